@@ -1,5 +1,5 @@
-//! The agent: which tools there are, what it may do, and who is asked. What it has done follows the path, as facts, effects
-//! and runs of the store; nothing of it is kept here but what waits for a person.
+//! The agent: its tools, its permissions, and its approval requests. Results of its work are facts, effects and runs of the
+//! store; this module keeps only what waits for a person.
 
 mod environment;
 mod inspect;
@@ -28,78 +28,78 @@ pub use inspect::{JobPrinted, JobShown, Todo, TodoState, Used};
 pub use permissions::{PermissionChange, SettledRules};
 pub use presence::{Audience, Present};
 
-/// What an agent can do, and may.
+/// The configuration of the agent.
 #[derive(Clone)]
 pub struct AgentConfig {
     /// The tools of every conversation.
     pub tools: Toolbox,
-    /// Where output is kept that is too long for a model: a folder in the data directory.
+    /// The folder in the data directory for output that is too long for the model.
     pub spool: PathBuf,
-    /// What holds where a conversation settles nothing.
+    /// The permission of a conversation without settings of its own.
     pub permission: Permission,
-    /// What becomes of words that are said while a run goes on.
+    /// What happens to messages that arrive during a run.
     pub steer: Steer,
-    /// Further folders that the agent works in, absolute.
+    /// Absolute paths of further folders that the agent works in.
     pub roots: Vec<PathBuf>,
-    /// Files that hold secrets: read only where a person allows it.
+    /// Files with secrets: the agent reads them only with a person's permission.
     pub guarded: Arc<Guarded>,
-    /// Which variables no MCP server gets.
+    /// The variables that are removed from the environment of MCP servers.
     pub secrets: Secrets,
-    /// What holds the processes of MCP servers.
+    /// The sandbox for the processes of MCP servers.
     pub sandbox: Option<Sandbox>,
-    /// Bytes of memory that the processes of an MCP server have together, as those of a command have.
+    /// The memory limit for all processes of one MCP server, in bytes; the same as for a command.
     pub memory: u64,
-    /// How often the model is asked in one run at most.
+    /// The most calls of the model in one run.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.
     pub server_wait: Duration,
     /// How long an approval request or a question waits after the last client that could answer has left.
     pub answer_wait: Duration,
-    /// The settings file, where permanent rules are stored. Its present content replaces `permission`.
+    /// The settings file, where permanent rules are stored. Its current content replaces `permission`.
     pub settings: Option<PathBuf>,
 }
 
-/// What the agent keeps in memory for all conversations.
+/// The agent's memory for all conversations.
 #[derive(Default)]
 pub(crate) struct AgentState {
-    /// Calls that were begun in the background, or that left something running.
+    /// Calls that run in the background, or that left processes running.
     jobs: Mutex<HashSet<String>>,
-    /// In which environments the commands of requests run.
+    /// The environments for the commands of requests.
     environments: Mutex<environment::Given>,
-    /// In which one they run where that is not known.
+    /// The environment for commands of requests without one.
     own: OnceLock<Arc<CallEnvironment>>,
-    /// Who says whether a person is there.
+    /// Knows whether a person is present.
     audience: OnceLock<Arc<dyn Audience>>,
-    /// What the settings file allows.
+    /// The permissions of the settings file.
     settings_file: Mutex<settings_file::SettingsFile>,
 }
 
 impl AgentState {
-    /// What a call has noted of a job of its own.
+    /// Remembers the background jobs that a call's facts contain.
     pub(crate) fn notes(&self, facts: &[Fact]) {
         locked(&self.jobs).extend(facts.iter().filter_map(job_of).map(str::to_owned));
     }
 }
 
-/// A background job that runs.
+/// A background job with running processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobAtWork {
     /// The call.
     pub call: String,
-    /// What runs: the command, or what is left of it.
+    /// Its command, or what is left of it.
     pub command: String,
     /// Its processes.
     pub pids: Vec<u32>,
 }
 
 impl Engine {
-    /// How many background jobs still run, those that an earlier owner has begun included.
+    /// The number of background jobs that still run, including jobs of earlier owners.
     pub async fn living_jobs(&self) -> usize {
         let jobs = self.known_jobs();
         if jobs.is_empty() {
             return 0;
         }
-        // To look for processes takes a while.
+        // The search for processes takes a while.
         if let Some(living) = blocking(processes::calls).await.or_log("ended jobs count as running") {
             let is_over = |call: &String| jobs.contains(call) && !living.contains(call);
             locked(&self.waits.jobs).retain(|call| !is_over(call));
@@ -127,14 +127,14 @@ impl Engine {
         locked(&self.waits.jobs).iter().cloned().collect()
     }
 
-    /// Takes over what calls of an earlier owner have left running: of these calls those that the store knows.
+    /// Takes over the jobs of an earlier owner: those calls that the store knows.
     pub(crate) async fn take_over_jobs(&self, living: HashSet<String>) -> Result<()> {
         if living.is_empty() {
             return Ok(());
         }
         let living: Vec<String> = living.into_iter().collect();
         let began = self.store().began(living.clone()).await?;
-        // A person's command is in no ledger.
+        // Commands that a person runs are not in the ledger.
         let open: HashSet<String> =
             self.store().open_calls().await?.into_iter().map(|call| call.id).collect();
         let known = living.into_iter().zip(began);

@@ -1,6 +1,6 @@
 //! Time, behind a trait. The only place in the workspace that reads a clock or sleeps.
 //!
-//! Everything that needs the time is given a [`Clock`], so that tests decide what time it is and never wait.
+//! Code that needs the time gets a [`Clock`], so tests set the time and never wait.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,7 +14,7 @@ pub trait Clock: Send + Sync {
     /// Milliseconds since 1970-01-01 UTC, by the wall clock. It may go back when someone sets the clock.
     fn now_ms(&self) -> i64;
 
-    /// Completes when `duration` has passed. Dropping the future ends the wait.
+    /// Completes after `duration`. Dropping the future ends the wait.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
@@ -39,7 +39,7 @@ impl Clock for SystemClock {
 /// A clock that tests move by hand. Clones share the same time.
 ///
 /// With [`ManualClock::new`] a sleep lasts until [`ManualClock::advance`] reaches its end. With
-/// [`ManualClock::skipping`] nobody waits: each sleep moves the clock on by itself. Both remember what was slept.
+/// [`ManualClock::skipping`] a sleep ends at once and moves the clock. Both record their sleeps.
 #[derive(Clone, Debug)]
 pub struct ManualClock {
     state: Arc<Mutex<Manual>>,
@@ -54,17 +54,17 @@ struct Manual {
 }
 
 impl ManualClock {
-    /// A clock that stands at `now_ms` until it is advanced.
+    /// A clock that stays at `now_ms` until it is advanced.
     pub fn new(now_ms: i64) -> Self {
         Self::with(now_ms, false)
     }
 
-    /// A clock on which every sleep is over at once, and has moved the time on by its length.
+    /// A clock on which every sleep ends at once and moves the time by its length.
     pub fn skipping(now_ms: i64) -> Self {
         Self::with(now_ms, true)
     }
 
-    /// Moves the time on, and ends the sleeps whose time has come.
+    /// Advances the time, and ends the sleeps that are over.
     pub fn advance(&self, duration: Duration) {
         let mut state = self.lock();
         state.now_ms += millis(duration);
@@ -78,7 +78,7 @@ impl ManualClock {
         }
     }
 
-    /// Every sleep that was asked for so far, in order.
+    /// The sleeps so far, in order.
     pub fn slept(&self) -> Vec<Duration> {
         self.lock().slept.clone()
     }

@@ -1,5 +1,5 @@
-//! Work that is completed once it has begun, even when its caller is gone: a client that disconnects leaves nothing half done. Must never
-//! be used for reads, as nobody would get their results.
+//! Work that is completed once it has begun, even after its client disconnects. Must never be used for reads: without a caller
+//! their results are useless.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use tracing::Instrument as _;
 
 use crate::Engine;
 
-/// How much of it is under way.
+/// The number of such tasks at work.
 #[derive(Debug, Default)]
 pub(crate) struct Completions(watch::Sender<usize>);
 
-/// One of these.
+/// One task at work.
 struct One(watch::Sender<usize>);
 
 impl Completions {
@@ -22,9 +22,9 @@ impl Completions {
         One(self.0.clone())
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until no task is at work.
     pub(crate) async fn over(&self) {
-        // The sender lives as long as this does.
+        // The sender lives as long as `self`.
         drop(self.0.subscribe().wait_for(|count| *count == 0).await);
     }
 }
@@ -36,7 +36,7 @@ impl Drop for One {
 }
 
 impl Engine {
-    /// Does this to its end, also where nobody waits for it any more. Only the end of the process breaks it off, and [`Engine::finish`]
+    /// Runs this work to its end, even if its caller is gone. Only the end of the process interrupts it, and [`Engine::finish`]
     /// waits for it.
     pub async fn run_to_completion<T: Send + 'static>(
         self: &Arc<Self>,

@@ -1,18 +1,18 @@
-//! How the commands of an agent are confined, by the settings and on this machine, for clients to show.
+//! How the settings and this machine confine the commands of an agent, for clients to show.
 
 use retake_core::{NoSandbox, SandboxFact};
 use retake_tools::{Network, Sandbox, Sandboxed};
 
 use crate::settings::Settings;
 
-/// What confines commands.
+/// The confinement of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confinement {
-    /// Nothing that can be relied on, and why.
+    /// Not confined reliably, with the reason.
     Free(NoSandbox),
     /// Files are confined, the network is open.
     NetworkOpen,
-    /// Files are confined; a call that asks for the network gets it.
+    /// Files are confined; a call gets the network on request.
     NetworkOnRequest,
     /// Files are confined, the network is closed.
     NetworkClosed,
@@ -24,7 +24,7 @@ fn sandbox(settings: &Settings) -> Option<Sandbox> {
 }
 
 impl Confinement {
-    /// What confines commands here.
+    /// The confinement of commands on this machine.
     pub fn of(settings: &Settings) -> Self {
         let Some(sandbox) = sandbox(settings) else { return Self::Free(NoSandbox::SwitchedOff) };
         match (sandbox.available(&[]), settings.permissions.network) {
@@ -35,12 +35,12 @@ impl Confinement {
         }
     }
 
-    /// What commands can do here that they could not where the machine has every mechanism.
+    /// What commands can do here although a machine with all mechanisms prevents it.
     pub fn weaknesses(settings: &Settings) -> Vec<SandboxFact> {
         sandbox(settings).map(|sandbox| sandbox.weaker()).unwrap_or_default()
     }
 
-    /// What confines commands on this machine and what does not.
+    /// Which parts of the confinement work on this machine, and which do not.
     pub fn report(settings: &Settings) -> Vec<SandboxFact> {
         let none = || vec![SandboxFact::Unconfined(NoSandbox::SwitchedOff)];
         sandbox(settings).map_or_else(none, |sandbox| sandbox.told())

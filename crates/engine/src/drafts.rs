@@ -1,21 +1,21 @@
-//! Drafts: what authors are about to say. Must never change a draft between its reading and its writing by another request.
+//! Drafts of authors. A draft must never change between its reading and its writing in one request.
 
 use retake_core::{ConversationId, Draft, DraftPiece, DraftPlace, Part};
 
 use crate::Engine;
 use crate::error::Result;
 
-/// Where a draft is kept.
+/// Where a draft belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DraftHome {
     /// In a conversation.
     Conversation(ConversationId),
-    /// In a folder, in which a conversation is about to begin.
+    /// In a folder where a new conversation is about to begin.
     Folder(String),
 }
 
 impl Engine {
-    /// The drafts of a conversation with their authors, in the order of names.
+    /// The drafts of a conversation with their authors, sorted by name.
     pub async fn drafts(&self, of: ConversationId) -> Result<Vec<(String, Draft)>> {
         let drafts = self.store().drafts(of).await?.into_iter();
         Ok(drafts.map(|(author, parts)| (author, Draft::read(parts))).collect())
@@ -33,7 +33,7 @@ impl Engine {
         Ok(Draft::read(parts))
     }
 
-    /// Keeps a new piece of an author's draft.
+    /// Stores a new piece of an author's draft.
     pub async fn put_in_draft(
         &self,
         at: DraftHome,
@@ -47,7 +47,7 @@ impl Engine {
         self.keep_draft(at, author, draft).await
     }
 
-    /// Gives a holder its own pieces of an author's draft, and those that no living holder shows.
+    /// Gives a holder its own pieces of an author's draft, and pieces whose holders are gone.
     pub async fn claim_draft(
         &self,
         at: DraftHome,

@@ -1,4 +1,4 @@
-//! Why the engine did not do what it was asked to: a kind, a message, a hint, three fields.
+//! The errors of the engine: a kind, a message and a hint as separate fields.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 /// What kind of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The request makes no sense as it is.
+    /// The request is invalid.
     Usage,
-    /// Something named in it is not there.
+    /// Something that it names does not exist.
     NotFound,
-    /// It does not fit the state of things now.
+    /// Not possible in the current state.
     Refused,
-    /// Its author saw an older state.
+    /// The author of the request saw an older state.
     Stale,
     /// The model or its provider failed.
     Model,
@@ -45,9 +45,9 @@ pub struct EngineError {
     pub hint: Option<Hint>,
     /// The values of its code, by name.
     pub fields: Vec<(&'static str, Field)>,
-    /// What happened beside it, and is reported nowhere else.
+    /// Other events of the request that are reported nowhere else.
     pub notices: Vec<Notice>,
-    /// The head now, when the author's was stale.
+    /// The current head, for a stale request.
     pub head: Option<Head>,
     /// The cause.
     #[source]
@@ -55,7 +55,7 @@ pub struct EngineError {
 }
 
 impl EngineError {
-    /// A failure without a cause below it.
+    /// An error without a cause.
     pub fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -69,33 +69,34 @@ impl EngineError {
         }
     }
 
-    /// With what to do next.
+    /// Adds the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// With a value of its code.
+    /// Adds a value of its code.
     #[must_use]
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
         self.fields.push((name, value.into()));
         self
     }
 
-    /// With notices that the caller must get, and that are reported nowhere else.
+    /// Adds notices that are reported nowhere else.
     #[must_use]
     pub(crate) fn also(mut self, notices: impl IntoIterator<Item = Notice>) -> Self {
         self.notices.extend(notices);
         self
     }
 
-    /// The cause for a sentence that says already what was attempted; else the message.
+    /// The cause, for a sentence that already says what was attempted; without a cause, the
+    /// message.
     pub(crate) fn why(&self) -> String {
         self.cause.as_ref().map_or_else(|| self.message.clone(), ToString::to_string)
     }
 
-    /// The cause as a log may hold it. None if there is none, or if only its text is known.
+    /// The cause in a form for logs. None if there is none, or if only its text is known.
     pub fn for_log(&self) -> Option<String> {
         let cause = self.cause.as_deref()?;
         if let Some(Cause { for_log, .. }) = cause.downcast_ref() {
@@ -115,18 +116,18 @@ impl EngineError {
         StoreError::UnknownConversation(name.to_owned()).into()
     }
 
-    /// A request that makes no sense.
+    /// An invalid request.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, "usage", message)
     }
 
-    /// What was refused while a model is answering.
+    /// A request that is refused while a model answers.
     pub(crate) fn running() -> Self {
         Self::new(Kind::Refused, "run_active", "a model is answering in this conversation")
             .hint(Hint::new("{} stops it; {} stops it and goes back", [Remedy::Stop, Remedy::EndJobs]))
     }
 
-    /// A model that can't even be called. Nothing is stored yet, so this is not [`Kind::Model`].
+    /// A model that cannot be called at all. Nothing is stored yet, so this is not [`Kind::Model`].
     pub(crate) fn no_model(error: &ModelError) -> Self {
         let kind = match error.kind() {
             ModelErrorKind::UnknownModel => Kind::NotFound,
@@ -137,7 +138,7 @@ impl EngineError {
 
     /// A failed call of a model.
     pub fn model(error: &ModelError) -> Self {
-        // The name of its kind holds no words of the provider.
+        // The name of its kind contains no text from the provider.
         let for_log = Some(format!("{:?}", error.kind()));
         let text = error.source().map(ToString::to_string);
         let cause = text.map(|text| Cause { text, for_log }.shared());
@@ -238,7 +239,7 @@ impl From<StoreError> for EngineError {
     }
 }
 
-/// Another folder is where a workspace was.
+/// The code for a workspace whose path now holds another folder.
 pub(crate) const OTHER_FOLDER: &str = "other_folder";
 
 impl From<SettingsError> for EngineError {
@@ -283,7 +284,7 @@ impl From<WorktreeError> for EngineError {
     }
 }
 
-/// What to do about a file that cannot be put back.
+/// What to do about a file that cannot be restored.
 pub(crate) fn of_obstacle(obstacle: &Obstacle) -> Hint {
     match obstacle {
         Obstacle::NotStored => Hint::new("leave this path out; {} looks for damage", [Remedy::Doctor]),
@@ -291,7 +292,7 @@ pub(crate) fn of_obstacle(obstacle: &Obstacle) -> Hint {
     }
 }
 
-/// What a store says of another owner.
+/// Kind, code and hint for the store's errors about owners.
 fn of_owners(error: &StoreError) -> (Kind, &'static str, Hint) {
     match error {
         StoreError::TakenOver => {
@@ -313,7 +314,7 @@ fn of_owners(error: &StoreError) -> (Kind, &'static str, Hint) {
     }
 }
 
-/// What a store says of files.
+/// Kind, code and hint for the store's errors about files.
 fn of_files(error: &StoreError) -> (Kind, &'static str, Hint) {
     match error {
         StoreError::StaleFiles(_) => (Kind::Stale, "stale_plan", "look at the new plan".into()),
@@ -322,13 +323,13 @@ fn of_files(error: &StoreError) -> (Kind, &'static str, Hint) {
     }
 }
 
-/// A cause whose type stays below.
+/// A cause whose type is not public.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 struct Cause {
-    /// For people.
+    /// Its text for people.
     text: String,
-    /// For the log.
+    /// Its text for the log.
     for_log: Option<String>,
 }
 
@@ -338,16 +339,16 @@ impl Cause {
     }
 }
 
-/// A cause that is known by its words.
+/// A cause of which only the text is known.
 pub(crate) fn said(text: String) -> Arc<dyn Error + Send + Sync> {
     Cause { text, for_log: None }.shared()
 }
 
-/// A cause and its causes as one text; the types stay below.
+/// A cause and its own causes as one text, without their types.
 fn chain(cause: &dyn Error) -> String {
     let own = cause.to_string();
     match cause.source().map(chain) {
-        // Some libraries say their source, or their source says them.
+        // Some libraries repeat their source's message in their own.
         Some(rest) if rest.contains(&own) => rest,
         Some(rest) if !own.contains(&rest) => format!("{own}: {rest}"),
         _ => own,
@@ -373,7 +374,7 @@ fn refused(refusal: &Refusal) -> EngineError {
     }
 }
 
-/// What to do about a search that looks for nothing.
+/// What to do about an empty search.
 fn of_search(excludes: bool) -> Hint {
     match excludes {
         true => "add a word to look for, or put the words in double quotes to find them as they stand".into(),
@@ -384,7 +385,7 @@ fn of_search(excludes: bool) -> Hint {
     }
 }
 
-/// What runs and the ledger of effects do not allow.
+/// Kind, code and hint for the store's errors about runs and the ledger.
 fn of_turns(error: &StoreError) -> (Kind, &'static str, Hint) {
     match error {
         StoreError::Runs(RunRefusal::Running) => {

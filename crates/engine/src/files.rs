@@ -1,8 +1,7 @@
-//! Files: what calls do to a workspace is captured and attributed, planned with the conversation, and put back as one
-//! step with it (spec `rewind.md`).
+//! Files: captures and attributes what calls change in a workspace, plans a step's file changes together with the
+//! conversation, and carries them out in the same step (spec `rewind.md`).
 //!
-//! The store decides, `worktree` acts, and this keeps the order of the two: whatever a crash leaves is finished at the next
-//! start.
+//! The store decides, `worktree` acts, and this module keeps their order: after a crash the next start finishes the step.
 
 mod adoption;
 mod ancestors;
@@ -84,27 +83,27 @@ pub(crate) use workspace::Workspace;
 use crate::error::{EngineError, Kind, Result};
 use crate::settings::Retention;
 
-/// Where and how files are kept.
+/// Where files are stored, and the rules for them.
 #[derive(Clone, Debug)]
 pub struct FilesConfig {
     /// The data directory: objects and indexes are kept below it.
     pub data_dir: PathBuf,
-    /// What captures cover.
+    /// The rules for what captures cover.
     pub rules: Rules,
-    /// How long and how much is kept.
+    /// How long and how much is stored.
     pub keep: Retention,
 }
 
-/// The workspaces that are open, and the objects of all of them.
+/// The open workspaces, and the objects of all of them.
 pub(crate) struct Files {
     config: Option<FilesConfig>,
     objects: OnceCell<Arc<PackObjects>>,
     open: Mutex<HashMap<WorkspaceNo, Arc<tokio::sync::Mutex<Workspace>>>>,
-    /// Joined by every holder of a workspace: objects that it names may not be in a row yet.
+    /// Joined by every holder of a workspace: it may name objects that are in no row yet.
     at_work: AtWork,
     /// Captures since the last collection.
     captures: AtomicU64,
-    /// What is being done right now.
+    /// The work in progress.
     work: Work,
 }
 
@@ -115,12 +114,12 @@ impl Files {
         Self { config, objects: OnceCell::new(), open, at_work, captures, work }
     }
 
-    /// The person's home folder, where it is known.
+    /// The person's home folder, if known.
     pub(crate) fn home(&self) -> Option<PathBuf> {
         self.config.as_ref().and_then(|config| config.rules.home.clone())
     }
 
-    /// What is being done right now.
+    /// The work in progress.
     pub(crate) fn doing(&self) -> Option<Doing> {
         self.work.now()
     }
@@ -140,7 +139,7 @@ impl Files {
         })
     }
 
-    /// The object store, opened when it is first needed.
+    /// The object store, opened at its first use.
     async fn objects(&self) -> Result<Arc<PackObjects>> {
         let dir = self.config()?.data_dir.join("objects");
         let open = || async {
@@ -150,7 +149,7 @@ impl Files {
         self.objects.get_or_try_init(open).await.cloned()
     }
 
-    /// The object store, unless nothing was ever kept.
+    /// The object store; none if nothing was ever stored.
     async fn objects_if_any(&self) -> Result<Option<Arc<PackObjects>>> {
         match &self.config {
             Some(config) if self.objects.initialized() || config.data_dir.join("objects").is_dir() => {
@@ -160,23 +159,23 @@ impl Files {
         }
     }
 
-    /// Waits until nobody captures, plans or applies, and keeps them out while it lives.
+    /// Waits for all captures, plans and applies to end, and prevents new ones while the guard lives.
     async fn quiet(&self) -> Alone {
         self.at_work.alone().await
     }
 
-    /// Where the index of a workspace is.
+    /// The folder of a workspace's index.
     fn index_dir(&self, no: WorkspaceNo) -> Result<PathBuf> {
         Ok(self.config()?.data_dir.join("workspaces").join(no.0.to_string()))
     }
 
-    /// Whether no call is open, and nobody holds a workspace.
+    /// Whether no call is open and no workspace is held.
     fn is_idle(&self) -> bool {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.values().all(|workspace| workspace.try_lock().is_ok_and(|held| held.calls.is_idle()))
     }
 
-    /// Forgets an open workspace: it is opened again from its index.
+    /// Closes a workspace. It is opened again from its index.
     fn close(&self, no: WorkspaceNo) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&no);
     }
@@ -185,7 +184,7 @@ impl Files {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).get(&no).cloned()
     }
 
-    /// Keeps an opened workspace; where two were opened at once, the first one stays.
+    /// Registers an opened workspace. If two tasks opened it at once, the first one stays.
     fn keep(&self, workspace: Workspace) -> Arc<tokio::sync::Mutex<Workspace>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let no = workspace.no;
@@ -193,7 +192,7 @@ impl Files {
     }
 }
 
-/// Does what waits for the disk, beside everything else.
+/// Runs blocking disk work on another thread.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let span = tracing::Span::current();
     let done = retake_tools::blocking(move || span.in_scope(work)).await;

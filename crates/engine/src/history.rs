@@ -1,4 +1,4 @@
-//! Prompts said earlier, for the composer: read from the log, so that no file of their own can leak one.
+//! Earlier prompts, for the composer. Read from the log: a file of its own could leak one.
 
 use std::collections::HashSet;
 
@@ -9,30 +9,30 @@ use retake_core::{
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// How many conversations are looked through for a page.
+/// The most conversations that are searched for a page.
 const CONVERSATIONS: usize = 20;
 
-/// How many entries are read at once.
+/// The most entries in one reading.
 const ENTRIES: usize = 200;
 
-/// A longer prompt is no history.
+/// A longer prompt is left out.
 const LONGEST: usize = 64 * 1024;
 
 /// Prompts, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompts {
-    /// Each once.
+    /// The prompts, without repetitions.
     pub prompts: Vec<String>,
-    /// Where earlier ones begin, where there may be some.
+    /// Where earlier prompts begin, if there may be some.
     pub earlier: Option<String>,
 }
 
-/// A place in all that was said: before an entry of a conversation, or behind the whole conversation.
+/// A place in the history: before an entry of a conversation, or after a whole conversation.
 type Place = (ConversationId, Option<EntryId>);
 
 impl Engine {
-    /// The newest prompts in the newest conversations of a folder, newest first, each once; those behind a place, where one is
-    /// named.
+    /// The newest prompts in the newest conversations of a folder, newest first, without repetitions; with a place, only
+    /// earlier ones.
     pub async fn history(
         &self,
         folder: Option<String>,
@@ -60,7 +60,7 @@ impl Engine {
         Ok(Prompts { prompts: found.prompts, earlier })
     }
 
-    /// Takes the prompts of a conversation, before an entry of it or all. Where it stopped, when there are enough.
+    /// Collects the prompts of a conversation, all or those before an entry. Returns where it stopped when there are enough.
     async fn prompts_of(
         &self,
         (id, mut before): Place,
@@ -83,7 +83,7 @@ impl Engine {
     }
 }
 
-/// What was found so far.
+/// The prompts found so far.
 struct Found {
     prompts: Vec<String>,
     known: HashSet<String>,
@@ -91,7 +91,7 @@ struct Found {
 }
 
 impl Found {
-    /// Takes an entry, where it is a prompt that is not there yet. Whether there are enough now.
+    /// Adds an entry if it is a new prompt. Returns whether there are enough.
     fn is_full_with(&mut self, entry: &Entry) -> bool {
         let said = entry.meta.role == Role::User && !entry.meta.flags.synthetic;
         let text = if said { joined_text(&entry.parts) } else { String::new() };
@@ -102,7 +102,7 @@ impl Found {
     }
 }
 
-/// A place as a page names it.
+/// The place in a page's token.
 fn place(name: &str) -> Result<Place> {
     let read = || {
         let (id, entry) = name.split_once(':')?;

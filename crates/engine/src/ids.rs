@@ -1,22 +1,23 @@
 //! Randomness, behind a trait: new ids and jitter. The only place in the workspace that draws random numbers.
 //!
-//! An id is a UUID of version 7 and never taken apart again: its order is a convenience of indexes, not a fact
-//! about the conversation.
+//! An id is a UUID of version 7 and is never parsed: its order only helps indexes, and says nothing about the
+//! conversation.
 
 use std::sync::{Mutex, PoisonError};
 
 use uuid::Uuid;
 
-/// New ids, and a little chance.
+/// A source of new ids and random numbers.
 pub trait Random: Send + Sync {
-    /// A new id of version 7. The ids of one source strictly increase, also when `now_ms` stands or goes back.
+    /// A new id of version 7. The ids of one source strictly increase, even if `now_ms` stands still or goes
+    /// back.
     fn uuid_v7(&self, now_ms: i64) -> Uuid;
 
     /// A number from 0 (included) to 1 (excluded).
     fn jitter(&self) -> f64;
 }
 
-/// Random bits from the operating system. A process makes one and shares it.
+/// Random bits from the operating system. Each process has one source and shares it.
 #[derive(Debug, Default)]
 pub struct SystemRandom {
     ids: Mutex<Ids>,
@@ -32,14 +33,14 @@ impl Random for SystemRandom {
     }
 }
 
-/// The same numbers for the same seed: for tests.
+/// A source for tests: the same seed gives the same numbers.
 #[derive(Debug)]
 pub struct SeededRandom {
     state: Mutex<(Ids, fastrand::Rng)>,
 }
 
 impl SeededRandom {
-    /// A source whose every answer follows from `seed` and the calls before.
+    /// A source whose results depend only on `seed` and the earlier calls.
     pub fn new(seed: u64) -> Self {
         Self { state: Mutex::new((Ids::default(), fastrand::Rng::with_seed(seed))) }
     }
@@ -60,7 +61,7 @@ impl Random for SeededRandom {
 /// Bits of a UUID of version 7 that are neither time, version nor variant.
 const TAIL_BITS: u32 = 74;
 
-/// The last id given, as time and tail.
+/// The last id, as time and tail.
 #[derive(Debug, Default)]
 struct Ids {
     ms: u64,
@@ -72,7 +73,7 @@ impl Ids {
         let now = u64::try_from(now_ms).unwrap_or(0) & 0xffff_ffff_ffff;
         if now > self.ms {
             self.ms = now;
-            // The top bit stays free, so that counting on within a millisecond has room.
+            // The top bit stays free, so the tail can be incremented within a millisecond.
             self.tail = bits & ((1 << (TAIL_BITS - 1)) - 1);
         } else {
             self.tail += 1 + (bits & 0xffff_ffff);
@@ -92,7 +93,7 @@ fn system_bits() -> u64 {
 }
 
 fn unit(bits: u64) -> f64 {
-    // 53 bits are what an f64 holds exactly.
+    // An f64 holds 53 bits exactly.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit an f64 exactly")]
     let value = (bits >> 11) as f64;
     value / 9_007_199_254_740_992.0

@@ -1,7 +1,7 @@
-//! The owner of truth: [`Engine`] runs turns with models, and owns the clock and the randomness. Each module has the functions of one
-//! subject; what the engine keeps for it in memory is a part of [`Engine`].
+//! The engine: [`Engine`] runs turns with models, and owns the clock and the randomness. Each module contains the functions for
+//! one subject; its state in memory is a part of [`Engine`].
 //!
-//! It never listens on a socket and never touches the terminal.
+//! It must never listen on a socket or touch the terminal.
 
 mod agent;
 pub mod clock;
@@ -76,29 +76,29 @@ pub use transfer::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
 
 pub use steps::{Done, RefusedStep, WholeReceipt};
 
-/// What an engine is made of. Clock and randomness come from outside, once.
+/// The parts of an engine. Clock and randomness come from outside, once.
 pub struct Parts {
-    /// Where conversations are kept.
+    /// The store of the conversations.
     pub store: Arc<Store>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The source of ids.
     pub random: Arc<dyn Random>,
-    /// The models there are.
+    /// The available models.
     pub models: Arc<dyn Catalogue>,
-    /// Instructions above every conversation.
+    /// The system prompt of every conversation.
     pub system_prompt: Option<String>,
     /// The name of the person who types.
     pub user: String,
-    /// Where files are kept; without it none are.
+    /// Where files are stored; without it, no files are captured.
     pub files: Option<FilesConfig>,
-    /// Where MCP servers are named by the user; without it there are none.
+    /// The user's files about MCP servers; without them there are no servers.
     pub mcp: Option<McpFiles>,
-    /// What the agent can do, and may; without it models only talk.
+    /// The agent's configuration; without it, models have no tools.
     pub agent: Option<AgentConfig>,
 }
 
-/// The owner of truth.
+/// Runs turns and carries out steps on one data directory.
 pub struct Engine {
     parts: Parts,
     pub(crate) sessions: Sessions,
@@ -109,13 +109,13 @@ pub struct Engine {
     /// Held while a draft is read and written again.
     drafting: tokio::sync::Mutex<()>,
     erasures: AtomicU64,
-    /// The owner ends: what is stopped from now on, no person has stopped.
+    /// Whether the owner is shutting down: runs that stop from now on were not stopped by a person.
     ends: AtomicBool,
     pub(crate) completions: Completions,
 }
 
 impl Engine {
-    /// An engine on these parts; streams that a crash left are stored as interrupted answers first.
+    /// Starts an engine with these parts. Streams that a crash left are first stored as interrupted answers.
     pub fn start(mut parts: Parts) -> BoxFuture<'static, Result<Arc<Self>>> {
         Box::pin(async move {
             let files = Files::new(parts.files.take());
@@ -140,18 +140,18 @@ impl Engine {
         &self.parts.store
     }
 
-    /// The store below, for tests of the engine that compare with what is kept. No program has it.
+    /// The store, for tests that compare with its rows. No program has this function.
     #[cfg(feature = "test-access")]
     pub fn kept(&self) -> &Store {
         self.store()
     }
 
-    /// How often this owner has erased something: what was read of any conversation before the last time may hold what is gone.
+    /// The number of erasures by this owner: data read before the last one may contain erased content.
     pub fn erasures(&self) -> u64 {
         self.erasures.load(Ordering::SeqCst)
     }
 
-    /// Something was erased.
+    /// Counts an erasure.
     pub(crate) fn has_erased(&self) {
         self.erasures.fetch_add(1, Ordering::SeqCst);
     }
@@ -165,7 +165,7 @@ impl Engine {
         &self.parts
     }
 
-    /// The time.
+    /// The current time.
     pub fn now(&self) -> Time {
         Time(self.parts.clock.now_ms())
     }
@@ -175,7 +175,7 @@ impl Engine {
         EntryId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
     }
 
-    /// A name for a request of somebody who gave it none.
+    /// An id for a request without one.
     pub(crate) fn new_request_id(&self) -> RequestId {
         let id = self.new_entry_id().to_string();
         id.parse().expect("BUG: an id is printable and short")
@@ -185,12 +185,12 @@ impl Engine {
         ConversationId::new(self.parts.random.uuid_v7(self.parts.clock.now_ms()))
     }
 
-    /// The person who types, now, by this request.
+    /// The author for a request now: the user.
     pub fn by(&self, request: Option<RequestId>) -> By {
         By { author: self.parts.user.clone(), time: self.now(), request, wording: None }
     }
 
-    /// Refuses to begin a conversation where there is no folder to work in.
+    /// Refuses a new conversation without a folder to work in.
     pub async fn can_work_in(&self, folder: Option<&str>) -> Result<()> {
         let Some(folder) = folder else { return Ok(()) };
         let looked = PathBuf::from(folder);
@@ -203,13 +203,13 @@ impl Engine {
             .hint("make it first, or name another one"))
     }
 
-    /// Makes a conversation.
+    /// Creates a conversation.
     pub async fn create(&self, title: Option<String>, folder: Option<String>, by: By) -> Result<Receipt> {
         let new = NewConversation { id: self.new_conversation_id(), folder, title, by };
         Ok(self.store().create(new).await?)
     }
 
-    /// Makes a fork.
+    /// Creates a fork.
     pub async fn fork(
         &self,
         parent: ConversationId,
@@ -221,7 +221,7 @@ impl Engine {
         Ok(self.store().fork(fork).await?)
     }
 
-    /// Stores what somebody said.
+    /// Appends a message.
     pub async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt> {
         if say.role == Role::User {
             not_blank(&say.parts)?;
@@ -230,7 +230,7 @@ impl Engine {
         Ok(self.store().say(conversation, say).await?)
     }
 
-    /// Changes the state. A Move waits for nobody: while a model is answering it is refused.
+    /// Changes the state. A move never waits: while a model is answering, it is refused.
     pub fn apply(&self, conversation: ConversationId, apply: Apply) -> BoxFuture<'_, Result<Receipt>> {
         Box::pin(async move {
             self.can_name(conversation, &apply.action).await?;
@@ -241,7 +241,7 @@ impl Engine {
         })
     }
 
-    /// Says what an action would do.
+    /// Plans an action.
     pub fn plan(&self, conversation: ConversationId, action: Action) -> BoxFuture<'_, Result<Planned>> {
         Box::pin(async move {
             self.can_name(conversation, &action).await?;
@@ -259,7 +259,8 @@ impl Engine {
         Ok(self.store().snapshot(conversation).await?.folder().map(PathBuf::from))
     }
 
-    /// Waits until nothing runs, for so long; what runs then is stopped, and waited for as long again. So is a step back or forth.
+    /// Waits for this time until nothing runs, then stops all runs, and waits for the same time again. Steps at work are awaited
+    /// likewise.
     pub async fn finish(&self, patience: std::time::Duration) {
         for last in [false, true] {
             let late = self.parts.clock.sleep(patience);
@@ -281,7 +282,7 @@ impl Engine {
         }
     }
 
-    /// By whom or what calls are stopped.
+    /// Who or what stops calls.
     pub(crate) fn stopped_by(&self) -> &'static str {
         match self.ends.load(Ordering::SeqCst) {
             true => "stopped because the owner of the conversations ended",
@@ -290,7 +291,7 @@ impl Engine {
     }
 }
 
-/// A person says something, or it is no message.
+/// Refuses a blank message.
 pub(crate) fn not_blank(parts: &[Part]) -> Result<()> {
     let blank = |part: &Part| part.as_text().is_some_and(|text| text.trim().is_empty());
     if parts.iter().all(blank) {
@@ -302,7 +303,7 @@ pub(crate) fn not_blank(parts: &[Part]) -> Result<()> {
 /// The tool that runs commands, by the name that models use.
 pub const SHELL: &str = retake_tools::SHELL;
 
-/// The digest of a request's arguments, by which the store recognises the same request when it comes again.
+/// The digest of a request's arguments, which the store uses to recognise a repeated request.
 pub fn request_digest(
     kind: &str,
     arguments: &(impl serde::Serialize + std::fmt::Debug),
@@ -310,7 +311,7 @@ pub fn request_digest(
     retake_store::digest::of_request(kind, arguments)
 }
 
-/// A digest of the words of a request, which tells it from another one with the same id.
+/// A digest of a request's wording, which distinguishes it from another request with the same id.
 pub fn digest(words: &str) -> [u8; 16] {
     retake_store::digest(words)
 }

@@ -1,11 +1,11 @@
-//! What the log says of failures that no caller gets. Must never log a message of an error, as it may quote a text, a path
-//! or an argument. It logs only its code, and the causes that [`EngineError::for_log`] knows to be safe.
+//! The log of failures that no caller gets. Must never log an error's message, which may quote a text, a path or an
+//! argument: only its code, and the causes that [`EngineError::for_log`] marks as safe.
 
 use crate::error::{EngineError, Kind};
 
 /// A result that no caller waits for.
 pub(crate) trait LogFailure<T> {
-    /// The value. A failure is logged, with what it means.
+    /// The value. An error is logged with its meaning.
     fn or_log(self, meaning: &'static str) -> Option<T>;
 }
 
@@ -15,7 +15,7 @@ impl<T, E: Into<EngineError>> LogFailure<T> for Result<T, E> {
     }
 }
 
-/// Logs a failure, with what it means. A refusal is not an error.
+/// Logs an error with its meaning. A refusal is not logged as an error.
 pub(crate) fn failed(error: &EngineError, meaning: &'static str) {
     let EngineError { code, kind, .. } = error;
     let cause = error.for_log();

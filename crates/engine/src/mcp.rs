@@ -1,5 +1,5 @@
-//! The MCP servers of folders: started at the first request, once for each folder, and again when their files have changed.
-//! Must never start a project's server without permission, nor change a file that is not the user's.
+//! The MCP servers of folders: started at the first request, once for each folder, and again after their files changed. Must
+//! never start a project's server without approval, nor change a file that is not the user's.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::files::blocking;
 use crate::log;
 use crate::notice::Notice;
 
-/// The tool that reads files, as rules name it.
+/// The name of the tool that reads files, in rules.
 const READ: &str = "read";
 
 /// The user's files about MCP servers.
@@ -29,12 +29,12 @@ const READ: &str = "read";
 pub struct McpFiles {
     /// The servers.
     pub servers: PathBuf,
-    /// The projects' servers that may be started.
+    /// The approved servers of projects.
     pub allowed: PathBuf,
 }
 
 impl McpFiles {
-    /// Those in a folder of settings.
+    /// The files in a folder of settings.
     pub fn below(folder: &Path) -> Self {
         Self { servers: folder.join("mcp.json"), allowed: folder.join("mcp-allowed.json") }
     }
@@ -43,16 +43,16 @@ impl McpFiles {
 /// A file that was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpWritten {
-    /// Which.
+    /// Its path.
     pub path: PathBuf,
-    /// How large it is now.
+    /// Its size now.
     pub bytes: u64,
 }
 
-/// How a server is reached.
+/// The transport to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum McpTransport {
-    /// A program that is started and talked to through its pipes.
+    /// A program that is started and reached through its pipes.
     Command {
         /// The program.
         command: String,
@@ -61,7 +61,7 @@ pub enum McpTransport {
         /// Additional environment variables.
         env: Vec<(String, String)>,
     },
-    /// An address that speaks streamable HTTP.
+    /// An address with streamable HTTP.
     Url {
         /// The address.
         url: String,
@@ -77,9 +77,9 @@ pub enum McpState {
     Starting,
     /// Its tools can be called.
     Ready,
-    /// It cannot be used, and why: the field `what` has the kind of failure.
+    /// It cannot be used; the field `what` contains the kind of failure.
     Failed(EngineError),
-    /// A project names it, and no person has approved it yet.
+    /// A project declares it, and no person has approved it yet.
     NeedsApproval,
     /// Its entry disables it.
     Disabled,
@@ -90,15 +90,15 @@ pub enum McpState {
 pub struct McpServerInfo {
     /// Its name.
     pub name: String,
-    /// Which file names it: `user` or `project`.
+    /// The file that declares it: `user` or `project`.
     pub origin: &'static str,
-    /// Its command or address, as its file says.
+    /// Its command or address, from its file.
     pub command_line: String,
-    /// What an approval allows; empty where none is needed.
+    /// What an approval allows; empty if none is needed.
     pub approval: Vec<Approves>,
-    /// Rules that were made for another server of that name: they let calls of this one run unasked once it is approved.
+    /// Rules that were made for another server with this name: after an approval they allow calls of this one, too.
     pub rules: Vec<Rule>,
-    /// A digest of its entry, which the approval is for.
+    /// The digest of its entry, which the approval is for.
     pub entry: String,
     /// Its state.
     pub state: McpState,
@@ -113,9 +113,9 @@ pub struct McpServerInfo {
 pub struct McpToolInfo {
     /// The name that the model uses.
     pub name: String,
-    /// What it does, as its server says.
+    /// Its description by the server.
     pub about: String,
-    /// Whether its server says that it only reads.
+    /// Whether the server declares it as read-only.
     pub reads: bool,
 }
 
@@ -144,13 +144,13 @@ impl From<ServerShown> for McpServerInfo {
     }
 }
 
-/// Whether nothing is captured in a folder, and no command runs there, after such a failure. Any other failure may pass, as that of a
-/// folder in which another program works.
+/// Whether captures and commands in a folder are impossible after this error. Any other error may be temporary, as for a folder
+/// in which another program works.
 fn captures_nothing(error: &EngineError) -> bool {
     matches!(error.code, "no_workspace" | "no_files")
 }
 
-/// Why no server starts: what it must not read is not known.
+/// Why no server starts: the files that it must not read are not known.
 fn refused(error: &EngineError) -> Failure {
     let hint = error.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
     let why = format!(
@@ -159,15 +159,15 @@ fn refused(error: &EngineError) -> Failure {
     Failure { kind: FailureKind::NotStarted, why }
 }
 
-/// Why a server can't be used.
+/// The error of a server that cannot be used.
 fn failed(Failure { kind, why }: Failure) -> EngineError {
     EngineError::new(Kind::Refused, "mcp", why).with("what", kind.name())
 }
 
-/// The servers of a folder, once they are started.
+/// The servers of a folder after their start.
 type Slot = Arc<tokio::sync::Mutex<Option<Arc<McpServers>>>>;
 
-/// The servers that were started.
+/// The servers that were started, by folder.
 #[derive(Default)]
 pub(crate) struct Started(Mutex<HashMap<PathBuf, Slot>>);
 
@@ -179,8 +179,8 @@ impl Started {
 }
 
 impl Engine {
-    /// The MCP servers of a folder, which may still be starting. Their tools do not change while a caller uses the
-    /// returned ones: call this once a turn. Servers that start now get this environment, or that of this process.
+    /// The MCP servers of a folder, which may still be starting. Their tools do not change while a caller uses the returned ones:
+    /// call this once for each turn. Servers that start now get this environment, or that of this process.
     pub(crate) fn servers<'a>(
         &'a self,
         folder: &'a Path,
@@ -216,14 +216,14 @@ impl Engine {
                 }
             }
             let servers = Arc::new(McpServers::begin(&config, deps));
-            // Calls that still go on keep those that were there before.
+            // Running calls keep the earlier servers.
             *slot = Some(Arc::clone(&servers));
             servers
         })
     }
 
-    /// Has the servers of a folder begin again that could not start, where the reason for that is gone. Once a turn: the caller that waits
-    /// for them calls it first.
+    /// Starts those servers of a folder again that were refused for a reason that is gone. Once for each turn: the caller that
+    /// waits for them calls it first.
     pub(crate) async fn retry_refused_servers(&self, folder: &Path) {
         let Some(agent) = &self.parts().agent else { return };
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
@@ -236,8 +236,8 @@ impl Engine {
         }
     }
 
-    /// The files of a folder that its servers may not read, and those that they may not change. None in a folder that is refused as a
-    /// workspace: nothing is captured there, and commands do not run.
+    /// The files of a folder that its servers must not read, and those that they must not change. None in a folder that is
+    /// refused as a workspace: nothing is captured there, and commands do not run.
     async fn kept_from_servers(
         &self,
         folder: &Path,
@@ -253,7 +253,7 @@ impl Engine {
         }
     }
 
-    /// What the files say of the servers of a folder, by its real name.
+    /// The configuration of the servers of a folder, by its real path.
     fn mcp_config(&self, folder: &Path) -> (Config, Allowed) {
         match &self.parts().mcp {
             Some(files) => (Config::read(&files.servers, folder), Allowed::at(&files.allowed)),
@@ -261,7 +261,7 @@ impl Engine {
         }
     }
 
-    /// The servers of a folder, or the one with this name, once they have started or failed; and what is wrong with the files.
+    /// The servers of a folder, or the one with this name, after they have started or failed; and the problems of their files.
     pub fn mcp_servers<'a>(
         &'a self,
         folder: &'a Path,
@@ -288,7 +288,7 @@ impl Engine {
         })
     }
 
-    /// What is wrong with the files that name the servers of a folder.
+    /// The problems of the files that declare the servers of a folder.
     fn mcp_file_problems(&self, folder: &Path) -> Vec<EngineError> {
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let (config, allowed) = self.mcp_config(&folder);
@@ -297,7 +297,7 @@ impl Engine {
         problems.map(EngineError::from).collect()
     }
 
-    /// What nobody was told yet of the servers of a folder and the files that name them.
+    /// The notices about the servers of a folder and their files that were not reported yet.
     pub(crate) fn server_notices(&self, folder: &Path, servers: &McpServers) -> Vec<Notice> {
         let files = if servers.take_first_report() { self.mcp_file_problems(folder) } else { Vec::new() };
         let news = servers.news().into_iter().map(|(name, news)| match news {
@@ -318,14 +318,14 @@ impl Engine {
         blocking(move || Ok(McpWritten { bytes: add(&path, &name, &way)?, path })).await?
     }
 
-    /// Takes a server out of the user's file.
+    /// Removes a server from the user's file.
     pub async fn remove_server(&self, name: String) -> Result<McpWritten> {
         let path = self.mcp_files()?.servers.clone();
         blocking(move || Ok(McpWritten { bytes: remove(&path, &name)?, path })).await?
     }
 
-    /// Permits a server that the project in a folder names, as its file says now. Where somebody saw an entry before, it permits that
-    /// one only.
+    /// Approves a server that the project in a folder declares, with its current entry. If the person saw an entry before, only
+    /// that one is approved.
     pub async fn allow_server(
         &self,
         folder: PathBuf,
@@ -343,7 +343,7 @@ impl Engine {
     }
 }
 
-/// Permits a server that the project in a folder names.
+/// Approves a server that the project in a folder declares.
 fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Result<McpWritten> {
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let config = Config::read(&files.servers, &folder);
@@ -365,7 +365,7 @@ fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Res
     Ok(McpWritten { bytes, path: files.allowed.clone() })
 }
 
-/// What is wrong with a file of servers, and where.
+/// The problem of a servers file, with its place.
 fn fields_of(error: &ConfigError) -> Vec<(&'static str, Field)> {
     let ConfigFault { what, path, line, key } = error.fault();
     let path = path.map(|path| ("path", Field::Text(path.display().to_string())));

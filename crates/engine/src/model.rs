@@ -1,7 +1,7 @@
-//! The small trait through which a turn calls a model, and what goes in and comes out.
+//! The trait through which a turn calls a model, with its input and output.
 //!
-//! Everything about providers ends here: a turn sees a [`Prompt`], a stream of [`Chunk`]s and a [`ModelError`]. No
-//! model here knows of conversations, storage or settings files.
+//! Details of providers end here: a turn sees a [`Prompt`], a stream of [`Chunk`]s and a [`ModelError`]. A model
+//! must never know of conversations, storage or settings files.
 
 pub mod answer;
 pub mod demo;
@@ -24,17 +24,17 @@ pub use discover::{Catalogue, Choice, ChosenBy, Models, Offer, Unavailable};
 pub use error::{ModelError, ModelErrorKind};
 pub use retry::{RetryPolicy, Retrying};
 
-/// What a model is asked.
+/// The input of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompt {
-    /// Instructions above the conversation.
+    /// The system prompt.
     pub system: Option<String>,
     /// The conversation, oldest first.
     pub messages: Vec<Message>,
-    /// What the model may call.
+    /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// How many alternatives of this answer exist already. Only deterministic models look at it, so that another
-    /// answer is another one.
+    /// The number of existing alternatives of this answer. Only deterministic models use it, to give a different
+    /// answer.
     pub variant: u32,
 }
 
@@ -45,36 +45,36 @@ pub struct ToolSpec {
     pub name: String,
     /// What it does and when to use it.
     pub about: String,
-    /// JSON Schema of its arguments.
+    /// The JSON Schema of its arguments.
     pub schema: serde_json::Value,
 }
 
 impl ToolSpec {
-    /// What the model sees of a tool.
+    /// The specification of a tool for the model.
     pub fn of(tool: &dyn retake_tools::Tool) -> Self {
         Self { name: tool.name().to_owned(), about: tool.about().to_owned(), schema: tool.schema() }
     }
 }
 
-/// One piece of an answer as it arrives.
+/// One piece of a streamed answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chunk {
     /// More of the answer's text.
     Text(String),
-    /// More of the reasoning, to show while it runs. A `Part` with the whole of it, and its signature, follows at
-    /// the end of a complete answer and replaces these.
+    /// More of the reasoning, to show while it streams. At the end of a complete answer a `Part` with all of it
+    /// and its signature replaces these pieces.
     Reasoning(String),
-    /// A part that is known only as a whole: reasoning with its signature, a tool call.
+    /// A part that is only known completely: reasoning with its signature, or a tool call.
     Part(Part),
-    /// What the call used. The last one counts.
+    /// The usage of the call. The last one counts.
     Usage(Usage),
     /// The answer is complete. Nothing follows.
     End(EndReason),
-    /// Not part of the answer: the model is asked again.
+    /// Not part of the answer: the call is retried.
     Retry {
         /// After this time.
         wait: Duration,
-        /// How it failed.
+        /// The kind of failure.
         kind: ModelErrorKind,
         /// A short detail, such as `HTTP 429`.
         detail: Option<String>,
@@ -91,11 +91,11 @@ impl Chunk {
 /// Why an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndReason {
-    /// The model was done.
+    /// The model finished.
     Stop,
     /// The limit of tokens was reached.
     Length,
-    /// The provider or the model refused to go on.
+    /// The provider or the model refused to continue.
     Refusal,
     /// The model waits for the results of its tool calls.
     ToolUse,
@@ -103,16 +103,16 @@ pub enum EndReason {
     Other(String),
 }
 
-/// What is known of a model from the settings. `None` is unknown, and is to be shown so.
+/// The settings' information about a model. `None` is unknown, and must be shown as unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ModelInfo {
     /// Size of the context window in tokens.
     pub context_tokens: Option<u64>,
-    /// US dollars for a million tokens of the prompt.
+    /// US dollars per million tokens of the prompt.
     pub input_price: Option<f64>,
-    /// US dollars for a million tokens of the prompt that the provider reads from its cache.
+    /// US dollars per million tokens of the prompt that the provider reads from its cache.
     pub cached_input_price: Option<f64>,
-    /// US dollars for a million tokens of the answer.
+    /// US dollars per million tokens of the answer.
     pub output_price: Option<f64>,
 }
 
@@ -121,17 +121,17 @@ pub trait Model: Send + Sync {
     /// `provider/model`, such as `anthropic/…`; or `demo`.
     fn name(&self) -> &str;
 
-    /// What the settings say of it.
+    /// Its information from the settings.
     fn info(&self) -> ModelInfo;
 
-    /// Asks. The stream ends with one [`Chunk::End`] or one error, whichever comes first, and nothing after it.
-    /// Dropping the stream cancels the call. Nothing is sent before the stream is first polled.
+    /// Calls the model. The stream ends with one [`Chunk::End`] or one error, and nothing after it. Dropping the
+    /// stream cancels the call. Nothing is sent before the stream is first polled.
     fn stream(&self, prompt: Prompt) -> BoxStream<'static, Result<Chunk, ModelError>>;
 }
 
-/// What a call cost in US dollars; `None` if a count or a price that it needs is unknown.
+/// The cost of a call in US dollars; `None` if a count or a price that it needs is unknown.
 ///
-/// Without a price for cached tokens they cost what the others do, which is never too little.
+/// Without a price for cached tokens they cost as much as the others, so the cost is never too low.
 pub fn cost(usage: &Usage, info: &ModelInfo) -> Option<f64> {
     let input = usage.input_tokens?;
     let cached = usage.cached_input_tokens.unwrap_or(0).min(input);

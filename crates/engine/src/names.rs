@@ -1,10 +1,11 @@
-//! From what people type to ids: conversations by id or prefix; entries by id, prefix, label, `tN` or `@`.
+//! Converts typed names to ids: conversations by id or prefix; entries by id, prefix, label, `tN` or `@`.
 //!
-//! `tN` is the message that opened the turn; where a mark is removed, it is everything in the turn that has the mark. `@` is the last
-//! visible message. A label never looks like one of them, like a head, like the number of an operation, or like the beginning of a
-//! message's id. The id of a later message may begin like a label: then the label counts, and the whole id names the message.
+//! `tN` is the message that opened the turn; when a mark is removed, it means everything in the turn with that mark. `@` is the
+//! last visible message. A label never looks like one of them, like a head, like the number of an operation, or like the
+//! beginning of a message's id. The id of a later message may begin like a label: then the label counts, and the whole id names
+//! the message.
 //!
-//! A name that means nothing is answered with the nearest one that does.
+//! For an unknown name, the error suggests the nearest known one.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +18,10 @@ use retake_store::StoreError;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// The shortest prefix of an id that is looked up.
+/// The shortest prefix of an id that is accepted.
 const PREFIX_MIN: usize = 4;
 
-/// The digits of an id.
+/// The number of digits of an id.
 const ID_DIGITS: usize = 32;
 
 /// The last message.
@@ -29,17 +30,17 @@ const LAST: &str = "@";
 /// How many ids are compared to find the nearest one.
 const NEAREST_AMONG: usize = 200;
 
-/// How like a name must be to be offered, from 0 to 1.
+/// How similar a name must be to be suggested, from 0 to 1.
 const NEAR: f64 = 0.7;
 
-/// The hex digits of an id or of a prefix of one; `None` where something else stands there.
+/// The hex digits of an id or of its prefix; `None` for any other text.
 fn hex(name: &str) -> Option<String> {
     let digits: String = name.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
     let fits = (PREFIX_MIN..=ID_DIGITS).contains(&digits.len());
     (fits && digits.chars().all(|c| c.is_ascii_hexdigit())).then_some(digits)
 }
 
-/// The candidate that is most like `name`, if one is near.
+/// The candidate that is most similar to `name`, if it is near enough.
 fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a String>) -> Option<&'a String> {
     let scored = candidates.into_iter().map(|candidate| {
         let start: String = candidate.chars().take(name.chars().count().max(PREFIX_MIN)).collect();
@@ -50,12 +51,12 @@ fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a String>) -> 
     best.filter(|(like, _)| *like >= NEAR).map(|(_, candidate)| candidate)
 }
 
-/// The number of a turn, named `tN`.
+/// The number of a turn with the name `tN`.
 fn turn(name: &str) -> Option<u64> {
     name.strip_prefix('t').and_then(|number| number.parse().ok())
 }
 
-/// Whether a name looks like something that the program calls so: `t1`, `@`, `#3`, the head `3.12`, `before 4`.
+/// Whether a name has a reserved form: `t1`, `@`, `#3`, the head `3.12`, `before 4`.
 fn is_address(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let behind = |mark: &str| {
@@ -78,7 +79,7 @@ fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, li
 }
 
 impl Engine {
-    /// The conversation of that name.
+    /// The conversation with this name.
     pub async fn conversation(&self, name: &str) -> Result<ConversationId> {
         let found = match hex(name) {
             Some(digits) => self.store().conversations_like(digits, 2).await?,
@@ -102,7 +103,7 @@ impl Engine {
         }
     }
 
-    /// Refuses an action that gives a message a name that means another one already.
+    /// Refuses an action that labels a message with a name that already has another meaning.
     pub(crate) async fn can_name(&self, conversation: ConversationId, action: &Action) -> Result<()> {
         let Action::Label(Some(entry), Some(name)) = action else { return Ok(()) };
         let name = retake_core::name::label(name).map_err(StoreError::from)?;
@@ -120,11 +121,11 @@ impl Engine {
         Err(error.hint("take a word for it"))
     }
 
-    /// The entry of that name, as the conversation knows it.
+    /// The entry with this name in the conversation.
     pub async fn entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId> {
         let snapshot = self.store().snapshot(conversation).await?;
         let known = snapshot.conversation();
-        // Whoever gives a whole id means that message, whatever an earlier version or an import took for a label.
+        // A whole id means that message, even if an earlier version or an import accepted it as a label.
         if let Some(digits) = hex(name).filter(|digits| digits.len() == ID_DIGITS)
             && let Some(entry) = self.store().entries_like(conversation, digits, 1).await?.first()
         {
@@ -163,7 +164,7 @@ impl Engine {
         }
     }
 
-    /// The names of the ends of a range, the earlier turn first, whichever was named first.
+    /// The names of the ends of a range, the earlier turn first, in whichever order they were given.
     pub fn ends<'a>(&self, from: &'a str, to: &'a str) -> (&'a str, &'a str) {
         match (turn(from), turn(to)) {
             (Some(first), Some(last)) if first > last => (to, from),
@@ -171,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// The last entry that a name means, where it ends a range: of a turn, `tN`, the last that is shown.
+    /// The last entry that a name means at the end of a range: for a turn, `tN`, its last visible one.
     pub async fn last_entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId> {
         let entry = self.entry(conversation, name).await?;
         let Some(number) = turn(name) else { return Ok(entry) };
@@ -180,8 +181,8 @@ impl Engine {
         Ok(shown.map_or(entry, |(id, _)| id))
     }
 
-    /// The entries from which one of these marks is taken away: of a turn, `tN`, those that have it, its opener or not. Where none
-    /// has it, there is nothing to be done to them, and all are named.
+    /// The entries from which one of these marks is removed: for a turn, `tN`, those with the mark, even if its opener has none.
+    /// If none has it, all are returned, and the action changes nothing.
     pub async fn marked(
         &self,
         conversation: ConversationId,
@@ -221,7 +222,7 @@ impl Engine {
         Ok(shown.and_then(|shown| shown.fold).ok_or(StoreError::Refused(Refusal::UnknownFold))?)
     }
 
-    /// The visible entries of the turns that these entries are in.
+    /// The visible entries of the turns that contain these entries.
     pub async fn whole_turns(
         &self,
         conversation: ConversationId,
@@ -236,7 +237,7 @@ impl Engine {
             let all = self.store().turn_entries(conversation, turn).await?;
             found.extend(all.into_iter().filter(|(_, mark)| mark.is_visible()).map(|(id, _)| id));
         }
-        // A turn of which nothing is visible is refused by the name that was given.
+        // A turn without visible entries is refused under its given name.
         Ok(if found.is_empty() { entries } else { found })
     }
 

@@ -1,4 +1,4 @@
-//! What a run reports to its person beside the answer: facts with their values. Clients make the sentences.
+//! The notices of a run for its person, as codes with values. Clients make the sentences.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,101 +9,102 @@ use retake_core::{GitFile, Words, joined_text};
 use crate::error::EngineError;
 use crate::model::ModelErrorKind;
 
-/// Something that a person should know of a run.
+/// A notice of a run.
 #[derive(Clone, Debug)]
 pub enum Notice {
-    /// The model is asked again.
+    /// The model is called again.
     Retry {
         /// After this time.
         wait: Duration,
-        /// How it failed.
+        /// The kind of failure.
         kind: ModelErrorKind,
         /// A short detail, such as `HTTP 429`.
         detail: Option<String>,
     },
-    /// The answer reached the model's limit and is cut.
+    /// The answer reached the model's limit and is truncated.
     AnswerCut,
     /// The model refused to go on.
     ModelRefused,
-    /// The answer so far is not saved: after a crash it would be lost.
+    /// The answer so far is not saved: a crash would lose it.
     AnswerNotSaved(EngineError),
-    /// The call runs this once; the rule that was to last is not kept.
+    /// The call runs this once; the permanent rule could not be stored.
     RuleNotKept(EngineError),
-    /// The settings became wrong: until they are corrected, no rule of them allows anything.
+    /// The settings became wrong: until they are corrected, none of their rules allows anything.
     SettingsWrong(EngineError),
-    /// Something beside the run failed, and the run goes on.
+    /// Another task failed, and the run goes on.
     Failed(EngineError),
-    /// The folder cannot be captured: no call can change anything there, as it could not be taken back.
+    /// The folder cannot be captured: no call can change anything there, because its changes could not be reverted.
     NothingCanChange(EngineError),
-    /// A further folder cannot be captured: what is written there cannot be taken back.
+    /// A further folder cannot be captured: changes there cannot be reverted.
     FolderNotCaptured(PathBuf, EngineError),
-    /// So many processes of a call still run; what they change from now on is kept.
+    /// This many processes of a call still run; their further changes are captured.
     ProcessesRun(usize),
-    /// Hooks or settings of git, by path, that a call changed and that a rewind leaves as they are; and how many more.
+    /// Hooks or settings of git, by path, that a call changed and that a rewind leaves as they are; and the number of
+    /// further ones.
     GitFilesChanged(Vec<(String, GitFile)>, usize),
-    /// The same of files that a rewind takes back.
+    /// The same for files that a rewind reverts.
     CoveredGitFilesChanged(Vec<(String, GitFile)>, usize),
     /// The turn waits for these MCP servers to start.
     ServersAwaited(Vec<String>),
-    /// These took longer than the turn waits: it goes on without their tools.
+    /// These servers took longer than the turn waits: it goes on without their tools.
     ServersLate(Vec<String>, Duration),
     /// A remark about an MCP server.
     Server(String, Note),
-    /// An MCP server cannot be used: the field `what` has the kind of failure.
+    /// An MCP server cannot be used: the field `what` contains the kind of failure.
     ServerFailed(String, EngineError),
-    /// The folder names an MCP server that nobody has approved yet.
+    /// The folder declares an MCP server that nobody has approved yet.
     ServerNeedsApproval(String),
-    /// Something is wrong with a file that names MCP servers.
+    /// A file that declares MCP servers has an error.
     ServerFile(EngineError),
-    /// Messages that waited were not sent, because what they answer is gone. Empty for one without words.
+    /// Waiting messages were not sent, because the entry that they answer is gone. A message without text is empty.
     NotSent(Vec<String>),
-    /// What became of the file that a message names with `@`.
+    /// The result for a file that a message mentions with `@`.
     Mention(String, Mentioned),
 }
 
 impl Notice {
-    /// Of the processes of a call that outlive it.
+    /// The notice about processes that still run after their call.
     pub(crate) fn of_processes(living: usize) -> Option<Self> {
         (living > 0).then_some(Self::ProcessesRun(living))
     }
 
-    /// Of messages that were not sent, and whose authors are gone.
+    /// The notice about messages that were not sent and whose clients are gone.
     pub(crate) fn of_unsent(words: &[Words]) -> Option<Self> {
         let texts = || words.iter().map(|words| joined_text(&words.parts)).collect();
         (!words.is_empty()).then(|| Self::NotSent(texts()))
     }
 }
 
-/// What became of a file that a message names.
+/// The result for a mentioned file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mentioned {
-    /// There is no such file: the name is only words.
+    /// There is no such file: the name is plain text.
     NoFile,
-    /// It is attached, and looks like a secret.
+    /// It is attached, and its name suggests a secret.
     Secret,
-    /// Not attached: what comes through a pipe attaches nothing.
+    /// Not attached: piped text attaches nothing.
     Piped,
     /// Not attached: it is a link to this file with secrets.
     LeadsToSecret(PathBuf),
     /// Not attached: it is a link out of the folder, to this file.
     LeadsOut(PathBuf),
-    /// Not attached: so many files are attached already, which are the most.
+    /// Not attached: the limit of this many files is reached.
     TooMany(usize),
     /// Not attached: the message would be too large.
     MessageTooLarge,
-    /// Not attached: of this kind it has so many bytes, and so many are the most.
+    /// Not attached: a file of this kind with this size; the last number is the limit.
     TooLarge(FileKind, u64, u64),
     /// Not attached: it is neither text, nor a picture, nor a PDF.
     OtherKind,
-    /// Not attached: the person may not read it.
+    /// Not attached: the person has no permission to read it.
     NotAllowed,
     /// Not attached: it is a link to nothing.
     LeadsNowhere,
-    /// Not attached: it cannot be read, and why.
+    /// Not attached: it cannot be read, with the reason.
     Unreadable(String),
 }
 
-/// What kind of file is attached.
+/// The kind of an attached file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// Text.

@@ -1,4 +1,4 @@
-//! Puts an engine together on a data directory: the system's clock and randomness, the SQLite store.
+//! Creates an engine on a data directory, with the system's clock and randomness and the SQLite store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use crate::secret::{Environment, KeySource};
 use crate::settings::{Retention, Settings};
 use crate::{Engine, Parts};
 
-/// What an owner is opened with.
+/// The input for opening an owner.
 #[derive(Clone, Debug)]
 pub struct OpenRequest {
-    /// The data directory; made, if it is not there.
+    /// The data directory; created if it is missing.
     pub data_dir: PathBuf,
     /// How long to wait for another owner to end.
     pub wait_for_owner: Duration,
@@ -36,25 +36,25 @@ pub struct OpenRequest {
     pub mcp: McpFiles,
     /// The settings.
     pub settings: Settings,
-    /// Their file; it need not be there.
+    /// The settings file; it may be missing.
     pub config_file: PathBuf,
-    /// Where keys may be.
+    /// The source of keys.
     pub environment: Environment,
     /// The name of the person who types.
     pub user: String,
-    /// The user's home folder, which is no workspace.
+    /// The user's home folder, which cannot be a workspace.
     pub home: Option<PathBuf>,
 }
 
 impl Engine {
-    /// Becomes the owner of a data directory. What its owner should know comes along, a sentence each.
+    /// Becomes the owner of a data directory. Also returns warnings, a sentence each.
     pub fn open(request: OpenRequest) -> BoxFuture<'static, Result<(Arc<Self>, Vec<String>)>> {
         Box::pin(async move {
             let clock: Arc<dyn Clock> = Arc::new(SystemClock);
             let random: Arc<dyn Random> = Arc::new(SystemRandom::default());
-            // It takes as long as the machine has processes: meanwhile the store is opened.
+            // The scan takes longer the more processes there are: meanwhile the store is opened.
             let living = tokio::task::spawn_blocking(processes::calls);
-            // So does this; whoever needs it first waits for it.
+            // So does this; its first user waits for it.
             drop(tokio::task::spawn_blocking(|| Sandbox::bare().namespaces()));
             let opened = Sqlite::open(&request.data_dir, Time(clock.now_ms()), request.wait_for_owner)?;
             let store = Arc::new(Store::start(opened.readers, opened.writer)?);
@@ -72,7 +72,7 @@ impl Engine {
             let engine = Self::start(parts).await?;
             let mut notices = opened.notices;
             notices.extend(engine.settle_files().await?);
-            // If the look has panicked, the panic hook has logged that.
+            // If the scan panicked, the panic hook has logged it.
             engine.take_over_jobs(living.await.unwrap_or_default()).await?;
             engine.collect_in_background();
             Ok((engine, notices))
@@ -80,10 +80,10 @@ impl Engine {
     }
 }
 
-/// How often a model is asked in one run at most: more than any honest piece of work takes.
+/// The most model calls in one run: more than any real task needs.
 const STEPS: u32 = 200;
 
-/// The folder of the settings, where it is the usual one, which nothing else is in; and the files.
+/// The settings folder, if it is the usual one, which contains nothing else; and the settings files.
 fn own_settings(request: &OpenRequest) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let usual = [
         std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from),
@@ -95,7 +95,7 @@ fn own_settings(request: &OpenRequest) -> (Vec<PathBuf>, Vec<PathBuf>) {
     (folder.into_iter().map(PathBuf::from).collect(), files.into_iter().cloned().collect())
 }
 
-/// What the agent of this data directory can do, and may.
+/// The configuration of this data directory's agent.
 fn agent(request: &OpenRequest) -> AgentConfig {
     let settings = &request.settings;
     let key_files = settings.endpoints().into_values().filter_map(|endpoint| match endpoint.key {
@@ -104,7 +104,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     });
     let (own_folders, own_files) = own_settings(request);
     let own = std::iter::once(request.data_dir.clone()).chain(own_folders.clone()).chain(own_files.clone());
-    // An owner of other data is no reason to show these.
+    // The usual data folder stays hidden from an owner of another one.
     let usual = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|data| data.is_absolute());
     let own = own.chain(key_files).chain(usual.map(|data| data.join("retake")));
     let guarded = Guarded::new(&settings.permissions.secrets, request.home.as_deref(), own);

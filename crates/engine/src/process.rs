@@ -1,4 +1,4 @@
-//! What the program `retake` needs of its own process before an engine runs in it, and files that a person names.
+//! What the program `retake` does with its own process before an engine runs, and output files that a person names.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::process::ExitCode;
 
 use retake_tools::destination::{self, Destination};
 
-/// Where this process was started as the supervisor of a command, does that work and returns the exit code. Call it first in `main`, before
-/// any thread is started. Without this call commands run without supervisors and namespaces.
+/// If this process was started as the supervisor of a command, does that work and returns the exit code. Call it first in `main`,
+/// before any thread is started. Without this call, commands run without supervisors and namespaces.
 pub fn supervise() -> Option<ExitCode> {
     retake_tools::supervise()
 }
 
-/// Makes new files of this process private to its user; the umask that it had before comes back.
+/// Makes new files of this process private to its user, and returns the earlier umask.
 pub fn make_private() -> Option<u32> {
     retake_tools::umask::make_private()
 }
 
-/// A file whose name a person gave, for an export or a backup. A regular file is replaced as a whole by [`OutputFile::finish`] or stays as
-/// it was; a pipe or a terminal takes the bytes as they come. A new file is readable by its user only.
+/// A file that a person names, for an export or a backup. A regular file is replaced as a whole by [`OutputFile::finish`] or
+/// stays as it was; a pipe or a terminal gets the bytes at once. A new file is readable by its user only.
 #[must_use = "nothing is written until it is finished"]
 #[derive(Debug)]
 pub struct OutputFile(Destination);
@@ -29,12 +29,12 @@ impl OutputFile {
         Destination::open(path, destination::PRIVATE).map(Self)
     }
 
-    /// Makes what was written visible under the name.
+    /// Makes the written content visible under the name.
     pub fn finish(self) -> io::Result<()> {
         self.0.finish()
     }
 
-    /// The file that a name leads to, through its links.
+    /// The file that a path leads to, through its links.
     pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
         destination::behind_links(path)
     }
@@ -50,7 +50,7 @@ impl Write for OutputFile {
     }
 }
 
-/// The words of a command as a line that a shell reads as these words.
+/// A command's words quoted as one line for a shell.
 pub(crate) fn command_line<T: AsRef<str>>(words: &[T]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
     let word = |word: &T| match word.as_ref() {

@@ -1,13 +1,13 @@
 //! What a model gets in addition to the conversation: its instructions, the folder's instruction files, and the files that a person
 //! mentions.
 //!
-//! Nothing of it may change within a conversation without an entry that says so. A prompt is a function of the path, and its
-//! beginning stays the same from call to call, so that a provider's cache keeps hitting.
+//! None of it may change within a conversation without an entry that records the change. A prompt is a function of the path, and
+//! its beginning stays the same from call to call, so that a provider's cache keeps hitting.
 //!
-//! Instruction files therefore go into the log. At the beginning of a turn, before the prompt, [`due`] finds those that are
-//! new on the path or have changed. They are stored as a synthetic entry of [`Role::System`], with a fact
-//! `instructions/<path>` for each version. A rewind to before that entry removes the facts, so that the model gets the files
-//! again. A rewind to after it finds the prompt as it was, whatever the files contain by now.
+//! Instruction files therefore go into the log. At the beginning of a turn, before the prompt, [`due`] finds those that are new
+//! on the path or have changed. They are stored as a synthetic entry of [`Role::System`], with a fact `instructions/<path>` for
+//! each version. A rewind to before that entry removes the facts, so that the model gets the files again. A rewind to after it
+//! keeps the prompt as it was, whatever the files contain now.
 //!
 //! [`Role::System`]: retake_core::Role::System
 
@@ -33,21 +33,21 @@ pub use instructions::{FACT, Instruction, due, instructions};
 pub use mentions::{mentions, piped, unmark};
 pub use system::{About, system_prompt};
 
-/// The folders that names of files are looked up in.
+/// The folders for the lookup of file names.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     /// The folder of the conversation.
     pub folder: PathBuf,
     /// The person's home folder.
     pub home: Option<PathBuf>,
-    /// Where the settings are.
+    /// The folder of the settings.
     pub config: Option<PathBuf>,
-    /// Files that hold secrets.
+    /// Files with secrets.
     pub guarded: Arc<Guarded>,
 }
 
 impl Places {
-    /// The file of that name: absolute, below home with `~/`, or below the folder.
+    /// The file with this name: absolute, below home with `~/`, or below the folder.
     fn path(&self, name: &str) -> PathBuf {
         match (name.strip_prefix("~/").or((name == "~").then_some("")), &self.home) {
             (Some(below), Some(home)) => home.join(below),
@@ -57,7 +57,7 @@ impl Places {
 }
 
 impl Engine {
-    /// The folders that names of files are looked up in, for a conversation in this one.
+    /// The folders for the lookup of file names, for a conversation in this one.
     pub fn places(&self, folder: &Path) -> Places {
         let settings = self.parts().agent.as_ref().and_then(|agent| agent.settings.as_deref());
         let config = settings.and_then(Path::parent).map(Path::to_path_buf);
@@ -66,13 +66,13 @@ impl Engine {
         Places { folder: folder.to_path_buf(), home: self.files.home(), config, guarded }
     }
 
-    /// The instruction files of a folder as they are now, the nearest last.
+    /// The current instruction files of a folder, the nearest last.
     pub async fn instructions(&self, folder: &Path) -> Result<Vec<Instruction>> {
         let places = self.places(folder);
         blocking(move || instructions(&places)).await
     }
 
-    /// What a person says, with the files that it mentions behind it, and what to tell them of these.
+    /// A person's message with the files that it mentions, and the notices about them.
     pub async fn mentions(&self, parts: Vec<Part>, folder: &Path) -> Result<(Vec<Part>, Vec<Notice>)> {
         let places = self.places(folder);
         blocking(move || mentions(parts, &places)).await

@@ -1,4 +1,4 @@
-//! What clients read of conversations. Nothing here changes anything; an answer is of one committed state.
+//! Reads conversations for clients. Must never change anything; each reply shows one committed state.
 
 use futures::future::BoxFuture;
 use retake_core::{
@@ -11,7 +11,7 @@ use retake_store::{StoreError, Subscriber};
 use crate::Engine;
 use crate::error::Result;
 
-/// The change events of one conversation, or of all of them, from the moment of the subscription on and in their order.
+/// The change events of one conversation, or of all, in their order, from the subscription on.
 pub struct Subscription(Subscriber);
 
 impl Subscription {
@@ -22,7 +22,7 @@ impl Subscription {
 }
 
 impl Engine {
-    /// Refuses where the data directory was moved or deleted since it was opened, or where its writer has failed.
+    /// Refuses if the data directory was moved or deleted since it was opened, or if its writer has failed.
     pub fn check_place(&self) -> Result<()> {
         Ok(self.store().check_place()?)
     }
@@ -32,44 +32,44 @@ impl Engine {
         Subscription(self.store().subscribe(of))
     }
 
-    /// The head and the revision of a conversation now.
+    /// The current head and revision of a conversation.
     pub async fn now_at(&self, of: ConversationId) -> Result<(Head, Revision)> {
         let snapshot = self.store().snapshot(of).await?;
         let now = snapshot.conversation();
         Ok((now.head, now.revision))
     }
 
-    /// The title that somebody gave to a conversation.
+    /// The title of a conversation, if a person gave it one.
     pub async fn title(&self, of: ConversationId) -> Result<Option<String>> {
         Ok(self.store().snapshot(of).await?.conversation().state.title().map(str::to_owned))
     }
 
-    /// A conversation in short.
+    /// The summary of a conversation.
     pub async fn summary(&self, of: ConversationId) -> Result<Summary> {
         Ok(self.store().summary(of).await?)
     }
 
-    /// Conversations, newest change first; one more than the limit where there are more.
+    /// Conversations, the last changed first; one more than the limit if there are more.
     pub async fn list(&self, request: ListRequest) -> Result<Vec<Summary>> {
         Ok(self.store().list(request).await?)
     }
 
-    /// Archives a conversation, or takes it out of the archive. It is no operation and has no undo.
+    /// Archives a conversation, or takes it out of the archive. This is no operation and cannot be undone.
     pub async fn archive(&self, of: ConversationId, to: Shelf) -> Result<()> {
         Ok(self.store().archive(of, to).await?)
     }
 
-    /// A page of a reading.
+    /// A page of a projection.
     pub async fn page(&self, of: ConversationId, reading: Reading, page: PageRequest) -> Result<EntryPage> {
         Ok(self.store().page(of, reading, page).await?)
     }
 
-    /// An entry as the timeline shows it; `None` when it does not show it.
+    /// An entry in the timeline; `None` if the timeline does not show it.
     pub async fn shown(&self, of: ConversationId, entry: EntryId) -> Result<Option<ShownEntry>> {
         Ok(self.store().shown(of, entry).await?)
     }
 
-    /// The content of an entry; `None` where it was hidden or dropped.
+    /// The content of an entry; `None` if it was hidden or dropped.
     pub async fn visible_content(&self, of: ConversationId, entry: EntryId) -> Result<Option<Vec<Part>>> {
         match self.store().content(of, entry).await {
             Err(StoreError::Refused(Refusal::NotVisible(_))) => Ok(None),
@@ -80,16 +80,16 @@ impl Engine {
     /// The images and files of a message.
     pub async fn attachments(&self, of: ConversationId, entry: EntryId) -> Result<Vec<Part>> {
         let content = self.store().content(of, entry).await?.into_iter();
-        // Calls and results stay where they are: a person attaches none.
+        // Calls and results are left out: a person attaches none.
         Ok(content.filter(|part| matches!(part, Part::Image { .. } | Part::File { .. })).collect())
     }
 
-    /// The prompt that a model would get, repaired, as of a head.
+    /// The repaired prompt for a model, as of a head.
     pub async fn prompt_at(&self, of: ConversationId, head: Head) -> Result<Vec<Message>> {
         Ok(self.store().prompt(of, Some(head)).await?)
     }
 
-    /// Turns to go back to, newest first.
+    /// Turns that a rewind can go to, newest first.
     pub async fn targets(
         &self,
         of: ConversationId,
@@ -99,18 +99,18 @@ impl Engine {
         Ok(self.store().targets(of, before, limit).await?)
     }
 
-    /// The answer whose alternatives an entry names: any entry of its turn does.
+    /// The answer with the alternatives of an entry: any entry of its turn names it.
     pub fn answer_named(&self, of: ConversationId, entry: EntryId) -> BoxFuture<'_, Result<EntryId>> {
         Box::pin(async move { Ok(self.store().answer_named(of, entry).await?) })
     }
 
-    /// The alternatives of the answer that an entry names.
+    /// The alternatives of an entry's answer.
     pub async fn alternatives(&self, of: ConversationId, entry: EntryId) -> Result<Vec<Alternative>> {
         let answer = self.answer_named(of, entry).await?;
         Ok(self.store().alternatives(of, answer).await?)
     }
 
-    /// The entries on the path that have a mark, newest first; with `before`, those before that entry.
+    /// The entries on the path with a mark, newest first; with `before`, those before that entry.
     pub async fn marked_page(
         &self,
         of: ConversationId,
@@ -130,7 +130,7 @@ impl Engine {
         Ok(self.store().branches(of).await?)
     }
 
-    /// The forks of a conversation, with the last entry that each begins with.
+    /// The forks of a conversation, with the last entry of each one's base.
     pub async fn forks(&self, of: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>> {
         Ok(self.store().forks(of).await?)
     }
@@ -145,7 +145,7 @@ impl Engine {
         Ok(self.store().changes(of, since).await?)
     }
 
-    /// The same; `None` where it is about more than `most` entries, of which none is read then.
+    /// The same; `None` if more than `most` entries changed, and then none is read.
     pub async fn few_changes(
         &self,
         of: ConversationId,
@@ -155,17 +155,17 @@ impl Engine {
         Ok(self.store().few_changes(of, since, most).await?)
     }
 
-    /// The newest runs: one that runs or waits is among them.
+    /// The newest runs; they include the running and the waiting run.
     pub async fn newest_runs(&self, of: ConversationId) -> Result<Vec<Run>> {
         Ok(self.store().runs(of, 2).await?)
     }
 
-    /// When each of these calls began, and its state in the ledger; `None` for one that the ledger does not have.
+    /// When each of these calls began, and its state in the ledger; `None` for a call that is not in the ledger.
     pub async fn calls_begun(&self, calls: Vec<String>) -> Result<Vec<Option<(Time, EffectState)>>> {
         Ok(self.store().began(calls).await?)
     }
 
-    /// The receipt of an earlier request with this id and these words in a conversation.
+    /// The receipt of an earlier request with this id and digest in a conversation.
     pub async fn receipt(&self, of: ConversationId, by: &retake_core::By) -> Result<Option<Receipt>> {
         match by.request {
             Some(_) => Ok(self.store().receipt(of, by.clone()).await?),
@@ -173,7 +173,7 @@ impl Engine {
         }
     }
 
-    /// The receipt of the conversation that an earlier request with this id and these words made.
+    /// The receipt of the conversation that an earlier request with this id and digest created.
     pub async fn created(&self, by: &retake_core::By) -> Result<Option<Receipt>> {
         match by.request {
             Some(_) => Ok(self.store().created(by.clone()).await?),
@@ -181,8 +181,8 @@ impl Engine {
         }
     }
 
-    /// The receipt of the request with this id in a conversation; without a conversation, of the request that made one. `None` where no
-    /// such request was carried out.
+    /// The receipt of the request with this id in a conversation; without a conversation, of the request that created one. `None`
+    /// if no such request was carried out.
     pub async fn receipt_of(
         &self,
         of: Option<ConversationId>,
@@ -191,7 +191,7 @@ impl Engine {
         Ok(self.store().receipt_of(of, request).await?)
     }
 
-    /// All folders that were ever worked in.
+    /// All folders that conversations ever worked in.
     pub async fn known_folders(&self) -> Result<Vec<WorkspaceInfo>> {
         Ok(self.store().workspaces().await?)
     }

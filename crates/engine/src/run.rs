@@ -1,7 +1,7 @@
-//! A turn with a model: the prompt is accepted and stored, the model called, its answer stored as a whole.
+//! A turn with a model: the prompt is accepted and stored, the model is called, and its answer is stored as a whole.
 //!
-//! What came before a stop or a cut is kept, marked interrupted; when nothing came, a stopped turn is taken back
-//! as if it had never been. A stream in progress is saved each second outside the log.
+//! The output before a stop or a cut is kept, marked interrupted; a turn that was stopped without output is
+//! compensated. A stream in progress is saved each second outside the log.
 
 mod answer;
 mod attach;
@@ -52,46 +52,46 @@ pub use setup::OfferedTool;
 /// How a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// A person says something, having seen this entry.
+    /// With a message, whose author saw this entry.
     Say(Vec<Part>, Option<EntryId>),
-    /// Another answer; names any entry of the old one.
+    /// With another answer; names any entry of the old one.
     Retry(EntryId),
-    /// Another wording of a prompt.
+    /// With another wording of a prompt.
     Edit(EntryId, Vec<Part>),
-    /// An answer to what is there.
+    /// With an answer to the current path.
     Answer,
 }
 
 /// Permissions of one run, in addition to those of its conversation's agent. They are not stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permit {
-    /// In another mode.
+    /// Another mode.
     pub mode: Option<Mode>,
-    /// With these rules, too.
+    /// Further rules.
     pub rules: Vec<Rule>,
 }
 
-/// A run to be started.
+/// A run to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRequest {
     /// How it begins.
     pub start: Start,
-    /// The model's name; the configured one, without.
+    /// The model's name; without one, the configured model.
     pub model: Option<String>,
-    /// What becomes of words where another run goes on; a refusal, without.
+    /// What happens to the message if another run is at work; without it, a refusal.
     pub steer: Option<Steer>,
     /// Additional permissions. Messages that wait for another run lose them.
     pub permit: Permit,
-    /// What a step back to another answer or another wording does with files.
+    /// The options for files, for a retry or an edit.
     pub files: FileOptions,
     /// The head that the author saw.
     pub seen: Seen,
-    /// Who asks, by which request.
+    /// The author and the request.
     pub by: By,
 }
 
 impl RunRequest {
-    /// The same, with what tells it from another request: its wording, or else what it asks for.
+    /// Adds the digest of the request: its wording, or else its content.
     fn worded(mut self) -> Self {
         if self.by.request.is_some() && self.by.wording.is_none() {
             let start = match &self.start {
@@ -112,61 +112,61 @@ impl RunRequest {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// How.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What stored the answer, or took the turn back.
+    /// The receipt of the stored answer, or of the compensation.
     pub receipt: Option<Receipt>,
     /// The answer.
     pub entry: Option<EntryId>,
-    /// What went wrong.
+    /// The error, if it failed.
     pub error: Option<EngineError>,
 }
 
-/// How a run ended, in a word.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The answer is stored whole.
+    /// The whole answer is stored.
     Succeeded,
-    /// What came is stored, marked interrupted.
+    /// The output so far is stored, marked interrupted.
     Interrupted,
-    /// Stopped before any output: taken back.
+    /// Stopped before any output: compensated.
     RolledBack,
     /// The model failed before any output.
     Failed,
-    /// What was said has become part of another run.
+    /// The message became part of another run.
     Joined,
 }
 
-/// What a run stands on once its prompt is stored.
+/// The state of a run after its prompt is stored.
 struct Ground {
-    /// The receipt of what started it.
+    /// The receipt of its start.
     receipt: Option<Receipt>,
-    /// The step back that it began with.
+    /// The step with which the run began, for a retry or an edit.
     back: Option<Arc<AppliedFiles>>,
-    /// What it answers.
+    /// The entry that it answers.
     answering: Answering,
-    /// What to take back when it is stopped before any output, in this order.
+    /// The steps to compensate when it is stopped before any output, in this order.
     stopped: Vec<Step>,
-    /// What to take back when the model fails before any output.
+    /// The step to compensate when the model fails before any output.
     failed: Option<Step>,
-    /// The request that the answer carries, when nothing else of the run does.
+    /// The request for the answer's row, if no other row of the run carries it.
     by: Option<By>,
-    /// Who asks for the run: the same request again hears it.
+    /// The request for the run: when it is repeated, it gets this run's events.
     asked: Option<By>,
     /// Additional permissions of the run.
     permit: Permit,
     /// Notices for the author of the request.
     notices: Vec<Notice>,
-    /// Its fence, where it has been claimed already.
+    /// Its fence, if it was claimed already.
     fence: Option<Fence>,
 }
 
 impl Engine {
-    /// Starts a run. A refusal comes back before anything is stored; afterwards everything is an event. The run
-    /// goes on when nobody listens. The same request again gets what came of the first, and is not run twice.
+    /// Starts a run. A refusal is returned before anything is stored; afterwards everything is an event. The run goes
+    /// on without a listener. A repeated request gets the result of the first one, and nothing runs twice.
     pub fn run(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -201,7 +201,7 @@ impl Engine {
         })
     }
 
-    /// Starts a run instead of the one at work, which is ended first: what that one has said until its end goes along.
+    /// Starts a run instead of the one at work, which is ended first. The output until its end is stored.
     async fn run_halting(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -218,14 +218,14 @@ impl Engine {
         match begun.await {
             Ok((claim, ground)) => self.start_on(claim, choice, ground, model).await,
             Err(error) => {
-                // What words that wait answer is still there.
+                // The prompt of the waiting messages is still there.
                 self.next_run(conversation).await;
                 Err(error)
             }
         }
     }
 
-    /// Starts a run in a new conversation of this folder, which is made only when there is a model to answer.
+    /// Starts a run in a new conversation of this folder. The conversation is created only if a model can answer.
     pub fn begin(
         self: &Arc<Self>,
         folder: Option<String>,
@@ -257,7 +257,7 @@ impl Engine {
         choice.map_err(|error| EngineError::no_model(&error))
     }
 
-    /// Begins a run on what is stored. Where it can't begin, what was stored for it is taken back as if it had failed.
+    /// Begins a run on its stored prompt. If it cannot begin, its prompt is treated as after a failure of the model.
     async fn start_on(
         self: &Arc<Self>,
         claim: Claim,
@@ -279,7 +279,7 @@ impl Engine {
         Ok(stream)
     }
 
-    /// Carries a run out, beside everything else.
+    /// Carries out a run in a task of its own.
     fn drive(
         self: &Arc<Self>,
         claim: Claim,
@@ -305,7 +305,7 @@ impl Engine {
             let permit = std::mem::take(&mut ground.permit);
             let stopped = async {
                 claim.stopped().await;
-                // Heard once only: what comes next is to hear of it, too.
+                // A stop request is delivered only once; the next run must get it, too.
                 engine.cancel(conversation);
             };
             let scene = async {
@@ -332,12 +332,12 @@ impl Engine {
         tokio::spawn(work.instrument(span));
     }
 
-    /// Stores what the run begins with.
+    /// Stores the prompt of the run.
     async fn ground(self: &Arc<Self>, claim: &Claim, request: RunRequest) -> Result<Ground> {
         let conversation = claim.conversation();
         let RunRequest { start, files, seen, by, .. } = request;
         if matches!(start, Start::Edit(..) | Start::Retry(_)) {
-            // Before what it needs is looked for: who saw another state is told so, and gets the head of now.
+            // Checked first: a stale request is refused with the current head.
             let now = self.store().summary(conversation).await?.head;
             seen.fits(now).map_err(StoreError::from)?;
         }
@@ -371,12 +371,12 @@ impl Engine {
                 let ground = ground.map_err(|error| error.also(notices.clone()))?;
                 Ok(Ground { notices, back: Some(Arc::new(back)), ..ground })
             }
-            // Nothing is stored before the answer, so that the answer carries the request.
+            // Nothing is stored before the answer, so the answer carries the request.
             Start::Answer => self.on_answer(conversation, Some(by)).await,
         }
     }
 
-    /// A run that answers the prompt just stored.
+    /// A run that answers the prompt that was just stored.
     async fn on_prompt(
         &self,
         conversation: ConversationId,
@@ -385,7 +385,7 @@ impl Engine {
     ) -> Result<Ground> {
         let snapshot = self.store().snapshot(conversation).await?;
         let prompt = Pos::new(snapshot.conversation().tree.depth(), receipt.head.seq.0);
-        // An edit is one step with its words.
+        // An edit is one step with its message.
         let stopped = vec![moved.unwrap_or(Step::Turn(prompt))];
         let answering = Answering { turn: Some(prompt), tip: Some(prompt) };
         Ok(Ground {
@@ -402,7 +402,7 @@ impl Engine {
         })
     }
 
-    /// A run that answers what is there.
+    /// A run that answers the current path.
     async fn on_answer(&self, conversation: ConversationId, by: Option<By>) -> Result<Ground> {
         let answering = self.store().answering(conversation).await?;
         Ok(Ground {
@@ -419,12 +419,12 @@ impl Engine {
         })
     }
 
-    /// A prompt to be stored.
+    /// A prompt to store.
     fn prompt(&self, parts: Vec<Part>, by: By) -> SayRequest {
         self.saying(Role::User, parts, by)
     }
 
-    /// Something to be stored.
+    /// An entry to store.
     pub(crate) fn saying(&self, role: Role, parts: Vec<Part>, by: By) -> SayRequest {
         SayRequest::new(self.new_entry_id(), role, parts, by)
     }

@@ -1,7 +1,7 @@
-//! Keys of providers: where they come from, and that they go nowhere else.
+//! Keys of providers: their sources, and how they are kept secret.
 //!
-//! A key is read when it is needed and held in a [`SecretString`], which neither Debug nor Display shows. Nothing
-//! here prints, logs or stores one.
+//! A key is read when it is needed and held in a [`SecretString`], which neither Debug nor Display shows. Must
+//! never print, log or store one.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,18 +15,18 @@ use rustix::fs::OFlags;
 use secrecy::{ExposeSecret as _, SecretString};
 use thiserror::Error;
 
-/// Longest key file that is read. Real keys have a few hundred bytes.
+/// The longest key file that is read. Real keys have a few hundred bytes.
 const MAX_KEY_BYTES: u64 = 64 * 1024;
 
 /// Looks a variable up.
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-/// Keys that clients have handed over. Held in memory only.
+/// Keys that clients have sent. Held in memory only.
 #[derive(Default)]
 pub struct Handed(Mutex<HashMap<String, SecretString>>);
 
 impl Handed {
-    /// Takes the value of a variable, where this process has none.
+    /// Stores the value of a variable that this process does not have.
     pub fn take(&self, name: &str, value: &str) {
         if std::env::var_os(name).is_none_or(|own| own.is_empty()) && !value.trim().is_empty() {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +46,7 @@ impl fmt::Debug for Handed {
     }
 }
 
-/// Environment variables as the program was given them.
+/// The environment variables of the program.
 #[derive(Clone)]
 pub struct Environment {
     get: Arc<Lookup>,
@@ -58,12 +58,12 @@ impl Environment {
         Self { get: Arc::new(|name| std::env::var(name).ok()) }
     }
 
-    /// The environment of this process, and what it lacks of these keys.
+    /// The environment of this process; missing variables come from these keys.
     pub fn with(handed: Arc<Handed>) -> Self {
         Self { get: Arc::new(move |name| std::env::var(name).ok().or_else(|| handed.get(name))) }
     }
 
-    /// A given set of variables and no others: for tests.
+    /// A fixed set of variables, for tests.
     pub fn fixed<const N: usize>(variables: [(&str, &str); N]) -> Self {
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         Self { get: Arc::new(move |name| variables.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone())) }
@@ -87,18 +87,18 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// Where the key of an endpoint is.
+/// The source of an endpoint's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// The endpoint needs none.
+    /// The endpoint needs no key.
     None,
-    /// In an environment variable of that name.
+    /// An environment variable with this name.
     Env(String),
-    /// In a file that only its owner can read.
+    /// A file that only its owner can read.
     File(PathBuf),
 }
 
-/// Why a key cannot be had.
+/// Why a key is not available.
 #[derive(Debug, Error)]
 pub enum KeyError {
     /// The variable is not set, or blank.
@@ -109,7 +109,7 @@ pub enum KeyError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -121,7 +121,7 @@ pub enum KeyError {
         /// Its permission bits.
         mode: u32,
     },
-    /// The file is someone else's.
+    /// The file belongs to another user.
     #[error("the key file {} does not belong to you", path.display())]
     Foreign {
         /// The file.
@@ -157,7 +157,7 @@ impl KeyError {
 }
 
 impl KeySource {
-    /// Reads the key. `Ok(None)` only where none is needed.
+    /// Reads the key. `Ok(None)` only if none is needed.
     pub fn read(&self, environment: &Environment) -> Result<Option<SecretString>, KeyError> {
         match self {
             Self::None => Ok(None),
@@ -167,7 +167,7 @@ impl KeySource {
     }
 }
 
-/// `~/x` is `x` in the home folder; anything else is itself.
+/// `~/x` becomes `x` in the home folder; other paths are unchanged.
 fn expand_home(path: &Path, environment: &Environment) -> PathBuf {
     match (path.strip_prefix("~"), environment.home()) {
         (Ok(rest), Some(home)) => home.join(rest),
@@ -177,8 +177,8 @@ fn expand_home(path: &Path, environment: &Environment) -> PathBuf {
 
 fn read_file(path: &Path) -> Result<SecretString, KeyError> {
     let unreadable = |source| KeyError::Unreadable { path: path.to_owned(), source };
-    // The checks look at the opened file, so that nobody can exchange it between check and reading.
-    // A pipe in its place is not waited for.
+    // The checks use the opened file, so nobody can exchange it between check and reading. A pipe in its place is
+    // not waited for.
     let nonblock = OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(nonblock).open(path).map_err(unreadable)?;
     let meta = file.metadata().map_err(unreadable)?;

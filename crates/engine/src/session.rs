@@ -1,7 +1,7 @@
 //! The session of each conversation: its transient state, in one place. Commands go one at a time through the machine of core
-//! ([`retake_core::Session`]), which decides; a session carries out what follows, and never waits while it does.
+//! ([`retake_core::Session`]), which decides; a session carries out the effects and must never wait meanwhile.
 //!
-//! A session begins with its first use and is forgotten once it is at rest and nobody has it.
+//! A session begins at its first use and is removed when it is idle and unused.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,21 +17,21 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Decision, Events, Feed, Inbox, RunEvent};
 
-/// A caller whose words wait for a run: the request of the words, and its stream of events.
+/// A client whose message waits for a run: the request of the message, and its stream of events.
 pub(crate) type Listener = (RequestId, Events);
 
-/// Where the answer of a person goes.
+/// The destination of a person's answer.
 enum Asked {
-    /// Whether a call may run.
+    /// The decision on a call.
     Approval(mpsc::UnboundedSender<Inbox>),
-    /// What a tool wants to know.
+    /// The answer to a tool's question.
     Question(oneshot::Sender<String>),
 }
 
 /// The transient state of one conversation.
 pub(crate) struct Session {
     of: ConversationId,
-    /// What its runs say.
+    /// The events of its runs.
     pub(crate) feed: Arc<Feed>,
     state: Mutex<State>,
 }
@@ -45,12 +45,12 @@ struct State {
 }
 
 impl State {
-    /// Lets the machine decide, and wakes the callers that it names. Whether somebody has to look for a run that waits.
+    /// Sends a command to the machine, and wakes the callers that it names. Also returns whether a waiting run must be looked up.
     fn handle(&mut self, command: Command) -> (Answer, bool) {
         let handled = self.machine.handle(command);
         for ticket in handled.wake {
             if let Some(waiting) = self.waiting.remove(&ticket) {
-                // A caller that has gone gives its ticket back.
+                // A caller that has gone returns its ticket.
                 waiting.send(()).ok();
             }
         }
@@ -76,7 +76,7 @@ impl Session {
         state.machine.is_at_rest() && state.listeners.is_empty() && self.feed.is_idle()
     }
 
-    /// Gives a command. Where its answer is a wait, the receiver hears when it is over; both happen in one step.
+    /// Sends a command. If its answer is a wait, the receiver is notified at the end; both happen in one step.
     fn begin(&self, command: Command) -> (Option<Ticket>, Option<oneshot::Receiver<()>>) {
         let mut state = self.state();
         match state.handle(command).0 {
@@ -101,7 +101,7 @@ impl Session {
     async fn access(self: &Arc<Self>, access: Access) -> Accessing {
         let (ticket, over) = self.begin(Command::Access(access));
         let ticket = ticket.expect("BUG: a session answers a request for access with a ticket");
-        // Held before it is granted, so that a caller that goes away in between gives it up.
+        // Created before access is granted, so that a caller that goes away in between releases it.
         let accessing = Accessing { session: Arc::clone(self), ticket };
         if let Some(over) = over {
             drop(over.await);
@@ -109,14 +109,14 @@ impl Session {
         accessing
     }
 
-    /// A person is asked. The first answer counts.
+    /// Registers a request for a person. The first answer counts.
     fn ask(&self, id: &str, asked: Asked) {
         let mut state = self.state();
         state.handle(Command::Ask(id.to_owned()));
         state.asked.insert(id.to_owned(), asked);
     }
 
-    /// Nobody has to answer any more. Where the answer would have gone, if nobody has answered yet.
+    /// Closes a request. Returns the destination of its answer, if nobody has answered yet.
     fn settle(&self, id: &str, is: impl Fn(&Asked) -> bool) -> Option<Asked> {
         let mut state = self.state();
         if !state.asked.get(id).is_some_and(is) {
@@ -126,7 +126,7 @@ impl Session {
         state.asked.remove(id)
     }
 
-    /// Tells the subscribers that an answer was taken; an error where it came too late.
+    /// Tells the subscribers that an answer was accepted; an error if it came too late.
     fn settled(&self, id: &str, is_sent: bool) -> Result<()> {
         if !is_sent {
             return Err(EngineError::new(Kind::NotFound, "not_asked", "nobody asks that any more")
@@ -141,30 +141,30 @@ impl Session {
         self.wait(Until::Settled(id.to_owned())).await;
     }
 
-    /// Asks whether a call may run.
+    /// Requests an approval for a call.
     pub(crate) fn ask_approval(&self, id: &str, inbox: mpsc::UnboundedSender<Inbox>) {
         self.ask(id, Asked::Approval(inbox));
     }
 
-    /// Withdraws that.
+    /// Withdraws an approval request.
     pub(crate) fn withdraw_approval(&self, id: &str) {
         self.settle(id, |asked| matches!(asked, Asked::Approval(_)));
     }
 
-    /// Asks a question of a tool; the answer, and what withdraws it when it is dropped.
+    /// Registers a tool's question; returns the answer's receiver, and a guard that withdraws the question when it is dropped.
     pub(crate) fn ask_question(self: &Arc<Self>, id: String) -> (OpenQuestion, oneshot::Receiver<String>) {
         let (sender, receiver) = oneshot::channel();
         self.ask(&id, Asked::Question(sender));
         (OpenQuestion { session: Arc::clone(self), id }, receiver)
     }
 
-    /// The callers whose words wait, to be looked at or changed.
+    /// Reads or changes the list of clients whose messages wait.
     pub(crate) fn listeners<T>(&self, look: impl FnOnce(&mut Vec<Listener>) -> T) -> T {
         look(&mut self.state().listeners)
     }
 }
 
-/// A caller that waits; dropped, it does not.
+/// A caller that waits, until this is dropped.
 struct Waiting<'a> {
     session: &'a Session,
     ticket: Ticket,
@@ -178,7 +178,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Access to say something in a conversation, or a place in the queue for it.
+/// Access to a conversation, or a place in the queue for it.
 #[must_use = "access is held only while this lives"]
 pub(crate) struct Accessing {
     session: Arc<Session>,
@@ -193,7 +193,7 @@ impl Drop for Accessing {
     }
 }
 
-/// A question that a person is asked.
+/// A question that waits for a person's answer.
 #[must_use = "the question is asked only while this lives"]
 pub(crate) struct OpenQuestion {
     session: Arc<Session>,
@@ -206,7 +206,7 @@ impl Drop for OpenQuestion {
     }
 }
 
-/// A plan of files that is being carried out in a conversation: its subscribers get no events meanwhile.
+/// A plan of files that is being carried out in a conversation: its subscribers get no events until its end.
 #[must_use = "the plan is open only while this lives"]
 pub(crate) struct OpenPlan(Arc<Session>);
 
@@ -216,14 +216,14 @@ impl Drop for OpenPlan {
     }
 }
 
-/// Nobody says anything in a conversation while this lives, and nothing else has claimed it.
+/// While this lives, nobody appends to the conversation, and nothing else can claim it.
 #[must_use = "others are kept out only while this lives"]
 pub(crate) struct ExclusiveClaim {
     _access: Accessing,
     _claim: Claim,
 }
 
-/// The one claim of a conversation: of a run, or of a step with files.
+/// The only claim of a conversation: for a run, or for a step with files.
 #[must_use = "a conversation is claimed only while this lives"]
 pub(crate) struct Claim {
     engine: Arc<Engine>,
@@ -237,22 +237,22 @@ impl Claim {
         self.session.of
     }
 
-    /// A run is at work here that answers these requests; or what was is over.
+    /// Sets the requests that the run at work answers; `None` if it is over.
     pub(crate) fn serves(&self, requests: Option<Vec<Served>>) {
         self.session.handle(Command::Serve(self.ticket, requests));
     }
 
-    /// Another run is at work from here on: a request to stop the one before is over with it.
+    /// Another run continues with this claim: a request to stop the earlier one ends.
     pub(crate) fn hand_on(&self) {
         self.session.handle(Command::HandOn(self.ticket));
     }
 
-    /// Begins to look for a run that waits. Whether it may be taken up.
+    /// Begins to look for a waiting run. Returns whether it may be started.
     pub(crate) fn begin_look(&self) -> bool {
         self.session.handle(Command::BeginLook(self.ticket)) == Answer::Done
     }
 
-    /// Waits until somebody asks the run to stop. Each request is noticed once.
+    /// Waits until the run is asked to stop. Each request is delivered once.
     pub(crate) async fn stopped(&self) {
         while self.session.handle(Command::TakeStop(self.ticket)) != Answer::Done {
             self.session.wait(Until::Stopped(self.ticket)).await;
@@ -272,7 +272,7 @@ impl Drop for Claim {
     }
 }
 
-/// While this lives, what waits in a conversation goes on waiting.
+/// While this lives, waiting runs are not started.
 #[must_use = "what waits goes on waiting only while this lives"]
 pub(crate) struct Halting {
     session: Arc<Session>,
@@ -285,18 +285,18 @@ impl Drop for Halting {
     }
 }
 
-/// All sessions that somebody has or that have something to remember.
+/// All sessions that are in use or not idle.
 #[derive(Default)]
 pub(crate) struct Sessions(Mutex<Table>);
 
 #[derive(Default)]
 struct Table {
     all: HashMap<ConversationId, Arc<Session>>,
-    /// With so many, those at rest are forgotten.
+    /// The number of sessions at which idle ones are removed.
     full: usize,
 }
 
-/// So many sessions at rest are no reason to look for them.
+/// Up to this number, idle sessions are not removed.
 const FEW: usize = 64;
 
 impl Sessions {
@@ -304,7 +304,7 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session of a conversation; begun, if there is none.
+    /// The session of a conversation; a new one if there is none.
     fn get(&self, of: ConversationId) -> Arc<Session> {
         let mut table = self.table();
         if table.all.len() > table.full.max(FEW) {
@@ -314,7 +314,7 @@ impl Sessions {
         Arc::clone(table.all.entry(of).or_insert_with(|| Arc::new(Session::new(of))))
     }
 
-    /// What a session says, where there is one.
+    /// Reads a session, if there is one.
     fn look<T>(&self, of: ConversationId, look: impl FnOnce(&retake_core::Session) -> T) -> Option<T> {
         let session = self.table().all.get(&of).map(Arc::clone)?;
         let state = session.state();
@@ -333,14 +333,14 @@ impl Engine {
         self.sessions.look(of, retake_core::Session::is_claimed).unwrap_or(false)
     }
 
-    /// The conversations in which something runs.
+    /// The conversations with a claim.
     pub fn running(&self) -> Vec<ConversationId> {
         let all: Vec<Arc<Session>> = self.sessions.table().all.values().map(Arc::clone).collect();
         let claimed = all.into_iter().filter(|session| session.state().machine.is_claimed());
         claimed.map(|session| session.of).collect()
     }
 
-    /// Asks the run of a conversation to stop. Whether there was one.
+    /// Asks the run of a conversation to stop. Returns whether there was one.
     pub fn cancel(&self, of: ConversationId) -> bool {
         self.session(of).handle(Command::Stop) == Answer::Done
     }
@@ -350,7 +350,7 @@ impl Engine {
         self.claim_by(of, Command::Claim).ok_or_else(EngineError::running)
     }
 
-    /// Claims a conversation to look for a run that waits. Where something else has claimed it, that looks at its end.
+    /// Claims a conversation to look for a waiting run. If it is already claimed, the holder looks at its end.
     pub(crate) fn claim_to_look(self: &Arc<Self>, of: ConversationId) -> Option<Claim> {
         self.claim_by(of, Command::Look)
     }
@@ -363,13 +363,13 @@ impl Engine {
         }
     }
 
-    /// Claims a conversation and waits until nobody says anything in it.
+    /// Claims a conversation exclusively, after waiting until nobody appends to it.
     pub(crate) async fn claim_exclusively(self: &Arc<Self>, of: ConversationId) -> Result<ExclusiveClaim> {
         let claim = self.claim(of)?;
         Ok(ExclusiveClaim { _access: self.exclusive(of).await, _claim: claim })
     }
 
-    /// Waits until nobody says anything in a conversation, and keeps everybody from it while it lives.
+    /// Waits for exclusive access to a conversation: nobody appends to it while this lives.
     pub(crate) async fn exclusive(&self, of: ConversationId) -> Accessing {
         self.session(of).access(Access::Exclusive).await
     }
@@ -379,7 +379,7 @@ impl Engine {
         self.session(of).access(Access::Shared).await
     }
 
-    /// The request of this id that the run at work answers.
+    /// The request with this id that the run at work answers.
     pub(crate) fn serving(&self, of: ConversationId, request: &RequestId) -> Option<Served> {
         self.sessions.look(of, |session| session.serving(request).cloned())?
     }
@@ -389,7 +389,7 @@ impl Engine {
         self.sessions.look(of, |session| session.served()?.last()?.by.request.clone())?
     }
 
-    /// Whether a run is at work that serves requests.
+    /// Whether a run is at work that answers requests.
     pub(crate) fn is_at_work(&self, of: ConversationId) -> bool {
         self.sessions.look(of, |session| session.served().is_some()).unwrap_or(false)
     }
@@ -404,7 +404,7 @@ impl Engine {
         self.session(of).wait(Until::Idle).await;
     }
 
-    /// Nothing that waits is taken up while this lives.
+    /// Keeps waiting runs from being started while this lives.
     pub(crate) fn halting(&self, of: ConversationId) -> Halting {
         let session = self.session(of);
         match session.handle(Command::Halt) {
@@ -413,12 +413,12 @@ impl Engine {
         }
     }
 
-    /// What a run takes back when it is ended is what this request asks for.
+    /// Records the request for which a run is halted: what the run compensates at its end belongs to this request.
     pub(crate) fn halted_for(&self, of: ConversationId, by: By) {
         self.session(of).handle(Command::HaltFor(by));
     }
 
-    /// The request whose work it is to take back what a run has begun with.
+    /// Takes the request for which the run was halted, and which must compensate its beginning.
     pub(crate) fn take_halt_request(&self, of: ConversationId) -> Option<By> {
         match self.session(of).handle(Command::TakeHaltRequest) {
             Answer::Request(by) => by,
@@ -426,15 +426,15 @@ impl Engine {
         }
     }
 
-    /// A plan of files is being carried out in a conversation while this lives.
+    /// Begins a plan of files in a conversation, until this is dropped.
     pub(crate) fn open_plan(&self, of: ConversationId) -> OpenPlan {
         let session = self.session(of);
         session.handle(Command::OpenPlan);
         OpenPlan(session)
     }
 
-    /// Whether a plan of files is being carried out in a conversation. What is read before this says no has nothing of it that is not
-    /// done.
+    /// Whether a plan of files is being carried out in a conversation. State that was read before a `false` contains no
+    /// unfinished step.
     pub fn has_open_plan(&self, of: ConversationId) -> bool {
         self.sessions.look(of, retake_core::Session::has_open_plan).unwrap_or(false)
     }
@@ -446,7 +446,7 @@ impl Engine {
         }
     }
 
-    /// Says whether a call may run that waits for approval. The first answer counts.
+    /// Decides a call that waits for an approval. The first answer counts.
     pub fn decide(&self, of: ConversationId, id: &str, decision: Decision) -> Result<()> {
         let session = self.session(of);
         let is_sent = match session.settle(id, |asked| matches!(asked, Asked::Approval(_))) {
@@ -456,7 +456,7 @@ impl Engine {
         session.settled(id, is_sent)
     }
 
-    /// Answers a question of a tool. The first answer counts.
+    /// Answers a tool's question. The first answer counts.
     pub fn respond(&self, of: ConversationId, id: &str, answer: String) -> Result<()> {
         let session = self.session(of);
         let is_sent = match session.settle(id, |asked| matches!(asked, Asked::Question(_))) {

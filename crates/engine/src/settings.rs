@@ -1,7 +1,7 @@
 //! The settings file: its tables, its defaults, and its errors.
 //!
-//! The structs of `tables` say what there is. Reading, checking, the documented defaults and `retake config` follow from them
-//! by serde and by their schema. Keys of providers are never in this file, and no error quotes a value of it.
+//! The structs of `tables` define the settings; reading, checking, the documented defaults and `retake config` are derived from
+//! them and their schema. Must never contain a provider's key, and no error may quote a value.
 
 mod edit;
 mod keys;

@@ -1,6 +1,6 @@
-//! Actions as a client asks for them: with their files, in one step or in several, and again when the request comes again.
+//! Actions as clients request them: with their files, in one step or several, and as repeated requests.
 //!
-//! Several steps of undo or redo are taken one at a time where files go with them: each is whole, or is not taken.
+//! Several steps of undo or redo with files are made one at a time: each one is complete or not made.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,27 +18,27 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::files::{AppliedFiles, FileOptions, ObjectsErased, PlannedFiles};
 
-/// What an action did.
+/// The result of an action.
 #[derive(Debug)]
 pub enum Done {
     /// Content was erased.
     Erased(Receipt, ObjectsErased),
-    /// The state changed; files have no part in such an action.
+    /// The state changed; this action has no files.
     Changed(Receipt),
-    /// Steps with their files, in order. `refused` is why the next one was not taken.
+    /// Steps with their files, in order. `refused` is why the next one was not made.
     Steps {
-        /// What each step did.
+        /// The result of each step.
         applied: Vec<AppliedFiles>,
-        /// Why the next step was not taken.
+        /// Why the next step was not made.
         refused: Option<EngineError>,
     },
-    /// The request came before: its receipts, and whether it stopped before all its steps were taken.
+    /// A repeated request: its receipts, and whether it stopped before its last step.
     Again {
         /// The receipts.
         receipts: Vec<Receipt>,
         /// Whether a further step was refused then.
         stopped: bool,
-        /// Whether files could go with it.
+        /// Whether the action could change files.
         touches_files: bool,
     },
 }
@@ -46,29 +46,29 @@ pub enum Done {
 /// The step of a plan of several that would be refused.
 #[derive(Debug)]
 pub struct RefusedStep {
-    /// How many steps would be taken before it.
+    /// The number of steps that would be made before it.
     pub done: usize,
-    /// The folder of the path; `None` where it is the conversation's own.
+    /// The folder of the path; `None` for the conversation's own.
     pub folder: Option<PathBuf>,
-    /// The path that waits for a choice.
+    /// The path with the conflict.
     pub path: PathPlan,
 }
 
-/// The receipt of all steps of a request together.
+/// The combined receipt of all steps of a request.
 #[derive(Debug)]
 pub struct WholeReceipt {
-    /// The receipt, with what the steps changed in all.
+    /// The receipt, with all changes of the steps.
     pub receipt: Receipt,
-    /// What they did to files, by workspace: each path with what the first step found and the last one left.
+    /// Their file changes, by workspace: each path with its version before the first step and after the last one.
     pub moves: Vec<Vec<PathMove>>,
-    /// The content for the composer, read now.
+    /// The current content for the composer.
     pub composer: Option<Vec<Part>>,
 }
 
-/// The action of so many steps.
+/// The action for a number of steps.
 type OfSteps = fn(usize) -> Action;
 
-/// How many steps an action asks for, and the action of so many.
+/// The number of steps that an action requests, and the action for a given number.
 fn steps_of(action: &Action) -> Option<(usize, OfSteps)> {
     match action {
         Action::Undo(count) => Some((*count, Action::Undo)),
@@ -77,14 +77,14 @@ fn steps_of(action: &Action) -> Option<(usize, OfSteps)> {
     }
 }
 
-/// Whether single hunks are chosen. They are those of one step's plan and fit no other.
+/// Whether single hunks are chosen. They belong to one step's plan and match no other.
 fn chooses_hunks(options: &FileOptions) -> bool {
     let mut choices = options.chosen.paths.values().chain(options.elsewhere.values());
     choices.any(|choice| matches!(choice, Choice::Hunks(_)))
 }
 
 impl Engine {
-    /// Carries out an action, with its files where it has any.
+    /// Carries out an action, with its files if it has any.
     ///
     /// # Errors
     ///
@@ -146,8 +146,8 @@ impl Engine {
         Ok(Done::Steps { applied, refused: None })
     }
 
-    /// What a request did that comes again: the steps that are recorded, and no other. `first` is the receipt of its first step, `steps`
-    /// how many it asks for.
+    /// The result of a repeated request: only its recorded steps. `first` is the receipt of its first step, `steps` the number
+    /// that it requests.
     pub fn act_again<'a>(
         &'a self,
         of: ConversationId,
@@ -170,7 +170,8 @@ impl Engine {
         })
     }
 
-    /// What an earlier request did, by its id: in a conversation, or in making one. The receipts are those that the request got.
+    /// The result of an earlier request with this id, in a conversation or for creating one. The receipts are those of that
+    /// request.
     ///
     /// # Errors
     ///
@@ -182,7 +183,7 @@ impl Engine {
     ) -> BoxFuture<'a, Result<Done>> {
         Box::pin(async move {
             let first = match self.receipt_of(of, id.clone()).await? {
-                // The request that made a conversation is stored with it.
+                // The request that created a conversation is stored with it.
                 None if of.is_some() => {
                     let made = self.receipt_of(None, id.clone()).await?;
                     made.filter(|receipt| Some(receipt.conversation) == of)
@@ -192,7 +193,7 @@ impl Engine {
             let first = first.ok_or_else(|| unknown_request(id))?;
             // Only an undo or redo has further steps; each stored one has an operation.
             let is_step = |receipt: &Receipt| receipt.entries.is_empty() && !receipt.ops.is_empty();
-            // Only what stored a message can be an edit.
+            // Only a request that stored a message can be an edit.
             let mut receipts = vec![match first.entries.is_empty() {
                 true => first.clone(),
                 false => self.edit_receipt(&first).await?,
@@ -209,7 +210,7 @@ impl Engine {
         })
     }
 
-    /// Whether files could go with what a request did.
+    /// Whether a request could change files.
     async fn touched_files(&self, done: &Receipt) -> Result<bool> {
         let Some(no) = done.ops.first() else { return Ok(false) };
         let range = OpRange { before: Some(no.next()), limit: 1 };
@@ -217,7 +218,7 @@ impl Engine {
         Ok(page.ops.first().is_some_and(|line| line.op.reason.traits().touches_files))
     }
 
-    /// Whether there was another step to take after the last one of these.
+    /// Whether another step was possible after the last one of these.
     async fn goes_on(&self, of: ConversationId, last: Option<&Receipt>) -> Result<bool> {
         let Some(no) = last.and_then(|receipt| receipt.ops.last()) else {
             return Ok(false);
@@ -230,8 +231,8 @@ impl Engine {
         }))
     }
 
-    /// The first of several planned steps that would be refused, as they are taken one at a time. `None` where none would be, or where
-    /// it is the first one and the plan of all steps shows its conflict.
+    /// The first of several planned steps that would be refused, made one at a time. `None` if none would be, or if it is the
+    /// first one and the plan of all steps shows its conflict.
     pub async fn refused_step(
         &self,
         of: ConversationId,
@@ -241,16 +242,16 @@ impl Engine {
     ) -> Result<Option<RefusedStep>> {
         let Some((_, step)) = steps_of(action) else { return Ok(None) };
         let steps = all.conversation.as_ref().map_or(0, |half| half.ops);
-        // Where no file is planned of, no step has one.
+        // If no file is planned, no step has one.
         let no_files = all.files.iter().all(|folder| folder.plan.paths.is_empty());
         if steps < 2 || no_files || chooses_hunks(options) {
             return Ok(None);
         }
-        // A step may conflict with what is there although all of them together lead to just that.
+        // A single step may conflict with the current files although all steps together lead to just these.
         for count in 1..steps {
             let planned = self.plan_as_seen(of, step(count), options.clone()).await?;
             if let Some(refused) = first_conflict(&planned, count - 1) {
-                // The plan of all shows the conflict that is to be chosen for.
+                // The plan of all steps shows the conflict with its choices.
                 let shown = count == 1 && !all.files.iter().all(|folder| folder.plan.is_clean());
                 return Ok((!shown).then_some(refused));
             }
@@ -258,7 +259,7 @@ impl Engine {
         Ok(first_conflict(all, steps - 1))
     }
 
-    /// The receipts of the steps of one request as one: what they came to in all, as their plan said.
+    /// The combined receipt of one request's steps: their total result, as their plan showed it.
     pub async fn whole_receipt(&self, receipts: Vec<Receipt>) -> Result<WholeReceipt> {
         let mut all = receipts.into_iter();
         let mut whole = all.next().expect("BUG: a request that was done has a receipt");
@@ -279,14 +280,14 @@ impl Engine {
         Ok(WholeReceipt { receipt: whole, moves, composer })
     }
 
-    /// The receipt of words that were said in an edit: the step back that they began with is part of it.
+    /// The receipt of an edit's message, combined with its move.
     pub async fn edit_receipt(&self, said: &Receipt) -> Result<Receipt> {
         if !said.ops.is_empty() {
             return Ok(said.clone());
         }
         let range = OpRange { before: Some(said.head.op.next()), limit: 1 };
         let last = self.store().ops(said.conversation, range).await?.ops.into_iter().next();
-        // The same when the request comes again of which a run went on.
+        // A repeated request whose run went on must get the same receipt.
         let is_back = |op: &Operation| op.reason == Reason::Edit && op.at.0 + 1 == said.head.seq.0;
         let Some(back) = last.map(|line| line.op).filter(is_back) else { return Ok(said.clone()) };
         let to = Head { op: back.no, seq: back.at };
@@ -295,7 +296,7 @@ impl Engine {
     }
 }
 
-/// The first path that waits for a choice.
+/// The first path with a conflict.
 fn first_conflict(planned: &PlannedFiles, done: usize) -> Option<RefusedStep> {
     planned.files.iter().find_map(|folder| {
         let path = folder.plan.paths.iter().find(|path| matches!(path.verdict, Verdict::Conflict(_)))?;
@@ -303,7 +304,7 @@ fn first_conflict(planned: &PlannedFiles, done: usize) -> Option<RefusedStep> {
     })
 }
 
-/// The request of a step: the first one has the id as it was given.
+/// The request of a step: the first one has the original id.
 fn by_of_step(by: &By, at: usize) -> Result<By> {
     let Some(id) = by.request.as_ref().filter(|_| at > 1) else {
         return Ok(by.clone());
@@ -323,12 +324,12 @@ fn unknown_request(id: &RequestId) -> EngineError {
     .hint("it may belong to another conversation, or it was never carried out and can be sent again")
 }
 
-/// Whether there is simply no further step.
+/// Whether there is no further step.
 fn is_end(error: &EngineError) -> bool {
     [Refusal::NothingToUndo, Refusal::NothingToRedo].iter().any(|end| error.code == end.code())
 }
 
-/// What several steps did to files: of each path what the first one found and the last one left.
+/// The combined file changes of several steps: each path with its version before the first and after the last.
 fn in_all(steps: Vec<Moved>) -> BTreeMap<WorkspaceNo, BTreeMap<FilePath, PathMove>> {
     let mut all: BTreeMap<WorkspaceNo, BTreeMap<FilePath, PathMove>> = BTreeMap::new();
     for Moved { workspace, moves } in steps {

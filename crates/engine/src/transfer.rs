@@ -1,7 +1,7 @@
-//! What goes out of the engine and comes into it: exports, imports, backups, and the check of the store.
+//! Exports, imports, backups, and the check of the store.
 //!
-//! An import is kept in memory until its end and then stored as one step, so that a crash or a bad line leaves
-//! nothing of it. No files are read or written here: lines come and go as text.
+//! An import is kept in memory until its end and then stored as one step, so that a crash or an invalid line leaves nothing of
+//! it. Must never read or write a file: lines come and go as text.
 
 mod chat_messages;
 mod import_lines;
@@ -30,30 +30,30 @@ pub use import_stream::Inflow;
 pub enum ExportFormat {
     /// JSON Lines: a header, then a line per entry.
     Jsonl,
-    /// For people.
+    /// Markdown, for people.
     Markdown,
-    /// For people.
+    /// Plain text, for people.
     Text,
-    /// Log and operations of the whole tree of forks, lossless both ways.
+    /// The log and operations of the whole tree of forks, lossless in both directions.
     Full,
 }
 
-/// A piece of an export.
+/// A part of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportChunk {
-    /// To be written as it is.
+    /// The text to write.
     pub text: String,
-    /// Where the next one begins; none at the end.
+    /// The cursor for the next part; `None` at the end.
     pub cursor: Option<String>,
-    /// Entries so far, and in all; in a full export, rows.
+    /// The entries so far, and the total; in a full export, rows.
     pub progress: (u64, u64),
 }
 
-/// In milliseconds.
+/// A day in milliseconds.
 const A_DAY: i64 = 24 * 60 * 60 * 1000;
 
 impl Engine {
-    /// A piece of an export. All pieces are of the state that the first one found.
+    /// A part of an export. All parts show the state at the first one.
     pub fn export<'a>(
         &'a self,
         conversation: ConversationId,
@@ -87,15 +87,15 @@ impl Engine {
                 });
             }
             let ExportPlace { head, done } = excerpt.place;
-            // A piece without entries ends the export, so that no cursor can lead in a circle.
+            // A part without entries ends the export, so that a cursor can never loop.
             let more = done < excerpt.total && !excerpt.entries.is_empty();
             let cursor = more.then(|| format!("{head}:{done}"));
             Ok(ExportChunk { text, cursor, progress: (done, excerpt.total) })
         })
     }
 
-    /// Begins an import; the receipt names it. Nothing is stored yet. So many lines of a file stand before its own: lines are named by
-    /// their numbers there.
+    /// Begins an import; the receipt contains its id. Nothing is stored yet. `lines_before` lines of the file come before its own;
+    /// errors use the file's line numbers.
     pub fn import_start(
         &self,
         title: Option<String>,
@@ -119,12 +119,12 @@ impl Engine {
         }
     }
 
-    /// The next lines of an import; `first` is the number of the first of them, from 0. A bad line ends it.
+    /// The next lines of an import; `first` is the number of the first one, from 0. An invalid line ends it.
     pub fn import_lines(&self, import: ConversationId, first: u64, lines: &[String]) -> Result<()> {
         self.importing.lines(import, first, lines, || self.new_entry_id())
     }
 
-    /// Ends an import: the conversation is there, all of it durable. A full export has the ids that it had.
+    /// Ends an import: the conversation exists and is durable. A full export keeps its ids.
     pub fn import_end(&self, import: ConversationId) -> BoxFuture<'_, Result<Receipt>> {
         Box::pin(async move {
             if let Some(receipt) = self.importing.ended(import) {
@@ -134,7 +134,8 @@ impl Engine {
             let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user, self.now())?;
             let stored = match staged {
                 Staged::Full(mut full) => {
-                    // The last one of a folder is found by it. Another machine's clock may be ahead, but not by so much.
+                    // The newest conversation of a folder is found by its time. Another machine's clock may be ahead, but only up
+                    // to a limit.
                     let latest = Time(self.now().0.saturating_add(A_DAY));
                     full.conversations.iter_mut().for_each(|it| it.changed = it.changed.min(latest));
                     if start.title.is_some() {
@@ -164,7 +165,7 @@ impl Engine {
         })
     }
 
-    /// Copies the whole store while it is in use; never over a file that is there.
+    /// Copies the whole store while it is in use; never overwrites a file.
     pub async fn backup(&self, to: Option<PathBuf>) -> Result<Copied> {
         if let Some(relative) = to.as_ref().filter(|path| path.is_relative()) {
             let message = format!("can't write a backup to {}: the path is not absolute", relative.display());
@@ -177,7 +178,7 @@ impl Engine {
                 .hint(Hint::new("name a new file; {} also writes to pipes and devices", [Remedy::Backup])));
         }
         let named = to.is_some();
-        // The copy is made where a link leads; where it leads nowhere that can be told, the link is what is there.
+        // The copy is made at the target of a link; a broken link counts as an existing file.
         let to = to.map(|to| destination::behind_links(&to).unwrap_or(to));
         let copied = self.store().backup(to, self.now()).await;
         copied.map_err(|error| match named && can_not_be(&error) {
@@ -197,7 +198,7 @@ impl Engine {
     }
 }
 
-/// A full export names the folder of each conversation, and its commands would run there. The person who imports it must have chosen
+/// A full export names the folder of each conversation, where its commands would run. The person who imports it must have chosen
 /// that folder.
 fn works_elsewhere(full: &FullImport, named: Option<&str>) -> Result<()> {
     let folders = full.conversations.iter().filter_map(|it| it.folder.as_deref());
@@ -210,13 +211,13 @@ fn works_elsewhere(full: &FullImport, named: Option<&str>) -> Result<()> {
     )))
 }
 
-/// What stands there, where that is neither a file nor nothing.
+/// The kind of thing at this path, if it is not a file and not missing.
 fn no_file(to: &Path) -> Option<&'static str> {
     let there = std::fs::metadata(to).ok().filter(|there| !there.is_file())?;
     Some(if there.is_dir() { "a folder" } else { "a pipe or a device" })
 }
 
-/// Whether it is the place that somebody named which can't hold a file, and not the disk that failed.
+/// Whether the path cannot be a file, as opposed to a failure of the disk.
 fn can_not_be(error: &StoreError) -> bool {
     use std::io::ErrorKind;
     const PLACES: [ErrorKind; 6] = [
@@ -230,7 +231,7 @@ fn can_not_be(error: &StoreError) -> bool {
     matches!(error, StoreError::Io { source, .. } if PLACES.contains(&source.kind()))
 }
 
-/// A cursor as `export` gives it.
+/// Parses a cursor of `export`.
 fn place(cursor: &str) -> Result<ExportPlace> {
     let read = || {
         let (head, done) = cursor.split_once(':')?;

@@ -10,10 +10,10 @@ use retake_tools::CallEnvironment;
 use super::locked;
 use crate::Engine;
 
-/// So many requests have one: those that run or wait, and more.
+/// The most environments that are kept: more than the requests that run or wait.
 const MOST: usize = 1024;
 
-/// The environments of requests, the last one first.
+/// The environments of requests, the newest first.
 pub(crate) type Given = VecDeque<(RequestId, Arc<CallEnvironment>)>;
 
 /// The environment variables and the umask of a client, for the commands of its requests. Cheap to clone; `Debug` shows no value.
@@ -21,7 +21,7 @@ pub(crate) type Given = VecDeque<(RequestId, Arc<CallEnvironment>)>;
 pub struct CommandEnvironment(Arc<CallEnvironment>);
 
 impl CommandEnvironment {
-    /// These variables, and this umask; without one, that of this process.
+    /// These variables, and this umask. Without a umask, that of this process.
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>, umask: Option<u32>) -> Self {
         Self(Arc::new(CallEnvironment::new(variables, umask)))
     }
@@ -40,7 +40,7 @@ impl Engine {
         drop(self.waits.own.set(Arc::new(CallEnvironment::own(umask))));
     }
 
-    /// The umask of files whose client hands over none.
+    /// The umask for files of clients that send none.
     pub fn own_umask(&self) -> Option<u32> {
         self.own_environment().and_then(|own| own.umask())
     }

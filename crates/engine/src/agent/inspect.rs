@@ -1,5 +1,5 @@
-//! What people see of the agent at work: its list, its jobs, what it used. Read from the path each time, so that it is always
-//! that of the conversation as it is now. Must never change it; only a job is ended, on request.
+//! The agent's state for people: its to-do list, jobs and usage. Read from the path each time, so it always matches the
+//! conversation. Must never change the conversation; it only ends a job on request.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -13,86 +13,86 @@ use serde_json::Value;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// How much of what a job has printed is read at once, in bytes.
+/// The most bytes of a job's output in one reading.
 const MOST: u64 = 32 << 10;
 
-/// How long a job has to end after it was asked to.
+/// How long a job has to end after it was signalled.
 const TO_END: Duration = Duration::from_secs(3);
 
-/// So many entries are read at once.
+/// The most entries in one reading.
 const PAGE: usize = 500;
 
-/// Something to do.
+/// A task of the to-do list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Todo {
-    /// What.
+    /// Its text.
     pub text: String,
-    /// How far it is.
+    /// Its state.
     pub state: TodoState,
 }
 
-/// How far something is.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TodoState {
-    /// Not begun.
+    /// Not started.
     Pending,
-    /// Being done.
+    /// In progress.
     Doing,
     /// Done.
     Done,
 }
 
-/// A command that was begun in the background.
+/// A background command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobShown {
     /// The call.
     pub call: String,
     /// The command.
     pub command: String,
-    /// Whether any of its processes lives.
+    /// Whether any of its processes runs.
     pub running: bool,
-    /// Its exit code, where it is known.
+    /// Its exit code, if known.
     pub code: Option<i32>,
-    /// How much it has printed, where that is kept.
+    /// The size of its stored output; none if no output is stored.
     pub printed: Option<u64>,
     log: Option<PathBuf>,
 }
 
-/// What a job has printed.
+/// A part of a job's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobPrinted {
     /// The job.
     pub job: JobShown,
-    /// Where the text begins.
+    /// Where the text begins, in bytes.
     pub from: u64,
     /// The text.
     pub text: String,
-    /// Where it ends.
+    /// Where the text ends, in bytes.
     pub to: u64,
 }
 
-/// What the answers of one model used.
+/// The usage of the answers of one model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Used {
     /// The model.
     pub model: String,
-    /// How many answers.
+    /// The number of answers.
     pub answers: u64,
-    /// Of so many of them nothing is known.
+    /// The number of answers without a known usage.
     pub unknown: u64,
-    /// The sum of what is known.
+    /// The sum of the known usage.
     pub usage: Usage,
-    /// What they cost in US dollars, where that is known of each.
+    /// Their cost in US dollars, if it is known for each answer.
     pub cost: Option<f64>,
 }
 
-/// What a fact says of a job.
+/// The content of a fact about a job.
 struct Noted {
     command: String,
     log: Option<PathBuf>,
 }
 
-/// The list that a fact holds; nothing, where another version has written it differently.
+/// The to-do list in a fact; none if another version wrote it in another form.
 fn items(list: &str) -> Option<Vec<Todo>> {
     let list: Value = serde_json::from_str(list).ok()?;
     let item = |item: &Value| {
@@ -107,15 +107,15 @@ fn items(list: &str) -> Option<Vec<Todo>> {
     list.as_array()?.iter().map(item).collect()
 }
 
-/// How the keys of facts that tell of jobs begin.
+/// The prefix of keys of facts about jobs.
 pub(crate) const JOBS: &str = "job/";
 
-/// The call whose job a fact tells of.
+/// The call whose job a fact describes.
 pub(super) fn job_of(fact: &Fact) -> Option<&str> {
     fact.key.strip_prefix(JOBS)
 }
 
-/// The job that a fact notes.
+/// The job that a fact describes.
 fn noted(fact: &str) -> Option<Noted> {
     let fact: Value = serde_json::from_str(fact).ok()?;
     Some(Noted {
@@ -125,17 +125,17 @@ fn noted(fact: &str) -> Option<Noted> {
 }
 
 impl Engine {
-    /// The agent's to-do list, as it is on the path.
+    /// The agent's to-do list on the path.
     pub async fn todo(&self, conversation: ConversationId) -> Result<Vec<Todo>> {
         let list = self.store().fact(conversation, "todo".to_owned()).await?;
         Ok(list.and_then(|list| items(&list)).unwrap_or_default())
     }
 
-    /// The background jobs that the path knows of. Where one is named, only those that began before it.
+    /// The background jobs on the path. With `before`, only jobs that began before it.
     ///
     /// # Errors
     ///
-    /// When no job has that name, or several have.
+    /// No job has that name, or several jobs have it.
     pub async fn jobs_of(&self, conversation: ConversationId, before: Option<&str>) -> Result<Vec<JobShown>> {
         let facts = self.store().facts(conversation, JOBS.to_owned()).await?;
         let mut jobs = self.jobs_of_facts(facts).await?;
@@ -145,7 +145,7 @@ impl Engine {
         Ok(jobs)
     }
 
-    /// The jobs that facts tell of, as they are now.
+    /// The jobs in these facts, in their current state.
     async fn jobs_of_facts(&self, facts: Vec<Fact>) -> Result<Vec<JobShown>> {
         let spool = self.parts().agent.as_ref().map(|config| config.spool.clone()).unwrap_or_default();
         let jobs = facts.iter().filter_map(|fact| Some((job_of(fact)?.to_owned(), noted(&fact.value)?)));
@@ -153,8 +153,8 @@ impl Engine {
         aside(move || jobs.into_iter().map(|(call, noted)| look(call, noted, &spool)).collect()).await
     }
 
-    /// The commands of jobs that the path knows of since, and that have ended without success, most likely by a step back:
-    /// nothing brings a process back.
+    /// The commands of jobs that came back to the path and have ended without success, most likely by a rewind: no step
+    /// starts a process again.
     pub(crate) async fn ended_since(
         &self,
         conversation: ConversationId,
@@ -170,7 +170,7 @@ impl Engine {
         Ok(new.filter(|job| !job.running && job.code != Some(0)).map(|job| job.command).collect())
     }
 
-    /// What a job has printed: from a byte on, or the end of it.
+    /// A part of a job's output: from a byte on, or its end.
     pub async fn job_output(
         &self,
         conversation: ConversationId,
@@ -196,14 +196,14 @@ impl Engine {
         Err(EngineError::new(Kind::Refused, "still_running", what).hint("end them yourself"))
     }
 
-    /// The job of that name: its call, or what that begins or ends with, where only one does.
+    /// The job with this name. A unique beginning or end of its call's name is enough.
     async fn job(&self, conversation: ConversationId, name: &str) -> Result<JobShown> {
         let mut jobs = self.jobs_of(conversation, None).await?;
         let at = job_named(&jobs, name)?;
         Ok(jobs.swap_remove(at))
     }
 
-    /// What the answers on the path used, by model, in the order of their first answers.
+    /// The usage of the answers on the path, by model, in the order of their first answers.
     pub async fn used(
         &self,
         conversation: ConversationId,
@@ -222,7 +222,7 @@ impl Engine {
                 if at == all.len() {
                     all.push(Used { model: entry.author.clone(), cost: Some(0.0), ..Used::default() });
                 }
-                // Read from the end: what came first comes last.
+                // The path is read from its end, so the first answer is read last.
                 let mut used = all.remove(at);
                 used.add(entry.usage.as_ref(), &cost);
                 all.push(used);
@@ -248,7 +248,7 @@ impl Used {
     }
 }
 
-/// Where the job of that name is in a list.
+/// The place of a named job in a list.
 fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
     let is_named = |job: &JobShown| job.call.starts_with(name) || job.call.ends_with(name);
     let mut named = (0..jobs.len()).filter(|at| !name.is_empty() && is_named(&jobs[*at]));
@@ -261,7 +261,7 @@ fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
     }
 }
 
-/// A job as it is now. A log outside of its own call's place in the spool is not read.
+/// The current state of a job. Reads only its own call's log in the spool.
 fn look(call: String, noted: Noted, spool: &Path) -> JobShown {
     let log = noted.log.filter(|log| is_log_of(spool, &call, log));
     JobShown {
@@ -298,7 +298,7 @@ fn printed(job: JobShown, from: Option<u64>) -> Result<JobPrinted> {
     Ok(JobPrinted { text: String::from_utf8_lossy(&bytes).into_owned(), from, to, job })
 }
 
-/// Work that blocks.
+/// Runs blocking work on another thread.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let done = retake_tools::blocking(work).await;
     done.map_err(|error| {

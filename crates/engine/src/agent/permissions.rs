@@ -1,5 +1,5 @@
-//! What a conversation's agent may do: what the settings say for all, then what is settled for it. Must never widen anything
-//! that nobody asked to be widened.
+//! The permissions of a conversation's agent: those of the settings, then its own. Must never grant more than a person
+//! requested.
 
 use std::sync::Arc;
 
@@ -12,49 +12,49 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::settings::{SettingsError, add_rule, remove_rule};
 
-/// A change of what a conversation's agent may do.
+/// A change to the permissions of a conversation's agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PermissionChange {
-    /// Another mode.
+    /// The new mode.
     pub mode: Option<Mode>,
     /// Rules to add for this conversation.
     pub add: Vec<Rule>,
-    /// Rules to forget, wherever they hold.
+    /// Rules to remove, those of the settings included.
     pub remove: Vec<Rule>,
 }
 
-/// What a conversation's agent may do, and how long.
+/// The permissions of a conversation's agent, with the scope of each rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SettledRules {
     /// The mode.
     pub mode: Mode,
-    /// Rules of every conversation.
+    /// Rules for all conversations.
     pub for_good: Vec<Rule>,
-    /// Rules of this one.
+    /// Rules for this conversation.
     pub own: Vec<Rule>,
 }
 
 impl Engine {
-    /// What is settled for a conversation alone; where nothing is, the mode that holds for all.
+    /// The conversation's own permissions; without a mode of its own, the general mode.
     pub(crate) async fn own_permission(&self, conversation: ConversationId) -> Result<Permission> {
         let own = self.store().permission(conversation).await?;
         let mode = || self.permission_for_all().mode;
         Ok(own.unwrap_or_else(|| Permission { mode: mode(), rules: Vec::new() }))
     }
 
-    /// What a conversation's agent may do: what is settled for all, then what is settled for it.
+    /// The permissions of a conversation's agent: those for all conversations, then its own.
     pub async fn permission(&self, conversation: ConversationId) -> Result<Permission> {
         let SettledRules { mode, for_good, own } = self.settled_rules(conversation).await?;
         Ok(Permission { mode, rules: for_good.into_iter().chain(own).collect() })
     }
 
-    /// The same, with how long each rule holds.
+    /// The same, with the scope of each rule.
     pub async fn settled_rules(&self, conversation: ConversationId) -> Result<SettledRules> {
         let own = self.own_permission(conversation).await?;
         Ok(SettledRules { mode: own.mode, for_good: self.for_good(), own: own.rules })
     }
 
-    /// What holds where nothing is settled: what the settings file says now.
+    /// The permissions for all conversations: those of the settings file now.
     pub fn permission_for_all(&self) -> Permission {
         let Some(config) = &self.parts().agent else { return Permission::default() };
         match &config.settings {
@@ -63,12 +63,13 @@ impl Engine {
         }
     }
 
-    /// That the settings file is wrong, and what that means; nothing, where it is not, or where that was told.
+    /// The error of a wrong settings file, and what it means. None if the file is right, or if the error was reported
+    /// before.
     pub(crate) fn wrong_settings(&self) -> Option<EngineError> {
         locked(&self.waits.settings_file).unreported()
     }
 
-    /// Changes what a conversation's agent may do; of a run that goes on, from its next call.
+    /// Changes the permissions of a conversation's agent. For a run at work, the change counts from its next call on.
     pub fn set_permission(
         &self,
         conversation: ConversationId,
@@ -99,12 +100,12 @@ impl Engine {
         })
     }
 
-    /// Keeps a rule for good, in the settings file.
+    /// Stores a permanent rule in the settings file.
     pub(crate) fn remember_always(&self, rule: &Rule) -> Result<()> {
         self.change_for_good(|file| add_rule(file, rule))
     }
 
-    /// The rules of every conversation, as they are now.
+    /// The current rules for all conversations.
     fn for_good(&self) -> Vec<Rule> {
         self.permission_for_all().rules
     }

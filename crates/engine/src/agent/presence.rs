@@ -7,39 +7,39 @@ use std::time::Duration;
 use crate::Engine;
 use crate::run::Listening;
 
-/// How often it is looked whether somebody is there.
+/// How often the presence of a client is checked.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Knows which clients are there.
+/// Knows which clients are connected.
 pub trait Audience: Send + Sync {
     /// Whether a person can be asked now.
     fn present(&self, now_ms: i64) -> Present;
 }
 
-/// Whether a person can be asked.
+/// The presence of a client with a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Present {
-    /// In a client that is there.
+    /// Such a client is connected.
     Here,
-    /// The last client in which one could be asked has left, or was suspended.
+    /// The last such client has left, or was suspended.
     LeftAt {
-        /// When, Unix milliseconds.
+        /// When it left, in Unix milliseconds.
         ms: i64,
-        /// Others are there that can't ask anybody; who listens is one of them.
+        /// Whether clients without a person are connected; this listener is one of them.
         others: bool,
     },
-    /// There was never such a client: any subscriber may be able to answer.
+    /// No such client was ever connected: any subscriber may be able to answer.
     Unknown,
 }
 
 impl Engine {
-    /// Says who knows which clients are there.
+    /// Sets the source of the clients' presence.
     pub fn listens_to(&self, audience: Arc<dyn Audience>) {
-        // The first one counts: there is one server.
+        // Only the first call counts: there is one server.
         drop(self.waits.audience.set(audience));
     }
 
-    /// Since when nobody is there who could answer; nothing, where somebody is.
+    /// The time since which no client could answer; none if one can.
     fn unattended_since(&self, listening: &Listening, now: i64) -> Option<i64> {
         let present = self.waits.audience.get().map_or(Present::Unknown, |audience| audience.present(now));
         match present {
@@ -55,16 +55,16 @@ impl Engine {
         i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Whether no client is there that could answer, and none has just left.
+    /// Whether no client can answer, and none has left recently.
     pub(crate) fn is_unattended(&self, listening: &Listening) -> bool {
         let now = self.now().0;
         let since = self.unattended_since(listening, now);
         since.is_some_and(|since| now.saturating_sub(since) >= self.answer_wait_ms())
     }
 
-    /// Waits until nobody has been there for so long that nobody is waited for any more.
+    /// Waits until no client that can answer has been connected for the configured time.
     pub(crate) async fn until_unattended(&self, listening: &Listening) {
-        // Who was never known to be there has just left.
+        // A client that was never seen counts as just gone.
         let mut last = self.now().0;
         loop {
             let now = self.now().0;

@@ -1,5 +1,5 @@
-//! The permissions of the settings file as it is now: checked before each decision, and read again when it has changed. Must never
-//! go on allowing what was removed from it, nor allow anything by a file that cannot be read. The settings are those of
+//! The current permissions of the settings file: checked before each decision, and read again after a change. Must never allow
+//! what was removed from the file, and nothing while the file cannot be read. The settings are those of
 //! `settings::ReadBy::RunningOwner`.
 
 use std::os::unix::fs::MetadataExt as _;
@@ -13,14 +13,14 @@ use crate::settings::Settings;
 /// The permissions of the settings file.
 #[derive(Debug, Default)]
 pub(super) struct SettingsFile {
-    /// What was read, and what the file was then.
+    /// The permissions, with the stamp of the file when they were read.
     read: Option<(Option<Stamp>, Permission)>,
-    /// Why the present file is wrong, until that is reported.
+    /// The error of the current file, until it is reported.
     unreported: Option<EngineError>,
 }
 
-/// What changes when somebody writes a file: its inode, its size in bytes, when its content and its inode were changed, in seconds
-/// and nanoseconds.
+/// The parts of a file's metadata that change with its content: inode, size in bytes, and the times of the last changes of
+/// content and inode in seconds and nanoseconds.
 type Stamp = [i128; 6];
 
 fn stamp(path: &Path) -> Option<Stamp> {
@@ -31,7 +31,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 impl SettingsFile {
-    /// The permissions of the file at this path now. A wrong file allows nothing; what it denied before stays denied.
+    /// The current permissions of the file. A wrong file allows nothing; its earlier denials still hold.
     pub(super) fn look(&mut self, path: &Path, configured: &Permission) -> Permission {
         let now = stamp(path);
         if let Some((then, known)) = &self.read
@@ -53,7 +53,7 @@ impl SettingsFile {
         permission
     }
 
-    /// The error of a wrong file, once.
+    /// The error of a wrong file, returned once.
     pub(super) fn unreported(&mut self) -> Option<EngineError> {
         self.unreported.take()
     }

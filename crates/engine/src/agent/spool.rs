@@ -1,4 +1,4 @@
-//! What calls have printed, where it is kept whole on disk: erased with what holds it, let go of when it is old. Must never touch
+//! The full output of calls in the spool. It is erased together with its entries, and removed when it is old. Must never touch
 //! another file.
 
 use std::fs;
@@ -14,11 +14,12 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::files::blocking;
 
-/// So much is overwritten, or looked through, at once.
+/// The most bytes that are overwritten or searched at once.
 const PIECE: usize = 1 << 20;
 
 impl Engine {
-    /// The calls whose results an erasure names: asked before it is done, as nobody knows afterwards.
+    /// The calls whose results an erasure names. They must be collected before the erasure, because their names are gone
+    /// afterwards.
     pub(crate) async fn calls_erased(&self, of: ConversationId, action: &Action) -> Result<Vec<EntryId>> {
         let Action::Erase { entries, .. } = action else { return Ok(Vec::new()) };
         let mut calls = Vec::new();
@@ -31,7 +32,7 @@ impl Engine {
         Ok(calls)
     }
 
-    /// Erases what these calls have printed, and whatever else holds the text. Done again, it does the same.
+    /// Erases the output of these calls, and all other output that contains the text. Can be repeated.
     pub(crate) async fn erase_output(&self, calls: Vec<EntryId>, text: Option<String>) -> Result<()> {
         let Some(folder) = self.spool() else { return Ok(()) };
         let erase = move || {
@@ -54,7 +55,7 @@ impl Engine {
         })
     }
 
-    /// Lets go of what was printed before captures without a name are.
+    /// Removes output that is older than the captures without a name.
     pub(crate) async fn forget_output(&self) -> Result<()> {
         let Some(folder) = self.spool() else { return Ok(()) };
         let kept = self.files.kept_for();
@@ -63,13 +64,13 @@ impl Engine {
             for file in logs(&folder)? {
                 if fs::symlink_metadata(&file)?.mtime() < since {
                     fs::remove_file(&file)?;
-                    // The folder of a conversation goes with the last one.
+                    // With its last file, the folder of a conversation is removed.
                     drop(file.parent().filter(|of| *of != folder).map(fs::remove_dir));
                 }
             }
             Ok::<_, io::Error>(())
         };
-        // What could not be let go of now is let go of the next time.
+        // A file that cannot be removed now is removed the next time.
         if let Err(error) = blocking(forget).await? {
             tracing::warn!(cause = error.raw_os_error(), "old output of commands stays");
         }
@@ -81,12 +82,12 @@ impl Engine {
     }
 }
 
-/// The files in the folder, and in those of the conversations; none, where nothing was ever printed.
+/// The files in the spool and in its folders of conversations; none if there was never any output.
 fn logs(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         let entries = match fs::read_dir(&folder) {
-            // It may just have been removed, as nothing was in it.
+            // An empty folder may just have been removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             entries => entries?,
         };
@@ -102,7 +103,7 @@ fn logs(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file holds a text, also across two pieces of it.
+/// Whether a file contains a text, also across two pieces.
 fn holds(file: &Path, text: &[u8]) -> io::Result<bool> {
     if text.is_empty() {
         return Ok(false);
@@ -124,7 +125,7 @@ fn holds(file: &Path, text: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Writes zeros over all of a file.
+/// Overwrites a file with zeros.
 fn overwrite(file: &Path) -> io::Result<()> {
     let mut file = fs::File::options().write(true).open(file)?;
     let mut left = file.metadata()?.len();

@@ -1,5 +1,5 @@
-//! What a step makes the person's own, what it gives back to its turns (spec `rewind.md`, *Adoption*), and which marks it leaves: said
-//! in its plan and its receipt. Must never change anything.
+//! Which files a step adopts, which ones it returns to their turns (spec `rewind.md`, *Adoption*), and which marks stay; for its
+//! plan and receipt. Must never change anything.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::Engine;
 use crate::error::Result;
 
 impl Engine {
-    /// The marks that a return to a head leaves as they are, and what takes them back.
+    /// The marks that a restore of a head leaves as they are, and the actions that revert them.
     async fn marks_left(&self, conversation: ConversationId, head: Head) -> Result<Option<Note>> {
         let mut others = self.store().other_marks(conversation, head).await?;
         others.sort_unstable_by_key(|((then, now), _)| (*now, *then));
@@ -34,7 +34,7 @@ impl Engine {
         Ok((!marks.is_empty()).then_some(Note::MarksStay { head, marks, back }))
     }
 
-    /// Which files become the person's own with an action, which belong to their turns again, and which marks stay.
+    /// Which files an action adopts, which ones it returns to their turns, and which marks stay.
     pub(crate) async fn kept_by(
         &self,
         conversation: ConversationId,

@@ -1,5 +1,5 @@
-//! Files that turns of a fork's ancestors changed. They belong to the ancestor, so a step in the fork that goes back past its
-//! beginning leaves them as they are. Plan and receipt name them, and the command that takes them back. Must never change one.
+//! Files that turns of a fork's ancestors changed. They belong to the ancestor, so a step in the fork never changes them. Plan
+//! and receipt name them, and the command that reverts them. Must never change one.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,11 +15,11 @@ use super::options::FileOptions;
 use crate::Engine;
 use crate::error::Result;
 
-/// So many files are named.
+/// The most files that are named.
 const NAMED: usize = 4;
 
 impl Engine {
-    /// What an action in a fork leaves of its ancestors' turns, a note for each of them.
+    /// The files of its ancestors' turns that an action in a fork leaves unchanged, one note for each ancestor.
     pub(super) async fn of_ancestors(
         &self,
         of: ConversationId,
@@ -35,12 +35,12 @@ impl Engine {
         }
         let gone = match self.store().plan(of, action.clone()).await {
             Ok(planned) => planned.plan.gone,
-            // There is nothing to take back in the conversation; files may go all the same.
+            // The conversation has nothing to revert; files may still change.
             Err(StoreError::Refused(_)) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
         let mut stays = Vec::new();
-        // What somebody kept before the fork is that person's own, here too.
+        // Files that a person adopted before the fork stay adopted in the fork.
         let kept = own.state.kept.entries.ranges().iter();
         let kept = kept.filter(|(_, keep)| *keep == Keep::Adopted).map(|(span, _)| *span);
         let gone = gone.without(kept);
@@ -54,7 +54,7 @@ impl Engine {
         Ok(stays)
     }
 
-    /// What stays of one ancestor.
+    /// The files of one ancestor that stay.
     async fn stays_of(
         &self,
         of: ConversationId,

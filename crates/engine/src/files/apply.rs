@@ -1,5 +1,5 @@
-//! An action with its files: planned on what is there now, refused where something is left to be chosen, and then carried out
-//! as one step (`carry_out`).
+//! An action with its files: planned on the current state, refused if a choice is open, then carried out as one step
+//! (`carry_out`).
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -28,42 +28,42 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::session::Claim;
 
-/// What was done.
+/// The result of an action with its files.
 #[derive(Debug)]
 pub struct AppliedFiles {
     /// The operation's receipt.
     pub receipt: Receipt,
-    /// What became of files, the conversation's own folder first.
+    /// The results for files, the conversation's own folder first.
     pub folders: Vec<FolderDone>,
-    /// What was taken along.
+    /// The scope of the step.
     pub scope: Scope,
-    /// What becomes a person's own, and what stays. Like the fields below, it is empty for a repeated request.
+    /// What is adopted, and what stays. Like the fields below, it is empty for a repeated request.
     pub notes: Vec<Note>,
-    /// What can't be taken back.
+    /// Effects that cannot be reverted.
     pub effects: Effects,
-    /// What calls that were taken back did where captures do not see it: it stays as it is.
+    /// Changes of the reverted calls that captures do not cover: they stay.
     pub unseen: Uncaptured,
-    /// Calls that were taken back without a result: what they did is not known.
+    /// Reverted calls without a result: their effects are not known.
     pub unanswered: Vec<Unanswered>,
     /// Messages that waited for a run. They return to the author of the step.
     pub waited: Vec<Words>,
-    /// Commands of background jobs that came back to the conversation, and do not run again.
+    /// Commands of background jobs that came back to the conversation; they do not run again.
     pub ended: Vec<String>,
 }
 
-/// What became of the files in one of the folders of a conversation.
+/// The result for the files in one folder of a conversation.
 #[derive(Debug)]
 pub struct FolderDone {
-    /// The folder; none, where it is the conversation's own.
+    /// The folder; none for the conversation's own.
     pub folder: Option<PathBuf>,
-    /// What became of them.
+    /// The plan that was carried out.
     pub plan: FilePlan,
-    /// Paths that were left alone, as they are somebody's.
+    /// Paths that were left as they are because somebody else changed them.
     pub left: Vec<LeftPath>,
 }
 
 impl Engine {
-    /// Does an action, files included, all or nothing: to its end, also where nobody waits for it any more.
+    /// Applies an action with its files, all or nothing. Runs to its end, even if the caller is gone.
     pub fn apply_both(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -81,12 +81,12 @@ impl Engine {
         })
     }
 
-    /// Refuses several steps that were planned together and have changed since, and choices for names that none of them has. Each step
-    /// is then planned again when it is taken.
+    /// Refuses several steps that were planned together if they have changed since, or if a choice is for a name in none of them.
+    /// Each step is then planned again before it is applied.
     ///
     /// # Errors
     ///
-    /// The plan is stale, or has nothing of a name; as of [`Engine::plan_both`].
+    /// The plan is stale, or a chosen name is in no plan; also those of [`Engine::plan_both`].
     pub async fn as_seen(
         &self,
         of: ConversationId,
@@ -109,7 +109,7 @@ impl Engine {
         };
         let fewer = planned.conversation.as_ref().map_or(0, |half| half.ops);
         let mut plans = planned.files;
-        // What one step makes and the next one takes away is in no plan of both.
+        // A file that one step creates and the next one removes is in no plan of both.
         for count in (1..fewer).rev() {
             if unplanned(&plans, &options).is_none() {
                 break;
@@ -122,7 +122,7 @@ impl Engine {
         }
     }
 
-    /// The same as [`Engine::apply_both`], where nothing is at work, and what is ahead is known.
+    /// The same as [`Engine::apply_both`], for a conversation without a run at work and with known captures.
     pub(super) async fn apply_idle(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -140,13 +140,13 @@ impl Engine {
             let done = AppliedFiles::without_files(self.apply(conversation, options.half(apply)).await?);
             return Ok(AppliedFiles { scope: options.scope, notes, unseen, ..done });
         }
-        // Neither a run nor a say comes in between: what is taken back must still be the last thing done.
+        // No run and no message can come in between: the reverted step must still be the last one.
         let _alone = self.claim_exclusively(conversation).await?;
         let done = self.apply_alone(conversation, apply, options).await?;
         Ok(AppliedFiles { unseen, ..done })
     }
 
-    /// The same, of who has claimed the conversation.
+    /// The same, for a caller that has claimed the conversation.
     pub(crate) async fn apply_claimed(
         self: &Arc<Self>,
         claim: &Claim,
@@ -164,7 +164,7 @@ impl Engine {
         self.apply_alone(conversation, apply, options).await
     }
 
-    /// An action with its files, where nobody else says anything meanwhile.
+    /// Applies an action with its files, in a conversation that nobody else can change meanwhile.
     async fn apply_alone(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -194,7 +194,7 @@ impl Engine {
         }
     }
 
-    /// The action, or files alone where it would change nothing in the conversation.
+    /// Applies the action, or files alone if the action would change nothing in the conversation.
     async fn conversation_half(
         &self,
         conversation: ConversationId,
@@ -230,8 +230,8 @@ impl AppliedFiles {
     }
 }
 
-/// The same, with what tells it from another request: its wording, or else what it asks for. What is stored in the end is
-/// not always what was asked: an exact head, files alone.
+/// Adds the digest of the request: its wording, or else its content. The stored step can differ from the request: an exact head,
+/// files alone.
 fn worded(mut apply: Apply, options: &FileOptions) -> Apply {
     if apply.by.request.is_some() && apply.by.wording.is_none() {
         let arguments = json!([action_value(&apply.action, apply.seen), options.digest_value()]);
@@ -245,7 +245,7 @@ fn stale_plan() -> EngineError {
     EngineError::new(Kind::Stale, "stale_plan", what).hint("look at the new plan")
 }
 
-/// Files that wait for a choice, as they are shown.
+/// Files with an open conflict, as they are shown.
 fn clashes(plans: &[FolderPlan]) -> Vec<String> {
     let clash = |path: &&retake_core::PathPlan| matches!(path.verdict, Verdict::Conflict(_));
     let all = plans.iter().flat_map(|folder| {
@@ -255,7 +255,8 @@ fn clashes(plans: &[FolderPlan]) -> Vec<String> {
     all.collect()
 }
 
-/// Whose work files wait for, as the beginning of a sentence: never somebody else's, where this conversation did it itself.
+/// The beginning of a sentence that names whose changes the files conflict with. It never blames somebody else for changes of
+/// this conversation.
 fn against(plans: &[FolderPlan]) -> &'static str {
     let paths = plans.iter().flat_map(|folder| &folder.plan.paths);
     let clashes = paths.filter(|path| matches!(path.verdict, Verdict::Conflict(_)));
@@ -268,7 +269,7 @@ fn against(plans: &[FolderPlan]) -> &'static str {
     }
 }
 
-/// Refuses a plan that leaves something to be chosen, that has nothing of a name that was chosen for, or that is not the one that was
+/// Refuses a plan with an open conflict, with a choice for a name that is not in it, or with another digest than the one that was
 /// seen.
 fn check(plans: &[FolderPlan], options: &FileOptions) -> Result<()> {
     if options.seen.is_some_and(|seen| seen != digest_of(plans)) {
@@ -302,13 +303,13 @@ fn check(plans: &[FolderPlan], options: &FileOptions) -> Result<()> {
     Err(EngineError::new(Kind::Refused, "conflict", what).hint(hint))
 }
 
-/// The first names of several.
+/// The first few names.
 fn few(names: &[String]) -> String {
     let more = if names.len() > 5 { " …" } else { "" };
     format!("{}{more}", names[..names.len().min(5)].join(", "))
 }
 
-/// A name that something was chosen for, and that is not in the plan; as it is shown.
+/// A name with a choice that is not in the plan, as it is shown.
 fn unplanned(plans: &[FolderPlan], options: &FileOptions) -> Option<String> {
     let is_planned = |name: &[u8], is_whole: bool| {
         plans.iter().any(|folder| {
@@ -335,7 +336,7 @@ fn nothing_called(name: &str, clashes: &[String]) -> EngineError {
     EngineError::new(Kind::Usage, "bad_path", what).hint("name files as the plan does")
 }
 
-/// What is recorded: paths that change, on the disk or in their layers.
+/// The recorded moves: paths that change on disk or in their layers.
 pub(super) fn moves(plan: &FilePlan) -> Vec<PathMove> {
     let counts =
         |step: &PathMove| step.change.before != step.change.after || step.stack_before != step.stack_after;
@@ -350,14 +351,14 @@ fn reason(action: &Action) -> Reason {
     }
 }
 
-/// The refusal of a step on files alone that changes none.
+/// The refusal of a step on files alone that changes no file.
 pub(super) fn unchanged() -> EngineError {
     EngineError::new(Kind::Refused, "unchanged", "the files are so already")
         .hint("what others wrote since a turn stays; only a checkpoint brings back what it was")
 }
 
 impl Engine {
-    /// After an apply or a recovery: what it wrote is no one's change, and its intent is closed.
+    /// After an apply or a recovery: accepts its writes as changes of no author, and closes its intent.
     pub(super) async fn settle(
         &self,
         held: &mut Held,
@@ -379,7 +380,8 @@ impl Engine {
     }
 }
 
-/// What a step that was taken back has made of a path, seen from the last capture: nothing, though it was written again.
+/// The change of a path by a step that was put back, relative to the last capture: no change, although the path was written
+/// again.
 pub(super) fn as_before(change: &FileChange) -> FileChange {
     FileChange { after: change.before.clone(), ..change.clone() }
 }

@@ -1,5 +1,5 @@
-//! Moments of a folder that somebody names: before a turn, an earlier head, a checkpoint; and names of files as somebody types
-//! them. Must never guess: a name that means two things is refused.
+//! Named moments of a folder: before a turn, an earlier head, a checkpoint. Also file names as a person types them. Must never
+//! guess: an ambiguous name is refused.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -18,23 +18,23 @@ use crate::error::{EngineError, Kind, Result};
 /// A moment of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AsOf {
-    /// Before this entry was said.
+    /// Before this entry was appended.
     Before(EntryId),
-    /// What this head left.
+    /// The state at this head.
     Head(Head),
-    /// What captures saw that somebody gave one name, in each folder of the conversation that has one.
+    /// A checkpoint: the captures with this name, one in each folder that has it.
     Checkpoint(Vec<(WorkspaceNo, Capture)>),
 }
 
-/// Paths of the folders of a conversation: each of them and all below it.
+/// Paths in the folders of a conversation; each includes everything below it.
 pub type Below = Vec<Named>;
 
 /// A path of one of the folders of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// The folder; none, where it is the conversation's own.
+    /// The folder; none for the conversation's own.
     pub folder: Option<PathBuf>,
-    /// The path in it; none is the folder itself.
+    /// The path in it; none for the folder itself.
     pub path: Option<FilePath>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn is_below(path: &FilePath, below: &[Option<FilePath>]) -> bool {
 }
 
 impl Engine {
-    /// What belonged in the files at a moment, what was kept then included; nothing, where it is no moment of the conversation.
+    /// The files that the path wanted at a moment, adopted changes included. None if the conversation never had that moment.
     pub(super) async fn wanted_at(&self, of: ConversationId, moment: &AsOf) -> Result<Option<Wanted>> {
         match moment {
             AsOf::Before(entry) => Ok(Some(self.store().wanted_before(of, *entry).await?)),
@@ -59,7 +59,7 @@ impl Engine {
         }
     }
 
-    /// The moment of that name: a head, a checkpoint (by name, or `#N` by its number) or before an entry; without a name,
+    /// The moment with this name: a head, a checkpoint (by name, or `#N` by its number) or before an entry. Without a name,
     /// before the last turn.
     pub fn moment<'a>(
         &'a self,
@@ -104,7 +104,7 @@ impl Engine {
                 (Some(row), Err(_)) if row.manifest.is_some() => {
                     let mut rows = vec![(own, row)];
                     for folder in self.further_known(conversation).await? {
-                        // One that is away has none that could be gone back to.
+                        // A folder that is gone has no checkpoints to return to.
                         if let Ok((workspace, _)) = self.workspace_row_at(folder).await {
                             let found = self.store().checkpoint(workspace.no, name.to_owned()).await?;
                             rows.extend(found.map(|row| (workspace.no, row)));
@@ -119,7 +119,7 @@ impl Engine {
         })
     }
 
-    /// Why a name means nothing here. A checkpoint of another folder is reported as such.
+    /// Why a name is no moment here. A checkpoint of another folder is reported as such.
     async fn no_moment(
         &self,
         here: retake_core::WorkspaceNo,
@@ -142,8 +142,8 @@ impl Engine {
         Ok(EngineError::new(Kind::NotFound, "unknown_moment", what).hint(hint))
     }
 
-    /// Names as they were typed, as paths of the conversation's folders: of its own, whose absolute form is the same, or absolute
-    /// ones of another. Without a name, all of its folders.
+    /// Converts typed names to paths: relative ones are in the conversation's own folder, absolute ones in any of its folders.
+    /// Without a name, all of its folders.
     pub async fn paths(&self, conversation: ConversationId, names: Vec<Vec<u8>>) -> Result<Below> {
         let root = self.folder_of(conversation).await?.unwrap_or_default();
         let absolute = names.is_empty() || names.iter().any(|name| name.starts_with(b"/"));

@@ -1,5 +1,5 @@
-//! Who works with stored objects: many at once, or one alone. One that wants to be alone waits, and must never make others wait behind
-//! it. An apply in one folder may take a minute, and calls in other folders go on meanwhile.
+//! A lock for stored objects: shared by many tasks, or exclusive for one. A task that waits for exclusive access must never block
+//! the others. An apply in one folder may take a minute, and calls in other folders go on meanwhile.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ pub(super) struct AtWork {
     left: Arc<Notify>,
 }
 
-/// While this lives, nobody collects or erases. Its holder may name objects that are in no row yet.
+/// While this lives, no collection or erasure runs. Its holder may name objects that are in no row yet.
 pub(super) struct Working {
     _guard: OwnedRwLockReadGuard<()>,
     _left: Left,
 }
 
-/// While this lives, nobody captures, plans or applies.
+/// Exclusive access: while this lives, nobody captures, plans or applies.
 pub(super) struct Alone {
     _guard: OwnedRwLockWriteGuard<()>,
     _left: Left,
 }
 
-/// Wakes those that want to be alone. Dropped after the guard, as it stands below it.
+/// Wakes the tasks that wait for exclusive access. Declared below the guard, so it is dropped after it.
 struct Left(Arc<Notify>);
 
 impl Drop for Left {
@@ -34,20 +34,20 @@ impl Drop for Left {
 }
 
 impl AtWork {
-    /// Works with others. Waits only for one that is alone.
+    /// Takes shared access. Waits only for exclusive access.
     pub(super) async fn join(&self) -> Arc<Working> {
-        // Made first: a caller that gives up may have got its place already, and gives it back.
+        // Created first: a cancelled caller may already hold its place, and gives it back.
         let left = Left(Arc::clone(&self.left));
         let guard = Arc::clone(&self.lock).read_owned().await;
         Arc::new(Working { _guard: guard, _left: left })
     }
 
-    /// Waits until nobody works, without a place in the queue: those that come meanwhile go first.
+    /// Waits for exclusive access without a place in the queue: shared access that comes meanwhile goes first.
     pub(super) async fn alone(&self) -> Alone {
         loop {
             let left = self.left.notified();
             tokio::pin!(left);
-            // Registered before the look, so that no end in between is missed.
+            // Registered before the check, so no wake-up in between is missed.
             left.as_mut().enable();
             if let Some(alone) = self.try_alone() {
                 return alone;
@@ -56,7 +56,7 @@ impl AtWork {
         }
     }
 
-    /// Nothing, where somebody works.
+    /// Exclusive access; none while another task works.
     pub(super) fn try_alone(&self) -> Option<Alone> {
         let guard = Arc::clone(&self.lock).try_write_owned().ok()?;
         Some(Alone { _guard: guard, _left: Left(Arc::clone(&self.left)) })
@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// A task that waits to be alone by now.
+    /// A task that already waits for exclusive access.
     async fn waiting(at_work: &Arc<AtWork>) -> JoinHandle<()> {
         let at_work = Arc::clone(at_work);
         let waits = tokio::spawn(async move { drop(at_work.alone().await) });
@@ -110,7 +110,7 @@ mod tests {
         let mut worker = Box::pin(at_work.join());
         assert!(worker.as_mut().now_or_never().is_none(), "one is alone");
         let waits = waiting(&at_work).await;
-        // The place goes to the worker, which gives up before it looks again.
+        // The place goes to the waiting task, which returns it before it checks again.
         drop(first);
         tokio::task::yield_now().await;
         assert!(!waits.is_finished(), "the worker has the place");

@@ -1,43 +1,44 @@
 //! Finds the author of a change: changes between two captures belong to the calls that were open then. A change without an open
-//! call is the user's.
+//! call is the person's.
 
 use retake_core::{FileChange, Grade, Uncertain};
 use retake_store::{OpenCall, Owned};
 use retake_worktree::Findings;
 
-/// The calls that may be changing a workspace.
+/// The calls that may change a workspace.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// Those that run, in the order in which they began.
+    /// Running calls, in the order in which they began.
     open: Vec<OpenCall>,
-    /// Those that are over, of which processes may live on.
+    /// Ended calls whose processes may still run.
     jobs: Vec<OpenCall>,
-    /// The ids of those that were cut off before they had a result.
+    /// The ids of calls that were interrupted before they had a result.
     cut_off: Vec<String>,
 }
 
-/// What was found, by whom.
+/// Changes with their authors.
 #[derive(Debug, Default)]
 pub(super) struct Attributed {
-    /// Changes that belong to no call.
+    /// Changes without a call.
     pub(super) unowned: Vec<FileChange>,
-    /// That of calls, one of each conversation at most.
+    /// Changes of calls, at most one call for each conversation.
     pub(super) owned: Vec<Owned>,
 }
 
 impl Calls {
-    /// None runs; of these, begun before a restart, processes may live on. Those with an id in `cut_off` have no result.
+    /// The state after a restart: no call runs. Processes of `jobs` may still run. Calls with an id in `cut_off` have no
+    /// result.
     pub(super) fn after_restart(jobs: Vec<OpenCall>, cut_off: Vec<String>) -> Self {
         Self { open: Vec::new(), jobs, cut_off }
     }
 
-    /// A call begins. A capture has just been made.
+    /// Registers a call that begins. A capture has just been made.
     pub(super) fn begin(&mut self, call: OpenCall) {
         self.open.push(call);
     }
 
-    /// Whose the findings are. A call that was alone has done what happened meanwhile. Where several were open, or a job of
-    /// an earlier one, nobody knows: of each conversation the one that began last has it, as ambiguous. What is found late
+    /// Attributes the changes. A call that was open alone is the author. If several were open, or a job of an earlier call, the
+    /// author is not certain: the newest call of each conversation gets the changes, as ambiguous. Changes that are found late
     /// may have happened at any time.
     pub(super) fn attribute(&self, findings: &Findings) -> Attributed {
         let mut owners: Vec<&OpenCall> = Vec::new();
@@ -65,7 +66,7 @@ impl Calls {
         }
     }
 
-    /// How sure it is whose the changes are that were found now.
+    /// The grade for changes that are found now.
     fn grade(&self) -> Grade {
         let is_cut_off = |job: &OpenCall| self.cut_off.contains(&job.id);
         match (self.open.len(), self.jobs.is_empty()) {
@@ -81,23 +82,23 @@ impl Calls {
         self.open.is_empty()
     }
 
-    /// The jobs that have ended. To be asked before a capture: what they did just before they ended is still theirs.
+    /// The jobs that have ended. Must be checked before a capture: changes just before a job's end still belong to it.
     pub(super) fn ended(&self, is_alive: impl Fn(&str) -> bool) -> Vec<String> {
         self.jobs.iter().map(|job| &job.id).filter(|id| !is_alive(id)).cloned().collect()
     }
 
-    /// Whether processes of calls that are over live on, but for these calls.
+    /// Whether processes of ended calls still run, apart from these calls.
     pub(super) fn linger(&self, over: &[String]) -> bool {
         self.jobs.iter().any(|job| !over.contains(&job.id))
     }
 
-    /// Forgets jobs that have ended: what they did has been attributed.
+    /// Removes ended jobs after their changes were attributed.
     pub(super) fn forget(&mut self, ended: &[String]) {
         self.jobs.retain(|job| !ended.contains(&job.id));
         self.cut_off.retain(|id| !ended.contains(id));
     }
 
-    /// A call is over. With `lives`, processes of it go on.
+    /// Registers the end of a call. With `lives`, its processes still run.
     pub(super) fn end(&mut self, id: &str, lives: bool) {
         let Some(at) = self.open.iter().position(|call| call.id == id) else { return };
         let call = self.open.remove(at);
@@ -136,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Who has it, how sure that is, and which path.
+    /// The call, its grade, and the path of each change.
     fn told(calls: &Calls, findings: &Findings) -> Vec<String> {
         let attributed = calls.attribute(findings);
         let unowned = attributed.unowned.iter().map(|change| format!("nobody {}", change.path));

@@ -1,5 +1,5 @@
-//! Known versions of a path that are no layers in it now. These are the last one that no call wrote, and those that calls of the
-//! conversation left there, dropped ones included. Read only where a plan must name the author of a change.
+//! Versions of a path that are not in its layers. These are the last version without a call, and versions that calls of the
+//! conversation left, dropped calls included. Read only if a plan must name the author of a change.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,24 +11,23 @@ use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
 
-/// How many of the last captures are looked through for what somebody else wrote last, and how many of the last deltas for what
-/// calls left.
+/// How many captures are searched for changes by others, and how many deltas for versions that calls left.
 const LOOK_BACK: usize = 256;
 
-/// Who wrote what.
+/// Known versions and their authors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownVersions {
     /// The last version of each path that no call wrote, in the captures that are searched.
     pub(super) theirs: HashMap<FilePath, Option<Record>>,
     /// What calls of the conversation left at the requested paths, newest first.
     pub(super) left: HashMap<FilePath, Vec<(Option<Record>, DeltaId)>>,
-    /// The deltas that are the person's own.
+    /// The adopted deltas.
     pub(super) adopted: HashSet<DeltaId>,
-    /// Those that are so at a single path.
+    /// Deltas that are adopted at a single path only.
     pub(super) adopted_alone: HashMap<FilePath, HashSet<DeltaId>>,
 }
 
-/// Whether a plan has to say of a path whose work keeps it from what is wanted.
+/// Whether a plan must name the author of a change that prevents a wanted version.
 pub(super) fn is_asked(plan: &FilePlan) -> bool {
     asked(plan).next().is_some()
 }
@@ -41,8 +40,8 @@ fn asked(plan: &FilePlan) -> impl Iterator<Item = &FilePath> {
     plan.paths.iter().filter(asks).map(|path| &path.path)
 }
 
-/// Whether something goes or comes below a removal that stays. That may be the person's own: then it is a conflict, whatever has been
-/// made there since.
+/// Whether something changes below a removal that stays. The removal may be the person's own: then it is a conflict, whatever was
+/// created there since.
 fn changes_below_removal(path: &PathPlan) -> bool {
     let changes = |layer: &&Layer| path.out.contains(&layer.delta) || path.into.contains(&layer.delta);
     let has_changes = !(path.out.is_empty() && path.into.is_empty());
@@ -63,7 +62,7 @@ impl Engine {
                 told.theirs.entry(change.path).or_insert(change.after);
             }
         }
-        // What is in a folder may be what keeps it, and a folder above what keeps a path.
+        // A folder can be blocked by its content, and a path by a folder above it.
         let asked: HashSet<&FilePath> = asked(plan).collect();
         let above: HashSet<FilePath> = asked.iter().flat_map(|path| parents(path)).collect();
         let about = |path: &FilePath| {
@@ -94,7 +93,7 @@ impl Engine {
     }
 }
 
-/// The folders above a path, the nearest first.
+/// The folders above a path, from the bottom up.
 fn parents(path: &FilePath) -> impl Iterator<Item = FilePath> {
     std::iter::successors(path.parent(), FilePath::parent)
 }

@@ -1,5 +1,5 @@
-//! Around a call: what was changed before it is not the call's, what is changed while it runs is, and is stored with its
-//! result. Whatever the call does, it is written down before it begins.
+//! The captures around a call: changes before it are not the call's; changes during it are, and are stored with its result. The
+//! call is recorded before it runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,38 +24,39 @@ use crate::error::{EngineError, Kind, Result};
 use crate::notice::Notice;
 use crate::run::Changed;
 
-/// A call that may be changing folders.
+/// A call that may change folders.
 #[derive(Debug)]
 pub(crate) struct Around {
-    /// Its id, which its processes bear.
+    /// Its id, which marks its processes.
     pub(crate) id: String,
     conversation: ConversationId,
     entry: EntryId,
-    /// Where, and what the repository was like there.
+    /// Its folders, with the state of each repository before the call.
     places: Vec<(WorkspaceNo, Option<GitState>)>,
     /// The conversation's own folder.
     own: WorkspaceNo,
-    /// What captures did not cover there.
+    /// What captures did not cover there, before the call.
     outside: Vec<(WorkspaceNo, Outside)>,
-    /// The hooks and settings of git there.
+    /// The hooks and settings of git there, before the call.
     planted: Vec<(WorkspaceNo, Planted)>,
-    /// What it can be held from changing, beside the folders' own repositories: other ones, settings, programs that run as their owner.
+    /// Paths that the sandbox keeps read-only, beside the folders' own repositories: other repositories, settings, and programs
+    /// that run as the user.
     pub(crate) held: Vec<PathBuf>,
-    /// Further folders that could not be looked at, and why: it must change nothing there.
+    /// Further folders that could not be captured, with the error: the call must change nothing there.
     pub(crate) lost: Vec<(PathBuf, EngineError)>,
 }
 
-/// What came of a call.
+/// The result of a call with its captures.
 pub(crate) struct AroundEnded {
-    /// Of its result.
+    /// The receipt of its result.
     pub(crate) receipt: Receipt,
-    /// How many files it was seen to change.
+    /// The number of files that it changed.
     pub(crate) changed: usize,
-    /// How many of its processes live on.
+    /// The number of its processes that still run.
     pub(crate) living: usize,
     /// Its changes of hooks and settings of git.
     pub(crate) git_files: GitFilesChanged,
-    /// Why its changes could not be seen, not all of them.
+    /// Why some of its changes could not be captured.
     pub(crate) unseen: Option<EngineError>,
 }
 
@@ -69,24 +70,24 @@ pub(super) struct Before {
     lost: Vec<(PathBuf, EngineError)>,
 }
 
-/// A folder just after a call, looked at and not yet accepted.
+/// A folder just after a call, captured and not yet accepted.
 struct After {
     held: Held,
     capture: Capture,
-    /// Of whom nothing lives any more, by name.
+    /// The names of calls without running processes.
     over: Vec<String>,
     delta: NewDelta,
-    /// What was changed and is not covered, and why it is not.
+    /// Changes that captures do not cover, with the reason.
     uncovered: Vec<(String, WhyNot)>,
     /// Changes of hooks and settings of git.
     planted: Vec<(String, Change)>,
-    /// The same, of files that captures cover.
+    /// The same, for files that captures cover.
     captured: Vec<(String, GitFile)>,
 }
 
 impl Engine {
-    /// Looks at the conversation's folder and these further ones before a call: what is found is somebody else's. A further one
-    /// that can't be looked at is left out, and told.
+    /// Captures the conversation's folder and these further ones before a call: changes until now are not the call's. A further
+    /// folder that cannot be captured is left out and reported.
     pub(super) async fn before_call(
         &self,
         conversation: ConversationId,
@@ -134,7 +135,7 @@ impl Engine {
         Ok(Before { held: HeldAll { own: no, all }, places, outside, planted, kept, lost })
     }
 
-    /// Writes down that a call may be changing the folders from now on.
+    /// Records that a call may change the folders from now on.
     pub(super) async fn open_call(
         &self,
         before: &mut Before,
@@ -161,8 +162,8 @@ impl Engine {
         })
     }
 
-    /// Looks at the whole of the folders at the beginning of a turn. Of the versions of files that these facts tell, those come
-    /// back that are not there any more; and which further folders can't be looked at. What is not covered is not known.
+    /// Captures the folders completely at the beginning of a turn. Returns those of these facts' file versions that are no
+    /// longer there, and the further folders that cannot be captured. Nothing is known of files that captures do not cover.
     pub(crate) async fn changed_since(
         &self,
         conversation: ConversationId,
@@ -186,7 +187,7 @@ impl Engine {
         Ok((changed, before.lost))
     }
 
-    /// A call is about to begin, that may change the conversation's folder and these further ones.
+    /// Begins a call that may change the conversation's folder and these further ones.
     pub(crate) async fn call_begins(
         &self,
         conversation: ConversationId,
@@ -198,13 +199,13 @@ impl Engine {
         self.open_call(&mut before, conversation, entry, id).await
     }
 
-    /// A call never began: it has changed nothing.
+    /// Forgets a call that did not begin: it has changed nothing.
     pub(crate) async fn call_never_began(&self, of: &Around) -> Result<()> {
         let all: Vec<WorkspaceNo> = of.places.iter().map(|(no, _)| *no).collect();
         self.over_unseen(of, &all, false).await
     }
 
-    /// A call is over in these workspaces, and was not looked at there.
+    /// Ends a call in these workspaces without a capture.
     async fn over_unseen(&self, of: &Around, workspaces: &[WorkspaceNo], lives: bool) -> Result<()> {
         for no in workspaces {
             if let Some(opened) = self.files.opened(*no) {
@@ -217,15 +218,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Captures what a call did, and stores it with its result, a delta for each folder. What it says it wrote itself, by name,
-    /// is known exactly; the rest was seen. The result is stored also where a folder can't be looked at any more.
+    /// Captures the changes of a call, and stores them with its result, a delta for each folder. Files that the call reports as
+    /// written have the grade written, others seen. The result is stored even if a folder cannot be captured any more.
     pub(crate) async fn call_ends(
         &self,
         of: &Around,
         written: &[PathBuf],
         mut say: SayRequest,
     ) -> Result<AroundEnded> {
-        // Asked first: whatever ends while a tree is looked at may have written behind the look.
+        // Checked first: a process that ends during the capture may have written behind it.
         let living = processes::alive(&of.id).len();
         let (mut after, mut unseen, mut blind, mut whys) = (Vec::new(), None, Vec::new(), Vec::new());
         let held = self.held_again(of).await?;
@@ -259,7 +260,7 @@ impl Engine {
         let uncovered: Vec<_> = planted.chain(uncovered).collect();
         uncaptured::note(&mut say, &uncovered, &whys);
         let changed = after.iter().map(|after| counted(&after.delta)).sum();
-        // Until it is stored, what it changed is still to be found.
+        // Until the result is stored, its changes must still be found.
         after.iter_mut().for_each(|after| after.held.calls.end(&of.id, true));
         let deltas = after.iter().map(|after| after.delta.clone()).collect();
         let receipt = self.store().say_changed(of.conversation, say, deltas).await?;
@@ -273,7 +274,7 @@ impl Engine {
         Ok(AroundEnded { receipt, changed, living, git_files, unseen })
     }
 
-    /// The folders of a call once more, or why one can't be looked at.
+    /// Holds the folders of a call again, or returns the error of each one that cannot be held.
     async fn held_again(&self, of: &Around) -> Result<Vec<(WorkspaceNo, Result<Held>)>> {
         let known = self.store().workspaces().await?;
         let mut rows = Vec::new();
@@ -289,7 +290,7 @@ impl Engine {
         Ok(of.places.iter().map(|(no, _)| *no).zip(held).collect())
     }
 
-    /// Looks at one folder after a call, of which so many processes live on.
+    /// Captures one folder after a call with this number of running processes.
     async fn after_call(&self, of: &Around, written: &[PathBuf], held: Held, living: usize) -> Result<After> {
         let mut over = held.calls.ended(is_alive);
         let (held, mut capture) = see(held, Sweep::Watched, Permission::Granted).await?;
@@ -306,7 +307,7 @@ impl Engine {
         held.hooks.reported = now;
         held.lingers = living > 0 || held.calls.linger(&over);
         let own = held.no == of.own;
-        // What captures cover, a step back undoes.
+        // Files that captures cover are reverted by a rewind.
         let (captured, planted): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| is_covered(&held, &change.path));
         let captured = captured.iter().map(|it| (shown(&held, own, it), it.file(None))).collect();
@@ -330,7 +331,7 @@ impl Engine {
     }
 }
 
-/// Absolute names, as paths of the folder; what is outside of it is not covered.
+/// Converts absolute names to paths of the folder; a path outside of it is not covered.
 fn below(held: &Held, names: &[PathBuf]) -> Vec<FilePath> {
     use std::os::unix::ffi::OsStrExt as _;
     let inside = names.iter().filter_map(|name| name.strip_prefix(held.root.path()).ok());
@@ -343,14 +344,14 @@ const MOST_REPORTED: usize = 4;
 /// A call's changes of hooks and settings of git, by path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GitFilesChanged {
-    /// Those that a rewind leaves as they are.
+    /// Changes that a rewind leaves as they are.
     pub(crate) stay: Vec<(String, GitFile)>,
-    /// Those of files that captures cover.
+    /// Changes of files that captures cover.
     pub(crate) covered: Vec<(String, GitFile)>,
 }
 
 impl GitFilesChanged {
-    /// What to tell the person.
+    /// The notices for the person.
     pub(crate) fn notices(self) -> impl Iterator<Item = Notice> {
         let first = |mut files: Vec<(String, GitFile)>| {
             let more = files.len().saturating_sub(MOST_REPORTED);
@@ -362,7 +363,7 @@ impl GitFilesChanged {
         stay.into_iter().chain(covered)
     }
 
-    /// The sentence for the model, which stands in the result of the call.
+    /// The sentence for the model, in the result of the call.
     pub(crate) fn told(&self) -> Option<String> {
         let list = |all: &[(String, GitFile)], words: fn(&GitFile) -> String| {
             let more = all.len().saturating_sub(MOST_REPORTED);
@@ -402,7 +403,7 @@ fn remark(say: &mut SayRequest, remark: &str) {
     }
 }
 
-/// How many files a delta changed: a folder that came or went with files is none of them.
+/// The number of files that a delta changed. A folder that came or went with its files does not count.
 fn counted(delta: &NewDelta) -> usize {
     let mut last: BTreeMap<&FilePath, FileChange> = BTreeMap::new();
     for (_, change) in &delta.changes {

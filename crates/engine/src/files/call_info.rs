@@ -1,4 +1,4 @@
-//! The call that a change of files belongs to. Must never show what a person has hidden.
+//! The call that changed a file. Must never show hidden content.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,20 +9,20 @@ use crate::Engine;
 use crate::error::Result;
 use crate::log::LogFailure as _;
 
-/// A call, as its result tells it.
+/// A call, from its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
-    /// What ran: one; several where nobody knows which of them it was; none where that is not known.
+    /// The commands that ran: one; several if it is not certain which one; none if unknown.
     pub asked: Vec<Asked>,
-    /// When it began, where its call is known.
+    /// When it began, if the call is known.
     pub began: Option<Time>,
-    /// When it ended; nothing, where that is not known: it was killed, or a job of it has gone on.
+    /// When it ended. None if that is not known: it was killed, or a job of it still runs.
     pub ended: Option<Time>,
-    /// The turn that it belongs to, where it belongs to one.
+    /// Its turn, if it has one.
     pub turn: Option<u64>,
 }
 
-/// A call, as it was asked for.
+/// A requested call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The tool.
@@ -31,12 +31,12 @@ pub struct Asked {
     pub arguments: String,
 }
 
-/// By what the ledger, decisions and processes name a call: the entry that asks for it, and which one of it that is, from 1.
+/// The name of a call in the ledger, in decisions and in processes: the entry that requested it, and its number there, from 1.
 pub(crate) fn name_of(entry: EntryId, number: usize) -> String {
     format!("{entry}-{number}")
 }
 
-/// The name of the call of an answer that has this id of the model's.
+/// The name of the call in an answer with this id of the model.
 fn named(entry: EntryId, parts: &[Part], id: &str) -> Option<String> {
     let ids = parts.iter().filter_map(|part| match part {
         Part::ToolCall { id, .. } => Some(id),
@@ -45,7 +45,7 @@ fn named(entry: EntryId, parts: &[Part], id: &str) -> Option<String> {
     (1..).zip(ids).find(|(_, own)| *own == id).map(|(number, _)| name_of(entry, number))
 }
 
-/// By which id of the model's a result names its call.
+/// The model's id of the call that a result answers.
 fn answered(parts: &[Part]) -> Option<&str> {
     parts.iter().find_map(|part| match part {
         Part::ToolResult { call, .. } => Some(call.as_str()),
@@ -54,12 +54,12 @@ fn answered(parts: &[Part]) -> Option<&str> {
 }
 
 impl Engine {
-    /// The call that an entry is of, also on another branch. The entry is its result, or the answer that asks for it, where
-    /// what it changed was found without a result.
+    /// The call of an entry, also on another branch. The entry is the call's result, or the answer that requested it if its
+    /// changes were found without a result.
     pub async fn called(&self, of: ConversationId, entry: EntryId) -> Result<Called> {
         let meta = self.store().meta(of, entry).await?;
         let turn = meta.turn.map(|_| meta.totals.turns);
-        // What can't be read any more, as it was hidden or is damaged, has no words.
+        // A hidden or damaged entry has no text.
         let told = self.store().content(of, entry).await.or_log("a result has no words").unwrap_or_default();
         let asked = asked_for(&told);
         if !asked.is_empty() {
@@ -72,7 +72,7 @@ impl Engine {
         let call = self.store().entry_id(of, at).await?;
         let asked = self.store().content(of, call).await.or_log("a call has no words").unwrap_or_default();
         let id = answered(&told);
-        // Before its row was written it waited for an approval or for other calls.
+        // Before the call's row was written, it waited for an approval or for other calls.
         if let Some(name) = id.and_then(|id| named(call, &asked, id)) {
             let began = self.store().began(vec![name]).await?;
             called.began = began.into_iter().next().flatten().map(|(began, _)| began);
@@ -85,8 +85,8 @@ impl Engine {
         Ok(called)
     }
 
-    /// How long the calls worked, in milliseconds, whose results these entries are, without what they waited. Nothing for what is no
-    /// result, and for calls that nothing can stay of, which are not written down.
+    /// How long the calls worked whose results these entries are, in milliseconds, without waiting times. None for an entry that
+    /// is no result, and for calls without effects, which the ledger does not contain.
     pub async fn took(&self, of: ConversationId, entries: &[ShownEntry]) -> Result<Vec<Option<i64>>> {
         let known = entries.iter().filter_map(|shown| {
             let entry = shown.entry.as_ref().ok().filter(|entry| entry.meta.calls > 0)?;

@@ -1,4 +1,4 @@
-//! What a plan looks at: the tree as the capture just made saw it, and what lies in a folder.
+//! The input of a plan: the tree of the latest capture, and the content of folders.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
 use super::Workspace;
 use super::authors::KnownVersions;
 
-/// A workspace, to be planned on.
+/// A workspace as the planner sees it.
 pub(super) struct Looking<'a> {
     workspace: &'a Workspace,
     merging: Merging,
     told: &'a KnownVersions,
     git_s: &'a HashSet<FilePath>,
-    /// The path that is looked at.
+    /// The path that is being planned.
     at: Option<FilePath>,
-    /// Paths that could not be merged, as a version that it takes is not kept.
+    /// Paths that could not be merged because one of their versions was removed from the store.
     gone: HashSet<FilePath>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Looking<'a> {
         Self { workspace, merging: Merging::new(objects), told, git_s, at: None, gone: HashSet::new() }
     }
 
-    /// What takes a version that is not kept any more is left alone, and says so.
+    /// Leaves a path alone whose version is no longer stored, and records the reason.
     pub(super) fn skip_collected(&self, plan: &mut FilePlan) {
         for path in &mut plan.paths {
             let change = &path.step.change;
@@ -51,12 +51,12 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// What went wrong with an object: what was planned with it is not to be trusted.
+    /// The error of an object; a plan that used it cannot be trusted.
     pub(super) fn take_error(&mut self) -> Option<WorktreeError> {
         self.merging.merges.take_error()
     }
 
-    /// Notes the path that is looked at where a version of it is not kept any more.
+    /// Records the current path if one of its versions is no longer stored.
     fn noting(&mut self, merged: Option<(ContentHash, u64)>) -> Option<(ContentHash, u64)> {
         if std::mem::take(&mut self.merging.missing) {
             self.gone.extend(self.at.clone());
@@ -65,7 +65,7 @@ impl<'a> Looking<'a> {
     }
 }
 
-/// Merges versions that may not be kept any more: then there is no merge, and no error.
+/// Merges versions that may no longer be stored: then there is no merge, and no error.
 pub(super) struct Merging {
     objects: Arc<dyn Objects>,
     pub(super) merges: StoredMerges,
@@ -182,7 +182,7 @@ impl Look for Looking<'_> {
     fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {
         match self.workspace.root.names(Some(folder)) {
             Ok(names) => names.iter().map(|name| folder.join(name).ok()).collect(),
-            // It can't be looked into: something may be there.
+            // The folder cannot be read: something may be in it.
             Err(_) => vec![None],
         }
     }

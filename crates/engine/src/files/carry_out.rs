@@ -1,7 +1,7 @@
-//! A plan is carried out in all of its folders, or taken back in all of them: prepared, decided, applied, settled.
+//! Carries out a plan in all of its folders, or reverts it in all of them: prepare, decide, apply, settle.
 //!
-//! The order of the steps is what makes it atomic: each is done in all folders before the next. Between any two of them the
-//! process may die: `recover` finishes it.
+//! Each phase is completed in all folders before the next one begins, which makes the step atomic. The process may die between
+//! any two of them: `recover` finishes the step.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,28 +30,28 @@ pub(super) struct Applying<'a> {
     parts: Vec<Part>,
 }
 
-/// One folder of it.
+/// One folder of an apply.
 struct Part {
     held: Held,
     lock: RootLock,
     no: WorkspaceNo,
     folder: Option<PathBuf>,
     plan: FilePlan,
-    /// What is recorded.
+    /// The moves that are recorded.
     moves: Vec<PathMove>,
-    /// What is to be done on the disk.
+    /// The changes on disk.
     changes: Vec<FileChange>,
     left: Vec<LeftPath>,
 }
 
 impl Part {
-    /// Whether there is something to be recorded: what is kept counts also where no file changes.
+    /// Whether there is something to record: an adoption counts even if no file changes.
     fn does_something(&self) -> bool {
         !self.moves.is_empty() || self.plan.adopted().next().is_some()
     }
 }
 
-/// A folder in which something is staged: how far it has come.
+/// The stage of a folder with staged content.
 enum Stage {
     Staged(Staging),
     CarriedOut(Settled),
@@ -59,7 +59,7 @@ enum Stage {
 }
 
 impl<'a> Applying<'a> {
-    /// Of these plans, in the workspaces that they were made in.
+    /// An apply of these plans, in the workspaces that they were made in.
     pub(super) fn new(
         engine: &'a Arc<Engine>,
         held: HeldAll,
@@ -83,7 +83,7 @@ impl<'a> Applying<'a> {
             let receipt = self.engine.store().apply(conversation, apply).await?;
             return Ok(AppliedFiles::new(receipt, self.done()));
         }
-        // What is decided was planned on this very head.
+        // The decision must be made on the same head as the plan.
         let seen = match apply.seen {
             Seen::Anything => Seen::Exactly(self.engine.head(conversation).await?),
             seen => seen,
@@ -91,7 +91,7 @@ impl<'a> Applying<'a> {
         let apply = Apply { seen, ..apply };
         let files = self.parts.iter().map(|part| part.changes.len() as u64).sum();
         let _busy = (files > 0).then(|| self.engine.files.work.begin(Doing::Writing { files }));
-        // Who follows hears of it when it is done.
+        // Subscribers get the event when the step is done.
         let _held = self.engine.open_plan(conversation);
         let stages = self.prepare_all().await?;
         let receipt = match self.engine.store().apply_files(conversation, apply, self.halves()).await {
@@ -106,7 +106,7 @@ impl<'a> Applying<'a> {
         Ok(AppliedFiles::new(receipt, self.done()))
     }
 
-    /// What became of each folder, also where nothing was done in it.
+    /// The result for each folder, also for folders without changes.
     fn done(self) -> Vec<FolderDone> {
         let done = |part: Part| {
             let Part { folder, plan, left, .. } = part;
@@ -130,7 +130,7 @@ impl<'a> Applying<'a> {
 
     /// Stages in all folders, or in none.
     async fn prepare_all(&mut self) -> Result<Vec<(usize, Stage)>> {
-        // Also where no file changes, layers can name a text that was merged for them: it is durable before they are.
+        // Even if no file changes, layers can name a merged text, which must be durable first.
         let objects = self.engine.files.objects().await?;
         blocking(move || objects.sync()).await??;
         let mut stages = Vec::new();
@@ -150,7 +150,7 @@ impl<'a> Applying<'a> {
         Ok(stages)
     }
 
-    /// Writes the name down, then stages: a full disk and a folder that can't be written are met before anything changes.
+    /// Records the staging folder's name, then stages: a full disk or a read-only folder is found before anything changes.
     async fn prepare(&self, at: usize) -> Result<Staging> {
         let part = &self.parts[at];
         let name = StagingName::new(&self.engine.new_entry_id().to_string())?;
@@ -167,7 +167,8 @@ impl<'a> Applying<'a> {
         Err(error)
     }
 
-    /// The decision was not taken: nothing stays in any folder. What can't be removed is, at the next start.
+    /// Removes the staged content in every folder after a decision that was not made. The next start removes what cannot be
+    /// removed now.
     async fn discard_all(&self, stages: Vec<(usize, Stage)>) -> Result<()> {
         let mut first = Ok(());
         for (at, stage) in stages {
@@ -181,7 +182,8 @@ impl<'a> Applying<'a> {
         first
     }
 
-    /// Carries it out folder by folder. Where it is interrupted in one, the direction is turned for all, and all are put back.
+    /// Carries the step out, folder by folder. If it is interrupted in one, the direction is reversed and all folders are put
+    /// back.
     async fn carry_out_all(&mut self, stages: Vec<(usize, Stage)>) -> Result<Vec<(usize, Settled)>> {
         let mut stages = stages.into_iter();
         let mut carried = Vec::new();
@@ -203,8 +205,8 @@ impl<'a> Applying<'a> {
         Ok(carried)
     }
 
-    /// Takes the operation back, and then what was done in any folder; what was left alone comes back. One that can't be put
-    /// back keeps no other from it.
+    /// Reverts the operation, then the changes in each folder, including paths that were left alone. A folder that cannot be
+    /// put back does not stop the others.
     async fn put_back_all(&mut self, of: WorkspaceNo, stages: Vec<(usize, Stage)>) -> Result<Vec<String>> {
         self.engine.store().turn_back(of, self.engine.by(None)).await?;
         let (mut left, mut first) = (Vec::new(), Ok(()));
@@ -232,7 +234,7 @@ impl<'a> Applying<'a> {
         first.map(|()| left)
     }
 
-    /// All of it is done: the staging folders go, and the intents are closed.
+    /// After all folders are done: removes the staging folders, and closes the intents.
     async fn settle_all(&mut self, carried: Vec<(usize, Settled)>) -> Result<()> {
         let mut first = Ok(());
         for (at, settled) in carried {
@@ -245,7 +247,7 @@ impl<'a> Applying<'a> {
         first
     }
 
-    /// The staging folder goes, the index learns what was written, and then the intent is closed.
+    /// Removes the staging folder, updates the index, and then closes the intent.
     async fn finish(&mut self, at: usize, settled: Settled, changes: Vec<FileChange>) -> Result<Report> {
         let report = blocking(move || settled.finish()).await??;
         self.engine.settle(&mut self.parts[at].held, &changes, &report).await?;
@@ -254,7 +256,7 @@ impl<'a> Applying<'a> {
     }
 }
 
-/// What stopped an apply, on what.
+/// What stopped an apply, and where.
 pub(super) fn told(folder: Option<&Path>, failed: &Failed) -> String {
     match &failed.path {
         Some(path) => format!("{}: {}", shown_in(folder, path), failed.why),
@@ -262,7 +264,7 @@ pub(super) fn told(folder: Option<&Path>, failed: &Failed) -> String {
     }
 }
 
-/// What a step that was taken back has left behind.
+/// What a reverted step has left behind.
 fn put_back(left: &[String]) -> String {
     match left {
         [] => "nothing was changed".to_owned(),

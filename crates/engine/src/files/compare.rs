@@ -1,4 +1,4 @@
-//! How the files of a folder differ between two moments. Must never say of a path that it was made or removed where one of them
+//! How the files of a folder differ between two moments. Must never report a path as created or removed if one of the moments
 //! did not cover it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,13 +19,13 @@ use super::workspace::Held;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// So many captures are read at once.
+/// The most captures in one reading.
 const PAGE: usize = 256;
 
-/// What was there at a moment.
+/// The files at a moment.
 struct View {
     records: BTreeMap<FilePath, Record>,
-    /// Of a checkpoint: what it covered.
+    /// The files that a checkpoint covered.
     manifest: Option<Manifest>,
 }
 
@@ -35,12 +35,12 @@ impl View {
     }
 }
 
-/// What differs, folder by folder; the conversation's own folder has no name.
+/// The differences, folder by folder; the conversation's own folder has no name.
 type Differences = Vec<(Option<PathBuf>, Vec<FileChange>)>;
 
 impl Engine {
-    /// What differs below these paths between a moment and another one, or now, folder by folder. Of a turn it is what calls of
-    /// this conversation have changed since, and what others wrote, as far as captures saw it.
+    /// The differences below these paths between a moment and another one, or now, folder by folder. From a turn on, these are
+    /// changes of this conversation's calls, and other changes as far as captures saw them.
     pub fn differences(
         &self,
         conversation: ConversationId,
@@ -90,7 +90,7 @@ impl Engine {
         let names: BTreeSet<&FilePath> = before.records.keys().chain(after.records.keys()).collect();
         let wanted = names.into_iter().filter(|path| is_below(path, paths));
         let covered = wanted.filter(|path| before.covers(path) && after.covers(path));
-        // What was no covered path's change is none now either.
+        // A change of a path that was not covered is not reported now either.
         let covered = covered.filter(|path| !matches!(held.tree.known(path), Known::NotCovered(_)));
         let change = |path: &FilePath| FileChange {
             path: path.clone(),
@@ -124,7 +124,7 @@ impl Engine {
         Ok(View { records, manifest: None })
     }
 
-    /// What paths were at a moment of the conversation, where that is something else than what is there now.
+    /// The paths at a moment of the conversation that differ from the current ones.
     async fn past(
         &self,
         held: &Held,
@@ -166,7 +166,7 @@ impl Engine {
         Ok(shown.and_then(|shown| shown.entry.ok()).map(|entry| entry.meta.time))
     }
 
-    /// Captures of a workspace while their times are recent enough, newest first.
+    /// Captures of a workspace since a time, newest first.
     pub(super) async fn captures_since(
         &self,
         workspace: WorkspaceNo,
@@ -185,7 +185,7 @@ impl Engine {
     }
 }
 
-/// Refuses a path that is not there at either moment, or that is not covered.
+/// Refuses a path that exists at neither moment, or that is not covered.
 fn check(held: &Held, path: &FilePath, views: &[&View]) -> Result<()> {
     if let Known::NotCovered(why) = held.tree.known(path) {
         return Err(not_covered(format!("{path} is not covered"), why));

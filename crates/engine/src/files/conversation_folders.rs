@@ -1,5 +1,5 @@
-//! The folders of a conversation, its own and further ones: which of them captures cover, and how several are held at once.
-//! Must never take two in another order than that of their numbers: who waits for the other would wait for ever.
+//! The folders of a conversation: its own and further ones. It decides which of them captures cover, and how several are held at
+//! once. Must never lock two in another order than that of their numbers, or two tasks could wait for each other.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -21,9 +21,9 @@ use crate::error::{EngineError, Kind, OTHER_FOLDER, Result};
 /// The further folders of a conversation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Further {
-    /// Those that captures cover, without links on the way: what is written there can go back.
+    /// Those that captures cover, without links on the way: changes there can be reverted.
     pub(crate) kept: Vec<PathBuf>,
-    /// The others, and why not.
+    /// The others, with the reason.
     pub(crate) others: Vec<(PathBuf, EngineError)>,
 }
 
@@ -42,8 +42,8 @@ impl HeldAll {
 }
 
 impl Engine {
-    /// The further folders of a conversation that works in this one, by today's settings. One that is in another of its
-    /// folders is covered with that, and told nowhere.
+    /// The further folders of a conversation in this folder, by the current settings. One inside another of its folders is
+    /// covered with that one and not reported.
     pub(crate) async fn further(&self, own: &Path) -> Result<Further> {
         let listed = self.parts().agent.as_ref().map(|agent| agent.roots.clone()).unwrap_or_default();
         if listed.is_empty() {
@@ -66,7 +66,7 @@ impl Engine {
                     Err(error) => further.others.push((folder, cannot_look(&error))),
                 }
             }
-            // What holds another one comes before it.
+            // A folder comes before the folders that it contains.
             found.sort();
             for (real, folder) in found {
                 let mut all = std::iter::once(&own).chain(&further.kept);
@@ -87,7 +87,7 @@ impl Engine {
         .await
     }
 
-    /// The further folders of a conversation: today's, and those where it has changed something.
+    /// The further folders of a conversation: the current ones, and those where it has changed something.
     pub(super) async fn further_known(&self, conversation: ConversationId) -> Result<Vec<PathBuf>> {
         let own = self.folder_of(conversation).await?.unwrap_or_default();
         let mut folders: BTreeSet<PathBuf> = self.further(&own).await?.kept.into_iter().collect();
@@ -115,7 +115,8 @@ impl Engine {
         self.hold_all(own, rows).await
     }
 
-    /// The conversation's folder, and the workspaces with these numbers. One whose folder is gone is left, and a note says so. Where another folder stands instead of one, all is refused: files and messages go together or not at all.
+    /// The conversation's folder, and the workspaces with these numbers. One whose folder is gone is skipped with a note. If the
+    /// path holds another folder, the step is refused: files and messages go together or not at all.
     pub(super) async fn workspaces_with(
         &self,
         conversation: ConversationId,
@@ -144,7 +145,7 @@ impl Engine {
         Ok((self.hold_all(own, found).await?, gone))
     }
 
-    /// The conversation's folder and those in which an action, or what is wanted, would change something.
+    /// The conversation's folder and those where an action, or the wanted files, would change something.
     pub(super) async fn concerned(
         &self,
         conversation: ConversationId,
@@ -176,13 +177,13 @@ impl Engine {
                 nos.extend(without.iter().map(|line| line.workspace));
             }
         }
-        // What they have left behind is not known yet.
+        // Their processes may still change files.
         let calls = self.store().open_calls().await?.into_iter();
         nos.extend(calls.filter(|call| call.conversation == conversation).map(|call| call.workspace));
         self.workspaces_with(conversation, &nos).await
     }
 
-    /// Holds several at once. Under one guard: who collects may wait between two of them.
+    /// Holds several workspaces under one guard: a waiting collection cannot come between them.
     async fn hold_all(
         &self,
         own: (WorkspaceInfo, Root),
@@ -197,7 +198,7 @@ impl Engine {
         Ok(HeldAll { own: no, all })
     }
 
-    /// Holds each that can be held, in this order, which is that of their numbers.
+    /// Holds each workspace that can be held, in the order of their numbers.
     pub(super) async fn hold_each(&self, rows: Vec<Result<(WorkspaceInfo, Root)>>) -> Vec<Result<Held>> {
         let at_work = self.files.at_work().await;
         let mut all = Vec::new();
@@ -210,7 +211,7 @@ impl Engine {
         all
     }
 
-    /// Captures all of them, whole.
+    /// Captures all of them completely.
     pub(super) async fn capture_each(&self, held: HeldAll, name: Option<&str>) -> Result<HeldAll> {
         let mut all = Vec::new();
         for one in held.all {
@@ -221,7 +222,7 @@ impl Engine {
 }
 
 impl Files {
-    /// Nobody collects while this lives.
+    /// Prevents collections while this lives.
     pub(super) async fn at_work(&self) -> Arc<Working> {
         self.at_work.join().await
     }
@@ -238,7 +239,7 @@ pub(super) async fn lock_each(held: HeldAll) -> Result<(HeldAll, Vec<RootLock>)>
     Ok((HeldAll { all, ..held }, locks))
 }
 
-/// Why a further folder cannot be looked at.
+/// Why a further folder cannot be captured.
 fn cannot_look(error: &std::io::Error) -> EngineError {
     let (kind, code) = match error.kind() {
         std::io::ErrorKind::NotFound => (Kind::NotFound, "folder_missing"),
@@ -247,7 +248,7 @@ fn cannot_look(error: &std::io::Error) -> EngineError {
     EngineError::new(kind, code, error.to_string()).hint("mend the folder, or take it out of agent.roots")
 }
 
-/// The bytes of a path's name: below the conversation's own folder it is relative, in another one absolute.
+/// The bytes of a path's name: relative in the conversation's own folder, absolute in others.
 pub fn named_in(folder: Option<&Path>, path: &FilePath) -> Vec<u8> {
     match folder {
         None => path.as_bytes().to_vec(),
@@ -255,7 +256,7 @@ pub fn named_in(folder: Option<&Path>, path: &FilePath) -> Vec<u8> {
     }
 }
 
-/// The same, to be read by people: what is not UTF-8 or acts on a terminal stands in it as an escape.
+/// The same, for people: invalid UTF-8 and terminal control characters are escaped.
 pub fn shown_in(folder: Option<&Path>, path: &FilePath) -> String {
     match folder {
         None => path.to_string(),
@@ -263,10 +264,10 @@ pub fn shown_in(folder: Option<&Path>, path: &FilePath) -> String {
     }
 }
 
-/// The same, as the head of a diff has it: from the top, and without the stroke that begins it.
+/// The same, as the header of a diff has it: absolute, without the leading slash.
 pub fn headed_in(folder: Option<&Path>, path: &FilePath) -> FilePath {
     let bytes = named_in(folder, path);
-    // No folder of a workspace has a name that no path can have.
+    // A workspace's folder never has a name that no path can have.
     FilePath::new(bytes.strip_prefix(b"/").unwrap_or(&bytes)).unwrap_or_else(|_| path.clone())
 }
 

@@ -1,5 +1,5 @@
-//! What clients read about files apart from plans: a change as a diff, and the result of a command that is requested again.
-//! Must never run anything.
+//! Reads about files for clients, apart from plans: a change as a diff, and the result of a command that is requested again. Must
+//! never run anything.
 
 use std::sync::Arc;
 
@@ -17,25 +17,25 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};
 
-/// So many entries behind a call are looked at for its result: others may speak while it runs.
+/// How many entries after a call are searched for its result: other entries may be appended while it runs.
 const LOOK_AHEAD: u64 = 8;
 
-/// How two versions of a file differ, as people read it.
+/// How two versions of a file differ, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownDiff {
-    /// Remarks, a line each, and then the unified diff.
+    /// Remarks, one on each line, then the unified diff.
     pub text: Vec<u8>,
-    /// The number of hunks, also of those that are not shown.
+    /// The number of hunks, including those that are not shown.
     pub hunks: usize,
 }
 
 impl Engine {
-    /// What is being done to files right now.
+    /// The work on files in progress.
     pub fn doing(&self) -> Option<Doing> {
         self.files.doing()
     }
 
-    /// How a change looks: words, and a unified diff. `from` is the path that the content had before.
+    /// A change for people: remarks and a unified diff. `from` is the path that the content had before.
     pub fn diff(
         &self,
         change: FileChange,
@@ -54,7 +54,7 @@ impl Engine {
         })
     }
 
-    /// Looks at the folders of a conversation, and keeps what was seen under a name, in each of them.
+    /// Captures the folders of a conversation, and stores each capture under a name.
     pub fn checkpoint(
         &self,
         conversation: ConversationId,
@@ -69,7 +69,7 @@ impl Engine {
         })
     }
 
-    /// What was seen of the conversation's own folder, newest first.
+    /// The captures of the conversation's own folder, newest first.
     pub async fn captures(
         &self,
         conversation: ConversationId,
@@ -80,7 +80,8 @@ impl Engine {
         Ok(self.store().captures(held.no, before, limit).await?)
     }
 
-    /// What came of the command that an earlier request ran, whose receipt this is; while it runs, what it prints. It is not run again.
+    /// The result of the command that an earlier request ran, by its receipt; while it runs, its output. The command does not run
+    /// again.
     pub fn exec_again<'a>(
         self: &'a Arc<Self>,
         conversation: ConversationId,
@@ -107,7 +108,7 @@ impl Engine {
         })
     }
 
-    /// How a call ended, as it was told when its result was stored.
+    /// How a call ended, as its result reported it.
     async fn result_again(&self, of: ConversationId, call: &Receipt, entry: EntryId) -> Result<Ended> {
         let stored = Receipt { entries: vec![entry], ..call.clone() };
         let (receipt, outcome) = match self.store().answered(of, stored).await? {
@@ -118,7 +119,7 @@ impl Engine {
         Ok(Ended { outcome, receipt, entry: Some(entry), error: None })
     }
 
-    /// The result of the call that a receipt is of, and what it printed; also where it was taken back since.
+    /// The result and the output of the call of a receipt, even if it was reverted since.
     async fn result_of(&self, of: ConversationId, receipt: &Receipt) -> Result<Option<(EntryId, String)>> {
         let Some(call) = receipt.entries.first().copied() else {
             return Ok(None);
@@ -129,7 +130,7 @@ impl Engine {
             _ => None,
         });
         for ahead in 1..=LOOK_AHEAD {
-            // What the conversation looked like right after the entries that followed.
+            // The head right after the result's entry.
             let head = Head { op: receipt.head.op, seq: Seq(receipt.head.seq.0 + ahead) };
             let reading = Reading { at: Some(head), ..Reading::now(Projection::Timeline) };
             let last = PageRequest { limit: 1, ..PageRequest::default() };

@@ -1,5 +1,5 @@
-//! The doctor's look at files: rewinds that were cut short, versions that are missing or damaged. It mends what can be mended
-//! without losing anything: it finishes what is open, and takes what is in the folders now into the store again.
+//! The check of files: unfinished rewinds, missing or damaged versions. It repairs what can be repaired without loss: it
+//! finishes open steps, and stores the current content of folders again.
 
 use retake_core::{Care, Checked, ContentHash, Finding, Repair, WorkspaceInfo};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use crate::Engine;
 use crate::error::Result;
 
 impl Engine {
-    /// Adds what is wrong with files to what is wrong with the store.
+    /// Adds the problems of files to those of the store.
     pub(crate) async fn doctor_files(&self, care: Care, checked: &mut Checked) -> Result<()> {
         if self.files.config.is_none() {
             return Ok(());
@@ -74,14 +74,14 @@ impl Engine {
         Ok(())
     }
 
-    /// How many versions are still to be erased; what a file is now is not.
+    /// The number of versions that are still to be erased, without the content of current files.
     async fn erasures_open(&self) -> Result<usize> {
         let current = self.current().await?;
         let noted = self.store().erased_objects().await?;
         Ok(noted.iter().filter(|object| !current.contains(object)).count())
     }
 
-    /// What is needed and can't be had, by whom.
+    /// The versions that are needed and missing, with the rows that need them.
     async fn lost(&self, pack: &Arc<PackObjects>) -> Result<BTreeMap<ContentHash, Vec<Claimant>>> {
         let since = self.store().kept_since().await?;
         let mut lost: BTreeMap<ContentHash, Vec<Claimant>> = BTreeMap::new();
@@ -133,7 +133,7 @@ impl Engine {
                 return Ok(());
             }
             self.files.close(row.no);
-            // A folder that is away stays as it is known.
+            // A missing folder keeps its known state.
             if let Ok(held) = self.workspace_of(row).await {
                 self.capture(held, None).await?;
             }

@@ -1,38 +1,38 @@
-//! What an action leaves behind in the world: calls that it takes out of the conversation and nothing takes back. Said before
-//! it is done. Must never show what a person has hidden or erased.
+//! The effects of an action: calls that it reverts in the conversation and whose effects stay. Shown before the action. Must
+//! never show hidden or erased content.
 
 use crate::Engine;
 use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time};
 
-/// So many calls are listed one by one.
+/// The most calls that are listed one by one.
 const SHOWN: usize = 10;
 
-/// Calls that can't be taken back.
+/// Calls whose effects cannot be reverted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// How many there are.
+    /// Their number.
     pub count: usize,
     /// The newest of them, newest first.
     pub calls: Vec<EffectShown>,
 }
 
-/// A call that can't be taken back.
+/// A call whose effects cannot be reverted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectShown {
-    /// The tool; empty, where it was erased.
+    /// The tool; empty if it was erased.
     pub tool: String,
-    /// What it was asked to do, as the model wrote it; nothing, where that is hidden or erased.
+    /// The arguments, as the model wrote them; none if they are hidden or erased.
     pub arguments: Option<String>,
-    /// What it does to the world at most.
+    /// The most that it does to the world.
     pub class: EffectClass,
     /// When it began.
     pub began: Time,
-    /// What came of it.
+    /// Its result.
     pub state: EffectState,
 }
 
 impl Engine {
-    /// The calls that an action takes out of the conversation and nothing takes back, in words.
+    /// The calls that an action reverts and whose effects stay, for people.
     pub async fn left_behind(&self, of: ConversationId, all: Vec<Effect>) -> Effects {
         let mut effects = Effects { count: all.len(), calls: Vec::new() };
         for effect in all.into_iter().take(SHOWN) {
@@ -42,7 +42,7 @@ impl Engine {
     }
 
     async fn effect_shown(&self, of: ConversationId, effect: Effect) -> EffectShown {
-        // What can't be read any more, as it was hidden, erased or is damaged, has no words.
+        // A hidden, erased or damaged entry has no text.
         let asked = self.store().content(of, effect.entry).await.unwrap_or_default();
         let number = effect.call.rsplit('-').next().and_then(|number| number.parse::<usize>().ok());
         let arguments = number.and_then(|number| number.checked_sub(1)).and_then(|at| {

@@ -1,6 +1,6 @@
-//! Erasure of what is kept of files: rows first, with a note of the objects that they named; then those objects of the pack
-//! that nothing else names. A crash between the two is finished at the next start. The files in the folders of the user are
-//! never touched, and what is in one of them now stays in the pack: it would be captured again.
+//! Erasure of stored file versions: first their rows, with a note of the objects that they named; then those objects that nothing
+//! else names. The next start finishes an interrupted erasure. Must never touch a file in the user's folders. The content of a
+//! current file stays in the pack, because it would be captured again.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -18,49 +18,49 @@ use crate::Engine;
 use crate::error::Result;
 use crate::log::LogFailure as _;
 
-/// What became of the versions of files that an erasure named.
+/// The results for the versions that an erasure named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ObjectsErased {
-    /// They are gone.
+    /// Erased.
     pub gone: u64,
-    /// They stay, as another call, an operation or a capture names them too.
+    /// Kept, because another call, operation or capture names them too.
     pub shared: u64,
-    /// They stay, as a file in a folder is just so now.
+    /// Kept, because a file in a folder has this content now.
     pub current: u64,
-    /// Other versions that were damaged, so that nothing could be kept of them.
+    /// Damaged versions that were lost with them.
     pub lost: u64,
 }
 
 /// What an erasure would do.
 #[derive(Clone, Debug)]
 pub struct ErasePlan {
-    /// To the conversation.
+    /// The changes to the conversation.
     pub conversation: Planned,
-    /// To messages, and to what is kept of files.
+    /// The changes to messages, and to the rows of files.
     pub rows: ErasedRows,
-    /// To their versions.
+    /// The changes to versions of files.
     pub objects: ObjectsErased,
 }
 
-/// How much of conversations, and of what is kept of files, an erasure reaches.
+/// What an erasure removes from conversations and from the rows of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErasedRows {
-    /// How many messages lose their content or a name, of each conversation of the tree of forks that loses some.
+    /// The number of messages that lose their content or a name, for each conversation of the tree of forks.
     pub messages: Vec<(ConversationId, u64)>,
     /// Operations that lose a title, a label, a summary, a path, a request id or an author.
     pub operations: u64,
     /// The paths.
     pub paths: BTreeSet<FilePath>,
-    /// Whether a version of a file is among what goes.
+    /// Whether a version of a file is erased.
     pub names_objects: bool,
 }
 
-/// What is needed.
+/// The objects that are in use.
 #[derive(Debug, Default)]
 pub(super) struct InUse {
     /// By rows.
     pub(super) rows: HashSet<ContentHash>,
-    /// By the indexes of workspaces: it is in a file now.
+    /// By the indexes of workspaces: the content of current files.
     pub(super) current: HashSet<ContentHash>,
 }
 
@@ -71,7 +71,7 @@ impl InUse {
 }
 
 impl Engine {
-    /// Erases, in the conversations and in what is kept of files.
+    /// Erases content in conversations and in the rows of files.
     pub fn erase(
         &self,
         conversation: ConversationId,
@@ -82,7 +82,7 @@ impl Engine {
             let _quiet = self.files.quiet().await;
             let mut by = apply.by;
             if by.request.is_some() && by.wording.is_none() {
-                // What holds the text is no part of what is asked for: it is gone when the request comes again.
+                // The objects with the text are no part of the request's digest: they are gone when the request is repeated.
                 by.wording = Some(of_arguments("erase", &action_value(&apply.action, apply.seen)));
             }
             let calls = self.calls_erased(conversation, &apply.action).await?;
@@ -91,9 +91,9 @@ impl Engine {
                 Action::Erase { matching, .. } => matching.clone(),
                 _ => None,
             };
-            // What was committed is finished, also when the store's own pages could not be overwritten at once.
+            // A committed erasure is finished, even if the store's own pages could not be overwritten at once.
             let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
-            // Before anybody is told that it is done: who is told things late is told nothing from before.
+            // Before the reply: a subscriber that lags must get no event from before the erasure.
             self.has_erased();
             let erased = self.erase_objects().await?;
             let receipt = receipt?;
@@ -131,7 +131,8 @@ impl Engine {
         })
     }
 
-    /// Where else a text is that is erased in a conversation: of each other tree of forks one that holds it, and how many do.
+    /// Where else an erased text is: one conversation of each other tree of forks that contains it, and the number of these
+    /// trees.
     pub async fn elsewhere(
         &self,
         conversation: ConversationId,
@@ -142,8 +143,8 @@ impl Engine {
         Ok(self.store().elsewhere(conversation, text, objects).await?)
     }
 
-    /// Looks at the folders: what was removed there since is not what a file is now, and an index must not name it. A folder that
-    /// is gone or can't be looked at keeps nothing from being erased.
+    /// Captures the folders first: an index must not name content that was removed since. A folder that is gone or cannot be
+    /// captured does not prevent an erasure.
     async fn look_first(&self, conversation: ConversationId, action: &Action) {
         let nos = self.folders_of(conversation, action.clone()).await;
         let Some(nos) = nos.or_log("no folder is captured before the erasure") else { return };
@@ -158,8 +159,8 @@ impl Engine {
         }
     }
 
-    /// The folders that the conversation's calls changed; of a fork also those of which something is erased. And every folder in which
-    /// a file is now what is to be erased.
+    /// The folders that the conversation's calls changed; for a fork, also those with erased versions. Also every folder where a
+    /// current file has content to be erased.
     async fn folders_of(
         &self,
         conversation: ConversationId,
@@ -180,7 +181,7 @@ impl Engine {
         Ok(nos)
     }
 
-    /// What is left to be erased of a start before this one.
+    /// Erases what an earlier start has left.
     pub(super) async fn finish_erasing(&self) -> Result<ObjectsErased> {
         let _quiet = self.files.quiet().await;
         self.erase_objects().await
@@ -201,7 +202,7 @@ impl Engine {
         Ok(Action::Erase { entries, matching: Some(text), objects })
     }
 
-    /// Erases what is noted and no longer needed. Done again, it does the same.
+    /// Erases the noted objects that are no longer needed. Can be repeated.
     async fn erase_objects(&self) -> Result<ObjectsErased> {
         let doomed = self.store().erased_objects().await?;
         if doomed.is_empty() {
@@ -214,7 +215,7 @@ impl Engine {
             let (gone, counts) = tally(doomed.into_iter(), &in_use);
             let was = gone.iter().filter(|object| pack.has(object)).count() as u64;
             let done = blocking(move || pack.erase(&gone, &mut |_, _| ())).await??;
-            // A damaged copy of what a collection let go may have come back: nobody misses it.
+            // A damaged copy of a collected object may have come back: nothing needs it.
             let is_needed =
                 |object: &&ContentHash| in_use.rows.contains(*object) || in_use.current.contains(*object);
             let lost = done.lost.iter().filter(is_needed).count() as u64;
@@ -224,7 +225,7 @@ impl Engine {
         Ok(erased)
     }
 
-    /// All that is needed: by rows, by rewinds that are not settled, by the indexes of workspaces. Nobody may be at work.
+    /// The objects in use: by rows, by open steps, and by the indexes of workspaces. Needs exclusive access.
     pub(super) async fn in_use(&self) -> Result<InUse> {
         let mut in_use = InUse { current: self.current().await?, ..InUse::default() };
         let since = self.store().kept_since().await?;
@@ -235,7 +236,7 @@ impl Engine {
         Ok(in_use)
     }
 
-    /// The same, as it will be once this is erased.
+    /// The same, after this erasure.
     async fn in_use_without(&self, files: &ErasureSum) -> Result<InUse> {
         let mut in_use = InUse { current: self.current().await?, ..InUse::default() };
         let since = self.store().kept_since().await?;
@@ -249,7 +250,7 @@ impl Engine {
         Ok(in_use)
     }
 
-    /// What files in the folders of all workspaces were at the last look.
+    /// The content of files in all workspaces at the last capture.
     pub(super) async fn current(&self) -> Result<HashSet<ContentHash>> {
         let mut current = HashSet::new();
         for row in self.store().workspaces().await? {
@@ -258,7 +259,7 @@ impl Engine {
         Ok(current)
     }
 
-    /// The same of one.
+    /// The same for one workspace.
     async fn current_in(&self, row: &WorkspaceInfo) -> Result<HashSet<ContentHash>> {
         if let Some(opened) = self.files.opened(row.no) {
             return Ok(opened.lock().await.tree.objects_in_use().into_iter().collect());
@@ -269,7 +270,7 @@ impl Engine {
         Ok(kept.into_iter().collect())
     }
 
-    /// What rewinds that are not settled need, however old they are.
+    /// The objects that open steps need, however old they are.
     pub(super) async fn underway(&self) -> Result<HashSet<ContentHash>> {
         let mut underway = HashSet::new();
         for (conversation, op) in self.store().intents().await?.into_iter().filter_map(|intent| intent.op) {
@@ -283,7 +284,7 @@ impl Engine {
     }
 }
 
-/// Whether a row's bytes are kept, when those of calls and operations are kept since then.
+/// Whether the objects of a row are kept, when calls and operations since a time keep theirs.
 pub(super) fn is_kept(by: Claimant, time: Time, since: Option<Time>) -> bool {
     match by {
         Claimant::Capture(_) | Claimant::Checkpoint(_) => true,
@@ -291,7 +292,7 @@ pub(super) fn is_kept(by: Claimant, time: Time, since: Option<Time>) -> bool {
     }
 }
 
-/// What goes of these, and how much of them stays.
+/// The number of these objects that go, and of those that stay.
 fn tally(doomed: impl Iterator<Item = ContentHash>, in_use: &InUse) -> (Vec<ContentHash>, ObjectsErased) {
     let mut counts = ObjectsErased::default();
     let goes = |object: &ContentHash| {

@@ -1,4 +1,4 @@
-//! A command as the agent's tool call: call and result are stored, captures stand around it, what it changed is its delta.
+//! A person's command as a tool call: call and result are stored, with captures around it, and its changes are its delta.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -25,26 +25,26 @@ use crate::process::command_line;
 use crate::run::{Ended, Events, Outcome, RunEvent};
 use crate::session::Claim;
 
-/// So much of what a command prints is kept, its end.
+/// How much of a command's output is kept: its end.
 const OUTPUT_KEPT: usize = 64 << 10;
 
-/// So much fits into a pipe at once.
+/// The most that a pipe contains.
 const PIPE: usize = 1 << 20;
 
-/// A command to be run.
+/// A command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exec {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// What a person says first, to open a turn.
+    /// A message before it, which opens a turn.
     pub say: Option<String>,
-    /// Who asks.
+    /// The author of the request.
     pub by: By,
 }
 
-/// A call on its way.
+/// A call at work.
 struct Call {
-    /// While it is there, nothing else runs in the conversation.
+    /// While this lives, nothing else runs in the conversation.
     claim: Claim,
     around: Around,
     child: Child,
@@ -63,7 +63,7 @@ impl Engine {
                 return Err(EngineError::usage("can't run nothing").hint("name a command"));
             }
             let claim = self.claim(conversation)?;
-            // What was changed before it starts is not the command's. A turn that begins ends the one before.
+            // Earlier changes are not the command's. A new turn ends the one before.
             let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
             let further = match self.folder_of(conversation).await? {
                 Some(own) => self.further(&own).await?.kept,
@@ -81,7 +81,7 @@ impl Engine {
         })
     }
 
-    /// The call is written down before it runs.
+    /// Records the call before it runs.
     async fn start_call(
         &self,
         conversation: ConversationId,
@@ -137,7 +137,7 @@ impl Engine {
         events.send(RunEvent::Ended(ended));
     }
 
-    /// Hands on what the command prints, until it has ended or was stopped.
+    /// Forwards the command's output until it ends or is stopped.
     async fn attend(&self, call: &mut Call, events: &Events) -> (Ending, Vec<u8>) {
         let (out, err) = (call.child.stdout.take(), call.child.stderr.take());
         let (pieces, mut printed) = mpsc::channel::<Vec<u8>>(64);
@@ -174,7 +174,7 @@ impl Engine {
                 status = call.child.wait() => break status,
             }
         };
-        // What was printed before the end may still be in the pipes; a job that holds them open is not waited for.
+        // Output from before the end may still be in the pipes. A job that holds them open is not waited for.
         over.send_replace(true);
         while let Some(piece) = printed.recv().await {
             events.send(RunEvent::Text(String::from_utf8_lossy(&piece).into_owned()));
@@ -183,7 +183,7 @@ impl Engine {
         (Ending { status, stopped }, output)
     }
 
-    /// Captures what the command did, and stores it with what it printed.
+    /// Captures the changes of the command, and stores them with its output.
     async fn end_call(&self, of: &Around, ending: &Ending, output: &[u8], events: &Events) -> Result<Ended> {
         let ended = self.call_ends(of, &[], self.result(&of.id, ending, output)).await?;
         let living = Notice::of_processes(ended.living);
@@ -216,7 +216,7 @@ struct Ending {
 }
 
 impl Ending {
-    /// As the result says it, where nobody stopped it.
+    /// The outcome for the result, if nobody stopped the command.
     fn said(&self) -> (ToolOutcome, String) {
         match &self.status {
             Ok(status) if status.success() => (ToolOutcome::Ok, String::new()),
@@ -226,7 +226,7 @@ impl Ending {
     }
 }
 
-/// Hands on what comes through a pipe; once the command is over, what is in it still, and no more.
+/// Forwards what comes through a pipe. After the command's end, only what is still in it.
 async fn pump(
     mut pipe: impl AsyncRead + AsFd + Send + Unpin,
     pieces: mpsc::Sender<Vec<u8>>,
@@ -237,14 +237,14 @@ async fn pump(
         let read = tokio::select! {
             biased;
             read = pipe.read(&mut buffer) => read.unwrap_or(0),
-            // Who waits for the end has gone: it is over as well.
+            // The receiver of the end is gone: treat it as the end.
             _ = is_over.wait_for(|over| *over) => break,
         };
         if read == 0 || pieces.send(buffer[..read].to_vec()).await.is_err() {
             return;
         }
     }
-    // The pipe is not waited for: a read that would have to wait is refused. A job may go on filling it.
+    // A read never waits for the pipe here. A job may go on filling it.
     for _ in 0..PIPE / buffer.len() {
         match rustix::io::read(&pipe, &mut buffer) {
             Ok(read) if read > 0 && pieces.send(buffer[..read].to_vec()).await.is_ok() => {}
@@ -253,7 +253,7 @@ async fn pump(
     }
 }
 
-/// Keeps the end of what was printed.
+/// Keeps the end of the output.
 fn keep_end(output: &mut Vec<u8>, piece: &[u8]) {
     output.extend_from_slice(piece);
     if output.len() > 2 * OUTPUT_KEPT {

@@ -1,5 +1,5 @@
-//! What calls moved in git: seen around each call, told by plans, taken back by nobody but git (spec `rewind.md`, case 21).
-//! Must never write to a repository.
+//! What calls changed in git: observed around each call, shown in plans, and reverted only by git itself (spec `rewind.md`,
+//! case 21). Must never write to a repository.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
 
-/// What git has to do with a plan.
+/// The part of a plan that concerns git.
 #[derive(Debug, Default)]
 pub(super) struct GitHalf {
-    /// What stays there.
+    /// What stays in git.
     pub(super) stays: Vec<FolderRemark>,
-    /// Files that are what a call has checked out, and that git brings back.
+    /// Files that a call's checkout created, and that git brings back.
     pub(super) has: HashSet<FilePath>,
-    /// The worktrees that `stays` tells of, by their names as seen from the folder.
+    /// The worktrees that `stays` names, relative to the folder.
     pub(super) worktrees: HashSet<String>,
 }
 
-/// Looks at the repository that the workspace is in; nothing, when it can't be read.
+/// Reads the repository of the workspace; none if it cannot be read.
 pub(super) async fn look(held: Held) -> Result<(Held, Option<GitState>)> {
     blocking(move || {
         let mut held = held;
@@ -38,7 +38,7 @@ pub(super) async fn look(held: Held) -> Result<(Held, Option<GitState>)> {
 }
 
 impl Engine {
-    /// What stays in git where these moves are taken back, and which of the wanted paths with it. What was taken back earlier
+    /// What stays in git when these moves are reverted, and which of the wanted paths stay with it. An earlier reverted move
     /// is not reported again, and git still has its files.
     pub(super) async fn git_half(
         &self,
@@ -88,7 +88,7 @@ impl Engine {
     }
 }
 
-/// What stays, by folder; two folders of one repository say the same once.
+/// What stays, by folder; two folders of one repository are reported once.
 pub(super) fn by_folder(mut all: Vec<(Option<PathBuf>, FolderRemark)>) -> Vec<Note> {
     all.sort_by(|(one, _), (other, _)| one.cmp(other));
     let mut said: Vec<FolderRemark> = Vec::new();
@@ -102,7 +102,7 @@ pub(super) fn by_folder(mut all: Vec<(Option<PathBuf>, FolderRemark)>) -> Vec<No
     notes
 }
 
-/// A worktree by its name as seen from a folder: relative, where it is in it.
+/// A worktree by its name relative to a folder; absolute if it is outside.
 fn seen_from(folder: &Path, mut tree: GitWorktree) -> GitWorktree {
     let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let below = Path::new(&tree.path).strip_prefix(real).ok().filter(|below| *below != Path::new(""));
@@ -112,7 +112,7 @@ fn seen_from(folder: &Path, mut tree: GitWorktree) -> GitWorktree {
     tree
 }
 
-/// All worktrees of what was moved likewise.
+/// The same for all worktrees of a move.
 fn seen_from_all(folder: &Path, mut moved: GitMove) -> GitMove {
     for tree in &mut moved.worktrees {
         tree.before = tree.before.take().map(|tree| seen_from(folder, tree));

@@ -1,6 +1,6 @@
-//! What git runs or reads as settings: hooks, settings, attributes, lines of a rebase. Captures skip git's own folder, and a command that
-//! changes it acts at the person's next `git commit` (trial 27). So it is compared before and after each call, and changes are reported
-//! with the command that reverts them. Must never write to a repository.
+//! Files that git runs or reads as settings: hooks, settings, attributes, lines of a rebase. Captures skip git's own folder, and
+//! a command that changes it acts at the person's next `git commit` (trial 27). So they are compared before and after each call,
+//! and changes are reported with the command that reverts them. Must never write to a repository.
 
 mod back;
 mod place;
@@ -25,19 +25,19 @@ use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
 
-/// So many files are looked at.
+/// The most files that are compared.
 const MOST: usize = 512;
 
-/// So many repositories below the workspace are held.
+/// The most repositories below the workspace that are protected.
 const MOST_HELD: usize = 100;
 
-/// A larger file is known by its stamp alone.
+/// A larger file is compared by its stamp alone.
 const LARGEST: u64 = 64 << 10;
 
-/// So many bytes of all of them are kept.
+/// The most bytes that are kept of all of them.
 const MOST_KEPT: usize = 2 << 20;
 
-/// A file or folder, whatever its name is.
+/// The identity of a file or folder, whatever its name is.
 pub(super) type Id = (u64, u64);
 
 /// Hooks and settings of a workspace's repositories at one moment. Cheap to clone.
@@ -47,23 +47,23 @@ pub(super) struct Planted(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     files: BTreeMap<PathBuf, Was>,
-    /// What git keeps below the workspace, and what is there.
+    /// The repositories below the workspace.
     nested: BTreeMap<PathBuf, Id>,
-    /// Settings that others name.
+    /// Settings files that other settings include.
     named: Vec<PathBuf>,
 }
 
-/// A file as it was.
+/// A file's earlier state.
 #[derive(Clone, Debug)]
 struct Was {
     what: What,
     stamp: [i64; 7],
     mode: u32,
-    /// Nothing, where it is too large, or no regular file.
+    /// Its bytes; none if it is too large, or no regular file.
     bytes: Option<Arc<[u8]>>,
 }
 
-/// What is not as it was.
+/// A file that changed.
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) path: PathBuf,
@@ -72,8 +72,8 @@ pub(super) struct Change {
     is_there: bool,
 }
 
-/// The state before a call. Where processes of earlier calls live on, it is that of the end of the last call: what they changed is
-/// reported with this one.
+/// The state before a call. If processes of earlier calls still run, it is the state at the end of the last call: their changes
+/// are reported with this one.
 pub(super) async fn before_call(held: Held) -> Result<(Held, Planted)> {
     let (mut held, now) = look(held).await?;
     if !held.lingers {
@@ -83,7 +83,7 @@ pub(super) async fn before_call(held: Held) -> Result<(Held, Planted)> {
     Ok((held, before))
 }
 
-/// Looks at the repositories of a workspace's folder.
+/// Reads the repositories of a workspace's folder.
 pub(super) async fn look(held: Held) -> Result<(Held, Planted)> {
     blocking(move || {
         let mut held = held;
@@ -99,7 +99,7 @@ pub(super) async fn look(held: Held) -> Result<(Held, Planted)> {
 }
 
 impl Engine {
-    /// What changed since the last call ended, of which processes lived on.
+    /// The changes since the end of the last call whose processes went on.
     pub(super) async fn planted_since(&self, held: Held, own: bool) -> Result<(Held, Vec<FolderRemark>)> {
         if !held.lingers {
             return Ok((held, Vec::new()));
@@ -126,7 +126,7 @@ impl Engine {
         paths.into_iter().zip(files).collect()
     }
 
-    /// Each change with the command that puts it back. What was there before is kept in a file whose name begins so.
+    /// Each change with the command that reverts it. The earlier content is kept in a file with this prefix.
     fn put_back_each(&self, id: &str, changes: Vec<Change>) -> Vec<(Change, Option<String>)> {
         let spool = self.parts().agent.as_ref().map(|agent| agent.spool.as_path());
         let back = |at, change: &Change| change.back(spool, &format!("{id}-git-{at}"));
@@ -135,18 +135,18 @@ impl Engine {
     }
 }
 
-/// The path of a change as a person sees it.
+/// The path of a change as it is shown.
 pub(super) fn shown(held: &Held, own: bool, change: &Change) -> String {
     let below = change.path.strip_prefix(held.root.path()).ok().filter(|_| own);
     below.unwrap_or(&change.path).to_string_lossy().into_owned()
 }
 
 impl Planted {
-    /// As it is now, with these repositories below; what has the stamp that is known is not read again.
+    /// The current state, with these repositories below. A file with a known stamp is not read again.
     fn of(root: &Path, nested: Vec<PathBuf>, known: &Self) -> Self {
         let id = |path: PathBuf| path.symlink_metadata().ok().map(|meta| (path, (meta.dev(), meta.ino())));
         let mut nested: BTreeMap<PathBuf, Id> = nested.into_iter().filter_map(id).collect();
-        // A command may have closed a folder by its mode, and can open it again.
+        // A command may have made a folder unreadable by its mode, and can open it again.
         let is_hidden = |path: &Path| path.symlink_metadata().is_err_and(|error| is_closed(&error));
         let closed = known.0.nested.iter().filter(|(path, _)| is_hidden(path));
         nested.extend(closed.map(|(path, id)| (path.clone(), *id)));
@@ -167,7 +167,7 @@ impl Planted {
             }
             let meta = match path.symlink_metadata() {
                 Ok(meta) => meta,
-                // It is as it was, as far as anybody knows, until its folder is open again.
+                // It counts as unchanged until its folder can be read again.
                 Err(error) if is_closed(&error) => {
                     let was = known.0.files.get(&path).cloned();
                     files.extend(was.map(|was| (path, was)));
@@ -178,7 +178,7 @@ impl Planted {
             if meta.is_symlink() {
                 todo.extend(place::real(&path).map(|real| (real, what)));
             }
-            // What is empty says nothing; a call that runs may have had it made.
+            // An empty file or folder has no effect; a running call may have created it.
             let is_blank = meta.is_dir() || meta.is_file() && meta.len() == 0;
             if is_blank || files.contains_key(&path) {
                 continue;
@@ -201,7 +201,7 @@ impl Planted {
         Self(Arc::new(State { files, nested, named }))
     }
 
-    /// What is not as it was. Of repositories that came meanwhile nothing is: who made them says what they do.
+    /// The changed files. Files of new repositories do not count: their creator decides what they do.
     pub(super) fn changed(&self, after: &Self) -> Vec<Change> {
         let (was, is) = (&self.0.files, &after.0.files);
         let came: Vec<&PathBuf> =
@@ -226,13 +226,13 @@ impl Planted {
         paths.filter_map(change).collect()
     }
 
-    /// What a call can be held from changing: repositories that are not one of these, and settings that others name.
+    /// The paths that the sandbox can protect from a call: repositories that it did not create, and included settings.
     pub(super) fn held(&self, made: &HashSet<Id>) -> Vec<PathBuf> {
         let theirs = self.0.nested.iter().filter(|(_, id)| !made.contains(*id)).map(|(path, _)| path);
         theirs.take(MOST_HELD).chain(&self.0.named).cloned().collect()
     }
 
-    /// What git keeps below the workspace and was nowhere there before.
+    /// The repositories below the workspace that were nowhere before.
     pub(super) fn came(&self, before: &Self) -> Vec<Id> {
         let known: HashSet<Id> = before.0.nested.values().copied().collect();
         self.0.nested.values().filter(|id| !known.contains(*id)).copied().collect()
@@ -240,7 +240,7 @@ impl Planted {
 }
 
 impl Was {
-    /// Whether a rebase that goes on runs a line that it would not have run.
+    /// Whether a rebase in progress would run a line that it would not have run before.
     fn runs_more(&self, before: Option<&Self>) -> bool {
         fn lines(was: &Was) -> HashSet<&[u8]> {
             let lines = was.bytes.as_deref().unwrap_or_default().split(|byte| *byte == b'\n');
@@ -273,7 +273,7 @@ impl Change {
         }
     }
 
-    /// The command that puts it back. What was there before is kept in this folder, under a name that begins so.
+    /// The command that reverts the change. The earlier content is kept in this folder, in a file with this prefix.
     fn back(&self, spool: Option<&Path>, name: &str) -> Option<String> {
         match (&self.before, self.what) {
             (None, What::Rebase) => Some(back::removes(self.path.parent().unwrap_or(&self.path))),
@@ -296,7 +296,7 @@ fn stamp(meta: &Metadata) -> [i64; 7] {
     [device, inode, size, meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()]
 }
 
-/// What is in a file that is kept.
+/// The content of a file, if it is to be kept.
 fn bytes(path: &Path, meta: &Metadata) -> Option<Arc<[u8]>> {
     if !meta.is_file() || meta.len() > LARGEST {
         return None;
@@ -317,7 +317,7 @@ mod tests {
         fs::write(path, text).expect("written");
     }
 
-    /// The paths that a change of the folder tells, and what was said of each.
+    /// The paths that are reported for a change of the folder, and the text for each.
     fn told(root: &Path, spool: &Path, change: impl FnOnce()) -> Vec<(String, String)> {
         let nested = || vec![root.join("nested/.git"), root.join("new/.git")];
         let before = Planted::of(root, nested(), &Planted::default());
@@ -331,7 +331,7 @@ mod tests {
         told.collect()
     }
 
-    /// What the command does that is told.
+    /// Runs the reported command.
     fn runs(line: &str) {
         let words = format!("printf '%s\\0' {line}");
         let words = std::process::Command::new("sh").args(["-c", &words]).output().expect("it runs").stdout;
@@ -447,7 +447,7 @@ mod tests {
             hooks.iter().for_each(|hook| put(&top.join(hook), "evil"));
             put(&top.join("more"), "[b]\n");
             put(&root.join("its"), "* filter=evil\n");
-            // These say nothing, or are of who made the repository.
+            // These are empty, or were written by the repository's creator.
             put(&apart.join("info/attributes"), "");
             put(&apart.join("rebase-merge/git-rebase-todo"), "pick 1 exec\n");
             put(&root.join("new/.git/config"), "[core]\n");
@@ -472,7 +472,7 @@ mod tests {
         assert!(told.len() == 1 && told[0].1.contains("`exec` lines when the rebase goes on"), "{told:?}");
         let told = self::told(&root, &spool, || put(&todo, "exec evil\n"));
         assert_eq!(told, [], "a rebase that goes on");
-        // Of what was made, the next call may tell more.
+        // In new repositories, later changes by the next call are reported.
         let told = self::told(&root, &spool, || put(&root.join("new/.git/hooks/e"), "evil"));
         assert_eq!(told.len(), 1, "{told:?}");
         let nested = vec![root.join("nested/.git"), root.join("new/.git")];

@@ -1,4 +1,5 @@
-//! What becomes of the other names of files that a step replaces: plan and receipt say it. Must never change anything.
+//! What happens to the other hard links of files that a step replaces, for plan and receipt. Must never change
+//! anything.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,7 @@ use super::note::FolderRemark;
 use super::workspace::Held;
 use crate::error::Result;
 
-/// What becomes of the other names of files.
+/// What happens to the other hard links of files.
 pub(super) async fn of_links(held: Held, plan: &FilePlan) -> Result<(Held, Vec<FolderRemark>)> {
     let linked: HashSet<FilePath> = held.tree.hard_links().into_iter().collect();
     let changes: Vec<FileChange> = plan.changes().cloned().collect();

@@ -1,5 +1,5 @@
-//! Running work: processes that calls have left behind. What they may still change can't be taken back, so who takes a call
-//! back is offered to end them first; they are verified gone before anything else happens.
+//! Processes that calls have left running. Their further changes cannot be reverted. So a step that reverts such a call
+//! offers to end them first, and checks that they are gone before anything else happens.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use super::blocking;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// How long processes have to end after they were asked to.
+/// How long processes have to end after they were signalled.
 pub(super) const TO_END: Duration = Duration::from_secs(3);
 
-/// So many entries may lie between a command and its result.
+/// The most entries between a command and its result.
 const BEHIND: u64 = 16;
 
 impl Engine {
-    /// The calls that an action takes back and of which processes still run.
+    /// The calls that an action reverts and whose processes still run.
     pub(super) async fn jobs(
         &self,
         conversation: ConversationId,
@@ -33,14 +33,14 @@ impl Engine {
         Ok(jobs.filter(|(_, pids)| !pids.is_empty()).collect())
     }
 
-    /// Of these calls of an earlier process, the ids of those without a result: they were cut off.
+    /// The ids of those of these calls of an earlier process that have no result: they were interrupted.
     pub(super) async fn cut_off(&self, calls: &[OpenCall]) -> Result<Vec<String>> {
         let began = self.store().began(calls.iter().map(|call| call.id.clone()).collect()).await?;
         let mut cut_off = Vec::new();
         for (call, began) in calls.iter().zip(began) {
             let has_ended = match began {
                 Some((_, state)) => state != EffectState::Begun,
-                // A person's command is in no ledger.
+                // Commands that a person runs are not in the ledger.
                 None => self.has_result(call).await,
             };
             if !has_ended {
@@ -50,7 +50,7 @@ impl Engine {
         Ok(cut_off)
     }
 
-    /// Whether the result of a command follows it. What can't be read is none.
+    /// Whether the result of a command follows it. An entry that cannot be read is no result.
     async fn has_result(&self, call: &OpenCall) -> bool {
         let Ok(meta) = self.store().meta(call.conversation, call.entry).await else { return false };
         for behind in 1..=BEHIND {
@@ -64,7 +64,7 @@ impl Engine {
         false
     }
 
-    /// Ends what the calls that an action takes back have left running; without `stop`, refuses where there is such.
+    /// Ends the processes of calls that an action reverts. Without `stop`, refuses if there are any.
     pub(super) async fn without_jobs(
         &self,
         conversation: ConversationId,
@@ -97,7 +97,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends the processes of a call, and makes sure that they are gone.
+    /// Ends the processes of a call, and checks that they are gone.
     async fn end_processes(&self, call: &OpenCall) -> Result<()> {
         for force in [false, true] {
             processes::stop(None, &call.id, force);

@@ -1,5 +1,5 @@
-//! The folders that conversations work in: what is kept of each, what is covered there and what is not; and how one is
-//! forgotten. Forgetting touches nothing in the folder itself, and nothing that was said.
+//! The folders that conversations work in: what is stored of each, what captures cover there, and how a folder is forgotten.
+//! Forgetting must never change the folder itself or a message.
 
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,7 +20,7 @@ use super::workspace::{Held, accept, is_alive, see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// So many captures are counted at once.
+/// The most captures that are counted at once.
 const PAGE: usize = 256;
 
 /// A folder, as it is shown.
@@ -28,41 +28,41 @@ const PAGE: usize = 256;
 pub struct FolderShown {
     /// Its row.
     pub row: WorkspaceInfo,
-    /// Why it can't be worked in, where it can't.
+    /// Why it cannot be used, if so.
     pub away: Option<EngineError>,
     /// Conversations that work in it, or whose calls have changed something there.
     pub conversations: Vec<ConversationId>,
-    /// How many captures are kept.
+    /// The number of stored captures.
     pub captures: u64,
     /// Those with a name, newest first.
     pub checkpoints: Vec<Capture>,
-    /// Calls whose changes are kept.
+    /// The number of calls with stored changes.
     pub calls: u64,
-    /// Versions of files that are named here, also elsewhere.
+    /// The number of file versions that are named here; others may name them too.
     pub versions: u64,
     /// Their bytes, before compression.
     pub bytes: u64,
-    /// Whether a rewind of its files is not settled.
+    /// Whether a step on its files is not settled.
     pub unsettled: bool,
-    /// Larger files are not covered, in bytes.
+    /// Larger files are not covered; in bytes.
     pub max_file: u64,
-    /// Larger ignored files are not covered, in bytes.
+    /// Larger ignored files are not covered; in bytes.
     pub max_ignored: u64,
-    /// What is there and not covered; nothing is known of it while the folder is away.
+    /// Files in the folder that captures do not cover; empty while the folder is gone.
     pub uncovered: Vec<PathShown>,
 }
 
 /// A path that is not covered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathShown {
-    /// It.
+    /// The path.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: WhyNot,
 }
 
 impl Engine {
-    /// The workspace of that number or folder. Of several at one path it is the one that is there, or the last.
+    /// The workspace with this number or folder. If several have this path, the one that exists, or the last one.
     pub async fn folder(&self, name: &str) -> Result<WorkspaceNo> {
         let rows = self.store().workspaces().await?;
         let number = name.parse::<u64>().ok().map(WorkspaceNo);
@@ -70,7 +70,7 @@ impl Engine {
             return Ok(row.no);
         }
         let path = PathBuf::from(name);
-        // Of a folder that is gone only the name can be made plain.
+        // A missing folder's path can only be normalised as text.
         let real = std::fs::canonicalize(&path).unwrap_or_else(|_| plain(&path));
         let here =
             |row: &&WorkspaceInfo| [name.as_bytes(), real.as_os_str().as_bytes()].contains(&&*row.root);
@@ -81,7 +81,7 @@ impl Engine {
         })
     }
 
-    /// What is known of a workspace. Looks at its folder, where it is there.
+    /// What is known of a workspace. Captures its folder if it exists.
     pub fn show_folder(&self, no: WorkspaceNo) -> BoxFuture<'_, Result<FolderShown>> {
         Box::pin(async move {
             let row = self.workspace_row(no).await?;
@@ -106,7 +106,7 @@ impl Engine {
         })
     }
 
-    /// Forgets a workspace: its captures, what calls and operations did there, its index.
+    /// Forgets a workspace: its captures, the changes of calls and operations there, and its index.
     pub async fn forget_folder(&self, no: WorkspaceNo) -> Result<FolderShown> {
         let quiet = self.files.quiet().await;
         let row = self.workspace_row(no).await?;
@@ -125,7 +125,7 @@ impl Engine {
         self.store().forget_workspace(no).await?;
         self.files.close(no);
         let dir = self.files.index_dir(no)?;
-        // It is made anew where it is needed: what stays of it harms nobody.
+        // The index is created again when it is needed: leftovers do no harm.
         drop(blocking(move || std::fs::remove_dir_all(dir)).await?);
         drop(quiet);
         Ok(shown)
@@ -139,7 +139,7 @@ impl Engine {
         })
     }
 
-    /// What rows keep of a workspace.
+    /// The stored rows of a workspace.
     async fn kept_of(&self, row: WorkspaceInfo) -> Result<FolderShown> {
         let mut conversations: BTreeSet<ConversationId> = BTreeSet::new();
         let (mut calls, mut versions) = (BTreeSet::new(), HashMap::new());
@@ -190,14 +190,14 @@ impl Engine {
         }
     }
 
-    /// Since when the changes of calls and operations are kept; `None` means since the beginning.
+    /// The time since which the changes of calls and operations are kept; `None` means since the beginning.
     pub async fn files_kept_since(&self) -> Result<Option<Time>> {
         Ok(self.store().kept_since().await?)
     }
 }
 
-/// Refuses a step where another file system was mounted over files that it would take back: they can't be reached, and the rest
-/// does not go without them. Who chooses to skip them may go on.
+/// Refuses a step if another file system is mounted over files that it would revert: they cannot be reached, and the others are
+/// not reverted without them. With the choice to skip them, the step goes on.
 pub(super) fn refuse_mounted(
     held: &Held,
     plan: &FilePlan,
@@ -229,7 +229,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Whether the folder of a workspace is there, and the one that it was.
+/// Whether the folder of a workspace exists and is the same one.
 fn is_there(row: &WorkspaceInfo) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let path = Path::new(std::ffi::OsStr::from_bytes(&row.root));

@@ -1,5 +1,5 @@
-//! Where later calls that stay have moved the content of paths that an action wants something of: a plan follows it there. Must
-//! never want anything of those paths itself.
+//! Where later calls that stay have moved content of the wanted paths: a plan follows the content there. Must never change what
+//! is wanted of those paths themselves.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,11 +10,11 @@ use retake_core::{
 use crate::Engine;
 use crate::error::Result;
 
-/// The paths that a delta has made, by it and their bytes.
+/// The paths that a delta created, by the delta and their content.
 type Made = HashMap<(DeltaId, ContentHash), Vec<(FilePath, Stack)>>;
 
 impl Engine {
-    /// The wanted paths, with the paths to which content was moved from theirs. These are to keep their layers.
+    /// The wanted paths, with the paths to which their content was moved. The latter keep their layers.
     pub(super) async fn with_moved(
         &self,
         conversation: ConversationId,
@@ -51,7 +51,7 @@ impl Engine {
         Ok(wanted_paths)
     }
 
-    /// The paths that a delta has made, with the layers that they have now.
+    /// The paths that a delta created, with their current layers.
     pub(super) async fn made_by(
         &self,
         conversation: ConversationId,

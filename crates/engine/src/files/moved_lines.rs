@@ -1,5 +1,5 @@
-//! Lines that a plan takes out of a file which a later call, that stays, has removed, and that stand in a file which the same call
-//! made. The two files are no rename, as their bytes differ, so the lines stay. Plan and receipt name them. Must never change anything.
+//! Lines that a plan reverts in a file which a later call that stays has removed, and which are in a file that the same call
+//! created. It is no rename, as the contents differ, so the lines stay. Plan and receipt name them. Must never change anything.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,23 +12,23 @@ use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
 
-/// Shorter lines, such as a bracket, stand in every file.
+/// Shorter lines, such as a bracket, are in every file.
 const SHORTEST_LINE: usize = 4;
 
 /// Larger files are not compared.
 const LARGEST: u64 = 1 << 20;
 
-/// What leaves files that a later call, which stays, has removed.
+/// The reverted changes in files that a later call which stays has removed.
 #[derive(Default)]
 struct Leaving {
-    /// Each file with what each layer that leaves it made of what.
+    /// Each file, with the content before and after each reverted layer.
     files: Vec<(FilePath, Vec<[Option<ContentHash>; 2]>)>,
-    /// The bytes that were removed.
+    /// The content that was removed.
     removed: HashSet<ContentHash>,
 }
 
 impl Engine {
-    /// Which files keep lines that leave a file under another name.
+    /// Which files keep reverted lines of another file.
     pub(super) async fn rewritten(
         &self,
         conversation: ConversationId,
@@ -49,7 +49,7 @@ impl Engine {
             for (path, stack) in self.made_by(conversation, held.no, delta).await? {
                 let layer = stack.layers().iter().find(|layer| layer.delta == delta);
                 let was = layer.and_then(|layer| layer.after.as_ref()?.hash());
-                // With equal bytes it is a rename, which the plan follows.
+                // With equal content it is a rename, which the plan follows.
                 let is_rename = was.is_some_and(|was| leaving.removed.contains(&was));
                 if let (false, Known::Is(record)) = (is_rename, held.tree.known(&path)) {
                     made.extend(file(Some(&record)).map(|bytes| (path, bytes)));
@@ -66,7 +66,7 @@ impl Engine {
     }
 }
 
-/// The later deltas that stay and have removed the file, with the bytes that were there.
+/// The later deltas that stay and have removed the file, with the content that they removed.
 fn removed(path: &PathPlan) -> Vec<(DeltaId, ContentHash)> {
     if path.verdict != Verdict::Unchanged || path.step.change.before.is_some() {
         return Vec::new();
@@ -77,7 +77,7 @@ fn removed(path: &PathPlan) -> Vec<(DeltaId, ContentHash)> {
     stays.filter_map(|layer| Some((layer.delta, layer.before.as_ref()?.hash()?))).collect()
 }
 
-/// What each layer that leaves has made of what.
+/// The content before and after each reverted layer.
 fn leaves(path: &PathPlan) -> Vec<[Option<ContentHash>; 2]> {
     let layers = path.step.stack_before.layers().iter();
     let out = layers.filter(|layer| path.out.contains(&layer.delta));
@@ -91,9 +91,9 @@ fn file(record: Option<&Record>) -> Option<ContentHash> {
     }
 }
 
-/// Reads each version once, however many files there are.
+/// Reads each version once for all files.
 fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objects) -> Vec<FolderRemark> {
-    // What is not kept any more has no lines to be compared.
+    // A version that is no longer stored has no lines to compare.
     let read = |hash: &ContentHash| objects.get(hash).unwrap_or_default();
     let mut gone: HashMap<Vec<u8>, &FilePath> = HashMap::new();
     for (old, layers) in &leaving.files {

@@ -1,5 +1,5 @@
-//! Folders of a plan in which git keeps something: they stay. One that a call moved stays as a whole, and what moves it back is named:
-//! its repository may be the person's. Must never write to a repository.
+//! Folders of a plan that contain a git repository: they stay. If a call moved one, it stays completely, and the remark names the
+//! command that moves it back: the repository may be the person's. Must never write to a repository.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -15,14 +15,14 @@ use super::note::FolderRemark;
 use super::workspace::Held;
 use crate::error::Result;
 
-/// A folder with what git keeps in it, and where it was before a call moved it.
+/// A folder with its repository, and where it was before a call moved it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Moved {
     from: FilePath,
     to: FilePath,
 }
 
-/// The folders of a plan that git keeps something in and that calls have moved.
+/// The folders of a plan that contain a repository and that calls have moved.
 pub(super) async fn moved(held: Held, plan: &FilePlan) -> Result<(Held, Vec<Moved>)> {
     let came = |to: FilePath| match source_folder(plan, &to) {
         Some((from, true)) => Some(Moved { from, to }),
@@ -37,7 +37,7 @@ pub(super) async fn moved(held: Held, plan: &FilePlan) -> Result<(Held, Vec<Move
         (held, all)
     })
     .await?;
-    // What went along with another one comes back with it.
+    // A folder that moved within another one comes back with it.
     let along = |inner: &Moved, outer: &Moved| {
         inner != outer && inner.to.is_within(&outer.to) && inner.from.is_within(&outer.from)
     };
@@ -46,21 +46,21 @@ pub(super) async fn moved(held: Held, plan: &FilePlan) -> Result<(Held, Vec<Move
     Ok((held, all))
 }
 
-/// The paths that were moved with one of these folders: git has them, and no step parts them from it.
+/// The paths that moved with one of these folders: they are git's, and no step separates them from it.
 pub(super) fn with_them(plan: &FilePlan, moved: &[Moved]) -> HashSet<FilePath> {
     let goes = |path: &&FilePath| moved.iter().any(|of| path.is_within(&of.from) || path.is_within(&of.to));
     plan.paths.iter().map(|path| &path.path).filter(goes).cloned().collect()
 }
 
-/// Says of the paths that stay with one of these folders that git has them.
+/// Marks the paths that stay with one of these folders as kept by git.
 pub(super) fn blame(plan: &mut FilePlan, moved: &[Moved]) {
     let with_them = with_them(plan, moved);
     let stays = |path: &&mut PathPlan| path.verdict == Verdict::GitHas && with_them.contains(&path.path);
     plan.paths.iter_mut().filter(stays).for_each(|path| path.against = Some(Against::Git));
 }
 
-/// The folders that stay because git keeps something in them, with the command that moves one back or removes it. Worktrees with these
-/// names have a remark already.
+/// The folders that stay because they contain a repository, with the command that moves one back or removes it. Worktrees with
+/// these names have a remark already.
 pub(super) async fn stays(
     held: Held,
     plan: &FilePlan,
@@ -97,9 +97,9 @@ pub(super) async fn stays(
     .await
 }
 
-/// The remark about a folder that stays, and that may be the content of another one.
+/// The remark about a folder that stays and that may hold the content of another one.
 fn left_alone(of: Nested, folder: String, from: Option<String>) -> FolderRemark {
-    // A name that is shown with escapes can't be typed.
+    // An escaped name cannot be typed.
     let command = |command: &str| Some(format!("{command} {}", shell(&folder)?));
     match (of, from) {
         (_, Some(from)) => FolderRemark::RepositoryUncertain { from, folder },
@@ -112,12 +112,12 @@ fn left_alone(of: Nested, folder: String, from: Option<String>) -> FolderRemark 
     }
 }
 
-/// What git keeps in a folder itself.
+/// The kind of repository in a folder.
 fn kept_in(root: &Path, folder: &FilePath) -> Option<Nested> {
     Nested::of(Path::new(OsStr::from_bytes(&named_in(Some(root), folder))))
 }
 
-/// A name as a shell takes it for just that; nothing, where what is shown of it is an escape.
+/// A name quoted for a shell; none if its shown form contains an escape.
 fn shell(name: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
     let dash = if name.starts_with('-') { "./" } else { "" };
@@ -128,14 +128,14 @@ fn shell(name: &str) -> Option<String> {
     }
 }
 
-/// The folders that stay as git keeps something in them.
+/// The folders that stay because they contain a repository.
 fn of_git(plan: &FilePlan) -> impl Iterator<Item = FilePath> {
     let of_git = |path: &&PathPlan| path.verdict == Verdict::NotEmpty && path.against == Some(Against::Git);
     plan.paths.iter().filter(of_git).map(|path| path.path.clone())
 }
 
-/// The folder that a call removed when this one came, by what was in both. Also whether it is this one: most of its
-/// files came here as they were, and nothing is in its place.
+/// The folder that a call removed when this one appeared, found by equal content. Also whether it is certain: most of its files
+/// came here unchanged, and nothing is in its place.
 fn source_folder(plan: &FilePlan, to: &FilePath) -> Option<(FilePath, bool)> {
     let made: BTreeMap<&[u8], &Record> = below(plan, to)
         .filter_map(|(name, path)| Some((name, path.step.stack_before.layers().first()?.after.as_ref()?)))
@@ -164,13 +164,13 @@ fn source_folder(plan: &FilePlan, to: &FilePath) -> Option<(FilePath, bool)> {
     Some((from, is_it))
 }
 
-/// What a call removed there.
+/// The version that a call removed there.
 fn removed(path: &PathPlan) -> Option<&Record> {
     let mut layers = path.step.stack_before.layers().iter().rev();
     layers.find(|layer| layer.after.is_none()).and_then(|layer| layer.before.as_ref())
 }
 
-/// The paths of a plan in a folder, by their names as seen from it.
+/// The paths of a plan in a folder, relative to it.
 fn below<'a>(plan: &'a FilePlan, folder: &FilePath) -> impl Iterator<Item = (&'a [u8], &'a PathPlan)> {
     let start = [folder.as_bytes(), b"/"].concat();
     plan.paths.iter().filter_map(move |path| Some((path.path.as_bytes().strip_prefix(&*start)?, path)))

@@ -1,13 +1,13 @@
-//! Remarks of a plan and its receipt about what becomes a person's own and what stays. Only data: a client makes the sentences.
+//! Remarks of a plan and its receipt: what is adopted and what stays. Data only: a client makes the sentences.
 
 use std::path::PathBuf;
 
 use retake_core::{ConversationId, GitFile, GitFileChange, GitFileRole, GitRemark, Head, Mark, Reason};
 
-/// A remark. Said once: a repeated request does not get it.
+/// A remark. Returned once: a repeated request does not get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// Files become the person's own: later steps treat them as the person's edits.
+    /// Files are adopted: later steps treat them as the person's edits.
     Adopted {
         /// Their number.
         files: usize,
@@ -26,13 +26,13 @@ pub enum Note {
         /// The actions that set the marks of that head.
         back: Vec<Reason>,
     },
-    /// Files stay as turns of the conversation left them from which this one was forked.
+    /// Files stay as turns of the parent conversation left them.
     OfParent {
         /// That conversation.
         parent: ConversationId,
         /// The number of files.
         files: usize,
-        /// The first of them.
+        /// The first of these files.
         named: Vec<String>,
         /// The first of those turns, if a rewind in that conversation reverts the files.
         turn: Option<u64>,
@@ -44,63 +44,64 @@ pub enum Note {
         /// What.
         remark: FolderRemark,
     },
-    /// A further folder cannot be opened: what was changed in it stays.
+    /// A further folder cannot be opened: its changes stay.
     FolderGone {
         /// The folder.
         folder: PathBuf,
-        /// Why not. None if it does not exist.
+        /// The reason. None if the folder does not exist.
         why: Option<String>,
     },
 }
 
-/// Something that stays in a folder. Paths are as people read them, and each command is for a shell in the folder.
+/// Something that stays in a folder. Paths are in the form for people, and each command is for a shell in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FolderRemark {
-    /// Something stays in git.
+    /// A change in git.
     Git(GitRemark),
-    /// A folder stays, with what git keeps in it: a command moved it.
+    /// A folder with a repository that a command moved.
     RepositoryMoved {
         /// Where it was.
         from: String,
         /// Where it is.
         folder: String,
-        /// Moves it back; nothing, where a shell cannot be given its name.
+        /// The command that moves it back; none if a shell cannot get its name.
         command: Option<String>,
     },
-    /// A folder stays, with what git keeps in it: it may be what was in another one.
+    /// A folder with a repository that may hold the content of another one.
     RepositoryUncertain {
         /// That other folder.
         from: String,
         /// The folder.
         folder: String,
     },
-    /// A folder stays: it is a submodule of git.
+    /// A submodule of git.
     Submodule {
         /// The folder.
         folder: String,
-        /// Removes it; nothing, where a shell cannot be given its name.
+        /// The command that removes it; none if a shell cannot get its name.
         command: Option<String>,
     },
-    /// A folder stays: it contains a git repository.
+    /// A folder with a git repository.
     Repository {
         /// The folder.
         folder: String,
     },
-    /// A file has several names.
+    /// A file with several hard links.
     HardLink {
         /// The name that changes.
         path: String,
-        /// All its names change, and become separate files; else the others stay as they are.
+        /// Whether all its names change and become separate files; else the others stay as they are.
         all_change: bool,
     },
-    /// A file keeps lines that the step removes from another one: a later turn, which stays, made it and removed the other.
+    /// A file keeps lines that the step reverts in another one: a later turn that stays created this file and removed the
+    /// other.
     LinesStay {
         /// The file.
         path: String,
         /// The other one.
         from: String,
     },
-    /// A file that git runs or reads has changed since the last call, and stays.
+    /// A file that git runs or reads, and that has changed since the last call.
     GitFile {
         /// The file.
         path: String,
@@ -108,12 +109,13 @@ pub enum FolderRemark {
         change: GitFileChange,
         /// What git does with it.
         role: GitFileRole,
-        /// Puts it back; nothing, where what it was could not be kept.
+        /// The command that reverts it; none if its earlier content could not be stored.
         command: Option<String>,
     },
 }
 
-/// What happened to it, and what it is to git, for the model. A person reads the same words: `wire/src/english/folder.rs`.
+/// The sentence for the model: the change, and the file's role in git. A person reads the same words:
+/// `wire/src/english/folder.rs`.
 pub(super) fn said(file: &GitFile) -> String {
     let how = match file.change {
         GitFileChange::New => "new",
@@ -128,7 +130,7 @@ pub(super) fn said(file: &GitFile) -> String {
     format!("{how}; {what}")
 }
 
-/// The same, with what puts it back.
+/// The same, with the command that reverts it.
 pub(super) fn told(file: &GitFile) -> String {
     match &file.command {
         Some(back) => format!("{}; to put it back: {back}", said(file)),

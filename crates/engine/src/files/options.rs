@@ -1,4 +1,4 @@
-//! The options for files of an action: what is taken along, and what was chosen for which of them. Must never plan anything.
+//! The options for the files of an action: its scope, and the choices for conflicts. Must never plan anything.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,24 +15,24 @@ use crate::error::{EngineError, Kind, Result};
 /// The options for files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileOptions {
-    /// What is taken along.
+    /// The scope.
     pub scope: Scope,
-    /// What was chosen for paths of the conversation's own folder, and for all others.
+    /// The choices for paths of the conversation's own folder, and the default for all others.
     pub chosen: Chosen,
-    /// What was chosen for paths by their absolute names, in whichever folder they are.
+    /// The choices for paths by their absolute names, in any folder.
     pub elsewhere: BTreeMap<PathBuf, Choice>,
-    /// The plan that its author saw, by its digest: another one is refused.
+    /// The digest of the plan that the author saw: another plan is refused.
     pub seen: Option<[u8; 16]>,
-    /// Named files are put back, and nothing else is done.
+    /// Restores named files, and changes nothing else.
     pub restore: Option<Restore>,
-    /// Whether a run at work, and processes that calls taken back have left running, are ended first; else they are a refusal.
+    /// Whether a run at work and processes of reverted calls are ended first; else they cause a refusal.
     pub stop: bool,
-    /// One of several steps: what was chosen for a name that its plan has not is for another one of them.
+    /// One of several steps: a choice for a name that is not in its plan belongs to another step.
     pub of_several: bool,
 }
 
 impl FileOptions {
-    /// What tells it from another one, for a digest of the request that it belongs to.
+    /// The options as a value for the digest of a request.
     pub(crate) fn digest_value(&self) -> Value {
         let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
         let paths = self
@@ -64,7 +64,7 @@ impl FileOptions {
         })
     }
 
-    /// What is chosen in a folder; `own` is whether it is the conversation's own.
+    /// The choices in a folder; `own` is whether it is the conversation's own.
     pub(super) fn chosen_in(&self, folder: &Path, own: bool) -> Chosen {
         let mut chosen = match own {
             true => self.chosen.clone(),
@@ -78,7 +78,7 @@ impl FileOptions {
         chosen
     }
 
-    /// Refuses what is chosen for a path that is in none of these folders, or for hunks where there is no plan at all.
+    /// Refuses a choice for a path in none of these folders, or for hunks without a plan.
     pub(super) fn fits<'a>(&self, folders: impl Iterator<Item = &'a Path> + Clone) -> Result<()> {
         let lost = |path: &&PathBuf| !folders.clone().any(|folder| path.starts_with(folder));
         match self.elsewhere.keys().find(lost) {
@@ -90,7 +90,7 @@ impl FileOptions {
         }
     }
 
-    /// The action as it is stored: the half of it that is wanted.
+    /// The action in its stored form: the half that is wanted.
     pub(crate) fn half(&self, apply: Apply) -> Apply {
         match (self.scope, &apply.action) {
             (Scope::Both, _) | (Scope::Files, Action::Files(_)) => apply,
@@ -98,7 +98,7 @@ impl FileOptions {
         }
     }
 
-    /// Refuses what is chosen where no file comes or goes.
+    /// Refuses all choices if no file changes.
     pub(super) fn fits_nothing(&self) -> Result<()> {
         self.chosen.fits(|_| false)?;
         self.fits(std::iter::empty())

@@ -1,4 +1,4 @@
-//! Which call and which turn a change of files comes from, for plans that name them.
+//! The call and the turn of a file change, for plans that name them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,26 +9,27 @@ use retake_core::{Conversation, ConversationId, DeltaId, DeltaLine, EntryId, Mar
 use crate::Engine;
 use crate::error::Result;
 
-/// Where a delta comes from.
+/// The origin of a delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeltaOrigin {
     /// The entry that it belongs to.
     pub entry: EntryId,
-    /// The number of its turn; `None` where that is not on the path.
+    /// The number of its turn; `None` if the turn is not on the path.
     pub turn: Option<u64>,
 }
 
 /// The deltas that a plan names.
 #[derive(Clone, Debug, Default)]
 pub struct PlannedDeltas {
-    /// Each with the entry to show for it. What a capture saw of a call before its end belongs to the result, once that is there.
+    /// Each with the entry to show for it. A change that a capture found before the call's end belongs to the call's result, once
+    /// it exists.
     pub deltas: Vec<(DeltaLine, EntryId)>,
-    /// Those whose calls are no longer part of the conversation, although files still have them: an earlier step left them.
+    /// Deltas whose calls are no longer in the conversation although files still have them: an earlier step left them.
     pub left_behind: HashSet<DeltaId>,
 }
 
 impl Engine {
-    /// Where these deltas come from; those that the conversation does not know are left out.
+    /// The origins of these deltas; deltas that the conversation does not know are left out.
     pub fn delta_origins<'a>(
         &'a self,
         of: ConversationId,

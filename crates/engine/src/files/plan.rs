@@ -1,4 +1,4 @@
-//! The file half of a plan: what an action wants, and what that means for each path now. Captures first, changes nothing.
+//! The file half of a plan: what an action wants of each path, and what that changes now. Must never change a file.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -34,50 +34,50 @@ use crate::error::{EngineError, Result};
 pub struct FolderPlan {
     /// The workspace.
     pub workspace: WorkspaceNo,
-    /// The folder; none, where it is the conversation's own.
+    /// The folder; none for the conversation's own.
     pub folder: Option<PathBuf>,
-    /// The folder, also where it is the conversation's own.
+    /// The folder, also for the conversation's own.
     pub root: PathBuf,
-    /// What would become of its files.
+    /// The plan for its files.
     pub plan: FilePlan,
 }
 
 /// Both halves of a plan.
 #[derive(Clone, Debug)]
 pub struct PlannedFiles {
-    /// What would become of the conversation; nothing for files alone.
+    /// The plan for the conversation; none for files alone.
     pub conversation: Option<Planned>,
-    /// What would become of files, the conversation's own folder first. Empty without a workspace, and without a file half.
+    /// The plans for files, the conversation's own folder first. Empty without a workspace, and without a file half.
     pub files: Vec<FolderPlan>,
-    /// Names this plan of files.
+    /// The digest of this plan of files.
     pub digest: [u8; 16],
-    /// What becomes a person's own, and what stays.
+    /// What is adopted, and what stays.
     pub notes: Vec<Note>,
-    /// Calls that are taken back and of which processes still run: they have to be ended first.
+    /// Calls that are reverted and whose processes still run: they must be ended first.
     pub running: Vec<Running>,
-    /// What can't be taken back.
+    /// Effects that cannot be reverted.
     pub effects: Effects,
-    /// What calls that are taken back did where captures do not see it, first first: it stays as it is.
+    /// Changes of the reverted calls that captures do not cover, oldest first: they stay.
     pub unseen: Uncaptured,
-    /// A run is at work: it has to be ended first.
+    /// A run is at work: it must be ended first.
     pub at_work: bool,
-    /// Messages that wait for its end: stopping the run gives them back.
+    /// The number of messages that wait for its end: stopping the run returns them.
     pub waiting: usize,
 }
 
-/// What a plan is made on.
+/// The captures that a plan is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sight {
-    /// A capture of its own.
+    /// New captures.
     New,
-    /// What a capture of the same request saw.
+    /// The captures that the same request made just before.
     JustNow,
 }
 
-/// A call of which processes still run.
+/// A call whose processes still run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// The entry that made it.
+    /// The entry with its request.
     pub entry: EntryId,
     /// The number of its processes.
     pub processes: usize,
@@ -94,7 +94,7 @@ impl Engine {
         Box::pin(async move { self.plan_on(conversation, action, options, Sight::New).await })
     }
 
-    /// The same on what a plan of the same request has captured just now: one more of its steps, say.
+    /// The same, based on the captures that a plan of the same request has just made, for example for one more step.
     pub fn plan_as_seen(
         &self,
         conversation: ConversationId,
@@ -116,14 +116,14 @@ impl Engine {
             _ => Some(self.plan(conversation, action.clone()).await?),
         };
         let (changes, said) = match &planned {
-            // Where there is no folder, no call was looked around; that is known without a reading.
+            // Without a folder no call has captures; that is known without a reading.
             Some(planned) if self.folder_of(conversation).await?.is_none() => (planned.changes, Vec::new()),
             _ => {
                 let ahead = self.ahead(conversation, &action, options.scope).await?;
                 (ahead.changes, ahead.said)
             }
         };
-        // Where only files are meant, all calls stay where they are.
+        // A step on files alone reverts no call.
         let effects = planned.as_ref().map(|planned| planned.effects.clone()).unwrap_or_default();
         let effects = self.left_behind(conversation, effects).await;
         let unseen = self.unseen(conversation, &said, &options).await?;
@@ -165,7 +165,7 @@ impl Engine {
         })
     }
 
-    /// Whether files may come or go with an action.
+    /// Whether files may change with an action.
     pub(crate) async fn takes_files(
         &self,
         conversation: ConversationId,
@@ -176,7 +176,7 @@ impl Engine {
         self.takes_of(conversation, action, options, changes).await
     }
 
-    /// The same, where it is known whether there are changes at all.
+    /// The same, if it is known whether there are changes at all.
     pub(super) async fn takes_of(
         &self,
         conversation: ConversationId,
@@ -200,7 +200,7 @@ impl Engine {
         }
     }
 
-    /// Of these deltas, those that are wanted now and would not be, or the other way round.
+    /// Those of these deltas that the action switches between wanted and not wanted.
     async fn flipped(
         &self,
         conversation: ConversationId,
@@ -212,7 +212,7 @@ impl Engine {
         Ok(deltas.iter().copied().filter(|(line, wanted)| is_wanted(line) != *wanted).collect())
     }
 
-    /// Plans on what the captures just made saw, and says what stays in git.
+    /// Plans on the latest captures, and adds what stays in git.
     pub(super) async fn plan_files(
         &self,
         held: HeldAll,
@@ -244,7 +244,7 @@ impl Engine {
         Ok((HeldAll { own, all: looked }, plans, by_folder(told)))
     }
 
-    /// A folder that is made for what comes back into it keeps the layers that it has.
+    /// A folder that is created for restored content keeps its layers.
     async fn with_layers(
         &self,
         conversation: ConversationId,
@@ -311,7 +311,7 @@ impl Engine {
         Ok((held, plan, [links, rewritten, nested, stays, planted].concat()))
     }
 
-    /// The same plan with what is known of whose work stands in its way.
+    /// The same plan, with the authors of the changes that conflict with it.
     async fn drawn_again(
         &self,
         first: Drawn,
@@ -330,7 +330,7 @@ impl Engine {
         draw(drawn.held, paths, &chosen, objects, told, drawn.git_s).await
     }
 
-    /// What lies in a folder goes with it, unless something else is chosen for it by its name.
+    /// The content of a folder goes with it, unless there is a choice for its name.
     async fn making_way(
         &self,
         drawn: &Drawn,
@@ -347,7 +347,7 @@ impl Engine {
         Ok((stacks.into_iter().map(wanted_path).collect(), chosen))
     }
 
-    /// What an action wants of each path that it touches.
+    /// The wanted versions of each path that an action touches.
     pub(super) async fn wanted_paths(
         &self,
         held: &Held,
@@ -356,7 +356,7 @@ impl Engine {
         wanted: &Wanted,
     ) -> Result<Vec<WantedPath>> {
         match &wanted.files {
-            // What is shown brings its own files, and settles nothing else: most of the time it was hidden, and they are there.
+            // `show` brings back its own files and settles nothing else: a hidden turn usually still has its files.
             WantedFiles::Path(lines) if matches!(action, Some(Action::Mark { verb: Reason::Show, .. })) => {
                 let lines = self.flipped(conversation, lines).await?;
                 self.settling(held, conversation, &lines, wanted, true).await
@@ -370,7 +370,7 @@ impl Engine {
         }
     }
 
-    /// The files are to be those of a path.
+    /// The wanted files are those of a path.
     async fn settling(
         &self,
         held: &Held,
@@ -386,7 +386,7 @@ impl Engine {
         let here = lines.iter().filter(|(line, _)| line.workspace == held.no);
         let is_wanted: HashMap<DeltaId, bool> =
             here.clone().map(|(line, wanted)| (line.id, *wanted)).collect();
-        // What belongs to its turn again may be in the files in part.
+        // Files that are returned to their turn may be in place in part.
         let returns = self.flipped(conversation, lines).await?;
         let returns: HashSet<DeltaId> =
             returns.iter().filter(|(_, is)| *is).map(|(line, _)| line.id).collect();
@@ -411,7 +411,7 @@ impl Engine {
         self.coming(conversation, held.no, settling).await
     }
 
-    /// What operations did is reversed, and what was said since goes with it, but for what stays.
+    /// Reverses the changes of operations and of later turns, except what stays.
     async fn going_back(
         &self,
         held: &Held,
@@ -437,7 +437,7 @@ impl Engine {
         }
         let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
         let wanted_path = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
-            // Where nothing is reversed, layers go as they do in any step, also along with what was renamed.
+            // If nothing is reversed, layers go as in any step, also along with renames.
             let want = match reversed.is_empty() {
                 true => Want::Layers(stack.without(&without).layers().to_vec()),
                 false => Want::Back { reversed, without: without.clone(), staying: staying.clone() },
@@ -448,12 +448,12 @@ impl Engine {
     }
 }
 
-/// A plan, with what it was made on.
+/// A plan and its input.
 struct Drawn {
     held: Held,
     plan: FilePlan,
     git_s: HashSet<FilePath>,
-    /// What lies in folders that are to make way.
+    /// The content of folders that must make way.
     in_the_way: Vec<FilePath>,
 }
 
@@ -484,7 +484,7 @@ async fn draw(
     }
 }
 
-/// A plan's name: equal plans have equal ones.
+/// The digest of a plan: equal plans have equal digests.
 pub(super) fn digest_of(plans: &[FolderPlan]) -> [u8; 16] {
     let mut text = String::from("[]");
     for FolderPlan { folder, plan, .. } in plans {

@@ -1,45 +1,45 @@
-//! What is being done to files right now, for clients that wait for it. It only reports.
+//! The progress of work on files, for clients that wait. It only reports.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use retake_worktree::Progress;
 
-/// Something that takes a while.
+/// Work that takes a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// A folder is looked through.
+    /// A scan of a folder.
     Looking {
-        /// So many folders in it up to now.
+        /// The folders scanned so far.
         folders: u64,
     },
-    /// What is new in it is read.
+    /// Reading of new content.
     Reading {
-        /// So many files up to now.
+        /// The files read so far.
         done: u64,
-        /// Of so many.
+        /// The number of all files to read.
         of: u64,
     },
-    /// Files are put back.
+    /// Files are being restored.
     Writing {
-        /// So many.
+        /// Their number.
         files: u64,
     },
 }
 
-/// What is being done. Of two things at once, the one that told last.
+/// The work in progress. If there are several, the one that reported last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work(Arc<Mutex<Option<Doing>>>);
 
-/// While this lives, something is being done.
+/// While this lives, work is in progress.
 pub(super) struct Busy(Work);
 
 impl Work {
-    /// What is being done now.
+    /// The work in progress now.
     pub(crate) fn now(&self) -> Option<Doing> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something begins.
+    /// Begins work.
     pub(super) fn begin(&self, doing: Doing) -> Busy {
         let busy = Busy(self.clone());
         busy.tell(doing);
@@ -48,12 +48,12 @@ impl Work {
 }
 
 impl Busy {
-    /// It has come so far.
+    /// Reports progress.
     pub(super) fn tell(&self, doing: Doing) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(doing);
     }
 
-    /// A capture has come so far.
+    /// Reports the progress of a capture.
     pub(super) fn captures(&self, progress: Progress) {
         self.tell(match progress {
             Progress::Looked(folders) => Doing::Looking { folders },

@@ -1,5 +1,5 @@
-//! What a crash left of an apply is finished: forward where it was decided, back where its direction was turned, away where
-//! it was only prepared. A root that is missing or another one leaves it open, and the start undisturbed.
+//! Finishes the apply that a crash interrupted: forward if it was decided, back if its direction was reversed, removed if
+//! it was only prepared. If a root is missing or replaced, the step stays open, and the start goes on.
 
 use futures::future::BoxFuture;
 use retake_core::{FileChange, WorkspaceInfo};
@@ -55,14 +55,14 @@ impl Engine {
     async fn settle_one(&self, intent: IntentRow, row: Option<WorkspaceInfo>) -> Result<Option<String>> {
         let unknown = || EngineError::new(Kind::Storage, "damaged", "its workspace is not known");
         let held = self.workspace_of(row.ok_or_else(unknown)?).await?;
-        // Whoever held it until now may have been about to end it.
+        // The previous holder may just have finished it.
         match self.store().intents().await?.into_iter().find(|now| now.staging == intent.staging) {
             Some(intent) => Ok(self.settle_in(held, intent).await?.1),
             None => Ok(None),
         }
     }
 
-    /// What was begun and broken off: what somebody is at work on ends first.
+    /// Steps that were interrupted; steps at work are awaited first.
     pub(super) async fn left_open(&self) -> Result<Vec<IntentRow>> {
         let found = self.store().intents().await?;
         if found.is_empty() {
@@ -70,7 +70,7 @@ impl Engine {
         }
         for row in self.store().workspaces().await? {
             if found.iter().any(|intent| intent.workspace == row.no) {
-                // One that can't be held is at nobody's work.
+                // A workspace that cannot be held has no step at work.
                 self.workspace_of(row).await.or_log("files of a workspace stay unsettled");
             }
         }
@@ -78,7 +78,7 @@ impl Engine {
         Ok(open.into_iter().filter(|now| found.iter().any(|intent| intent.staging == now.staging)).collect())
     }
 
-    /// Finishes what was begun in a workspace by this very owner and broken off.
+    /// Finishes a step in a workspace that this owner began and did not complete.
     pub(super) async fn settle_left(&self, mut held: Held) -> Result<Held> {
         for intent in self.store().intents().await? {
             if intent.workspace == held.no {
@@ -89,7 +89,7 @@ impl Engine {
         Ok(held)
     }
 
-    /// Finishes what is open in it; a sentence of what somebody has changed meanwhile.
+    /// Finishes an open step in a workspace; returns a sentence about files that somebody changed meanwhile.
     async fn settle_in(&self, held: Held, intent: IntentRow) -> Result<(Held, Option<String>)> {
         let unknown = || EngineError::new(Kind::Storage, "damaged", "its workspace is not known");
         let (mut held, locked) = lock(held).await?;
@@ -122,7 +122,7 @@ impl Engine {
         Ok((held, said))
     }
 
-    /// A workspace whose index was lost is looked at first: there is nothing that a note could be compared with.
+    /// Captures a workspace whose index was lost first: without it there is nothing to compare with.
     async fn looked_at(&self, held: Held) -> Result<Held> {
         if held.tree.is_known() {
             return Ok(held);

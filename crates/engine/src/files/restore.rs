@@ -1,5 +1,5 @@
-//! Named files or folders, as they were at a moment. It is what somebody asks for, so the layers of calls stay as they are:
-//! going back past it and to before it keeps what was put back.
+//! Restores named files or folders as they were at a moment. The person requested it, so the layers of calls stay: a later
+//! rewind past the restore keeps the restored files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use super::workspace::Held;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// Files to be put back.
+/// Files to restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restore {
-    /// Which.
+    /// The files.
     pub paths: Below,
-    /// To when.
+    /// The moment.
     pub to: AsOf,
 }
 
 impl Engine {
-    /// What a restore wants of each path of a folder; `own` is whether it is the conversation's own.
+    /// The wanted versions of each path of a folder; `own` is whether it is the conversation's own.
     pub(super) async fn put_back(
         &self,
         held: Held,
@@ -62,7 +62,7 @@ impl Engine {
         Ok((held, wanted_paths))
     }
 
-    /// All that was there at the checkpoint of a folder.
+    /// The manifest of a folder's checkpoint.
     pub(super) async fn manifest(&self, held: &Held, rows: &[(WorkspaceNo, Capture)]) -> Result<Manifest> {
         let objects = self.files.objects().await?;
         let Some((_, capture)) = rows.iter().find(|(no, _)| *no == held.no) else {
@@ -83,7 +83,7 @@ impl Engine {
         }
     }
 
-    /// The paths that are not what they were at a checkpoint, where it is known what they were.
+    /// The paths that differ from a checkpoint, where its version is known.
     async fn versions(
         &self,
         held: Held,
@@ -108,7 +108,7 @@ impl Engine {
     }
 }
 
-/// The paths that differ, with what they were. What was not covered then is not known to have been absent.
+/// The paths that differ, with their earlier versions. A path that was not covered then is not known to have been absent.
 pub(super) fn differing(
     then: &Manifest,
     now: &BTreeMap<FilePath, Record>,
@@ -121,7 +121,7 @@ pub(super) fn differing(
     was.chain(made).filter(|(path, _)| is_below(path, paths)).collect()
 }
 
-/// Why a path was not covered: it, or a folder that it is in.
+/// Why a path was not covered: the reason of the path, or of a folder above it.
 pub(super) fn uncovered(then: &Manifest, path: &FilePath) -> Option<WhyNot> {
     let mut at = Some(path.clone());
     while let Some(here) = at {
@@ -133,12 +133,12 @@ pub(super) fn uncovered(then: &Manifest, path: &FilePath) -> Option<WhyNot> {
     None
 }
 
-/// A path that is not covered, and why: a field of the code.
+/// The error for a path that is not covered; the reason is a field of its code.
 pub(super) fn not_covered(what: String, why: WhyNot) -> EngineError {
     EngineError::new(Kind::Refused, "not_covered", what).with("uncovered", why.name())
 }
 
-/// Refuses a path of which nothing is known, or which nobody can put back.
+/// Refuses a path of which nothing is known, or that cannot be restored.
 fn check(held: &Held, path: &FilePath, wanted_paths: &[WantedPath], then: Option<&Manifest>) -> Result<()> {
     if let Some(why) = then.and_then(|then| uncovered(then, path)) {
         return Err(not_covered(format!("{path} was not covered then"), why));

@@ -1,6 +1,6 @@
-//! What is kept of files, and for how long: captures for a time, what calls and operations did as long as there is room, names
-//! and current files always. A collection runs when nobody is at work; what an undo or a rewind may still need goes only when
-//! somebody has agreed to it, after having been told which.
+//! How long files are stored: captures for a time, changes of calls and operations while there is room, checkpoints and
+//! current files always. A collection runs when the engine is idle. Versions that an undo or a rewind may still need are
+//! removed only after a person agreed to the list of them.
 
 mod weigh;
 
@@ -25,59 +25,59 @@ use crate::clock::Clock;
 use crate::error::Result;
 use crate::log::LogFailure as _;
 
-/// How long nobody must have been at work before a collection begins by itself.
+/// How long the engine must be idle before a collection begins by itself.
 const IDLE: Duration = Duration::from_secs(60);
-/// After so many captures there may be something to collect.
+/// The number of captures after which a collection is worthwhile.
 const CAPTURES: u64 = 256;
 
-/// What a collection may take.
+/// What a collection may remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prune {
-    /// Nothing: it only says what it would take.
+    /// Nothing: it only reports.
     #[default]
     Look,
-    /// What nothing needs, and captures that are old or beyond the quota.
+    /// Versions that nothing needs, and captures that are old or beyond the quota.
     Unneeded,
-    /// Also what rewinds need, the oldest first, as far as the quota asks for it.
+    /// Also versions that rewinds need, the oldest first, until the quota is met.
     ToQuota,
 }
 
-/// What a collection took, or would take.
+/// What a collection removed, or would remove.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Captures.
+    /// The number of captures.
     pub captures: u64,
-    /// Versions of files.
+    /// The number of file versions.
     pub objects: u64,
-    /// Bytes; before it is done, about.
+    /// Bytes; an estimate before the collection.
     pub freed: u64,
-    /// Bytes that all versions take afterwards; before it is done, about.
+    /// Bytes of all remaining versions; an estimate before the collection.
     pub size: u64,
-    /// Bytes that they may take.
+    /// The quota in bytes.
     pub quota: u64,
-    /// Calls whose files can't go back any more, at least not all. Without [`Prune::ToQuota`] they stay, and the quota is
-    /// exceeded.
+    /// Calls whose files can no longer be reverted, at least not all. Without [`Prune::ToQuota`] they stay, and the quota
+    /// is exceeded.
     pub let_go: Vec<Released>,
-    /// Versions that are needed and can't be read; what lies beside them stays.
+    /// Versions that are needed and cannot be read; the objects beside them stay.
     pub damaged: u64,
 }
 
-/// Calls of a conversation that are let go.
+/// Calls of a conversation that lose their stored changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Released {
     /// The conversation.
     pub conversation: ConversationId,
-    /// The results of the calls, first first.
+    /// The results of the calls, oldest first.
     pub calls: Vec<EntryId>,
 }
 
 impl Engine {
-    /// Collects what is not needed, or says what that would be.
+    /// Removes what is not needed, or reports what that would be.
     pub fn prune(&self, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
         self.prune_in(None, how)
     }
 
-    /// The same for a caller that may keep others from work already.
+    /// The same, for a caller that may already have exclusive access.
     fn prune_in(&self, alone: Option<Alone>, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
         Box::pin(async move {
             let quota = self.files.config()?.keep.quota;
@@ -88,7 +88,7 @@ impl Engine {
                 Some(alone) => alone,
                 None => self.files.quiet().await,
             };
-            // From here on everything that is put or found stays.
+            // From here on, everything that is stored or found stays.
             let guard = pack.guard();
             let weighing = self.weighing(&pack).await?;
             let (claims, (unneeded, to_quota)) = blocking(move || {
@@ -130,13 +130,13 @@ impl Engine {
         })
     }
 
-    /// All that decides on what is needed. Nobody may be at work.
+    /// Collects the input for the decision what is needed. Needs exclusive access.
     async fn weighing(&self, pack: &Arc<PackObjects>) -> Result<Weighing> {
         let keep = self.files.config()?.keep;
         let retention = i64::try_from(keep.retention.as_millis()).unwrap_or(i64::MAX);
         let mut always = self.current().await?;
         always.extend(self.underway().await?);
-        // Not this one's to take: an erasure overwrites them.
+        // An erasure overwrites these; the collection must leave them.
         always.extend(self.store().erased_objects().await?);
         always.extend(self.at_checkpoints(pack).await?);
         Ok(Weighing {
@@ -149,7 +149,7 @@ impl Engine {
         })
     }
 
-    /// What was there at all checkpoints: names are kept for good.
+    /// The manifests of all checkpoints: they are kept for ever.
     async fn at_checkpoints(&self, pack: &Arc<PackObjects>) -> Result<Vec<ContentHash>> {
         let manifests = self.store().manifests().await?;
         let pack = Arc::clone(pack);
@@ -158,7 +158,7 @@ impl Engine {
             for name in manifests {
                 match Manifest::read(&*pack, name) {
                     Ok(manifest) => objects.extend(manifest.objects),
-                    // What is gone needs nothing more.
+                    // A missing one needs nothing more.
                     Err(WorktreeError::Missing(_)) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -168,7 +168,7 @@ impl Engine {
         .await?
     }
 
-    /// The calls whose changes are not kept, when those before a time are not.
+    /// The calls that lose their stored changes when those before a time are removed.
     async fn let_go(&self, claims: &[Claim], before: Option<Time>) -> Result<Vec<Released>> {
         let since = self.store().kept_since().await?;
         let mut going: BTreeMap<ConversationId, BTreeSet<DeltaId>> = BTreeMap::new();
@@ -188,14 +188,14 @@ impl Engine {
         Ok(let_go)
     }
 
-    /// Collects by itself from time to time, as long as the engine lives.
+    /// Starts collections in the background, as long as the engine lives.
     pub fn collect_in_background(self: &Arc<Self>) {
         let (engine, clock) = (Arc::downgrade(self), Arc::clone(&self.parts().clock));
         let span = info_span!(parent: None, "background", operation = "collect");
         tokio::spawn(collect_in_background(engine, clock).instrument(span));
     }
 
-    /// What lets it collect, where nobody is at work, no call is open, and there may be something to collect.
+    /// Exclusive access for a collection, if the engine is idle, no call is open, and a collection is worthwhile.
     fn may_collect(&self) -> Option<Alone> {
         let due = self.files.captures.load(Ordering::Relaxed) >= CAPTURES;
         let alone = if due { self.files.at_work.try_alone() } else { None };
@@ -203,7 +203,7 @@ impl Engine {
     }
 }
 
-/// Nobody waits any more: a program that ends must not go on collecting.
+/// Stops a collection that nobody waits for any more: a program that ends must not go on collecting.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -213,7 +213,7 @@ impl Drop for StopOnDrop {
 }
 
 async fn collect_in_background(engine: Weak<Engine>, clock: Arc<dyn Clock>) {
-    // Once after the start: what an earlier owner left is due.
+    // Once after the start, because an earlier owner may have left something to collect.
     if let Some(engine) = engine.upgrade() {
         engine.files.captures.store(CAPTURES, Ordering::Relaxed);
     }
@@ -221,7 +221,7 @@ async fn collect_in_background(engine: Weak<Engine>, clock: Arc<dyn Clock>) {
         clock.sleep(IDLE).await;
         let Some(engine) = engine.upgrade() else { return };
         if let Some(alone) = engine.may_collect() {
-            // What can't be collected now is collected later; `workspace prune` and `doctor` say why it can't.
+            // What can't be collected now is collected later; `workspace prune` and `doctor` report the reason.
             engine
                 .prune_in(Some(alone), Prune::Unneeded)
                 .await

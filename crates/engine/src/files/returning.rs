@@ -1,5 +1,4 @@
-//! With which layers turns come back into files that they went from: the steps that core asks for are read. Must never change
-//! anything.
+//! The layers with which turns come back to files, from the steps that core requests. Must never change anything.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,16 +13,16 @@ use super::capture_state::Merging;
 use crate::Engine;
 use crate::error::Result;
 
-/// Paths that are to have other layers, each with those that it has and those that enter it; and whether each delta is wanted.
+/// Paths that get other layers, each with its current and its new ones, and whether each delta is wanted.
 pub(super) struct Settling<'a> {
     pub(super) paths: Vec<(FilePath, Stack, Vec<Layer>)>,
     pub(super) is_wanted: &'a HashMap<DeltaId, bool>,
-    /// Whether a step may be reversed; otherwise all of it is reported as layers.
+    /// Whether a step may be reversed; otherwise it is reported as layers.
     pub(super) reverses: bool,
 }
 
 impl Engine {
-    /// What is wanted of each path. What a person had removed of a turn before it went does not come back with it.
+    /// The wanted version of each path. Files of a turn that a person had removed before it went do not come back with it.
     pub(super) async fn coming(
         &self,
         conversation: ConversationId,
@@ -54,7 +53,7 @@ impl Engine {
     }
 }
 
-/// Does something with the paths, and with merges of what is stored.
+/// Runs work with the paths and with merges of stored versions.
 async fn with<T: Send + 'static>(
     mut returning: Returning,
     objects: &Arc<dyn Objects>,

@@ -1,5 +1,5 @@
-//! Files of a workspace that hold secrets by their names: commands and MCP servers are not to read them. And programs that run as
-//! their owner: they are not to change those.
+//! Files of a workspace whose names suggest secrets: commands and MCP servers must not read them. Also set-uid and set-gid
+//! programs: they must not change those.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,7 +15,7 @@ use crate::Engine;
 use crate::error::Result;
 
 impl Engine {
-    /// The same for a folder in which programs begin that go on: it is looked at first, where no capture has seen it yet.
+    /// The same for a folder in which lasting programs are about to start: it is captured first if there is no capture yet.
     pub(crate) async fn secret_files_first(&self, folder: &Path, guarded: &Guarded) -> Result<Vec<PathBuf>> {
         let roots = [folder.to_owned()];
         let rows = self.store().workspaces().await?;
@@ -27,11 +27,11 @@ impl Engine {
         self.secret_files(&roots, guarded).await
     }
 
-    /// The files in these folders that are kept back for their names, as the last captures saw them. What git tracks
-    /// as it is there is none: who has the repository has it too, and git itself has to read and replace it.
+    /// The files in these folders that are hidden because of their names, by the last captures. A file that git tracks unchanged
+    /// is not among them: the repository contains it anyway, and git itself must read and replace it.
     pub(crate) async fn secret_files(&self, roots: &[PathBuf], guarded: &Guarded) -> Result<Vec<PathBuf>> {
         let mut secret = Vec::new();
-        // Looked up, not told of: that would be a commit.
+        // Only looked up: creating a row would be a commit.
         let rows = if roots.is_empty() { Vec::new() } else { self.store().workspaces().await? };
         for root in roots {
             let Some(mut held) = self.hold_known(&rows, root).await? else { continue };
@@ -46,7 +46,7 @@ impl Engine {
             let folder = root.clone();
             let look = move || {
                 let at = |path: &FilePath| folder.join(OsStr::from_bytes(path.as_bytes()));
-                // A command may have closed its folder.
+                // A command may have made its folder unreadable.
                 let is_there = |path: &FilePath| match at(path).symlink_metadata() {
                     Ok(meta) => meta.is_file(),
                     Err(error) => is_closed(&error),
@@ -63,7 +63,7 @@ impl Engine {
         Ok(secret)
     }
 
-    /// The programs in a folder that run as their owner, as the last capture saw them; none, where there was none.
+    /// The set-uid and set-gid programs in a folder, by the last capture; none without a capture.
     pub(crate) async fn programs_in(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         let rows = self.store().workspaces().await?;
         let held = self.hold_known(&rows, folder).await?;

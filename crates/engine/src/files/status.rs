@@ -1,4 +1,4 @@
-//! What differs in a folder now, by whom as far as that is known, and what nobody looks after. Looks and tells, changes nothing.
+//! The differences in a folder now, their authors if known, and what captures do not cover. Must never change anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::Engine;
 use crate::error::{EngineError, Result};
 use crate::process::command_line;
 
-/// So many of the last captures are looked through for what others have changed, and of the last deltas for what calls left.
+/// How many captures are searched for changes by others, and how many deltas for versions that calls left.
 const LOOK_BACK: usize = 256;
 
 /// The state of the folders of a conversation.
@@ -25,13 +25,13 @@ const LOOK_BACK: usize = 256;
 pub struct FilesStatus {
     /// Each of them, its own first.
     pub folders: Vec<FolderStatus>,
-    /// How many calls are in the files though the conversation went back to before them.
+    /// The number of rewound calls whose changes are still in the files.
     pub ahead: usize,
-    /// How many calls of the conversation are not in all the files that they changed.
+    /// The number of calls of the conversation whose changes are not in all their files.
     pub behind: usize,
-    /// Calls of which processes still run.
+    /// Calls whose processes still run.
     pub running: Vec<Job>,
-    /// Further folders that cannot be opened, and why.
+    /// Further folders that cannot be opened, with the error.
     pub gone: Vec<(PathBuf, EngineError)>,
 }
 
@@ -40,42 +40,42 @@ pub struct FilesStatus {
 pub struct FolderStatus {
     /// The folder.
     pub root: PathBuf,
-    /// The same; none, where it is the conversation's own.
+    /// The folder; none for the conversation's own.
     pub folder: Option<PathBuf>,
-    /// What calls of this conversation have changed, and is in the files now.
+    /// Changes of this conversation's calls that are in the files now.
     pub calls: Vec<ByCalls>,
-    /// What else has changed since the conversation began, as far as captures saw it.
+    /// Other changes since the conversation began, as far as captures saw them.
     pub others: Vec<FileChange>,
-    /// What is not covered.
+    /// Paths that captures do not cover.
     pub uncovered: Vec<Uncovered>,
 }
 
 /// A path that calls have changed.
 #[derive(Clone, Debug)]
 pub struct ByCalls {
-    /// What it was before them, and is now.
+    /// Its version before the calls, and now.
     pub change: FileChange,
-    /// How sure that is: the least sure of them.
+    /// The least certain of their grades.
     pub grade: Grade,
     /// Their results.
     pub calls: Vec<EntryId>,
-    /// Somebody else has changed it since.
+    /// Whether somebody else has changed it since.
     pub touched: bool,
 }
 
-/// A call of which processes still run.
+/// A call whose processes still run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// The entry of the call.
     pub call: EntryId,
-    /// What it was asked to do: the command, or else its arguments.
+    /// Its command, or else its arguments.
     pub what: String,
-    /// How many processes.
+    /// The number of its processes.
     pub processes: usize,
 }
 
 impl Engine {
-    /// What differs in the folders of a conversation: those of today, and those where it has changed something.
+    /// The differences in the folders of a conversation: the current ones, and those where it has changed something.
     pub fn files_status(&self, conversation: ConversationId) -> BoxFuture<'_, Result<FilesStatus>> {
         Box::pin(async move {
             let own = self.workspace(conversation).await?;
@@ -106,7 +106,7 @@ impl Engine {
                 let pos = Pos::new(depth, line.seq);
                 let wanted = known.wants_files_of(pos);
                 ahead.extend((!wanted && line.applied > 0).then_some(line.seq));
-                // A path that somebody kept is its own, and waits for nothing.
+                // An adopted path is the person's own and not behind.
                 let kept = known.state.kept.paths.iter().filter(|path| path.entry == pos);
                 let own = kept.filter(|path| path.workspace == line.workspace).count() as u64;
                 behind.extend((wanted && line.applied + own < line.paths).then_some(line.seq));
@@ -117,7 +117,7 @@ impl Engine {
         })
     }
 
-    /// What differs in one of them.
+    /// The differences in one folder.
     async fn folder_status(
         &self,
         held: Held,
@@ -144,7 +144,7 @@ impl Engine {
         Ok(FolderStatus { root: held.root.path().to_owned(), folder, calls, others, uncovered })
     }
 
-    /// What others have changed since the conversation began, where no call of it has.
+    /// Changes by others since the conversation began, at paths that none of its calls changed.
     async fn others(
         &self,
         held: &Held,
@@ -166,9 +166,8 @@ impl Engine {
         Ok(without_full_folders(changes.collect(), |change| change))
     }
 
-    /// What others have changed in a folder since a moment and is there now, as far as the last captures tell. It is neither
-    /// what a call of the conversation left, nor what going back in it has put there since. No folder is the conversation's
-    /// own.
+    /// Changes by others in a folder since a moment that are there now, as far as the last captures show. Versions that the
+    /// conversation's calls left or its rewinds restored do not count. Without a folder, the conversation's own.
     pub async fn others_since(
         &self,
         conversation: ConversationId,
@@ -179,7 +178,7 @@ impl Engine {
             None => self.own_workspace(conversation).await?,
             Some(folder) => self.workspace_row_at(folder).await?,
         };
-        // Newest first: what was there before is of the oldest one, what they left of the newest.
+        // Newest first: the oldest capture has the version before, the newest one the version that they left.
         let mut changed: BTreeMap<FilePath, (Option<Record>, Option<Record>)> = BTreeMap::new();
         let captures = self.store().captures(row.no, None, LOOK_BACK).await?;
         let recent = captures.into_iter().take_while(|capture| capture.time >= since);
@@ -202,7 +201,7 @@ impl Engine {
             }
             theirs.push((FileChange { path, before, after }, left));
         }
-        // Something of the conversation came after what they left: what it put there is known to it.
+        // The conversation changed it after them: that version is its own.
         let later =
             theirs.iter().filter(|(change, left)| change.after != *left).map(|(it, _)| it.path.clone());
         let known = self.found_or_left(conversation, held.no, later.collect()).await?;
@@ -214,7 +213,7 @@ impl Engine {
         Ok(theirs.into_iter().map(|(change, _)| change.path).collect())
     }
 
-    /// The versions of these paths that calls of a conversation found or left, as far as its last deltas tell.
+    /// The versions of these paths that calls of a conversation found or left, as far as its last deltas show.
     async fn found_or_left(
         &self,
         conversation: ConversationId,
@@ -238,7 +237,7 @@ impl Engine {
         Ok(known)
     }
 
-    /// Calls that may be changing one of these workspaces, of any conversation, of which processes still run.
+    /// Calls of any conversation that may change one of these workspaces and whose processes still run.
     async fn running_calls(&self, workspaces: &[WorkspaceNo]) -> Result<Vec<Job>> {
         let mut running = Vec::new();
         let mut calls = self.store().open_calls().await?;
@@ -259,7 +258,7 @@ impl Engine {
     }
 }
 
-/// What is at a path now; nothing, where that is not known.
+/// The current version of a path; `None` if it is not known.
 fn now(held: &Held, path: &FilePath) -> Option<Option<Record>> {
     match held.tree.known(path) {
         Known::Absent => Some(None),
@@ -286,7 +285,7 @@ fn by_calls(
     differs.then_some(ByCalls { change, grade, calls, touched })
 }
 
-/// What a call was asked to do.
+/// The request of a call, for people.
 fn asked(arguments: &str) -> String {
     let parsed: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
     let words = parsed.as_ref().and_then(|parsed| parsed["command"].as_array());

@@ -1,5 +1,5 @@
-//! A run that is at work is ended, where that is wanted, before its ground is taken away; words that wait come back to the one
-//! who takes it away. Must never end one where the step would be refused anyway, nor lose a word.
+//! Ends a run at work, if requested, before a step reverts its turn. Waiting messages return to the author of the step. Must
+//! never end a run if the step would be refused anyway, nor lose a message.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +21,11 @@ use crate::error::{EngineError, Kind, Result};
 use crate::notice::Notice;
 use crate::session::Claim;
 
-/// How long a run has to end after it was asked to.
+/// How long a run has to end after it was stopped.
 const TO_END: Duration = Duration::from_secs(10);
 
 impl Engine {
-    /// An action that comes for the first time: what is at work is ended first, where that is wanted.
+    /// An action that is not a repeated request: the run at work is ended first, if requested.
     pub(super) async fn apply_first(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -34,20 +34,20 @@ impl Engine {
     ) -> Result<AppliedFiles> {
         let traits = apply.action.traits();
         if traits.needs_exact_head {
-            // Before anything is looked for: who saw another state is told so, and gets the head of now.
+            // Checked first: a stale request is refused with the current head.
             let now = self.head(conversation).await?;
             match options.stop && self.is_running(conversation) {
                 true => fits(apply.seen, now)?,
                 false => apply.seen.fits(now).map_err(StoreError::from)?,
             }
         }
-        // Where only files are meant, all calls stay where they are.
+        // A step on files alone reverts no call.
         let calls_go = options.scope != Scope::Files && !matches!(apply.action, Action::Files(_));
         let outlook = self.ahead(conversation, &apply.action, options.scope).await?;
         let effects = if calls_go { outlook.effects.clone() } else { Vec::new() };
         let effects = self.left_behind(conversation, effects).await;
         let unanswered = if calls_go { outlook.unanswered.clone() } else { Vec::new() };
-        // What runs has its results when it is ended.
+        // A running call has its result when the run is ended.
         let at_work = self.is_running(conversation);
         let unanswered = unanswered.into_iter().filter(|call| !(call.newest && at_work)).collect();
         let of_ancestors = self.of_ancestors(conversation, &apply.action, &options).await?;
@@ -63,7 +63,7 @@ impl Engine {
         if done.is_ok() && traits.moves_tip {
             waited = self.returned_messages(conversation, may, halted).await?;
         } else if halted {
-            // What they answer is still there.
+            // The prompt of the waiting run is still there.
             self.next_run(conversation).await;
         }
         let done = done?;
@@ -78,7 +78,7 @@ impl Engine {
         Ok(AppliedFiles { notes, effects, unanswered, waited, ended, ..done })
     }
 
-    /// What an action leaves that takes calls back, to be told with what it did.
+    /// The effects that stay after an action that reverts calls, reported with its result.
     pub(crate) async fn leaves(
         &self,
         of: ConversationId,
@@ -91,7 +91,7 @@ impl Engine {
         Ok(Remaining { effects: self.left_behind(of, effects).await, unseen, unanswered, of_ancestors })
     }
 
-    /// Ends the run that is at work, and then does what was asked: what the run has stored until its end goes along.
+    /// Ends the run at work, then applies the action: what the run stores until its end is reverted too.
     async fn halt_and_apply(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -107,7 +107,7 @@ impl Engine {
         let planned = self.plan(conversation, apply.action.clone()).await?;
         let all = match apply.action {
             Action::Undo(count) => count == 1,
-            // Nothing has been said since: the run has begun with it, if it is what it goes back to.
+            // No message came since: the run began with this prompt, if the action goes back to it.
             Action::Rewind(entry) | Action::Edit(entry) => {
                 let last = self.store().answering(conversation).await?.tip;
                 Some(self.store().meta(conversation, entry).await?.pos) == last
@@ -120,7 +120,7 @@ impl Engine {
         self.end_run(conversation).await?;
         let head = self.head(conversation).await?;
         let back = self.taken_back_since(conversation, before, head).await?;
-        // A run that had said nothing takes its own turn back when it is stopped: that much is done already.
+        // A run without output reverts its own turn when it is stopped: that part is done already.
         let action = match apply.action {
             Action::Undo(count) if !back.is_empty() => match count - 1 {
                 0 => return self.done_already(conversation, back, planned).await,
@@ -140,7 +140,7 @@ impl Engine {
         self.apply_ended(conversation, apply, options).await
     }
 
-    /// Does what was asked, after what the run has done until its end.
+    /// Applies the action after the run has ended.
     async fn apply_ended(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -151,7 +151,7 @@ impl Engine {
         self.apply_idle(conversation, apply, options, &outlook).await
     }
 
-    /// What is to be known before an action is done.
+    /// The information that is needed before an action.
     pub(super) async fn ahead(
         &self,
         of: ConversationId,
@@ -161,7 +161,7 @@ impl Engine {
         let action = (!matches!(action, Action::Files(_))).then(|| action.clone());
         let asked = ActionContextRequest { action, facts: JOBS.to_owned(), said: UNSEEN.to_owned() };
         match self.store().action_context(of, asked.clone()).await {
-            // The conversation has nothing to take back, but it stays as it is; files may have.
+            // The conversation has nothing to revert and stays as it is; files may change.
             Err(StoreError::Refused(_)) if scope == Scope::Files => {
                 Ok(self.store().action_context(of, ActionContextRequest { action: None, ..asked }).await?)
             }
@@ -169,7 +169,7 @@ impl Engine {
         }
     }
 
-    /// Asks the run of a conversation to stop, and waits until it is over.
+    /// Stops the run of a conversation, and waits until it is over.
     async fn end_run(&self, conversation: ConversationId) -> Result<()> {
         if !self.cancel(conversation) {
             return Ok(());
@@ -185,8 +185,8 @@ impl Engine {
         }
     }
 
-    /// Ends the run that is at work, and claims the conversation for another one, before what waits is taken up; with what that one has
-    /// to have seen.
+    /// Ends the run at work, and claims the conversation for another one before the waiting run begins. Also returns the head
+    /// that the new run must have seen.
     pub(crate) async fn claim_halting(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -201,7 +201,7 @@ impl Engine {
         Ok((claim, if seen == Seen::Anything { seen } else { Seen::Exactly(now) }))
     }
 
-    /// The operations since a head by which a stopped run has taken its own turn back.
+    /// The operations since a head with which a stopped run has reverted its own turn.
     async fn taken_back_since(&self, of: ConversationId, before: Head, now: Head) -> Result<Vec<OpNo>> {
         let limit = usize::try_from(now.op.0 - before.op.0).unwrap_or(usize::MAX);
         if limit == 0 {
@@ -214,7 +214,7 @@ impl Engine {
         Ok(back)
     }
 
-    /// What was asked for was done by the end of the run.
+    /// The receipt of an action that the end of the run has already done.
     async fn done_already(
         &self,
         conversation: ConversationId,
@@ -237,19 +237,20 @@ impl Engine {
         Ok(AppliedFiles::without_files(receipt))
     }
 
-    /// What a step may take words of that is taken from here on.
+    /// The runs whose messages a step may return from here on.
     pub(crate) async fn may_wait(&self, conversation: ConversationId) -> Result<MayWait> {
         Ok(MayWait::of(&self.store().runs(conversation, 2).await?))
     }
 
-    /// The words whose ground a step has taken away, or that waited for the run that it has ended. Said to who waits with them, too.
+    /// The messages whose prompt a step has reverted, or that waited for the run that it ended. Their waiting clients are
+    /// informed, too.
     pub(crate) async fn returned_messages(
         &self,
         conversation: ConversationId,
         may: MayWait,
         halted: bool,
     ) -> Result<Vec<Words>> {
-        // Who says something is listening before it waits: where nobody is, nothing has come since.
+        // A sender listens before it waits: without a listener no message has come since.
         if !may.waits && !halted && self.session(conversation).listeners(|all| all.is_empty()) {
             return Ok(Vec::new());
         }
@@ -269,7 +270,7 @@ impl Engine {
     }
 }
 
-/// What an action leaves behind.
+/// The effects of an action that stay.
 pub(crate) struct Remaining {
     effects: Effects,
     unseen: Uncaptured,
@@ -278,7 +279,7 @@ pub(crate) struct Remaining {
 }
 
 impl AppliedFiles {
-    /// The same, with what it leaves behind.
+    /// Adds the effects that stay.
     pub(crate) fn leaving(self, leaves: Remaining) -> Self {
         let Remaining { effects, unseen, unanswered, of_ancestors } = leaves;
         let notes = [self.notes, of_ancestors].concat();
@@ -286,17 +287,17 @@ impl AppliedFiles {
     }
 }
 
-/// Runs whose words a step may take away.
+/// Runs whose messages a step may return.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MayWait {
-    /// The one that waits, or the next there will be.
+    /// The waiting run, or the next one.
     from: RunNo,
-    /// One waits.
+    /// Whether one waits.
     waits: bool,
 }
 
 impl MayWait {
-    /// By the newest runs.
+    /// Computed from the newest runs.
     fn of(runs: &[Run]) -> Self {
         let waiting = runs.iter().find(|run| run.state == RunState::Queued).map(|run| run.no);
         let newest = runs.iter().map(|run| run.no.0).max().unwrap_or(0);
@@ -304,7 +305,7 @@ impl MayWait {
     }
 }
 
-/// Refuses who has not seen what was done; what the run has said since goes along.
+/// Refuses a stale request. Entries that the run has appended since do not make it stale.
 fn fits(seen: Seen, now: Head) -> Result<()> {
     match seen {
         Seen::Exactly(seen) | Seen::Since(seen) if seen.op != now.op || seen.seq > now.seq => {

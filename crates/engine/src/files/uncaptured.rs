@@ -1,5 +1,6 @@
-//! What a call did that captures could not see: to paths that they do not cover, and in folders that could not be looked at behind it.
-//! It is a fact of the call's result, so that it is known before the call is taken back. Must never say whose such a change is.
+//! Changes by a call that captures could not see: paths that they do not cover, and folders that could not be captured after it.
+//! They are facts of the call's result, so they are known before the call is reverted. Must never name the author of such a
+//! change.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,58 +18,57 @@ use super::workspace::Held;
 use crate::Engine;
 use crate::error::Result;
 
-/// The key of these facts. They are read from the calls that are taken back only, so that no facts of other conversations are read.
+/// The key of these facts. They are read from the reverted calls only, never from other conversations.
 pub(super) const UNSEEN: &str = "unseen";
 
-/// So many paths of a folder are looked at before and after each call.
+/// The most uncovered paths of a folder that are compared around each call.
 const LOOKED_AT: usize = 256;
 
-/// So many are kept by name.
+/// The most paths that are stored by name.
 const NAMED: usize = 8;
 
-/// At most so many calls whose changes could not be seen are reported.
+/// The most calls with failed captures that are reported.
 const BLIND: usize = 8;
 
-/// What calls that are taken back did, and what stays as it is.
+/// Changes by reverted calls that stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uncaptured {
-    /// Paths that captures do not cover and that were changed meanwhile, of the oldest call first, each with why it is not
-    /// covered; of each call the first of them.
+    /// Changed paths that captures do not cover, with the reason, the oldest call first; of each call the first few.
     pub paths: Vec<(String, WhyUnseen)>,
-    /// At least so many more.
+    /// The least number of further paths.
     pub more: u64,
-    /// The last calls behind which a folder could not be looked at, oldest first, each with why.
+    /// The last calls after which a folder could not be captured, oldest first, each with the error.
     pub blind: Vec<(Called, Blind)>,
-    /// How many more there were before them.
+    /// The number of earlier such calls.
     pub more_blind: usize,
 }
 
 /// Why captures do not see the change of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum WhyUnseen {
-    /// They do not cover it.
+    /// Captures do not cover the path.
     NotCovered(WhyNot),
-    /// They do not look at git's own files.
+    /// Captures skip git's own files.
     GitFile(GitFile),
-    /// What an earlier version recorded with the call, in words.
+    /// A text that an earlier version recorded with the call.
     Recorded(String),
 }
 
-/// Why a folder could not be looked at behind a call.
+/// Why a folder could not be captured after a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blind {
-    /// The code of the failure. An earlier version recorded none.
+    /// The code of the error. An earlier version recorded none.
     pub code: Option<String>,
     /// What failed, on what, and why.
     pub why: String,
 }
 
-/// What is in a folder and not covered, as it was at a moment.
+/// The uncovered paths in a folder at a moment.
 #[derive(Debug, Default)]
 pub(super) struct Outside(BTreeMap<FilePath, (WhyNot, Option<Stamp>)>);
 
 impl Outside {
-    /// As it is now.
+    /// The current state.
     pub(super) async fn of(held: Held, uncovered: Vec<Uncovered>) -> Result<(Held, Self)> {
         blocking(move || {
             let looked = uncovered.into_iter().enumerate().map(|(at, Uncovered { path, why })| {
@@ -81,7 +81,7 @@ impl Outside {
         .await
     }
 
-    /// What is not as it was, of what was there before or is now; of a folder only what is seen from outside.
+    /// The uncovered paths that changed, before or after; of a folder only its own metadata.
     pub(super) fn changed(&self, after: &Self) -> Vec<(FilePath, WhyNot)> {
         let known = |stamp: &Option<Stamp>| stamp.is_some();
         let was = self.0.iter().filter(|(path, (_, before))| match after.0.get(*path) {
@@ -95,7 +95,7 @@ impl Outside {
     }
 }
 
-/// Notes it in the result of the call.
+/// Records it in the result of the call.
 pub(super) fn note(say: &mut SayRequest, paths: &[(String, WhyUnseen)], blind: &[Blind]) {
     if paths.is_empty() && blind.is_empty() {
         return;
@@ -106,7 +106,7 @@ pub(super) fn note(say: &mut SayRequest, paths: &[(String, WhyUnseen)], blind: &
     say.parts.push(Part::Facts(vec![Fact::new(UNSEEN, noted.written())]));
 }
 
-/// What one call did, as its result keeps it.
+/// The changes of one call, as its result stores them.
 #[derive(Debug)]
 struct Noted {
     /// The result.
@@ -116,7 +116,7 @@ struct Noted {
     blind: Vec<Blind>,
 }
 
-/// The names of changes and roles of git's files, as they are recorded.
+/// The recorded names of changes and roles of git's files.
 const CHANGES: [(GitFileChange, &str); 3] =
     [(GitFileChange::New, "new"), (GitFileChange::Changed, "changed"), (GitFileChange::Removed, "removed")];
 const ROLES: [(GitFileRole, &str); 3] =
@@ -170,7 +170,7 @@ impl Noted {
         json!({ "entry": entry, "paths": paths, "more": more, "blind": blind }).to_string()
     }
 
-    /// What is not as it was written is left out.
+    /// A text in another form is ignored.
     fn read(said: &str) -> Option<Self> {
         let said: Value = serde_json::from_str(said).ok()?;
         let list = |key: &str| said[key].as_array().cloned().unwrap_or_default();
@@ -186,8 +186,8 @@ impl Noted {
 }
 
 impl Engine {
-    /// What calls that an action takes back did, of what they made known, newest first. Where only the conversation goes back, all
-    /// does.
+    /// The unseen changes of the calls that an action reverts, newest first. If only the conversation goes back, this is all of
+    /// their changes.
     pub(super) async fn unseen(
         &self,
         of: ConversationId,
@@ -212,7 +212,7 @@ impl Engine {
         for (entry, why) in &blind[unseen.more_blind..] {
             let nobody = Called { asked: Vec::new(), began: None, ended: None, turn: None };
             let called = match entry.parse::<EntryId>() {
-                // An import may name an entry that is not here.
+                // An import may name an entry that does not exist here.
                 Ok(entry) => self.called(of, entry).await.unwrap_or(nobody),
                 Err(_) => nobody,
             };

@@ -1,4 +1,4 @@
-//! A workspace that is open: its root, its tree, and the calls that may be changing it.
+//! An open workspace: its root, its tree, and the calls that may change it.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -25,44 +25,44 @@ use super::{Files, blocking};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// So many programs that run as their owner are held.
+/// The most set-uid and set-gid programs that are protected.
 const MOST_PROGRAMS: usize = 1000;
 
-/// A workspace that is open.
+/// An open workspace.
 pub(crate) struct Workspace {
     /// Its number.
     pub(crate) no: WorkspaceNo,
     /// Its folder.
     pub(super) root: Root,
-    /// What the last capture saw.
+    /// The tree of the last capture.
     pub(super) tree: Tree,
-    /// Who may be changing it.
+    /// The calls that may change it.
     pub(super) calls: Calls,
-    /// What the repository was like that it is in, when that was last looked at.
+    /// The last known state of its repository.
     pub(super) git: Option<GitState>,
     /// Hooks and settings of git there.
     pub(super) hooks: Hooks,
-    /// Processes of a call lived on when the last one ended.
+    /// Whether processes of a call still ran when the last call ended.
     pub(super) lingers: bool,
-    /// Repositories that calls have made below it, since it was opened.
+    /// Repositories that calls have created below it since it was opened.
     pub(super) made: HashSet<Id>,
-    /// Files that hold secrets by their names, when that was last looked at.
+    /// Files whose names suggest secrets, by the last capture.
     pub(super) picked: Picked,
     programs: Programs,
-    /// All that were kept back for their names since the owner began: a command could have a folder left out of captures.
+    /// All files that were hidden for their names since the owner began: a command could have a folder left out of captures.
     pub(super) kept_back: BTreeSet<FilePath>,
-    /// What the store has of the last capture.
+    /// The mark of the last capture in the store.
     pub(super) mark_kept: Option<ContentHash>,
-    /// A call has ended in this process: where there was one, more are likely, and a watch is worth its price.
+    /// Whether a call has ended in this process: then more calls are likely, and a watch is worth its cost.
     pub(super) called: bool,
-    /// A step has begun in it and was not seen to end: the next holder finishes it first.
+    /// A step began in it and its end was not observed: the next holder finishes it first.
     pub(super) unsettled: bool,
-    /// Where work in progress is reported.
+    /// Receives the progress of work.
     work: Work,
 }
 
 impl Workspace {
-    /// Programs in it that run as their owner or group.
+    /// Set-uid and set-gid programs in it.
     pub(super) fn programs(&mut self) -> Vec<PathBuf> {
         let Programs { picked, seen } = &mut self.programs;
         seen.extend(self.tree.as_owner(picked).iter().cloned());
@@ -70,7 +70,7 @@ impl Workspace {
         let is_one = |path: &FilePath| {
             match at(path).symlink_metadata() {
                 Ok(meta) => meta.is_file() && meta.mode() & (SETUID | SETGID) != 0,
-                // A command may have closed its folder.
+                // A command may have made its folder unreadable.
                 Err(error) => is_closed(&error),
             }
         };
@@ -82,27 +82,27 @@ impl Workspace {
 /// Hooks and settings of git in a workspace.
 #[derive(Default)]
 pub(super) struct Hooks {
-    /// When they were last looked at.
+    /// Their last known state.
     pub(super) seen: Planted,
-    /// As the last call left them, or as the next one found them.
+    /// Their state at the end of the last call, or at the beginning of the next one.
     pub(super) reported: Planted,
 }
 
-/// Programs that run as their owner or group.
+/// Set-uid and set-gid programs.
 #[derive(Default)]
 struct Programs {
-    /// What the last capture saw.
+    /// Those in the last capture.
     picked: Picked,
     /// All since the owner began: a command could have a folder left out of captures.
     seen: BTreeSet<FilePath>,
 }
 
-/// The bits by which a program runs as its owner, or its group.
+/// The mode bits with which a program runs as its owner, or as its group.
 const SETUID: u32 = 0o4000;
 const SETGID: u32 = 0o2000;
 
-/// A workspace that nobody else works on while this lives, and that is not collected from. Who holds several has taken them
-/// under one guard, in the order of their numbers (`HeldAll`).
+/// Exclusive access to a workspace, which also keeps its objects from collection. Several are held under one guard, in the
+/// order of their numbers (`HeldAll`).
 pub(crate) struct Held {
     workspace: OwnedMutexGuard<Workspace>,
     _at_work: Arc<Working>,
@@ -123,13 +123,13 @@ impl DerefMut for Held {
 }
 
 impl Engine {
-    /// The workspace of a conversation: its folder.
+    /// The workspace of a conversation's folder.
     pub(super) async fn workspace(&self, conversation: ConversationId) -> Result<Held> {
         let (row, root) = self.own_workspace(conversation).await?;
         self.hold(row, root, self.files.at_work().await).await
     }
 
-    /// The same, not held.
+    /// The same, without holding it.
     pub(super) async fn own_workspace(&self, conversation: ConversationId) -> Result<(WorkspaceInfo, Root)> {
         let folder = self.folder_of(conversation).await?;
         let folder = folder.ok_or_else(|| {
@@ -151,20 +151,21 @@ impl Engine {
         Ok((row, root))
     }
 
-    /// The workspace of a row, if its folder is there and the one that it was; as it is, what was broken off in it included.
+    /// The workspace of a row, if its folder exists and is the same one. It is not repaired: an interrupted step stays as it
+    /// is.
     pub(super) async fn workspace_of(&self, row: WorkspaceInfo) -> Result<Held> {
         let root = self.root_of(&row).await?;
         self.hold_as_it_is(row, root, self.files.at_work().await).await
     }
 
-    /// The root of a row, if its folder is there and the one that it was.
+    /// The root of a row, if its folder exists and is the same one.
     pub(super) async fn root_of(&self, row: &WorkspaceInfo) -> Result<Root> {
         let path = PathBuf::from(std::ffi::OsString::from_vec(row.root.clone()));
         let (dev, ino) = row.identity;
         Ok(blocking(move || Root::open_known(&path, RootId { dev, ino })).await??)
     }
 
-    /// Holds it. What was begun in it and broken off is finished first, so that nothing is done over it.
+    /// Holds a workspace. An interrupted step in it is finished first, so that no work is done on top of it.
     pub(super) async fn hold(&self, row: WorkspaceInfo, root: Root, at_work: Arc<Working>) -> Result<Held> {
         let held = self.hold_as_it_is(row, root, at_work).await?;
         if held.unsettled { self.settle_left(held).await } else { Ok(held) }
@@ -185,14 +186,14 @@ impl Engine {
         Ok(Held { workspace: opened.lock_owned().await, _at_work: at_work })
     }
 
-    /// Captures, and gives what was found to whom it belongs: to the calls that are open, to jobs of earlier ones, or to
-    /// nobody. With a name, the capture is kept also when it found nothing.
+    /// Captures, and attributes the changes: to open calls, to jobs of earlier calls, or to no call. A capture with a name
+    /// is stored even without changes.
     pub(super) async fn capture(&self, held: Held, name: Option<String>) -> Result<(Held, Findings)> {
         self.capture_where(held, Sweep::Whole, name).await
     }
 
-    /// The same, where `sweep` says. Between calls that may be where the watch says; at the end of a turn, before an
-    /// apply and on request it is everywhere.
+    /// The same with a given sweep. Between calls only the places that the watch names may be captured; at the end of a
+    /// turn, before an apply and on request it is the whole folder.
     pub(super) async fn capture_where(
         &self,
         held: Held,
@@ -203,7 +204,7 @@ impl Engine {
         Ok((held, findings))
     }
 
-    /// The same; what is there and not covered comes back, too.
+    /// The same; also returns the uncovered paths.
     pub(super) async fn capture_all(
         &self,
         held: Held,
@@ -218,7 +219,7 @@ impl Engine {
         Ok((held, findings, uncovered))
     }
 
-    /// Stores what a capture found, and what it is named. `over` are the jobs that had ended before it.
+    /// Stores the changes of a capture, and its name. `over` are the jobs that had ended before it.
     pub(super) async fn keep_capture(
         &self,
         held: &mut Held,
@@ -231,7 +232,7 @@ impl Engine {
         let Attributed { unowned, owned } = held.calls.attribute(&capture.findings);
         if name.is_some() || held.mark_kept != Some(mark) {
             let calls = CallsSeen { owned, over: over.clone() };
-            // What somebody names is kept whole.
+            // A capture with a name is stored with a manifest.
             let manifest = match name {
                 Some(_) => Some(self.manifest_of(held, capture).await?),
                 None => None,
@@ -245,7 +246,7 @@ impl Engine {
         Ok(())
     }
 
-    /// All that a capture saw, as an object.
+    /// The manifest of a capture, as an object.
     async fn manifest_of(&self, held: &Held, capture: &Capture) -> Result<ContentHash> {
         let objects = self.files.objects().await?;
         let manifest = held.tree.manifest_of(capture)?;
@@ -254,12 +255,12 @@ impl Engine {
     }
 }
 
-/// Whether a process of a call lives.
+/// Whether a call has running processes.
 pub(super) fn is_alive(call: &str) -> bool {
     !processes::alive(call).is_empty()
 }
 
-/// Looks at the tree.
+/// Captures the tree.
 pub(super) async fn see(held: Held, sweep: Sweep, permission: Permission) -> Result<(Held, Capture)> {
     let (held, seen) = blocking(move || {
         let watched = if held.called { held.tree.watch() } else { Ok(()) };
@@ -273,7 +274,7 @@ pub(super) async fn see(held: Held, sweep: Sweep, permission: Permission) -> Res
     Ok((held, seen?))
 }
 
-/// The capture has been kept.
+/// Accepts a capture after it was stored.
 pub(super) fn accept(held: &mut Held, capture: Capture) -> Result<Findings> {
     held.mark_kept = Some(capture.mark().0);
     Ok(held.tree.accept(capture)?)
@@ -303,7 +304,7 @@ impl Files {
                 .map_err(EngineError::from)
         })
         .await??;
-        // An index that was lost is made anew: then nothing is known of what changed meanwhile.
+        // A lost index is created again: then changes in between are not known.
         let mark_kept = row.mark.filter(|_| tree.is_known());
         Ok(Workspace {
             no: row.no,
@@ -325,7 +326,7 @@ impl Files {
     }
 }
 
-/// A folder that only its owner reads.
+/// A folder that only its owner can read.
 fn private_folder(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);

@@ -1,12 +1,12 @@
-//! Puts the chunks of a stream together to the parts of an entry.
+//! Assembles the chunks of a stream to the parts of an entry.
 //!
-//! It only gathers: what to keep of an answer that was cut or stopped is the turn's decision.
+//! It only collects: the turn decides what to keep of an interrupted answer.
 
 use retake_core::{Part, Usage};
 
 use super::{Chunk, EndReason};
 
-/// An answer as far as it has come.
+/// The answer so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     text: String,
@@ -17,7 +17,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Adds what came next.
+    /// Adds the next chunk.
     pub fn push(&mut self, chunk: Chunk) {
         match chunk {
             Chunk::Text(text) => self.text.push_str(&text),
@@ -39,18 +39,18 @@ impl Answer {
         &self.text
     }
 
-    /// What the call used, as far as reported.
+    /// The usage so far, if reported.
     pub fn usage(&self) -> Option<Usage> {
         self.usage
     }
 
-    /// Why the answer ended; `None` while it has not.
+    /// Why the answer ended; `None` before its end.
     pub fn end(&self) -> Option<&EndReason> {
         self.end.as_ref()
     }
 
-    /// The parts in the order in which providers want them back: reasoning, text, tool calls. Reasoning that was
-    /// only streamed (the answer was cut before its whole part came) is kept without signature.
+    /// The parts in the order that providers expect: reasoning, text, tool calls. Streamed reasoning whose
+    /// complete part did not come is kept without a signature.
     pub fn parts(&self) -> Vec<Part> {
         let is_reasoning = |part: &&Part| matches!(part, Part::Reasoning { .. });
         let mut parts: Vec<Part> = self.whole.iter().filter(is_reasoning).cloned().collect();

@@ -1,9 +1,7 @@
-//! The built-in model: no intelligence, only a program that answers, so that everything can be tried without a key,
-//! a server or a network.
+//! The built-in model: a program without intelligence that answers, for use without a key, a server or a network.
 //!
-//! What it says follows from the prompt alone, and shows what it sees of the conversation, so that a rewound message
-//! is visibly gone. Asked to work, in words that it understands, it calls the tools that it was given, and says what came of
-//! it. It never pretends to be a real model.
+//! Its answers depend on the prompt alone and show what it sees of the conversation, so a rewound message is visibly gone.
+//! For a request that it understands it calls its tools and reports the results. It must never pretend to be a real model.
 
 mod arithmetic;
 mod grammar;
@@ -34,12 +32,12 @@ impl Demo {
     /// The model's name.
     pub const NAME: &str = "demo";
 
-    /// The demo that waits `pace` before each word, so that one sees it stream and can press Ctrl-C.
+    /// The demo waits `pace` before each word, so that a person sees the stream and can press Ctrl-C.
     pub fn new(clock: Arc<dyn Clock>, random: Arc<dyn Random>, pace: Duration) -> Self {
         Self { clock, random, pace }
     }
 
-    /// Everything that it answers, in order. Only the ids of its calls are drawn: no two calls anywhere have one.
+    /// The chunks of its answer, in order. Only the ids of its calls are random, so they are unique.
     fn chunks(&self, prompt: &Prompt) -> VecDeque<Chunk> {
         let work = work::answer(prompt).map(|work| work::Answer {
             text: words::opening(prompt.variant).map(|it| format!("{it} ")).unwrap_or_default() + &work.text,

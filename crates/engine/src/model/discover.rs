@@ -1,4 +1,4 @@
-//! Which models there are, and which one to use when a request names none.
+//! The list of models, and the choice for a request without a model.
 //!
 //! A requested model is used or refused, never replaced by another one. Only servers on this computer are searched for.
 
@@ -18,41 +18,41 @@ use crate::ids::Random;
 use crate::secret::{Environment, KeyError, KeySource};
 use crate::settings::{Endpoint, Settings, is_loopback, most_alike};
 
-/// The providers whose key in the environment is enough, best first.
+/// The providers that need only a key in the environment, best first.
 const BY_KEY: [&str; 3] = ["anthropic", "openai", "gemini"];
 
-/// The servers that are looked for on this computer, best first, as people call them.
+/// The servers that are searched for on this computer, best first, with their display names.
 const LOCAL: [(&str, &str); 3] = [("ollama", "Ollama"), ("llamacpp", "llama.cpp"), ("lmstudio", "LM Studio")];
 
-/// How similar the name of a provider must be to be named as the nearest. There are few, so that the limit is lower than for settings.
+/// How similar a provider's name must be to be suggested. There are few providers, so the limit is lower than for settings.
 const ALIKE: f64 = 0.75;
 
-/// What to say of a name of a model that is none, and where names are to be found.
+/// The hint for an unknown model name: the error, and where names are listed.
 fn named(wrong: String) -> Hint {
     Hint::new("{} lists what there is", [Remedy::Models]).after(wrong)
 }
 
-/// A model that was chosen, and why.
+/// A chosen model, with the reason.
 #[derive(Clone)]
 pub struct Choice {
     /// The model.
     pub model: Arc<dyn Model>,
-    /// Why this one.
+    /// The reason.
     pub why: ChosenBy,
 }
 
 /// Why a model was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// A request names it.
+    /// The request names it.
     Request,
     /// The settings name it.
     Settings,
-    /// The key of its provider is there.
+    /// The key of its provider exists.
     Key(KeySource),
-    /// The server of that name runs on this computer.
+    /// The server with this name runs on this computer.
     LocalServer(String),
-    /// There is neither a key nor a server.
+    /// There is no key and no server.
     Demo,
 }
 
@@ -62,43 +62,43 @@ impl std::fmt::Debug for Choice {
     }
 }
 
-/// A model, or a provider, that could be used.
+/// A model or provider that can be offered.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    /// What to ask for: `provider/model`. Where it is not available, the model may be an example or missing.
+    /// The name to request: `provider/model`. If it is not available, the model may be an example or missing.
     pub name: String,
-    /// Why it cannot be used now, as far as can be known without asking it; absent where it can.
+    /// Why it cannot be used now, as far as is known without calling it; `None` if it can.
     pub unavailable: Option<Unavailable>,
 }
 
 /// Why a model cannot be used.
 #[derive(Clone, Debug)]
 pub enum Unavailable {
-    /// The key of its provider cannot be had.
+    /// The key of its provider is missing or cannot be read.
     Key(Arc<KeyError>),
-    /// Its provider is on this computer, and the settings say not to look for it.
+    /// Its provider is on this computer, and the settings disable the search for it.
     NotSearched,
-    /// Its provider can be used, but no model of it is known.
+    /// Its provider can be used, but none of its models is known.
     NotNamed(KeySource),
-    /// The server of that name runs, but has no model.
+    /// The server with this name runs, but has no model.
     NoModels(String),
     /// Nothing answers at this address.
     NoAnswer(String),
-    /// Nothing answers at this address in the time that the settings allow.
+    /// Nothing answers at this address within the time in the settings.
     Late(String),
-    /// What answers at this address is no model server.
+    /// The program at this address is no model server.
     NoModelServer(String),
     /// The server at this address answers with this HTTP status.
     Status(String, u16),
 }
 
-/// Where a run's model comes from.
+/// The source of a run's model.
 #[async_trait]
 pub trait Catalogue: Send + Sync {
-    /// The model to use: the one asked for, or the one that is best when nobody says.
+    /// The requested model, or the best one for a request without a model.
     async fn choose(&self, asked: Option<&str>) -> Result<Choice, ModelError>;
 
-    /// Everything that can be used, and what else could be and why it cannot.
+    /// All models that can be used, and those that cannot, with the reason.
     async fn list(&self) -> Vec<Offer>;
 }
 
@@ -113,7 +113,7 @@ impl Catalogue for Models {
     }
 }
 
-/// Makes models by name.
+/// Creates models by name.
 pub struct Models {
     settings: Settings,
     endpoints: BTreeMap<String, Endpoint>,
@@ -123,7 +123,7 @@ pub struct Models {
 }
 
 impl Models {
-    /// The models that settings and environment describe.
+    /// The models of these settings and this environment.
     pub fn new(
         settings: Settings,
         environment: Environment,
@@ -134,7 +134,7 @@ impl Models {
         Self { settings, endpoints, environment, clock, random }
     }
 
-    /// The model of a name: `provider/model`, a provider that has a usual model, or `demo`. Asks nobody.
+    /// The model with this name: `provider/model`, a provider with a usual model, or `demo`. Sends no request.
     pub fn open(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
         let name = name.trim();
         if name == Demo::NAME {
@@ -172,8 +172,8 @@ impl Models {
         error.hinting(named(wrong))
     }
 
-    /// The model to use: the one asked for, else the settings', else one whose key is there, else one of a server on
-    /// this computer, else the demo. Takes at most the time that the settings allow for looking.
+    /// The requested model, else that of the settings, else one with a key, else one of a server on this computer, else the demo.
+    /// The search takes at most the time in the settings.
     pub fn choose<'a>(&'a self, asked: Option<&'a str>) -> BoxFuture<'a, Result<Choice, ModelError>> {
         Box::pin(async move {
             let choice = |name: &str, why| Ok(Choice { model: self.open(name)?, why });
@@ -200,8 +200,8 @@ impl Models {
         })
     }
 
-    /// Whether the endpoint's key is there. A key file that cannot be used is an error rather than a reason to take
-    /// another provider in silence.
+    /// Whether the endpoint's key exists. A key file that cannot be used is an error: another provider must not be chosen
+    /// silently.
     fn has_key(&self, endpoint: &Endpoint) -> Result<bool, ModelError> {
         match endpoint.key.read(&self.environment) {
             Ok(_) => Ok(true),
@@ -214,7 +214,7 @@ impl Models {
         }
     }
 
-    /// Everything that can be used, and what else could be and why it cannot.
+    /// All models that can be used, and those that cannot, with the reason.
     pub async fn list(&self) -> Vec<Offer> {
         let local = self.local().await;
         let mut offers = Vec::new();
@@ -224,14 +224,14 @@ impl Models {
                 None => offers.extend(self.configured(name, endpoint)),
             }
         }
-        // What can be used comes first; within both, the order of names.
+        // Usable models first; each part sorted by name.
         offers.sort_by_key(|offer| offer.unavailable.is_some());
         let end = offers.iter().position(|offer| offer.unavailable.is_some()).unwrap_or(offers.len());
         offers.insert(end, Offer { name: Demo::NAME.into(), unavailable: None });
         offers
     }
 
-    /// What the settings say of an endpoint's models, and whether its key is there.
+    /// The models of an endpoint in the settings, and whether its key exists.
     fn configured(&self, name: &str, endpoint: &Endpoint) -> Vec<Offer> {
         let key = endpoint.key.read(&self.environment);
         let mut unavailable = key.err().map(|error| Unavailable::Key(Arc::new(error)));
@@ -241,7 +241,7 @@ impl Models {
             self.settings.models.keys().filter(|name| name.starts_with(&prefix)).cloned().collect();
         names.extend(usual.filter(|usual| !names.contains(usual)));
         if names.is_empty() {
-            // Nobody knows a model of it, so that none can be called usable.
+            // None of its models is known, so none can be called usable.
             unavailable.get_or_insert_with(|| match is_loopback(&endpoint.base_url) {
                 true => Unavailable::NotSearched,
                 false => Unavailable::NotNamed(endpoint.key.clone()),
@@ -251,7 +251,7 @@ impl Models {
         names.into_iter().map(|name| Offer { name, unavailable: unavailable.clone() }).collect()
     }
 
-    /// What the endpoints on this computer answer: name, title, models or what is wrong. All are asked at once.
+    /// The replies of the endpoints on this computer: name, title, and models or the error. All are called at once.
     async fn local(&self) -> Vec<(String, String, Result<Vec<String>, Unavailable>)> {
         let title = |name: &str| {
             LOCAL.iter().find(|(known, _)| *known == name).map_or(name, |(_, title)| title).to_owned()
@@ -276,7 +276,7 @@ impl Models {
     }
 }
 
-/// The first model that can talk. Embedding models stand in the same lists.
+/// The first chat model. The same lists contain embedding models.
 fn usable(models: &[String]) -> Option<&String> {
     models.iter().find(|name| !name.to_lowercase().contains("embed"))
 }

@@ -1,58 +1,58 @@
-//! What can go wrong when a model is asked, in words for the person who asked.
+//! The errors of model calls, for people.
 //!
-//! An error names the model and the address, never a key, a header or a query. The provider's own words are the
-//! `source`: cleaned, shortened, and with the key taken out should a provider quote it.
+//! An error names the model and the address, never a key, a header or a query. The provider's message is the
+//! `source`: cleaned, shortened, and with any key removed.
 
 use std::time::Duration;
 
 use retake_core::{Hint, Remedy};
 use thiserror::Error;
 
-/// Longest quotation of a provider, in characters.
+/// The longest quote of a provider's message, in characters.
 const MAX_QUOTE: usize = 400;
 
-/// The kinds of failure that callers tell apart.
+/// The kinds of failure that callers distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelErrorKind {
     /// No key is configured, or it cannot be read.
     NoKey,
-    /// The provider does not take the key, or it may not use the model (401, 403).
+    /// The provider refuses the key, or the key may not use the model (401, 403).
     Refused,
-    /// The account has no credit or quota left (402, or a 429 that says so).
+    /// The account has no credit or quota left (402, or a 429 with that reason).
     OutOfCredit,
     /// Too many requests (429).
     RateLimited {
-        /// How long the provider asks to wait.
+        /// The wait that the provider requests.
         retry_after: Option<Duration>,
     },
-    /// The provider has trouble of its own (5xx).
+    /// The provider has a problem of its own (5xx).
     Overloaded,
-    /// The prompt does not fit into the model's context.
+    /// The prompt is longer than the model's context.
     ContextTooLong,
-    /// The provider does not answer such a prompt.
+    /// The provider refuses to answer the prompt.
     SafetyRefusal,
     /// The model, or the address, does not exist (404).
     UnknownModel,
-    /// The provider finds the request wrong (another 4xx).
+    /// The provider rejects the request (another 4xx).
     Rejected,
     /// No connection.
     Unreachable,
-    /// The connection ended before the answer did.
+    /// The connection ended before the answer was complete.
     Cut,
     /// Nothing arrived for too long.
     TimedOut,
     /// The answer reached its limit in the middle of a tool call.
     OutputLimit,
-    /// The model wrote a tool call that is none.
+    /// The model wrote an invalid tool call.
     BadCall,
-    /// The reply is not what the protocol says.
+    /// The reply violates the protocol.
     BadReply,
-    /// The settings do not describe a model.
+    /// The settings for the model are wrong.
     BadSettings,
 }
 
 impl ModelErrorKind {
-    /// The name used in every format.
+    /// Its name in all output formats.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoKey => "no_key",
@@ -143,19 +143,19 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// A failure of `kind` at `target`: a model's name, and where it was sought.
+    /// An error of `kind` for `target`: the model's name, and its address.
     pub fn new(kind: ModelErrorKind, target: impl Into<String>) -> Self {
         Self { kind, target: target.into(), detail: None, hint: None, cause: None }
     }
 
-    /// With a short detail in brackets, such as `HTTP 401`.
+    /// Adds a short detail in brackets, such as `HTTP 401`.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
 
-    /// With what the other side, or a lower layer, says. The caller has taken any key out.
+    /// Adds a message of the provider or a lower layer. The caller has removed any key.
     #[must_use]
     pub fn because(mut self, words: &str) -> Self {
         let quote = quoted(words);
@@ -163,19 +163,19 @@ impl ModelError {
         self
     }
 
-    /// With a better hint than the kind's own.
+    /// Replaces the kind's hint by a better one.
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Which failure it is.
+    /// The kind of failure.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind
     }
 
-    /// Whether the same request may succeed a little later.
+    /// Whether the same request may succeed later.
     pub fn retryable(&self) -> bool {
         use ModelErrorKind as Kind;
         matches!(
@@ -194,7 +194,7 @@ impl ModelError {
         self.hint.clone().unwrap_or_else(|| self.kind.hint())
     }
 
-    /// What went wrong, without where: `rate limit (HTTP 429)`.
+    /// What failed, without the address: `rate limit (HTTP 429)`.
     pub fn brief(&self) -> String {
         let detail = self.detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
         format!("{}{detail}", self.kind.what())
@@ -206,12 +206,12 @@ impl ModelError {
     }
 }
 
-/// Somebody else's words.
+/// A message of another program.
 #[derive(Debug, Error)]
 #[error("{0}")]
 struct Cause(String);
 
-/// One line of foreign text, without control characters.
+/// Untrusted text on one line, without control characters.
 fn quoted(words: &str) -> String {
     let line = words.split(|c: char| c.is_control() || c.is_whitespace()).filter(|word| !word.is_empty());
     let line = line.collect::<Vec<_>>().join(" ");

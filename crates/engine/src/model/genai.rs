@@ -1,7 +1,7 @@
 //! Providers, through the `genai` library: OpenAI's format at any address, Anthropic, Gemini and Ollama.
 //!
-//! No type of `genai` leaves this module. The key is read for each call and given to nobody but the provider: not to
-//! errors, and redirects are not followed.
+//! No type of `genai` leaves this module. The key is read for each call and sent to the provider only: errors do not
+//! contain it, and redirects are not followed.
 
 mod calls;
 mod content;
@@ -31,7 +31,7 @@ use failure::Failures;
 use reply::Reply;
 use tap::Tap;
 
-/// How long to wait for a provider.
+/// The timeouts for a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// For a connection.
@@ -50,7 +50,7 @@ pub struct Provided {
 }
 
 impl Provided {
-    /// The model `model` at `endpoint`. Nothing is read or connected before it is asked.
+    /// The model `model` at `endpoint`. Nothing is read or connected before the first call.
     pub fn new(
         endpoint: Endpoint,
         model: &str,
@@ -83,7 +83,7 @@ impl Model for Provided {
     }
 }
 
-/// Everything that a call needs; the connections are kept between calls.
+/// The parts of a call; connections are kept between calls.
 struct Remote {
     endpoint: Endpoint,
     model: String,
@@ -108,7 +108,7 @@ impl Remote {
         Ok(Reply::new(stream, self.endpoint.kind, tap, failures, ids).into_stream())
     }
 
-    /// What errors call it.
+    /// Its name in errors.
     fn target(&self) -> String {
         format!("{}/{} at {}", self.endpoint.name, self.model, self.endpoint.base_url)
     }
@@ -139,7 +139,8 @@ impl Remote {
         }
     }
 
-    /// For a server that needs no key. The library wants one for its headers, so it gets these headers instead.
+    /// The credentials for a server without a key. The library needs a key for its headers, so it gets these headers
+    /// instead.
     fn keyless(&self, base: &str) -> AuthData {
         let (path, headers) = match self.endpoint.kind {
             EndpointKind::OpenAi => ("chat/completions".to_owned(), Vec::new()),
@@ -172,14 +173,14 @@ impl Remote {
             let client = client.map_err(|words| {
                 ModelError::new(ModelErrorKind::BadSettings, self.target()).because(&words)
             })?;
-            // Another call may have been first; one of the two is kept.
+            // Another call may have been first; one of the two clients is kept.
             let _ = self.client.set(client);
         }
         Ok(self.client.get().expect("BUG: the client was just set"))
     }
 }
 
-/// An HTTP client for one address. What is on this computer is not asked for through a proxy.
+/// An HTTP client for one address. Addresses on this computer are never reached through a proxy.
 pub(super) fn http_client(base_url: &str, connect: Duration) -> Result<reqwest::Client, reqwest::Error> {
     retake_tools::tls::prepare();
     let builder = reqwest::Client::builder()

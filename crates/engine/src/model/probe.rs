@@ -1,6 +1,6 @@
-//! Asks a server which models it has. The answer also shows whether it is a model server at all.
+//! Requests the list of models from a server. The reply also shows whether it is a model server at all.
 //!
-//! A port that is open proves nothing: only the expected answer to the expected question does.
+//! An open port proves nothing: only a valid reply does.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::discover::Unavailable;
 use super::genai::http_client;
 use crate::settings::{Endpoint, EndpointKind};
 
-/// Longest list of models that is read, in bytes.
+/// The longest list of models that is read, in bytes.
 const MAX_BODY: usize = 4 << 20;
 
-/// The names of the models at an endpoint, or what is wrong. The caller bounds the time.
+/// The names of the models at an endpoint, or the error. The caller limits the time.
 pub(super) async fn models(
     endpoint: &Endpoint,
     key: Option<SecretString>,
@@ -52,7 +52,7 @@ pub(super) async fn models(
     names.collect::<Option<Vec<String>>>().ok_or_else(strange)
 }
 
-/// Whether anybody listens there. Asked first, because an HTTP client takes longer to make than a prompt to show.
+/// Whether a server listens there. Checked first, because creating an HTTP client is slower than this check.
 async fn listens(url: &str) -> bool {
     let Ok(url) = reqwest::Url::parse(url) else { return false };
     match (url.host_str(), url.port_or_known_default()) {

@@ -1,7 +1,7 @@
-//! Asks again when asking again may help, and says so.
+//! Retries a model call if a retry may help, and reports it.
 //!
-//! Only before the first piece of the answer: after it an error is passed on, because what came is the turn's to
-//! keep. Waiting goes through the clock, so that dropping the stream ends it at once.
+//! Only before the first piece of the answer: after it an error is passed on, because the turn decides what to
+//! keep. Waits use the clock, so dropping the stream ends them at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use super::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
 use crate::clock::Clock;
 use crate::ids::Random;
 
-/// How often, and after what wait, a failed call is repeated.
+/// How often, and after what wait, a failed call is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Calls altogether; 1 means never again.
+    /// The number of calls altogether; 1 means no retry.
     pub tries: u32,
-    /// About the first wait; it doubles each time.
+    /// The approximate first wait; it doubles each time.
     pub first_wait: Duration,
-    /// The longest wait of our own choice.
+    /// The longest wait that we choose.
     pub longest_wait: Duration,
-    /// The longest wait that a provider may ask for; beyond it the error is passed on.
+    /// The longest wait that a provider may request; beyond it the error is passed on.
     pub longest_retry_after: Duration,
 }
 
@@ -36,12 +36,12 @@ impl RetryPolicy {
             return (asked <= self.longest_retry_after).then_some(asked);
         }
         let doubled = self.first_wait.saturating_mul(2_u32.saturating_pow(next.saturating_sub(2)));
-        // Half of the wait is chance, so that clients that failed together do not come back together.
+        // Half of the wait is random, so that clients that failed together do not retry together.
         Some(doubled.min(self.longest_wait).mul_f64(0.5 + jitter / 2.0))
     }
 }
 
-/// A model that is asked again.
+/// A model with retries.
 pub struct Retrying {
     model: Arc<dyn Model>,
     policy: RetryPolicy,
@@ -50,7 +50,7 @@ pub struct Retrying {
 }
 
 impl Retrying {
-    /// `model`, asked again as `policy` says.
+    /// `model`, retried according to `policy`.
     pub fn new(
         model: Arc<dyn Model>,
         policy: RetryPolicy,
@@ -87,7 +87,7 @@ impl Model for Retrying {
     }
 }
 
-/// One question with its repetitions.
+/// One call with its retries.
 struct Call {
     model: Arc<dyn Model>,
     policy: RetryPolicy,
@@ -125,7 +125,7 @@ impl Call {
         Some((item, self))
     }
 
-    /// Plans another try and says so, or passes the error on.
+    /// Plans a retry and reports it, or passes the error on.
     fn failed(&mut self, error: ModelError) -> Result<Chunk, ModelError> {
         let wait = match self.started {
             true => None,

@@ -1,4 +1,4 @@
-//! Tests of asking again: which errors, how often, after what wait. They never really wait.
+//! Tests of retries: which errors, how often, after what wait. They never really wait.
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use ModelErrorKind::{Cut, Overloaded, RateLimited, Refused};
 
 type Script = Vec<Result<Chunk, ModelErrorKind>>;
 
-/// Plays one script per call.
+/// Plays one script for each call.
 struct Scripted(Mutex<Vec<Script>>);
 
 impl Model for Scripted {
@@ -49,7 +49,7 @@ fn limited(seconds: u64) -> Result<Chunk, ModelErrorKind> {
     Err(RateLimited { retry_after: Some(Duration::from_secs(seconds)) })
 }
 
-/// What a call with these scripts yields, in short, and the waits in milliseconds.
+/// The result of a call with these scripts, shortened, and the waits in milliseconds.
 fn play(scripts: Vec<Script>) -> (Vec<String>, Vec<u128>) {
     let clock = ManualClock::skipping(0);
     let model = Arc::new(Scripted(Mutex::new(scripts)));

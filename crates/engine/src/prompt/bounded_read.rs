@@ -1,4 +1,5 @@
-//! Reads files of which nothing is known: at most so many bytes, and never one that could block, nor another one than was looked at.
+//! Reads unknown files safely: with a limit of bytes, and never a file that could block or that was replaced since it was
+//! checked.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -10,14 +11,14 @@ use std::path::Path;
 pub(super) struct Beginning {
     /// Its first bytes.
     pub(super) bytes: Vec<u8>,
-    /// How many there are.
+    /// The size of the file.
     pub(super) len: u64,
-    /// What the system says of it.
+    /// Its metadata.
     pub(super) about: Metadata,
 }
 
-/// Opens a file as it is: a pipe or a device is not waited for. Nothing is read of what is no regular file. The path is one without
-/// links: where one has come into it, the file is another one than was looked at.
+/// Reads the beginning of a regular file. Anything else is an error, without waiting for a pipe or a device. The path must have
+/// no links: a link that has come into it means that the file was replaced.
 pub(super) fn beginning(path: &Path, most: u64) -> io::Result<Beginning> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC;
     let flags = i32::try_from(flags.bits()).expect("BUG: flags of open fit an int");
@@ -31,12 +32,12 @@ pub(super) fn beginning(path: &Path, most: u64) -> io::Result<Beginning> {
     }
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;
-    // A file that grows, or one of the kernel's, has more bytes than it says.
+    // A growing file, or one of the kernel's, has more bytes than its size.
     let len = about.len().max(bytes.len() as u64);
     Ok(Beginning { bytes, len, about })
 }
 
-/// The text of bytes that may end in the middle of a character; nothing, of what is no text.
+/// The text of bytes that may end in the middle of a character; `None` if they are no text.
 pub(super) fn text(bytes: &[u8]) -> Option<&str> {
     if bytes.contains(&0) {
         return None;

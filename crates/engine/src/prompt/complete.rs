@@ -1,5 +1,5 @@
-//! Names of files for a person who types `@`: what they may mean, in little time, however large the folder is. Must never name what is
-//! outside of the folder, or what a rule keeps from being read.
+//! Completes file names after `@`, in limited time even in a large folder. Must never name a file outside of the folder, or one
+//! that a rule forbids to read.
 
 use std::path::{Path, PathBuf};
 
@@ -11,54 +11,54 @@ use crate::Engine;
 use crate::error::Result;
 use crate::files::blocking;
 
-/// So many entries are looked at.
+/// The most entries that are scanned.
 const MOST_SEEN: usize = 20_000;
 
-/// So deep it is looked.
+/// The deepest level that is scanned.
 const MOST_DEPTH: usize = 12;
 
-/// The tools by which an agent would learn such a name, or what is in the file.
+/// The tools that could show such a name or the file's content to an agent.
 const READERS: [&str; 3] = ["list", "glob", "read"];
 
-/// Names that fit what was typed.
+/// Names that match the typed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Like {
     /// The best first.
     pub paths: Vec<PathLike>,
-    /// Whether there may be others: more fit, or not everything was looked at.
+    /// Whether there may be more: more names match, or the scan was limited.
     pub more: bool,
 }
 
-/// A file or folder that fits.
+/// A matching file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathLike {
-    /// From the folder.
+    /// Its path relative to the folder.
     pub path: String,
     /// Whether it is a folder.
     pub is_dir: bool,
 }
 
 impl Engine {
-    /// Names of files of a conversation's folder for a person who types them; none, where it has no folder.
+    /// Completions in a conversation's folder; none without a folder.
     pub async fn paths_of(&self, of: ConversationId, prefix: String, limit: usize) -> Result<Like> {
         let Some(folder) = self.store().summary(of).await?.folder else { return Ok(Like::default()) };
         let permission = self.permission(of).await?;
         blocking(move || paths_like(Path::new(&folder), &permission, &prefix, limit)).await
     }
 
-    /// The same, of a folder in which no conversation is yet.
+    /// The same in a folder without a conversation yet.
     pub async fn paths_in(&self, folder: PathBuf, prefix: String, limit: usize) -> Result<Like> {
         let permission = self.permission_for_all();
         blocking(move || paths_like(&folder, &permission, &prefix, limit)).await
     }
 }
 
-/// Files and folders that go on as `prefix` does: those whose path begins so, those whose name does, and those that hold it, each
-/// the shallow ones first. What ignore files leave out, and hidden files unless the name begins with a dot, are left out.
+/// Files and folders that match `prefix`: paths that begin with it, names that begin with it, and paths that contain it; the
+/// least deep first in each group. Ignored files are left out, and hidden ones unless the prefix begins with a dot.
 pub fn paths_like(folder: &Path, permission: &Permission, prefix: &str, limit: usize) -> Like {
     let (base, wanted) =
         prefix.rsplit_once('/').map_or(("", prefix), |(base, _)| prefix.split_at(base.len() + 1));
-    // Only what is below the folder that is written out can begin so.
+    // Only paths below the typed folder can begin with the prefix.
     let Some(start) = inside(folder, base) else { return Like::default() };
     let wanted = wanted.to_lowercase();
     let mut found: Vec<(u8, usize, String, bool)> = Vec::new();
@@ -81,14 +81,14 @@ pub fn paths_like(folder: &Path, permission: &Permission, prefix: &str, limit: u
     Like { paths: paths.collect(), more }
 }
 
-/// A folder by its name, where it is in the folder, links followed.
+/// A folder by its name, if it is inside the folder after following links.
 fn inside(folder: &Path, name: &str) -> Option<PathBuf> {
     let path = folder.join(name);
     let real = path.canonicalize().ok()?;
     (!name.starts_with('/') && real.starts_with(folder.canonicalize().ok()?)).then_some(path)
 }
 
-/// What is below a folder, by path relative to it, and whether it is a folder. Names that are no text are left out.
+/// The entries below a folder: the relative path, and whether it is a folder. Names that are not text are left out.
 fn below(
     start: &Path,
     permission: &Permission,

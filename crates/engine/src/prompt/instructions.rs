@@ -1,6 +1,6 @@
 //! Instruction files: `AGENTS.md` of the folder and of the folders above it, and the person's own.
 //!
-//! They are somebody's words in a folder that may be a stranger's: they are read bounded, and a link does not lead to a file
+//! Their content is untrusted: the folder may be a stranger's. They are read with a limit, and a link must not lead to a file
 //! elsewhere.
 
 use std::collections::BTreeMap;
@@ -11,50 +11,50 @@ use retake_core::{Fact, Part};
 
 use super::{Places, bounded_read};
 
-/// What the keys of facts begin with that tell which version of a file was given; the path follows.
+/// The prefix of the keys of facts that record the version of a file; the path follows.
 pub const FACT: &str = "instructions/";
 
-/// The names of such files, the better one first: only one of a folder is read.
+/// The names of such files, the preferred one first: only one in each folder is read.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
-/// All of them together, in bytes.
+/// The most bytes of all of them together.
 const MOST: usize = 32_000;
 
-/// So many folders above are looked at.
+/// The most folders above that are searched.
 const MOST_FOLDERS: usize = 64;
 
 /// An instruction file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it says, as far as there is room for it.
+    /// Its text, as far as it fits.
     pub text: String,
-    /// How many of its bytes there was no room for.
+    /// The number of bytes that did not fit.
     pub cut: u64,
 }
 
 impl Instruction {
-    /// The key of the fact that tells which version was given.
+    /// The key of the fact that records its version.
     pub fn key(&self) -> String {
         format!("{FACT}{}", self.path.display())
     }
 
-    /// What tells this version from another.
+    /// The digest of this version.
     pub fn digest(&self) -> String {
         let digest = retake_store::digest(&format!("{}\n{}", self.cut, self.text));
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// The instruction files of a folder, the nearest last. Where there is no room for all, the nearest have it.
+/// The instruction files of a folder, the nearest last. If not all fit, the nearest ones come first.
 pub fn instructions(places: &Places) -> Vec<Instruction> {
     let mut found: Vec<Instruction> = Vec::new();
     let mut left = MOST;
     let (folders, repository) = folders(places);
     for folder in &folders {
         let near = *folder == places.folder;
-        // Without a repository a link leads no further than its own folder.
+        // Without a repository, a link must stay within its own folder.
         let within = repository.as_ref().unwrap_or(folder);
         found.extend(of_folder(folder, places, Some(within), near, &mut left));
     }
@@ -67,8 +67,8 @@ pub fn instructions(places: &Places) -> Vec<Instruction> {
     found
 }
 
-/// The folder and those above it, the nearest first, up to the repository's root, or else to home; and that root.
-/// Where there is neither, only the folder itself: files further up are not meant for it.
+/// The folder and those above it, the nearest first, up to the repository's root, or else to home; and that root. Without either,
+/// only the folder itself: files further up are not meant for it.
 fn folders(places: &Places) -> (Vec<PathBuf>, Option<PathBuf>) {
     let above: Vec<&Path> = places.folder.ancestors().take(MOST_FOLDERS).collect();
     let root = above.iter().position(|folder| folder.join(".git").symlink_metadata().is_ok());
@@ -78,7 +78,7 @@ fn folders(places: &Places) -> (Vec<PathBuf>, Option<PathBuf>) {
     (above[..=last].iter().map(|folder| folder.to_path_buf()).collect(), root)
 }
 
-/// The file of one folder, if it has one that says something.
+/// The file of one folder, if it has one with content.
 fn of_folder(
     folder: &Path,
     places: &Places,
@@ -97,9 +97,9 @@ fn of_folder(
             return None;
         }
     }
-    // One byte more, so that a file that just fits is not called cut.
+    // One more byte, so that a file that just fits is not reported as truncated.
     let look = bounded_read::beginning(&leads, MOST as u64 + 1).ok()?;
-    // A link is the word of whoever made it.
+    // The owner of a link counts, too.
     let owners = [look.about.uid(), path.symlink_metadata().ok()?.uid()];
     if !near && !owners.into_iter().all(|owner| is_trusted(owner, &places.folder)) {
         return None;
@@ -116,16 +116,15 @@ fn of_folder(
     Some(Instruction { path, text: text[..end].to_owned(), cut: look.len - end as u64 })
 }
 
-/// Whether a file above the folder is the person's own, the system's, or that of the folder's owner; another one could have been put
-/// there by anybody.
+/// Whether a file above the folder belongs to the person, the system, or the folder's owner; anybody could have put another one
+/// there.
 fn is_trusted(owner: u32, folder: &Path) -> bool {
     let is_folders = || folder.metadata().is_ok_and(|meta| meta.uid() == owner);
     owner == rustix::process::geteuid().as_raw() || owner == 0 || is_folders()
 }
 
-/// What an entry has to tell of instruction files that the path does not know yet. These are the new ones, those that have
-/// changed, those that are gone, and the facts of it. Nothing, if it knows all. `given` are the facts of the path whose keys
-/// begin with [`FACT`].
+/// The entry about instruction files that the path does not know yet: new ones, changed ones, removed ones, with its facts.
+/// `None` if the path knows all. `given` are the facts of the path whose keys begin with [`FACT`].
 pub fn due(current: &[Instruction], given: &[Fact]) -> Option<Vec<Part>> {
     let given: BTreeMap<&str, &str> = given
         .iter()

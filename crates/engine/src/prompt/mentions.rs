@@ -1,7 +1,7 @@
-//! `@path` in what a person says: the file comes along.
+//! `@path` in a person's message attaches the file.
 //!
-//! It is the person's word, so that it may name any file that they can read. What is not attached is reported, never silently
-//! left out; the message itself stays as it is.
+//! The person typed it, so it may name any file that they can read. A file that is not attached is reported, never left out
+//! silently; the message itself does not change.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,25 +15,25 @@ use crate::notice::{FileKind, Mentioned, Notice};
 /// The longest text that is attached.
 const MOST_TEXT: u64 = 64 * 1024;
 
-/// The largest picture that is attached: more no provider takes.
+/// The largest picture that is attached: no provider accepts a larger one.
 const MOST_PICTURE: u64 = 5 * 1024 * 1024;
 
 /// The largest PDF that is attached; it is sent again in every turn.
 const MOST_PDF: u64 = 10 * 1024 * 1024;
 
-/// So many files of one message are attached.
+/// The most files that one message attaches.
 const MOST_FILES: usize = 32;
 
-/// So many bytes of one message are attached.
+/// The most bytes that one message attaches.
 const MOST_TOGETHER: usize = 20 * 1024 * 1024;
 
-/// So many entries of a folder are listed.
+/// The most entries of a folder that are listed.
 const MOST_ENTRIES: usize = 200;
 
-/// So many entries of a folder are looked at.
+/// The most entries of a folder that are read.
 const MOST_SEEN: usize = 10_000;
 
-/// What a person says, with the files that it mentions behind it, and what to tell them of these.
+/// A person's message with the files that it mentions, and the notices about them.
 pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<Notice>) {
     let is_piped = unmark(&mut parts);
     let mut found = Found { places, seen: BTreeSet::new(), bytes: 0, parts: Vec::new(), notices: Vec::new() };
@@ -49,29 +49,29 @@ pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<Notice
     (parts, found.notices)
 }
 
-/// The key of the fact that marks words that came through a pipe, as long as they wait to be said.
+/// The key of the fact that marks piped text while it waits to be sent.
 const PIPED: &str = "piped";
 
-/// What marks words that came through a pipe: they may be anybody's, and attach nothing.
+/// The mark of piped text: it is untrusted and attaches nothing.
 pub fn piped() -> Part {
     Part::Facts(vec![Fact::new(PIPED, "yes")])
 }
 
-/// Takes the mark off; says whether it was there.
+/// Removes the mark; returns whether it was there.
 pub fn unmark(parts: &mut Vec<Part>) -> bool {
     let all = parts.len();
     parts.retain(|part| *part != piped());
     parts.len() < all
 }
 
-/// A mention as it is written.
+/// A mention as it was typed.
 struct Mention<'a> {
     name: &'a str,
-    /// In quotes: no sign at its end is the sentence's.
+    /// Whether it was in quotes: then punctuation at its end is part of the name.
     quoted: bool,
 }
 
-/// The mentions of a message, without those in blocks of code and in quotes, which somebody else may have written.
+/// The mentions of a message, except those in code blocks and quotes, which may be somebody else's text.
 fn mentioned(text: &str) -> Vec<Mention<'_>> {
     let mut mentions = Vec::new();
     let mut fenced = false;
@@ -111,7 +111,7 @@ fn of_line<'a>(line: &'a str, mentions: &mut Vec<Mention<'a>>) {
     }
 }
 
-/// What has been found so far.
+/// The attachments so far.
 struct Found<'a> {
     places: &'a Places,
     seen: BTreeSet<PathBuf>,
@@ -172,7 +172,7 @@ impl Found<'_> {
     fn led_away(&self, path: &Path, whole: &Path) -> Option<Mentioned> {
         let folder = &self.places.folder;
         let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-        // Whoever writes `..` means what lies outside.
+        // `..` in the path means a file outside on purpose.
         let goes_up = path.components().any(|part| part == Component::ParentDir);
         let is_elsewhere = !goes_up && path.starts_with(folder) && !whole.starts_with(&real);
         let guarded = &self.places.guarded;
@@ -183,7 +183,7 @@ impl Found<'_> {
         is_elsewhere.then(|| Mentioned::LeadsOut(whole.to_owned()))
     }
 
-    /// The file that is meant: signs at the end may belong to the name or to the sentence.
+    /// The file that is meant: punctuation at the end may belong to the name or to the sentence.
     fn named<'m>(&self, mention: &Mention<'m>) -> Option<(&'m str, PathBuf)> {
         let mut name = mention.name;
         loop {
@@ -197,14 +197,14 @@ impl Found<'_> {
     }
 }
 
-/// Signs that may stand behind a name.
+/// Punctuation that may follow a name.
 const SIGNS: &str = ".,;:!?)]}>\"'…";
 
 fn bare<'a>(mention: &Mention<'a>) -> &'a str {
     if mention.quoted { mention.name } else { mention.name.trim_end_matches(|c| SIGNS.contains(c)) }
 }
 
-/// The part that a file becomes, or why it becomes none. Its path is one without links.
+/// The part for a file, or why it is not attached. Its path has no links.
 fn attached(name: &str, path: &Path) -> Result<Part, Mentioned> {
     let about = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if about.is_dir() {
@@ -253,7 +253,7 @@ fn unreadable(error: &std::io::Error) -> Mentioned {
     }
 }
 
-/// What kind of picture these bytes are, by their beginning.
+/// The picture format of these bytes, from their beginning.
 fn picture(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
@@ -264,7 +264,7 @@ fn picture(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What is in a folder, one level deep.
+/// The entries of a folder, one level deep.
 fn listing(path: &Path) -> std::io::Result<String> {
     let mut names = Vec::new();
     for entry in fs::read_dir(path)?.take(MOST_SEEN) {

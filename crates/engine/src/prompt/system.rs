@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::tz::TimeZone;
 use retake_core::Time;
 
-/// What the system prompt tells. None of it changes while a conversation lasts.
+/// The content of the system prompt. It does not change during a conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// The folder of the conversation.
@@ -16,10 +16,10 @@ pub struct About<'a> {
     pub began: Time,
 }
 
-/// How the agent works.
+/// The instructions for the agent.
 const AGENT: &str = include_str!("system.md");
 
-/// The person's own instructions, and below them, for an agent, what it is and how it works. Nothing, if neither is there.
+/// The person's own instructions, followed by the agent's instructions if there are tools. `None` without either.
 pub fn system_prompt(own: Option<&str>, about: Option<&About<'_>>) -> Option<String> {
     let own = own.map(str::trim).filter(|own| !own.is_empty()).map(str::to_owned);
     let agent = about.map(|about| format!("{}\n\n{}", AGENT.trim(), facts(about)));
@@ -32,7 +32,7 @@ fn facts(about: &About<'_>) -> String {
     lines.extend(about.roots.iter().map(|root| format!("Also: {}", root.display())));
     lines.push(format!("System: {} on {}", std::env::consts::OS, std::env::consts::ARCH));
     if let Ok(began) = jiff::Timestamp::from_millisecond(about.began.0) {
-        // In UTC: a zone may change under a conversation.
+        // In UTC: the time zone may change during a conversation.
         lines.push(format!("This conversation began on {}.", began.to_zoned(TimeZone::UTC).date()));
     }
     lines.join("\n")

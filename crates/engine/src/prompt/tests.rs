@@ -1,4 +1,4 @@
-//! Tests of what a model is told: that it stays the same, that files are read bounded, and what a mention is.
+//! Tests of the prompt: it stays the same, files are read with limits, and mentions are recognised.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -37,7 +37,7 @@ fn fifo(path: &Path) {
     rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).expect("a pipe");
 }
 
-/// Fails where `work` blocks.
+/// Fails if `work` blocks.
 fn in_time<T: Send + 'static>(places: &Places, work: impl FnOnce(&Places) -> T + Send + 'static) -> T {
     let (tell, told) = mpsc::channel();
     let places = places.clone();
@@ -80,7 +80,7 @@ fn instruction_files_come_from_the_settings_down_to_the_folder() {
     assert_eq!(texts(&instructions(&world.places)), ["mine", "repo", "sub"]);
     fs::remove_dir(world.repo.join(".git")).expect("removed");
     assert_eq!(texts(&instructions(&world.places)), ["mine", "above the repository", "repo", "sub"]);
-    // Neither repository nor home: what stands above is nobody's word on it.
+    // Without a repository and a home, files above the folder do not count.
     let places = Places { home: None, config: None, ..world.places.clone() };
     assert_eq!(texts(&instructions(&places)), ["sub"]);
 }
@@ -138,7 +138,7 @@ fn a_huge_file_is_cut_and_says_so_and_the_nearest_has_the_room() {
     let huge = fs::File::create(world.repo.join("sub/AGENTS.md")).expect("a file");
     fs::write(world.repo.join("sub/AGENTS.md"), "ä".repeat(20_000)).expect("written");
     huge.set_len(5 << 30).expect("a hole");
-    // Holes are no text; what comes before them is as much as is read.
+    // Holes are no text; the read limit ends before them.
     write(world.repo.join("AGENTS.md"), "far");
     let found = in_time(&world.places, instructions);
     let near = found.last().expect("the nearest");
@@ -169,11 +169,11 @@ fn a_version_is_reported_once_and_what_changes_or_goes_is_reported_again() {
     let (text, second) = told(&[file("/a", "three")], &first).expect("due");
     assert_eq!(text, "/b is gone: what it said no longer holds.\n\n/a has changed. It now says:\n\nthree");
     assert_eq!(told(&[file("/a", "three")], &second), None);
-    // A file that comes back is told anew.
+    // A file that comes back is reported again.
     assert!(told(&[file("/a", "three"), file("/b", "two")], &second).is_some());
 }
 
-/// A job of the agent can put a link instead of a file after it was looked at.
+/// A job of the agent can replace a file by a link after the check.
 #[test]
 fn trial_23_a_path_into_which_a_link_has_come_since_is_not_read() {
     let world = world();
@@ -189,7 +189,7 @@ fn trial_23_a_path_into_which_a_link_has_come_since_is_not_read() {
     assert_eq!(bounded_read::beginning(&secret, 100).expect("it is there").bytes, b"hunter2");
 }
 
-/// What comes through a pipe may be anybody's: a log, a page, the output of a build.
+/// Piped text may be anybody's: a log, a page, the output of a build.
 #[test]
 fn trial_23_words_from_a_pipe_attach_no_file() {
     let world = world();
@@ -202,7 +202,7 @@ fn trial_23_words_from_a_pipe_attach_no_file() {
     assert_eq!(said.len(), 2, "who types it means it");
 }
 
-/// What became of each mention, by name.
+/// The result of each mention, by name.
 fn outcomes(notices: Vec<Notice>) -> Vec<(String, Mentioned)> {
     let one = |notice| match notice {
         Notice::Mention(name, outcome) => (name, outcome),
@@ -211,7 +211,7 @@ fn outcomes(notices: Vec<Notice>) -> Vec<(String, Mentioned)> {
     notices.into_iter().map(one).collect()
 }
 
-/// What is attached to a message, by name or kind, and what became of the rest.
+/// The attachments of a message, by name or kind, and the results of the other mentions.
 fn mentioned(places: &Places, text: &str) -> (Vec<String>, Vec<(String, Mentioned)>) {
     let (parts, notices) = mentions(vec![Part::text(text)], places);
     assert_eq!(parts[0], Part::text(text));

@@ -1,5 +1,5 @@
-//! Asks the model and stores its answer: chunks to events, the whole to the store. What came before a stop or a cut is kept,
-//! marked interrupted.
+//! Calls the model and stores its answer: chunks become events, the whole answer is stored. The output before a stop or a cut
+//! is kept, marked interrupted.
 
 use std::time::Duration;
 
@@ -15,23 +15,23 @@ use crate::log::{self, LogFailure as _};
 use crate::model::{Answer, Chunk, EndReason, ModelError, Prompt, ToolSpec};
 use crate::notice::Notice;
 
-/// A stream in progress is saved this often: a crash loses no more.
+/// How often a stream in progress is saved: a crash loses no more than this.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
-/// Why the chunks ended.
+/// Why the stream of chunks ended.
 enum Close {
-    /// The model was done.
+    /// The model finished.
     Done,
-    /// Somebody stopped it.
+    /// The run was stopped.
     Stopped,
     /// The model failed.
     Failed(EngineError),
-    /// Nothing of it may be stored any more.
+    /// The fence is no longer valid: nothing may be stored.
     Fenced,
 }
 
 impl Driver {
-    /// Asks the model with what is there now, words that have joined included.
+    /// Calls the model with the current prompt, joined messages included.
     pub(super) async fn ask_model(&mut self) -> TurnInput {
         let prompt = match self.join().await {
             Ok(()) => self.prompt().await,
@@ -48,7 +48,7 @@ impl Driver {
         let mut answer = Answer::default();
         let id = self.engine.new_entry_id();
         if self.so_far.stored.is_none() && self.ground.failed.is_some() {
-            // So that a crash before any answer takes the step back back. Without the row it stays, where undo takes it back.
+            // Persisted first, so that crash recovery reverts the step. Without the row the step stays, and undo reverts it.
             self.save(id, Vec::new()).await.or_log("after a crash this step would stay");
         }
         let chunks = self.choice.model.stream(prompt);
@@ -59,7 +59,7 @@ impl Driver {
         }
     }
 
-    /// What was said meanwhile, to be heard at the next opportunity, becomes part of the run.
+    /// Waiting messages that may join become part of the run.
     async fn join(&mut self) -> Result<()> {
         let conversation = self.claim.conversation();
         let join = RunInput::Join(self.fence, self.engine.now());
@@ -78,7 +78,7 @@ impl Driver {
         Ok(())
     }
 
-    /// What the model is asked.
+    /// The prompt for the model.
     async fn prompt(&self) -> Result<Prompt> {
         let conversation = self.claim.conversation();
         let messages = self.engine.store().prompt(conversation, None).await?;
@@ -93,7 +93,7 @@ impl Driver {
         })
     }
 
-    /// Stores what came, and says what it asks for.
+    /// Stores the answer so far, and returns the calls that it requests.
     async fn keep(&mut self, id: EntryId, answer: &Answer, close: Close) -> Result<TurnInput> {
         let parts = answer.parts();
         let empty = parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
@@ -103,11 +103,11 @@ impl Driver {
                 self.so_far.error = Some(EngineError::empty_answer(&self.model));
                 return Ok(TurnInput::Broken);
             }
-            // After its calls a model may have nothing more to say.
+            // After its calls, a model may have nothing more to say.
             Close::Done if empty => return Ok(TurnInput::Answered(Vec::new())),
             Close::Done => false,
             Close::Stopped => {
-                // Nothing runs while the model is asked: there is nothing to be done but to remember it.
+                // No call runs while the model answers: the stop only needs to be recorded.
                 drop(self.turn.step(TurnInput::Stop));
                 true
             }
@@ -150,7 +150,7 @@ impl Driver {
         Ok(TurnInput::Answered(asked))
     }
 
-    /// Gathers the answer until it ends, is stopped or fails.
+    /// Collects the answer until it ends, is stopped or fails.
     async fn listen(
         &mut self,
         id: EntryId,
@@ -198,7 +198,7 @@ impl Driver {
         }
     }
 
-    /// Saves what has come so far, outside the log.
+    /// Saves the answer so far, outside the log.
     async fn save(&self, id: EntryId, parts: Vec<Part>) -> Result<()> {
         let row = StreamRow {
             conversation: self.claim.conversation(),
@@ -212,7 +212,7 @@ impl Driver {
     }
 }
 
-/// The event that listeners get for a chunk.
+/// The event for a chunk.
 fn event(chunk: Chunk) -> Option<RunEvent> {
     match chunk {
         Chunk::Text(text) => Some(RunEvent::Text(text)),
@@ -223,7 +223,7 @@ fn event(chunk: Chunk) -> Option<RunEvent> {
     }
 }
 
-/// What to say of an answer that did not end by itself.
+/// The notice about an answer that did not end by itself.
 fn remark(reason: &EndReason) -> Option<Notice> {
     match reason {
         EndReason::Length => Some(Notice::AnswerCut),

@@ -1,5 +1,4 @@
-//! The same request again while the run that it began is at work: it hears what the run has said so far, and what comes then. Must
-//! never begin a run.
+//! Repeated requests for a run at work: they get its events so far, and the following ones. Must never begin a run.
 
 use std::sync::Arc;
 
@@ -12,14 +11,14 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 impl Engine {
-    /// The events of the run at work that this request has begun. None, where no run at work is this request's.
+    /// The events of the run at work that this request has begun. None if no run at work belongs to this request.
     pub(crate) fn attach(
         self: &Arc<Self>,
         conversation: ConversationId,
         by: &By,
     ) -> Result<Option<BoxStream<'static, RunEvent>>> {
         let Some(request) = &by.request else { return Ok(None) };
-        // Before the run is looked for: so the end of one that is found will be heard.
+        // Subscribed before the run is looked up, so that the end of a run that is found is not missed.
         let (now, following) = self.follow_runs(conversation);
         let Some(serving) = self.serving(conversation, request) else { return Ok(None) };
         let same = |(serving, by): (Digest, Digest)| by.matches(serving.current);
@@ -33,7 +32,7 @@ impl Engine {
     }
 }
 
-/// Hands on what the run says, until it ends or nobody takes it.
+/// Forwards the events of the run until it ends or the receiver is gone.
 async fn relay(mut following: RunSubscription, events: Events) {
     loop {
         let next = tokio::select! {
@@ -50,7 +49,7 @@ async fn relay(mut following: RunSubscription, events: Events) {
     }
 }
 
-/// What a run has said until now, as it said it. Nothing, where it has not begun to speak.
+/// The events of a run so far. Empty if it has not begun to answer.
 fn so_far(now: RunNow, began: Option<Receipt>) -> Vec<RunEvent> {
     let RunNow { model, text, reasoning, calls, asks, questions } = now;
     let Some(model) = model else { return Vec::new() };
@@ -67,7 +66,7 @@ fn so_far(now: RunNow, began: Option<Receipt>) -> Vec<RunEvent> {
     events
 }
 
-/// More was said at once than is kept for a listener.
+/// The event for a listener that lagged and missed events.
 fn behind() -> RunEvent {
     let what = "this listener fell behind what the run says; the run goes on";
     let error = EngineError::new(Kind::Refused, "behind", what);

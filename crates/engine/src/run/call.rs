@@ -1,5 +1,5 @@
-//! A call of a tool: what it is about to do, whether it may, what came of it. It is written down before it runs, captures stand
-//! around whatever may write, and its result is one entry with what it changed.
+//! A tool call: its intent, its ruling, its result. It is in the ledger before it runs, captures surround each call that may
+//! write, and its result is one entry with its changes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,48 +22,48 @@ use crate::files::Around;
 use crate::log::LogFailure as _;
 use crate::notice::Notice;
 
-/// More of a result is not stored, whatever a tool says.
+/// The most bytes of a result that are stored.
 const RESULT_MAX: usize = 256 << 10;
 
-/// Why a call is not run that a person would have to allow.
+/// Why a call does not run that needs an approval.
 const UNATTENDED: &str = "it needs an approval, and no client is there to answer";
 
-/// A call that an answer asks for, looked at.
+/// A requested call with its intent.
 #[derive(Clone)]
 pub(super) struct Ready {
-    /// Unique in the data directory: what decisions, the ledger and processes name it by.
+    /// Its key, unique in the data directory, in decisions, the ledger and processes.
     pub(super) key: String,
     /// The provider's id.
     id: String,
     name: String,
-    /// An object, or why it is none.
+    /// Its arguments as an object, or why they are none.
     pub(super) arguments: std::result::Result<Value, String>,
-    /// The entry that asks for it.
+    /// The entry that requests it.
     entry: EntryId,
     tool: Option<Arc<dyn Tool>>,
     pub(super) intent: Intent,
-    /// What of it stays when files go back.
+    /// The effect that stays when files are reverted.
     leaves: EffectClass,
     settled: Settled,
-    /// What may be done, as it was when that was settled.
+    /// The permissions with which it was ruled.
     permission: Arc<Permission>,
-    /// A person has seen what it is.
+    /// Whether a person has seen it.
     told: bool,
-    /// The same was done, and taken back from the conversation only.
+    /// An equal call that ran before and was reverted in the conversation only.
     again: Option<Effect>,
 }
 
 /// Whether a call is in the ledger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begun {
-    /// It never began, or nothing of it can stay.
+    /// It never began, or it has no effect that can stay.
     Never,
-    /// It was written down before it began.
+    /// It was recorded before it began.
     InLedger,
 }
 
 impl Ready {
-    /// A digest of tool and arguments: an equal call has an equal one.
+    /// A digest of tool and arguments: equal calls have equal digests.
     fn digest(&self) -> Digest {
         of_call(&self.name, &self.arguments)
     }
@@ -80,7 +80,7 @@ impl Ready {
 }
 
 impl Driver {
-    /// The calls of an answer.
+    /// Prepares the calls of an answer.
     pub(super) fn prepare(&mut self, entry: EntryId, parts: &[Part]) -> Vec<CallAsked> {
         self.calls.clear();
         self.halt.send_replace(false);
@@ -111,7 +111,7 @@ impl Driver {
         asked
     }
 
-    /// Looks at what a call is about to do, and settles whether it may. What makes no sense is refused, with what to do instead.
+    /// Determines the intent of a call, and its ruling. An invalid call is refused, with a hint for the model.
     pub(super) async fn look(&mut self, key: String) -> TurnInput {
         let Some(mut ready) = self.calls.remove(&key) else { return TurnInput::Ended(key) };
         let looked = self.looked(&mut ready).await;
@@ -141,7 +141,7 @@ impl Driver {
                 ready.settled = Settled::Deny(why);
             }
             Ok(mut intent) => {
-                // What is written where no capture looks stays.
+                // A file that no capture covers stays after a rewind.
                 let is_kept = |path: &Path| self.scene.kept().iter().any(|root| path.starts_with(root));
                 let elsewhere = |touch: &Touch| matches!(touch, Touch::Write(path) if !is_kept(path));
                 if intent.touches.iter().any(elsewhere) {
@@ -169,12 +169,12 @@ impl Driver {
         Ok(())
     }
 
-    /// What keeps files with secrets back from the run's calls.
+    /// The guard that keeps files with secrets from the run's calls.
     fn guards<'a>(&'a self, permission: &'a Permission) -> Guards<'a> {
         Guards { guarded: &self.scene.guarded, permission, roots: &self.scene.roots }
     }
 
-    /// What the run may do now.
+    /// The run's current permissions.
     async fn permission(&self) -> Result<Permission> {
         Ok(self.scene.permission(self.engine.permission(self.claim.conversation()).await?))
     }
@@ -184,19 +184,19 @@ impl Driver {
         format!("there is no tool “{name}”; there are: {}", names.join(", "))
     }
 
-    /// Asks a person whether a call may run.
+    /// Requests an approval for a call.
     pub(super) async fn request_approval(&mut self, key: String) -> Option<TurnInput> {
         let listening = self.events.listening();
         if self.engine.is_unattended(&listening) {
             let hint = "skip it, and say at the end what it is needed for";
             return Some(self.denied(key, format!("{UNATTENDED}; {hint}")));
         }
-        // Without rules to offer it can be asked all the same.
+        // The request can be sent without suggested rules.
         let permission = self.permission().await.or_log("no rules are offered").unwrap_or_default();
         let ready = self.calls.get_mut(&key)?;
         let Settled::Ask(cause) = ready.settled.clone() else { return None };
         ready.told = true;
-        // What was done before is asked about whatever rules say.
+        // A call that ran before always needs an approval, whatever the rules are.
         let offers = match ready.again {
             Some(_) => Vec::new(),
             None => {
@@ -221,7 +221,7 @@ impl Driver {
             tokio::select! {
                 () = engine.until_unattended(&listening) => {
                     let left = "the last client that could approve it has left; skip it, and say at the end what it is needed for";
-                    // Somebody may have answered at this very moment.
+                    // A person may have answered at this very moment.
                     drop(engine.decide(conversation, &key, Decision::Unattended(left.to_owned())));
                 }
                 () = session.until_settled(&key) => {}
@@ -230,7 +230,7 @@ impl Driver {
         None
     }
 
-    /// A person has decided.
+    /// Handles a person's decision.
     pub(super) async fn decided(&mut self, key: String, decision: Decision) -> TurnInput {
         let remembered = match decision {
             Decision::Once => return TurnInput::Allowed(key),
@@ -253,7 +253,7 @@ impl Driver {
         TurnInput::Denied(key)
     }
 
-    /// Keeps a rule for this conversation.
+    /// Stores a rule for this conversation.
     async fn remember(&self, rule: Rule) -> Result<()> {
         let conversation = self.claim.conversation();
         let mut own = self.engine.own_permission(conversation).await?;
@@ -261,7 +261,7 @@ impl Driver {
         Ok(self.engine.store().set_permission(conversation, own).await?)
     }
 
-    /// Stores that a call was not run, and why.
+    /// Stores that a call did not run, with the reason.
     pub(super) async fn refuse(&mut self, key: String) -> TurnInput {
         let Some(ready) = self.calls.get(&key) else { return TurnInput::Ended(key) };
         let why = match &ready.settled {
@@ -279,7 +279,7 @@ impl Driver {
         }
     }
 
-    /// Begins a call; its end comes through the inbox.
+    /// Starts a call; its end arrives in the inbox.
     pub(super) async fn start(&mut self, key: &str) {
         let Some(ready) = self.calls.get(key).cloned() else { return };
         self.events.send(RunEvent::Calling(ready.shown()));
@@ -287,13 +287,13 @@ impl Driver {
         let (inbox, key) = (self.inbox.clone(), key.to_owned());
         let work = async move {
             let done = stage.run(ready).await;
-            // A run that is over asks nobody any more.
+            // The run may be over; then there is no receiver.
             drop(inbox.send(Inbox::Ended(key, done)));
         };
         tokio::spawn(work.in_current_span());
     }
 
-    /// What a call works with.
+    /// The host of a call.
     fn stage(&self, ready: &Ready) -> ToolHost {
         let reads = ready.intent.touches.iter().filter_map(|touch| match touch {
             Touch::Read(path) => Some(path.clone()),
@@ -318,7 +318,7 @@ impl Driver {
 }
 
 impl ToolHost {
-    /// Runs a call and stores what came of it.
+    /// Runs a call and stores its result.
     async fn run(self, ready: Ready) -> Result<()> {
         let Some(tool) = ready.tool.clone() else { return Ok(()) };
         let changes = ready.intent.class != EffectClass::None;
@@ -326,7 +326,7 @@ impl ToolHost {
             self.engine.store().begin_effect(self.effect(&ready), Some(self.fence)).await?;
         }
         let begun = if changes { Begun::InLedger } else { Begun::Never };
-        // Without a look at the folders before it, nothing that it does could be taken back, and no secret be kept from it.
+        // Without a capture before it, none of its changes could be reverted, and no secret could be hidden from it.
         let around = match changes && tool.may_write() && !self.roots.is_empty() {
             false => None,
             true => match self.begins(&ready).await {
@@ -354,7 +354,7 @@ impl ToolHost {
         self.store(ready, around, Output::failed(format!("not run: {error}")), begun).await
     }
 
-    /// Looks at the folders that captures cover. One that can't be looked at is none that it may write in.
+    /// Captures the folders before the call. It must not write in a folder that cannot be captured.
     async fn begins(&self, ready: &Ready) -> Result<Around> {
         let further = self.roots.get(1..self.kept).unwrap_or_default();
         let engine = &self.engine;
@@ -386,7 +386,7 @@ impl ToolHost {
         }
     }
 
-    /// Stores the result, with what the call changed.
+    /// Stores the result with the call's changes.
     async fn store(&self, ready: &Ready, around: Option<Around>, output: Output, begun: Begun) -> Result<()> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
         self.engine.waits.notes(&facts);
@@ -426,7 +426,7 @@ impl ToolHost {
     }
 }
 
-/// What was done before and taken back from the conversation only is asked about, unless it is denied anyway.
+/// A call that ran before and was reverted in the conversation only needs an approval, unless it is denied anyway.
 fn asked_again(settled: Settled, again: Option<&Effect>) -> Settled {
     match (&settled, again) {
         (Settled::Allow | Settled::Ask(_), Some(_)) => Settled::Ask(AskCause::RanBefore),
@@ -434,7 +434,7 @@ fn asked_again(settled: Settled, again: Option<&Effect>) -> Settled {
     }
 }
 
-/// The arguments of a call, an object.
+/// The arguments of a call as an object.
 fn arguments_of(text: &str) -> std::result::Result<Value, String> {
     match serde_json::from_str(if text.trim().is_empty() { "{}" } else { text }) {
         Ok(value @ Value::Object(_)) => Ok(value),
@@ -443,7 +443,7 @@ fn arguments_of(text: &str) -> std::result::Result<Value, String> {
     }
 }
 
-/// A result that is not longer than a result may be.
+/// A result, truncated to the limit.
 fn bounded(mut content: String) -> String {
     if content.len() > RESULT_MAX {
         let cut = (0..=RESULT_MAX).rev().find(|at| content.is_char_boundary(*at)).unwrap_or(0);
@@ -465,13 +465,13 @@ fn part(attached: retake_tools::Attached) -> Part {
 }
 
 impl EngineError {
-    /// A model that said nothing.
+    /// The error for an empty answer.
     pub(super) fn empty_answer(model: &str) -> Self {
         Self::new(crate::error::Kind::Model, "empty_answer", format!("{model} gave an empty answer"))
             .hint("ask again, or choose another model")
     }
 
-    /// A turn without an end.
+    /// The error for a turn with too many model calls.
     pub(super) fn too_many_steps(limit: u32) -> Self {
         let what = format!("the model was asked {limit} times in one run and still wants to go on");
         Self::new(crate::error::Kind::Refused, "too_many_steps", what).hint("say “go on” if it should")

@@ -1,5 +1,5 @@
-//! Carries a run out: it does what the machines of core decide, and hands them the results. It decides nothing
-//! itself.
+//! Carries out a run: it performs the effects that core's machines decide, and gives them the results. It must
+//! decide nothing itself.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::log::{self, LogFailure as _};
 use crate::model::Choice;
 use crate::session::Claim;
 
-/// How often a run gives a sign of life.
+/// How often a run renews its claim.
 pub(super) const BEAT: Duration = Duration::from_secs(5);
 
-/// What wakes a run.
+/// The events that wake a run.
 #[derive(Debug)]
 pub(crate) enum Inbox {
-    /// A person says whether the call with this key may run.
+    /// A person has decided on the call with this key.
     Decided(String, Decision),
-    /// The call with this key is over; its result is stored, or can't be.
+    /// The call with this key has ended, and its result is stored or could not be stored.
     Ended(String, Result<()>),
 }
 
@@ -48,23 +48,23 @@ pub(super) struct Driver {
     pub(super) calls: HashMap<String, Ready>,
     pub(super) inbox: mpsc::UnboundedSender<Inbox>,
     pub(super) woken: mpsc::UnboundedReceiver<Inbox>,
-    /// Whether the calls that run are to stop.
+    /// Tells the running calls to stop.
     pub(super) halt: watch::Sender<bool>,
     pub(super) so_far: SoFar,
 }
 
-/// What has come of a run up to now.
+/// The results of a run so far.
 #[derive(Default)]
 pub(super) struct SoFar {
-    /// The receipt of what the run stored last.
+    /// The receipt of the last entry that the run stored.
     pub(super) stored: Option<Receipt>,
     /// The last answer.
     pub(super) answer: Option<EntryId>,
-    /// What went wrong.
+    /// The error, if it failed.
     pub(super) error: Option<EngineError>,
-    /// Another run waits behind this one.
+    /// Whether another run waits.
     waits_behind: bool,
-    /// It has been logged that something of it is not stored.
+    /// Whether a failure to store was logged already.
     pub(super) is_logged: bool,
 }
 
@@ -99,18 +99,18 @@ impl Driver {
         }
     }
 
-    /// Runs to the end. Every way out is an `Ended`.
+    /// Runs to the end, which is always an `Ended`.
     pub(super) async fn run(mut self) {
         let end = self.work().await;
         let ended = self.close(end).await;
         ended.log();
         let Self { engine, claim, events, so_far: SoFar { waits_behind, .. }, .. } = self;
-        // Handed on or freed before the last event, so that whoever waits for it can go on at once.
+        // The claim is handed on or released before the last event, so that its receiver can go on at once.
         let ended = RunEvent::Ended(ended);
-        // Who asks again from here on gets what is stored.
+        // From here on, a repeated request gets the stored result.
         claim.serves(None);
         if waits_behind {
-            // Who follows hears of this one's end before the next one's beginning.
+            // Subscribers get the end of this run before the beginning of the next one.
             events.tell(&ended);
             engine.next_claimed(claim).await;
         } else {
@@ -150,7 +150,7 @@ impl Driver {
         }
     }
 
-    /// Waits for something to happen.
+    /// Waits for the next event.
     async fn wake(&mut self) -> Option<TurnInput> {
         let beat = self.engine.parts().clock.sleep(BEAT);
         tokio::select! {
@@ -165,7 +165,7 @@ impl Driver {
         }
     }
 
-    /// Renews the claim, and learns whether the fence of the run is no longer valid.
+    /// Renews the claim, and finds out whether the run's fence is no longer valid.
     pub(super) async fn beat(&mut self) -> Option<TurnInput> {
         let input = RunInput::Beat(self.fence, self.engine.now());
         match self.engine.store().step_runs(self.claim.conversation(), vec![input]).await {
@@ -180,18 +180,18 @@ impl Driver {
         }
     }
 
-    /// What the run says can't be stored: it ends, whatever else there is to do.
+    /// Ends the run because its output cannot be stored.
     pub(super) fn not_stored(&mut self, error: EngineError) -> TurnInput {
         self.so_far.error = Some(error);
         TurnInput::Fenced
     }
 
-    /// Where the next entry of the run belongs.
+    /// The entry that the run's next entry answers.
     pub(super) fn answering(&self) -> Answering {
         self.ground.answering
     }
 
-    /// Tells the scheduler how the run ended, then the listeners.
+    /// Reports the end of the run to the scheduler, then to the listeners.
     async fn close(&mut self, end: TurnEnd) -> Ended {
         let ending = match (end, &self.so_far.error) {
             (TurnEnd::Done | TurnEnd::Limit, _) => RunEnding::Succeeded,
@@ -201,11 +201,11 @@ impl Driver {
         };
         let conversation = self.claim.conversation();
         let over = RunInput::End(self.fence, ending, self.engine.now());
-        // Refused where it was ended for it already; then whoever waits is looked for.
+        // Refused if the run was already ended; then the next waiting run is looked up.
         let stepped = self.engine.store().step_runs(conversation, vec![over]).await;
         let queued = stepped.or_log("the end of a run is not stored").and_then(|stepped| stepped.runs.queued);
         self.so_far.waits_behind = queued.is_some() || end == TurnEnd::Fenced;
-        // Words that answer the prompt keep it: they would go with it.
+        // Messages after the prompt keep it from being reverted: they would go with it.
         let answered =
             queued.and_then(|run| run.tail.entry).is_some_and(|seen| Some(seen) == self.answering().tip);
         let nothing = self.so_far.stored.is_none();

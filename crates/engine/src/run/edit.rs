@@ -1,5 +1,5 @@
-//! Another wording of a message: the step back, with what it does to files, and the words in its place. The words are in the
-//! store before anything is taken back, so that none are lost.
+//! An edit: the move with its file changes, and the new message. The message is stored before anything is reverted, so it
+//! cannot be lost.
 
 use std::sync::Arc;
 
@@ -17,21 +17,21 @@ use crate::notice::Notice;
 use crate::session::Claim;
 use crate::{Engine, not_blank};
 
-/// A message that replaces another one.
+/// The result of an edit.
 pub(super) struct Reworded {
-    /// The step back.
+    /// The move.
     pub(super) moved: AppliedFiles,
-    /// The new message.
+    /// The receipt of the new message.
     pub(super) said: Receipt,
-    /// Words that waited here, and will not be said: they come back.
+    /// Messages that waited here and will not be sent: they return to their author.
     pub(super) waited: Vec<Words>,
-    /// The fence of the run that they began, where they began one.
+    /// The fence of the run that they began, if any.
     pub(super) fence: Option<Fence>,
 }
 
 impl Engine {
-    /// Says something else instead of a message, in one step; no model is called. Words that waited for a run, and answer what
-    /// is gone by it, come back with what became of the step back.
+    /// Replaces a message in one step, without a call of the model. Messages that waited for a run and whose prompt is gone
+    /// return with the result.
     pub fn edit(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -53,7 +53,7 @@ impl Engine {
         })
     }
 
-    /// The step back, and the new message. The request is that of the message.
+    /// Moves back and stores the new message. The request id belongs to the message.
     pub(super) async fn reword(
         self: &Arc<Self>,
         claim: &Claim,
@@ -80,7 +80,8 @@ impl Engine {
             let waited = self.returned_messages(conversation, may, false).await?;
             return Ok(Reworded { moved, said, waited, fence: None });
         }
-        // Files take more than one transaction: the words wait in the store meanwhile, and are said when the step is done.
+        // Files need more than one transaction: the message waits in the store meanwhile, and is appended when the step is
+        // done.
         let name = by.request.unwrap_or_else(|| self.new_request_id());
         let words = Words {
             parts,
@@ -91,7 +92,7 @@ impl Engine {
         };
         let new = NewRun { words: Some(words), steer: Steer::Queue, seen: None, model: None };
         let runs = |inputs| self.store().step_runs(conversation, inputs);
-        // What waits here answers what goes; these words must not go along with it.
+        // Messages that wait here lose their prompt; the new message must not be returned with them.
         let waiting = self.store().runs(conversation, 2).await?;
         let waiting = waiting.into_iter().find(|run| run.state == RunState::Queued);
         let room = waiting.as_ref().map(|_| RunInput::Unqueue(self.now()));
@@ -99,7 +100,7 @@ impl Engine {
         let moved = match self.apply_claimed(claim, back, files).await {
             Ok(moved) => moved.leaving(leaves),
             Err(error) => {
-                // Whoever wanted them said has them still. What waited before waits again, and nobody was told otherwise.
+                // The client still has the message. Earlier waiting messages wait again without a notice.
                 let again =
                     waiting.into_iter().flat_map(waits_again).map(|new| RunInput::Enqueue(new, self.now()));
                 runs([RunInput::Unqueue(self.now())].into_iter().chain(again).collect()).await?;
@@ -120,7 +121,7 @@ impl Engine {
     }
 }
 
-/// Asks once more for what a run has waited with.
+/// Queues the messages of a waiting run again.
 fn waits_again(run: Run) -> Vec<NewRun> {
     let Run { words, steer, tail, model, .. } = run;
     let again = |words| NewRun { words, steer, seen: tail.entry, model: model.clone() };

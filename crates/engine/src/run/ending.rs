@@ -1,4 +1,4 @@
-//! What is taken back of a run that came to nothing.
+//! Compensates a run that achieved nothing.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::log::{self, LogFailure as _};
 use crate::session::Claim;
 
 impl Ended {
-    /// Logs how the run ended.
+    /// Logs the end of the run.
     pub(super) fn log(&self) {
         if let Some(error) = &self.error {
             log::failed(error, "the run has failed");
@@ -23,12 +23,12 @@ impl Ended {
 }
 
 impl Engine {
-    /// Stopped before any output: the turn is taken back, and what it went back for.
+    /// After a stop without output: compensates the turn, and the move with which it began.
     pub(super) async fn roll_back(self: &Arc<Self>, claim: &Claim, ground: &Ground) -> Ended {
         let conversation = claim.conversation();
         let mut receipt: Option<Receipt> = None;
         for (at, step) in ground.stopped.iter().enumerate() {
-            // Whoever asked for all of it repeats the request, and finds the last step.
+            // A person who requested the whole step repeats the request, and gets the last step.
             let asked =
                 (at + 1 == ground.stopped.len()).then(|| self.take_halt_request(conversation)).flatten();
             match self.compensate(claim, *step, asked).await {
@@ -36,7 +36,7 @@ impl Engine {
                     let composer = receipt.and_then(|first| first.composer).or(next.composer);
                     receipt = Some(Receipt { composer, ..next });
                 }
-                // Somebody has said something since, or has changed the files: the prompt stays.
+                // Somebody has appended an entry since, or changed the files: the prompt stays.
                 Err(error) => {
                     self.notify_unsent(conversation).await;
                     let error = Some(error);
@@ -45,12 +45,12 @@ impl Engine {
             }
         }
         self.forget_stream(conversation).await;
-        // Words that were said to what is gone now, a moment ago.
+        // Messages that were queued a moment ago lost their prompt.
         self.notify_unsent(conversation).await;
         Ended { outcome: Outcome::RolledBack, receipt, entry: None, error: None }
     }
 
-    /// The model failed before any output: the prompt stays, a step back for another answer is taken back.
+    /// After a failure without output: the prompt stays, and a retry's move is compensated.
     pub(super) async fn fail(self: &Arc<Self>, claim: &Claim, ground: &Ground, error: EngineError) -> Ended {
         let conversation = claim.conversation();
         let mut receipt = None;
@@ -63,7 +63,7 @@ impl Engine {
         Ended { outcome: Outcome::Failed, receipt, entry: None, error: Some(error) }
     }
 
-    /// Takes a step back, with what it did to files.
+    /// Compensates a step with its file changes.
     async fn compensate(self: &Arc<Self>, claim: &Claim, step: Step, asked: Option<By>) -> Result<Receipt> {
         let action = Action::Compensate(step);
         let by = By { time: self.now(), ..asked.unwrap_or_else(|| self.by(None)) };
@@ -72,7 +72,7 @@ impl Engine {
     }
 
     async fn forget_stream(&self, conversation: ConversationId) {
-        // A row that stays is dealt with at the next start.
+        // The next start handles a row that stays.
         let forgotten = self.store().save_stream(conversation, None).await;
         forgotten.or_log("an answer in progress stays stored");
     }

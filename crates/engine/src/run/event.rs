@@ -1,4 +1,4 @@
-//! What a run says while it goes on, and what it asks.
+//! The events of a run, and its approval requests and questions.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::Ended;
 use crate::files::AppliedFiles;
 use crate::notice::Notice;
 
-/// What a run says while it goes on.
+/// An event of a run.
 #[derive(Clone, Debug)]
 pub enum RunEvent {
-    /// Another run goes on; this one waits behind it.
+    /// Another run is at work; this one waits.
     Queued,
-    /// The prompt is stored; the model is called. Of a run that went back first, what became of that.
+    /// The prompt is stored and the model is called. For a retry or an edit, with the result of its move.
     Started(Option<Receipt>, String, Option<Arc<AppliedFiles>>),
     /// More of the answer.
     Text(String),
@@ -21,93 +21,93 @@ pub enum RunEvent {
     Reasoning(String),
     /// Something to know.
     Notice(Notice),
-    /// An answer that asks for tools is stored; its calls follow.
+    /// An answer with tool calls is stored; the calls follow.
     Answered(EntryId),
-    /// Somebody is to say whether a call may run; `Engine::decide` says it.
+    /// A call needs an approval; `Engine::decide` answers it.
     Asks(Asks),
-    /// A tool asks a person something; `Engine::respond` answers.
+    /// A tool has a question for a person; `Engine::respond` answers it.
     Question(Question),
-    /// What was asked under this id is asked no more: somebody has answered.
+    /// The request or question with this id is closed: somebody has answered it.
     Settled(String),
-    /// A call begins, or is refused unasked: its end follows.
+    /// A call begins, or was refused without an approval request: its end follows.
     Calling(CallShown),
-    /// What a call prints, of the call with this id.
+    /// Output of the call with this id.
     Printed(String, String),
-    /// A call is over, and its result is stored.
+    /// A call has ended, and its result is stored.
     Called(Called),
-    /// What was said meanwhile has become part of this run.
+    /// A message has become part of this run.
     Joined(Receipt),
     /// The last event.
     Ended(Ended),
 }
 
-/// A call, as people see it.
+/// A call in the form for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallShown {
     /// Its id.
     pub call: String,
     /// The tool.
     pub tool: String,
-    /// What it does, in a line.
+    /// Its description, in a line.
     pub line: String,
-    /// What it does to the world at most.
+    /// The most that it does to the world.
     pub class: EffectClass,
-    /// More, such as a diff.
+    /// Further details, such as a diff.
     pub detail: Option<String>,
 }
 
 /// A call that waits for an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asks {
-    /// What a decision names.
+    /// The id for the decision.
     pub id: String,
     /// The call.
     pub call: CallShown,
-    /// Why it is asked about.
+    /// Why it needs an approval.
     pub cause: AskCause,
-    /// The same was done before and taken back from the conversation, but not from the world: when it was done.
+    /// When an equal call ran before whose effect stayed after a rewind.
     pub again: Option<retake_core::Time>,
-    /// Rules that would allow it, and more like it, from narrow to wide.
+    /// Suggested rules that would allow it, from narrow to wide.
     pub offers: Vec<Rule>,
 }
 
 /// A question of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What an answer names.
+    /// The id for the answer.
     pub id: String,
     /// The question.
     pub question: String,
-    /// Answers to choose from; any words, when there are none.
+    /// Answers to choose from; if empty, any text is an answer.
     pub choices: Vec<String>,
 }
 
-/// A call that is over.
+/// A call that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
     /// Its id.
     pub call: String,
-    /// Whether it worked.
+    /// Its outcome.
     pub outcome: ToolOutcome,
-    /// What people are shown of it: a diff, the end of its output, why it was refused.
+    /// The text for people: a diff, the end of its output, or why it was refused.
     pub shown: String,
-    /// How many files it was seen to change.
+    /// The number of files that it changed.
     pub changed: usize,
     /// Its result.
     pub entry: EntryId,
 }
 
-/// The answer to a call that waits for an approval.
+/// A decision on a call that waits for an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Run it.
+    /// Run it once.
     Once,
-    /// Run it, and what this rule fits, as long as this conversation goes on.
+    /// Run it, and allow what this rule matches in this conversation.
     InConversation(Rule),
-    /// Run it, and what this rule fits, for good.
+    /// Run it, and allow what this rule matches permanently.
     Always(Rule),
-    /// Do not run it; the model gets these words as the reason.
+    /// Do not run it; the model gets this text as the reason.
     Deny(Option<String>),
-    /// No client can answer: it does not run, and the result tells the model what would allow it.
+    /// No client can answer: it does not run, and the result tells the model which permission it needs.
     Unattended(String),
 }

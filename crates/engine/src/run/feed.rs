@@ -10,37 +10,38 @@ use tokio::sync::{broadcast, mpsc, watch};
 use super::event::{Asks, CallShown, Question, RunEvent};
 use crate::Engine;
 
-/// A subscriber may be so many events behind. It is the owner itself, which is fast; and memory for them is taken at once.
+/// The most events that a subscriber may lag behind. Subscribers are within the owner and fast; memory for all of these events is
+/// allocated at once.
 const BEHIND: usize = 256;
 
-/// So many events may wait for the client that started a run before pieces of output are left out.
+/// The most events that may wait for the client that started a run, before pieces of output are left out.
 const PENDING: usize = 1024;
 
-/// Bytes of a call's output that a later subscriber gets.
+/// The most bytes of a call's output that a later subscriber gets.
 const OUTPUT_BYTES: usize = 16 * 1024;
 
-/// Bytes of an answer that it gets: more than any model says, less than a command may print.
+/// The most bytes of an answer that it gets: more than any model writes, less than a command may print.
 const ANSWER_BYTES: usize = 1024 * 1024;
 
 /// The events so far of the run at work, for a client that subscribes in the middle of it.
 #[derive(Clone, Debug, Default)]
 pub struct RunNow {
-    /// The model that answers; nothing, while nothing runs.
+    /// The model that answers; `None` while no run is at work.
     pub model: Option<String>,
-    /// The answer up to now, as far as it is not stored.
+    /// The text of the answer that is not stored yet.
     pub text: String,
-    /// The model's reasoning, of the same.
+    /// Its reasoning.
     pub reasoning: String,
-    /// The calls that run, with the end of what each has printed.
+    /// The running calls, with the end of their output.
     pub calls: Vec<(CallShown, String)>,
     /// The calls that wait for an approval.
     pub asks: Vec<Asks>,
-    /// What tools ask.
+    /// The questions of tools.
     pub questions: Vec<Question>,
 }
 
 impl RunNow {
-    /// Takes an event in.
+    /// Applies an event.
     pub fn heard(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started(_, model, _) => *self = Self { model: Some(model.clone()), ..Self::default() },
@@ -72,7 +73,7 @@ impl RunNow {
     }
 }
 
-/// Appends to a text of which only the end is kept.
+/// Appends to a text, and keeps only its end.
 fn append(text: &mut String, more: &str, kept: usize) {
     text.push_str(more);
     if text.len() > 2 * kept {
@@ -81,7 +82,7 @@ fn append(text: &mut String, more: &str, kept: usize) {
     }
 }
 
-/// What a conversation's runs say.
+/// The events of a conversation's runs.
 pub(crate) struct Feed {
     now: Mutex<RunNow>,
     told: broadcast::Sender<Arc<RunEvent>>,
@@ -101,14 +102,14 @@ impl Feed {
         drop(self.told.send(Arc::new(event.clone())));
     }
 
-    /// Whether nobody follows and nothing runs.
+    /// Whether there is no subscriber and no run.
     pub(crate) fn is_idle(&self) -> bool {
         self.told.receiver_count() == 0 && locked(&self.now).model.is_none()
     }
 }
 
 impl Engine {
-    /// Follows what runs of a conversation say: what the one at work has said so far, and what comes then.
+    /// Subscribes to the runs of a conversation: returns the events so far of the run at work, and a subscription.
     pub fn follow_runs(&self, conversation: ConversationId) -> (RunNow, RunSubscription) {
         let session = self.session(conversation);
         let now = locked(&session.feed.now);
@@ -116,17 +117,17 @@ impl Engine {
     }
 }
 
-/// Hears what runs of a conversation say.
+/// A subscription to the runs of a conversation.
 pub struct RunSubscription(broadcast::Receiver<Arc<RunEvent>>);
 
 impl RunSubscription {
-    /// The next event, waiting for it; none for a reader that has fallen too far behind.
+    /// Waits for the next event; `None` for a subscriber that lags too far behind.
     pub async fn next(&mut self) -> Option<Arc<RunEvent>> {
         self.0.recv().await.ok()
     }
 }
 
-/// The end of a stream at which who started a run takes its events.
+/// The receiving end of the stream for the client that started a run.
 struct Taking {
     receiver: mpsc::UnboundedReceiver<RunEvent>,
     pending: Arc<watch::Sender<usize>>,
@@ -134,26 +135,26 @@ struct Taking {
 
 impl Drop for Taking {
     fn drop(&mut self) {
-        // Nobody has to wait for who has gone.
+        // Nothing waits for a client that is gone.
         self.pending.send_replace(0);
     }
 }
 
-/// One who started a run.
+/// The stream of a client that started a run.
 #[derive(Clone)]
 struct Own {
     sender: mpsc::UnboundedSender<RunEvent>,
     pending: Arc<watch::Sender<usize>>,
 }
 
-/// Who listens to a run. It keeps no stream open.
+/// The listeners of a run. It keeps no stream open.
 pub(crate) struct Listening {
     own: Vec<mpsc::WeakUnboundedSender<RunEvent>>,
     feed: Option<Weak<Feed>>,
 }
 
 impl Listening {
-    /// Whether nobody does.
+    /// Whether there is no listener.
     pub(crate) fn is_alone(&self) -> bool {
         let feed = self.feed.as_ref().and_then(Weak::upgrade);
         self.own.iter().all(|own| own.upgrade().is_none_or(|sender| sender.is_closed()))
@@ -161,8 +162,8 @@ impl Listening {
     }
 }
 
-/// Where a run's events go: to the client that started it, with each of their equal requests, and to all who follow. Nobody may be listening any
-/// more.
+/// The destination of a run's events: the client that started it, with each of its repeated requests, and all subscribers. There
+/// may be no listener.
 #[derive(Clone)]
 pub(crate) struct Events {
     own: Vec<Own>,
@@ -170,7 +171,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// For who starts a run, as a stream.
+    /// A stream for the client that starts a run.
     pub(crate) fn stream() -> (Self, BoxStream<'static, RunEvent>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let pending = Arc::new(watch::Sender::new(0));
@@ -184,12 +185,12 @@ impl Events {
         (events, Box::pin(futures::stream::unfold(taking, next)))
     }
 
-    /// For nobody in particular.
+    /// Events without a listener.
     pub(super) fn none() -> Self {
         Self { own: Vec::new(), feed: None }
     }
 
-    /// For all of these; none, where there are none.
+    /// Events for all of these; `None` if there are none.
     pub(super) fn together(all: Vec<Self>) -> Option<Self> {
         all.into_iter().reduce(|mut first, mut next| {
             first.own.append(&mut next.own);
@@ -197,18 +198,18 @@ impl Events {
         })
     }
 
-    /// Also for all who follow.
+    /// Adds the subscribers of a feed.
     pub(crate) fn on(self, feed: Arc<Feed>) -> Self {
         Self { feed: Some(feed), ..self }
     }
 
-    /// Whether nobody listens, who could answer something.
+    /// Whether there is no listener that could answer.
     pub(super) fn is_alone(&self) -> bool {
         self.own.iter().all(|own| own.sender.is_closed())
             && self.feed.as_ref().is_none_or(|feed| feed.told.receiver_count() == 0)
     }
 
-    /// The listeners, for a later look at whether they are still there.
+    /// The listeners, to check later whether they are still there.
     pub(super) fn listening(&self) -> Listening {
         Listening {
             own: self.own.iter().map(|own| own.sender.downgrade()).collect(),
@@ -222,45 +223,45 @@ impl Events {
         self.own.iter().any(has)
     }
 
-    /// Tells it to everybody.
+    /// Sends an event to every listener.
     pub(crate) fn send(&self, event: RunEvent) {
         self.tell(&event);
         self.answer(event);
     }
 
-    /// Waits until who started the run has taken most of what it was told: for a command that is theirs alone.
+    /// Waits until the client that started the run has received most of its events: for a command that only this client sees.
     pub(crate) async fn taken(&self) {
         for own in &self.own {
             let mut pending = own.pending.subscribe();
-            // The sender is this one's own: it does not go away.
+            // The sender belongs to `self`, so it is not dropped.
             drop(pending.wait_for(|pending| *pending < PENDING).await);
         }
     }
 
-    /// Waits until nobody takes them who started the run.
+    /// Waits until the clients that started the run are gone.
     pub(super) async fn gone(&self) {
         for own in &self.own {
             own.sender.closed().await;
         }
     }
 
-    /// Tells it to all who follow.
+    /// Sends an event to the subscribers.
     pub(super) fn tell(&self, event: &RunEvent) {
         if let Some(feed) = &self.feed {
             feed.tell(event);
         }
     }
 
-    /// Tells it to the client that started the run.
+    /// Sends an event to the client that started the run.
     pub(super) fn answer(&self, event: RunEvent) {
         for own in &self.own {
             let is_late = *own.pending.borrow() >= PENDING;
             if is_late && matches!(event, RunEvent::Printed(..)) {
-                // All of it is on the disk; a reader that is slower than a call would hold it up, or hold all of it in memory.
+                // All output is on disk; waiting for a slow reader would delay the call or fill the memory.
                 continue;
             }
             own.pending.send_modify(|pending| *pending += 1);
-            // The run goes on without a listener: what it stores is what counts.
+            // The run goes on without a listener: only what it stores counts.
             drop(own.sender.send(event.clone()));
         }
     }

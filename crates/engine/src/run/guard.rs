@@ -1,12 +1,12 @@
-//! Files that hold secrets: a call that reads one is refused, or asked about, unless a rule of a person names it. Must never widen what
-//! rules and mode allow.
+//! Files with secrets: a call that reads one is refused or needs an approval, unless a person's rule names the file. Must never
+//! allow more than rules and mode.
 
 use std::path::{Path, PathBuf};
 
 use retake_core::{AskCause, Intent, Mode, Permission, Rule, Ruling, Settled, Touch};
 use retake_tools::{Guard, Guarded};
 
-/// What keeps a call's files back.
+/// The guard for the files of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Guards<'a> {
     pub(super) guarded: &'a Guarded,
@@ -15,16 +15,16 @@ pub(super) struct Guards<'a> {
 }
 
 impl Guards<'_> {
-    /// What is done where a tool is to read this file; nothing, where it is like any other.
+    /// The guard when a tool reads this file; `None` for an ordinary file.
     pub(super) fn of(self, tool: &str, path: &Path) -> Option<Guard> {
         let guard = self.guarded.guard(path)?;
-        // A person who allows everything is asked nothing.
+        // In the mode allow-all a person gets no approval request.
         let is_free = guard == Guard::Asked && self.permission.mode == Mode::AllowAll;
         (!is_free && !self.permission.allows_by_name(tool, path, self.roots)).then_some(guard)
     }
 
-    /// The guarded files that a call touches, the strictest first. One that holds secrets for sure is not edited either: an edit shows
-    /// lines of it.
+    /// The guarded files that a call touches, the strictest first. A file that certainly contains secrets must not be edited
+    /// either: an edit shows lines of it.
     fn touched<'i>(self, tool: &str, intent: &'i Intent) -> Vec<(Guard, &'i Path)> {
         let guard = |touch: &'i Touch| match touch {
             Touch::Read(path) => Some((self.of(tool, path)?, path.as_path())),
@@ -39,7 +39,7 @@ impl Guards<'_> {
         touched
     }
 
-    /// Whether a call may run, where rules and mode have settled that.
+    /// Applies the guard to a call's ruling by rules and mode.
     pub(super) fn settle(self, tool: &str, intent: &Intent, settled: Settled) -> Settled {
         let touched = self.touched(tool, intent);
         let Some((guard, path)) = touched.first() else { return settled };
@@ -56,8 +56,7 @@ impl Guards<'_> {
         if settled.ruling() >= next.ruling() { settled } else { next }
     }
 
-    /// The rules that are offered for a call: those that would allow it, where guarded files are no part of it; else one that names
-    /// the file.
+    /// The suggested rules for a call: those that would allow it if no guarded file is involved; else one that names the file.
     pub(super) fn offers(self, tool: &str, intent: &Intent) -> Vec<Rule> {
         let Some((_, path)) = self.touched(tool, intent).first().copied() else {
             return self.permission.offers(tool, intent, self.roots);

@@ -1,4 +1,4 @@
-//! What a call works with, and what its tool may ask: facts of the path, the person, the clock.
+//! The host of a call: the services that its tool may use, such as facts of the path, questions, and the clock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::error::Result;
 use crate::files::Around;
 use crate::log::LogFailure as _;
 
-/// Tools that show what is in the files that they pass.
+/// Tools that show content of the files that they search.
 const SHOWS_CONTENT: [&str; 2] = [READ, "grep"];
 
-/// The tool that reads a file: who may use it on one may read it by a command, too.
+/// The tool that reads a file: a file that it may read, a command may read, too.
 const READ: &str = "read";
 
-/// What a call works with.
+/// The host of a call.
 #[derive(Clone)]
 pub(super) struct ToolHost {
     pub(super) engine: Arc<Engine>,
@@ -37,20 +37,20 @@ pub(super) struct ToolHost {
     pub(super) fence: Fence,
     pub(super) answering: Answering,
     pub(super) roots: Vec<PathBuf>,
-    /// How many of them captures cover, the conversation's own first.
+    /// The number of roots that captures cover, the conversation's own first.
     pub(super) kept: usize,
-    /// Files that hold secrets.
+    /// Files with secrets.
     pub(super) guarded: Arc<Guarded>,
-    /// What is settled of what may run.
+    /// The permissions.
     pub(super) permission: Arc<Permission>,
-    /// What the call itself reads, by its intent.
+    /// The files in the call's intent to read.
     pub(super) reads: Vec<PathBuf>,
     pub(super) spool: PathBuf,
 }
 
 impl ToolHost {
-    /// What a call is given. A command may write in the folders that were looked at, and in no other root. Files there that hold
-    /// secrets by their names are kept from it, except for those that a rule lets be read.
+    /// The context of a call. A command may write in the captured folders only. Files there whose names suggest secrets are
+    /// hidden from it, except those that a rule allows to read.
     pub(super) async fn call(&self, ready: &Ready, around: Option<&Around>) -> Result<Call> {
         let (mut roots, mut hide, mut held) = (self.roots.clone(), Vec::new(), Vec::new());
         if ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
@@ -84,7 +84,7 @@ impl ToolHost {
 #[async_trait]
 impl Host for ToolHost {
     async fn fact(&self, key: &str) -> Option<String> {
-        // What can't be read is not known: a tool that needs it says so.
+        // A value that cannot be read is unknown: the tool that needs it reports this.
         self.engine
             .store()
             .fact(self.conversation, key.to_owned())
@@ -120,14 +120,14 @@ impl Host for ToolHost {
 
     fn leaves_out(&self, tool: &str, path: &Path) -> bool {
         let guards = Guards { guarded: &self.guarded, permission: &self.permission, roots: &self.roots };
-        // Of what the call itself names, somebody has said before whether it may be read. Names alone tell nothing.
+        // Files that the call itself names were ruled before. Names alone reveal nothing.
         if SHOWS_CONTENT.contains(&tool) && guards.of(tool, path).is_some() && !self.is_agreed(path) {
             return true;
         }
         let ruling = |path: &Path| self.permission.reading(tool, path, &self.roots);
         match ruling(path) {
             Some(Ruling::Deny) => true,
-            // Who was asked about the whole has agreed to this, too.
+            // The approval of the whole call includes this file.
             Some(Ruling::Ask) => !self.reads.iter().any(|read| ruling(read) == Some(Ruling::Ask)),
             Some(Ruling::Allow) | None => false,
         }
@@ -140,7 +140,7 @@ impl Host for ToolHost {
     async fn stopped(&self) {
         let mut halt = self.halt.clone();
         if halt.wait_for(|halt| *halt).await.is_err() {
-            // The run is gone and stops nobody any more; the call ends by itself.
+            // The run is gone and sends no stop; the call ends by itself.
             std::future::pending::<()>().await;
         }
     }

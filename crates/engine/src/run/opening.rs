@@ -1,5 +1,5 @@
-//! The beginning of a turn: captures the folder, and stores before the prompt what the agent does not know yet of it.
-//! Files that a person mentions come with the message.
+//! The beginning of a turn: captures the folder, and stores before the prompt what is new for the agent there. Mentioned files
+//! are attached to the message.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::error::Result;
 use crate::notice::Notice;
 use crate::prompt;
 
-/// The fact that names the version of a file which the agent has seen, before its path.
+/// The prefix of the fact for the version of a file that the agent has seen; the path follows.
 const READ: &str = "read/";
 
 impl Engine {
-    /// Looks at the folder, and says what an agent has to know before it hears the prompt. Comes back with what a person should
-    /// know: an agent whose folder can't be looked at only talks.
+    /// Captures the folder, and stores what the agent must know before the prompt. Returns the notices for the person: without
+    /// a captured folder the agent can only talk.
     pub(super) async fn open_turn(&self, conversation: ConversationId) -> Result<Vec<Notice>> {
         if self.parts().agent.is_none() {
             return Ok(Vec::new());
@@ -44,7 +44,7 @@ impl Engine {
         Ok(notices)
     }
 
-    /// Something that a program says.
+    /// Stores a message of the program.
     async fn note(&self, conversation: ConversationId, parts: Vec<Part>) -> Result<()> {
         let say = self.saying(Role::System, parts, self.by(None));
         let flags = Flags { synthetic: true, ..Flags::default() };
@@ -52,7 +52,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A person's words, with what they mention, and what to tell them of it.
+    /// A person's message with the files that it mentions, and the notices about them.
     pub(super) async fn with_mentions(
         &self,
         conversation: ConversationId,
@@ -69,15 +69,15 @@ impl Engine {
     }
 }
 
-/// A file that is not what the agent has seen.
+/// A file that differs from the version that the agent has seen.
 pub(crate) struct Changed {
     /// The key of its fact.
     pub(crate) key: String,
-    /// Whether it is still there.
+    /// Whether it still exists.
     pub(crate) is_there: bool,
 }
 
-/// The notice to the agent about files that others changed. It must read them again before it may edit them.
+/// The message to the agent about files that others changed. It must read them again before it may edit them.
 fn told(changed: &[Changed]) -> Vec<Part> {
     let names = |there: bool| -> BTreeSet<&str> {
         let names = changed.iter().filter(|changed| changed.is_there == there);

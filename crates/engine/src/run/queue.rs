@@ -17,11 +17,11 @@ use crate::log::LogFailure as _;
 use crate::notice::Notice;
 use crate::session::Claim;
 
-/// Among so many runs are those that were over a moment ago.
+/// The newest runs, which include those that have just ended.
 const RECENT: usize = 8;
 
 impl Engine {
-    /// Words wait behind what runs. Their stream goes on with the run that takes them up.
+    /// A message waits behind the run at work. Its stream continues with the run that takes the message.
     pub(super) async fn wait_behind(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -44,7 +44,7 @@ impl Engine {
             wording: by.wording,
             time: self.now(),
         };
-        // Known before the words are: what runs may end at any moment, and whoever takes them up tells their listener.
+        // Registered before the message is stored: the run may end at any moment, and the next one must find this listener.
         events.clone().send(RunEvent::Queued);
         let session = self.session(conversation);
         session.listeners(|all| all.push((name.clone(), events.clone())));
@@ -58,7 +58,7 @@ impl Engine {
         if !stepped.as_ref().is_ok_and(waits) {
             session.listeners(|all| all.retain(|(_, other)| !other.is_of(&events)));
             stepped?;
-            // The same request has said them meanwhile.
+            // The same request has stored the message meanwhile.
             let receipt = self.store().receipt(conversation, by.clone()).await?;
             let receipt = receipt.ok_or_else(EngineError::running)?;
             return self.run_again(conversation, &by, receipt, request.model.as_deref()).await;
@@ -67,13 +67,13 @@ impl Engine {
         if steer == Steer::Interrupt && self.is_behind(conversation, &name).await {
             self.cancel(conversation);
         }
-        // What ran may be over by now: then nobody else takes them up.
+        // The run may be over by now: then nothing else takes the message.
         self.next_run(conversation).await;
         Ok(stream)
     }
 
-    /// Whether the words of a request still wait behind a run, which is another's then: a twin of the request may have stopped what ran,
-    /// and be answered by now.
+    /// Whether the message of a request still waits behind another request's run: a repetition of the request may have stopped
+    /// the run, and be answered by now.
     async fn is_behind(&self, conversation: ConversationId, name: &RequestId) -> bool {
         let runs = self.store().runs(conversation, 2).await;
         let Some(runs) = runs.or_log("the run at work is not interrupted") else { return false };
@@ -82,8 +82,8 @@ impl Engine {
             && self.serving(conversation, name).is_none()
     }
 
-    /// Takes a step by which words that wait may be said. Their turn is opened before, as any other is; what to tell their
-    /// author comes back.
+    /// Makes a step by which waiting messages may be sent. Their turn is opened first, like any other; returns the notices for
+    /// their author.
     pub(super) async fn take_words(
         &self,
         conversation: ConversationId,
@@ -96,7 +96,7 @@ impl Engine {
             let waiting = runs.iter().find(taken).map(|run| run.words.clone()).unwrap_or_default();
             let (mut steps, mut notices) = (vec![step.clone()], Vec::new());
             if !waiting.is_empty() {
-                // A folder that can't be looked at keeps nobody from being heard.
+                // A folder that cannot be captured does not prevent the message.
                 notices =
                     self.open_turn(conversation).await.unwrap_or_else(|error| vec![Notice::Failed(error)]);
                 let mut ready = waiting.clone();
@@ -112,15 +112,15 @@ impl Engine {
                 steps.insert(0, RunInput::Ready(waiting, ready, self.now()));
             }
             match self.store().step_runs(conversation, steps).await.map_err(EngineError::from) {
-                // More was said meanwhile, or some of it was taken back.
+                // More messages arrived meanwhile, or some were withdrawn.
                 Err(error) if error.code == "other_words" => {}
                 stepped => return Ok((stepped?, notices)),
             }
         }
     }
 
-    /// Asks for a run on what is there, and claims it. Words that an earlier owner has left waiting are said, and answered with
-    /// the rest; those that answer what is gone come back. What to tell of both comes along.
+    /// Requests a run on the current path, and claims it. Messages that an earlier owner left waiting are sent and answered with
+    /// it; those whose prompt is gone return. Also returns the notices for both.
     pub(super) async fn begin_run(
         &self,
         conversation: ConversationId,
@@ -129,7 +129,7 @@ impl Engine {
         let new = NewRun { words: None, steer: Steer::Queue, seen: None, model };
         let asks = [RunInput::Enqueue(new, self.now()), RunInput::Claim(self.now())];
         let mut notices = Vec::new();
-        // More may begin to wait while those that did come back.
+        // More messages may begin to wait while others return.
         loop {
             let stepped =
                 self.store().step_runs(conversation, asks.to_vec()).await.map_err(EngineError::from);
@@ -144,7 +144,7 @@ impl Engine {
             }
             let taken = self.take_words(conversation, RunInput::Claim(self.now())).await;
             let (left, told) = match taken {
-                // Somebody has taken them back.
+                // Somebody has withdrawn them.
                 Err(error) if error.code == "nothing_waits" => continue,
                 taken => taken.map_err(|error| error.also(notices.clone()))?,
             };
@@ -158,7 +158,7 @@ impl Engine {
         }
     }
 
-    /// The words of runs that are over with which nobody waits here: an earlier owner has left them.
+    /// The messages of ended runs without a waiting client here: an earlier owner left them.
     fn left_alone(&self, conversation: ConversationId, over: &[Run]) -> Vec<Words> {
         self.session(conversation).listeners(|all| {
             let waits = |words: &&Words| all.iter().any(|(name, _)| Some(name) == words.request.as_ref());
@@ -167,8 +167,8 @@ impl Engine {
         })
     }
 
-    /// Returns waiting messages that will not be sent any more to their authors. Those of an earlier owner go to all of these, and to
-    /// the subscribers.
+    /// Returns waiting messages that will not be sent to their authors. Those of an earlier owner go to all of these, and to the
+    /// subscribers.
     async fn return_messages(&self, conversation: ConversationId, over: &[Run]) {
         if let Some(told) = Notice::of_unsent(&self.left_alone(conversation, over)) {
             let notice = RunEvent::Notice(told);
@@ -199,27 +199,27 @@ impl Engine {
         Ok(runs)
     }
 
-    /// The next run, where one waits and none runs.
+    /// Begins the next run, if one waits and none is at work.
     pub(crate) async fn next_run(self: &Arc<Self>, conversation: ConversationId) {
         let runs = self.store().runs(conversation, 2).await;
         if runs.is_ok_and(|runs| runs.iter().all(|run| run.state != RunState::Queued)) {
-            // To look would keep others out for a moment. Who begins to wait now looks for itself.
+            // The check would keep others out for a moment. A message that begins to wait now checks for itself.
             return;
         }
-        // Before it is claimed: who has claimed it looks again at the end.
+        // Set before the claim: the holder of the claim checks again at its end.
         if let Some(claim) = self.claim_to_look(conversation) {
             self.next_claimed(claim).await;
         }
     }
 
-    /// The same, of who has claimed the conversation.
+    /// The same, for a caller that has claimed the conversation.
     pub(super) async fn next_claimed(self: &Arc<Self>, claim: Claim) {
         let conversation = claim.conversation();
         if !claim.begin_look() {
             return;
         }
         let taken = self.take_words(conversation, RunInput::Claim(self.now())).await;
-        // What can't be stepped now waits on.
+        // Runs that cannot be stepped now go on waiting.
         let (stepped, notices) = match taken {
             Err(error) if error.code == "nothing_waits" => Default::default(),
             taken => taken.or_log("words wait on").unwrap_or_default(),
@@ -236,7 +236,7 @@ impl Engine {
         if let Err((error, claim)) = self.take_up(claim, stepped, fence, notices, events.clone()).await {
             let failed = retake_core::RunEnding::Failed(error.code.to_owned());
             let end = RunInput::End(fence, failed, self.now());
-            // Its words are said: what is left is that nobody answers them.
+            // Its messages are stored; it only remains that nothing answers them.
             let stored = self.store().step_runs(conversation, vec![end]).await;
             stored.or_log("the end of a run is not stored");
             drop(claim);
@@ -311,7 +311,7 @@ impl Engine {
         self.notify_unsent(conversation).await;
     }
 
-    /// Takes who waits with the words of a request off the list.
+    /// Removes the client that waits with a request's message from the list, and returns it.
     fn waiting_with(&self, conversation: ConversationId, request: Option<&RequestId>) -> Vec<Events> {
         self.session(conversation).listeners(|all| {
             let found = all.extract_if(.., |(name, _)| Some(&*name) == request);
@@ -319,26 +319,26 @@ impl Engine {
         })
     }
 
-    /// The words that wait in a conversation, oldest first.
+    /// The waiting messages of a conversation, oldest first.
     pub async fn waiting(&self, conversation: ConversationId) -> Result<Vec<Words>> {
         let runs = self.store().runs(conversation, 2).await?;
         let queued = runs.into_iter().find(|run| run.state == RunState::Queued);
         Ok(queued.map(|run| run.words).unwrap_or_default())
     }
 
-    /// Takes back the words that wait: they come back, to be edited.
+    /// Withdraws the waiting messages and returns them for editing.
     pub async fn unqueue(&self, conversation: ConversationId) -> Result<Vec<Words>> {
         let stepped = self.store().step_runs(conversation, vec![RunInput::Unqueue(self.now())]).await?;
         self.notify_unsent(conversation).await;
         Ok(stepped.over.into_iter().flat_map(|run| run.words).collect())
     }
 
-    /// Who waited with words that will not be said hears it.
+    /// Notifies clients whose waiting messages will not be sent.
     pub(crate) async fn notify_unsent(&self, conversation: ConversationId) {
         if self.session(conversation).listeners(|all| all.is_empty()) {
             return;
         }
-        // Where this can't be read, it is looked at again with the next run.
+        // If this cannot be read, the next run checks again.
         let runs = self.store().runs(conversation, RECENT).await;
         let runs = runs.or_log("lost messages are reported later").unwrap_or_default();
         let waits = |words: &Words| {
@@ -355,7 +355,7 @@ impl Engine {
     }
 }
 
-/// How it ends for who waited with words that were never said.
+/// The end for a client whose message was never sent.
 fn ended_unsent(run: &Run) -> Ended {
     let (outcome, error) = match run.state {
         RunState::Skipped => (Outcome::Failed, skipped(std::slice::from_ref(run))),
@@ -367,7 +367,7 @@ fn ended_unsent(run: &Run) -> Ended {
     Ended { outcome, receipt: None, entry: None, error: Some(error) }
 }
 
-/// The receipt of the words of this request.
+/// The receipt of this request's message.
 pub(super) fn said_of(stepped: &RunsStepped, request: &RequestId) -> Option<Receipt> {
     let said = stepped.effects.iter().filter_map(|effect| match effect {
         RunEffect::Say(words) => Some(words.request.as_ref()),
@@ -377,7 +377,7 @@ pub(super) fn said_of(stepped: &RunsStepped, request: &RequestId) -> Option<Rece
     said.find(|(of, _)| *of == Some(request)).map(|(_, receipt)| receipt.clone())
 }
 
-/// How it ends for words that have become part of another run.
+/// The end for a message that has become part of another run.
 pub(super) fn joined(receipt: &Receipt) -> Ended {
     let entry = receipt.entries.first().copied();
     Ended { outcome: Outcome::Joined, receipt: Some(receipt.clone()), entry, error: None }
@@ -390,7 +390,7 @@ pub(super) fn started(stepped: &RunsStepped) -> Option<Fence> {
     })
 }
 
-/// Why a run that waited never ran.
+/// Why a waiting run never ran.
 pub(super) fn skipped(over: &[Run]) -> EngineError {
     let why = over.iter().find(|run| run.state == RunState::Skipped).and_then(|run| run.error.as_deref());
     match why {

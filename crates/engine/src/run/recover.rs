@@ -1,5 +1,5 @@
-//! What a crash left: runs that nobody carries out any more are over, streams in progress become interrupted answers, a step
-//! back that came to nothing is taken back.
+//! Recovery after a crash: abandoned runs are ended, streams in progress become interrupted answers, and a move without a
+//! result is compensated.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::files::FileOptions;
 use crate::log::LogFailure as _;
 
 impl Engine {
-    /// Deals with every run and every stream that was in progress when the last owner ended.
+    /// Handles every run and every stream that was in progress when the last owner ended.
     #[tracing::instrument(name = "recovery", skip_all, fields(operation = "recover"))]
     pub(crate) async fn recover(self: &Arc<Self>) -> Result<()> {
         for (conversation, run) in self.store().live_runs().await? {
             if run.state == RunState::Running {
-                // Of a conversation that can't be read it stays, and disturbs nobody else.
+                // In a conversation that cannot be read the run stays, and the others are handled.
                 let stored = self.store().step_runs(conversation, vec![RunInput::Lost(self.now())]).await;
                 stored.or_log("a run that a crash broke off stays open");
             }
@@ -35,7 +35,7 @@ impl Engine {
             if let Some(step) = stream.step {
                 let by = self.by(None);
                 let compensate = Apply { action: Action::Compensate(step), seen: Seen::Anything, by };
-                // Refused when something was said since: then it stays, and undo takes it back.
+                // Refused if an entry was appended since: then the move stays, and undo reverts it.
                 let back = self.apply_both(conversation, compensate, FileOptions::default()).await;
                 back.or_log("a step that came to nothing is not taken back");
             }

@@ -1,4 +1,5 @@
-//! The same request again, of a run: its receipts, and what came of it; the model is asked only when it was not.
+//! A repeated request for a run: returns its receipts and results, and calls the model only if it was not called
+//! before.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::error::{EngineError, Kind, Result};
 use crate::session::Claim;
 
 impl Engine {
-    /// Goes on with the run that an earlier request began, whose receipt this is. Nothing in the request is looked at:
+    /// Continues with the run that an earlier request began, by its receipt. The content of the request is not read:
     /// its names may mean something else by now.
     pub fn run_again<'a>(
         self: &'a Arc<Self>,
@@ -34,7 +35,7 @@ impl Engine {
         })
     }
 
-    /// The same, where somebody has tried to claim the conversation.
+    /// The same after a failed claim of the conversation.
     pub(super) async fn again(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -54,7 +55,7 @@ impl Engine {
                 let ground = Ground { asked: Some(by.clone()), ..ground };
                 return self.start_on(claim, choice, ground, model.map(str::to_owned)).await;
             }
-            // Whatever has claimed the conversation may be about to answer this very request.
+            // The holder of the claim may be about to answer this very request.
             self.until_known(conversation).await;
             if let Some(events) = self.attach(conversation, by)? {
                 return Ok(events);
@@ -67,7 +68,7 @@ impl Engine {
         }
     }
 
-    /// What came of a run that is over, as events.
+    /// The events of a run that is over.
     async fn over(
         &self,
         conversation: ConversationId,
@@ -79,7 +80,7 @@ impl Engine {
                 let outcome = if interrupted { Outcome::Interrupted } else { Outcome::Succeeded };
                 let entry = answer.entries.first().copied();
                 let ended = Ended { outcome, receipt: Some(*answer), entry, error: None };
-                // A run that only answers begins with no receipt of its own.
+                // A run without a prompt begins without a receipt of its own.
                 let began = Some(receipt).filter(|receipt| receipt.entries.first().copied() != entry);
                 let text = match entry {
                     Some(entry) => self.store().shown(conversation, entry).await?.and_then(words),
@@ -98,12 +99,12 @@ impl Engine {
         }
     }
 
-    /// The ground of a run that was interrupted before any answer.
+    /// The state of a run that was interrupted before any answer.
     async fn ground_again(&self, conversation: ConversationId, receipt: Receipt) -> Result<Ground> {
         if receipt.entries.is_empty() {
             return self.on_retry(conversation, receipt).await;
         }
-        // An edit was a step back, too.
+        // An edit includes a move.
         let range = OpRange { before: Some(receipt.head.op.next()), limit: 1 };
         let last = self.store().ops(conversation, range).await?.ops.into_iter().next();
         let back =
@@ -111,7 +112,7 @@ impl Engine {
         self.on_prompt(conversation, receipt, back.map(|line| Step::Op(line.op.no))).await
     }
 
-    /// A run that gives another answer, after its step back.
+    /// A retry's run, after its move.
     pub(super) async fn on_retry(&self, conversation: ConversationId, receipt: Receipt) -> Result<Ground> {
         let moved = receipt.ops.last().map(|no| Step::Op(*no));
         let answering: Answering = self.store().answering(conversation).await?;
@@ -143,7 +144,7 @@ fn told(
     futures::stream::iter(events.chain([RunEvent::Ended(ended)])).boxed()
 }
 
-/// The words of an answer, while it is shown.
+/// The text of an answer, if it is visible.
 fn words(shown: ShownEntry) -> Option<String> {
     shown.entry.ok().map(|entry| joined_text(&entry.parts))
 }

@@ -1,5 +1,4 @@
-//! MCP servers before a turn: waited for, but never for long, and never without a word. A turn must not depend on a server that
-//! does not start.
+//! Waits for MCP servers before a turn, with a time limit and a notice. A turn must not depend on a server that does not start.
 
 use std::future::Future;
 use std::time::Duration;
@@ -12,12 +11,12 @@ use crate::Engine;
 use crate::error::Result;
 use crate::notice::Notice;
 
-/// So long is waited without a word.
+/// How long it waits without a notice.
 const QUIET: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Waits until the servers of a conversation's folder are there, their time is over or somebody stops; for one that took
-    /// too long, never again. Notices about them are sent once.
+    /// Waits until the servers of a conversation's folder are ready, their time is over or the run is stopped; a server that
+    /// took too long is never awaited again. Notices about them are sent once.
     pub(super) async fn await_servers(
         &self,
         conversation: ConversationId,

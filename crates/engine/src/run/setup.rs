@@ -1,4 +1,4 @@
-//! What a run works with: the folders and the tools, read once when it begins, and what it may do, read before each call.
+//! The setup of a run: folders and tools, read once at its beginning, and permissions, read before each call.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,32 +12,32 @@ use crate::error::Result;
 use crate::files::Further;
 use crate::prompt::{About, system_prompt};
 
-/// What a run works with.
+/// The setup of a run.
 pub(super) struct RunSetup {
-    /// The folders, the conversation's own first, then those that captures cover; none, where it works in no folder.
+    /// The folders, the conversation's own first, then those that captures cover; none for a conversation without a folder.
     pub(super) roots: Vec<PathBuf>,
-    /// How many of them captures cover.
+    /// The number of them that captures cover.
     pub(super) kept: usize,
     /// The tools.
     pub(super) tools: Toolbox,
     /// Its additional permissions.
     permit: Permit,
-    /// Files that hold secrets.
+    /// Files with secrets.
     pub(super) guarded: Arc<Guarded>,
     /// The mode when it began.
     mode: Mode,
-    /// Where long output is kept.
+    /// The folder for long output.
     pub(super) spool: PathBuf,
-    /// The same of the conversations that this one is a fork of, its own first.
+    /// The spools of the conversation and its ancestors, its own first.
     spools: Vec<PathBuf>,
-    /// How often the model is asked at most.
+    /// The most model calls.
     pub(super) limit: u32,
-    /// The system prompt; the same in the whole conversation.
+    /// The system prompt, which stays the same in the whole conversation.
     pub(super) system: Option<String>,
 }
 
 impl RunSetup {
-    /// The tool of that name.
+    /// The tool with this name.
     pub(super) fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
         self.tools.get(name).cloned()
     }
@@ -47,8 +47,8 @@ impl RunSetup {
         &self.roots[..self.kept]
     }
 
-    /// What the run may do, by what is settled now: for every conversation, for this one, and for it alone. A mode that was
-    /// chosen since it began is newer than its own.
+    /// The run's current permissions: those for all conversations, for this one, and for the run. A mode that was chosen after
+    /// its beginning overrides its own.
     pub(super) fn permission(&self, settled: Permission) -> Permission {
         let chosen_since = settled.mode != self.mode;
         let mut permission = with_spools(settled, &self.spools);
@@ -57,7 +57,7 @@ impl RunSetup {
         permission
     }
 
-    /// The root that names are relative to.
+    /// The root for relative names.
     pub(super) fn root(&self) -> PathBuf {
         self.roots.first().cloned().unwrap_or_default()
     }
@@ -104,7 +104,7 @@ impl Engine {
         })
     }
 
-    /// The folders with what the calls of a conversation have printed, and those of the conversations that it is a fork of.
+    /// The spools of a conversation and its ancestors.
     async fn spools(&self, conversation: ConversationId, all: &Path) -> Result<Vec<PathBuf>> {
         let (mut spools, mut of) = (Vec::new(), Some(conversation));
         while let Some(id) = of {
@@ -114,8 +114,8 @@ impl Engine {
         Ok(spools)
     }
 
-    /// The tools that the model of a conversation is offered, by name, with those of MCP servers. Without a folder, none that need one.
-    /// Waits for servers that are still starting, as a turn does.
+    /// The tools for the model of a conversation, by name, with those of MCP servers. Without a folder, none that need one. Waits
+    /// for starting servers, as a turn does.
     pub async fn offered_tools(&self, conversation: ConversationId) -> Result<Vec<OfferedTool>> {
         self.await_servers(conversation, &Events::none(), std::future::pending()).await?;
         let permission = self.permission(conversation).await?;
@@ -149,20 +149,20 @@ impl Engine {
     }
 }
 
-/// A tool that a model is offered.
+/// A tool that a model can call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferedTool {
     /// Its name.
     pub name: String,
-    /// What it does, as the model reads it.
+    /// Its description for the model.
     pub about: String,
     /// What its calls do to the world.
     pub class: EffectClass,
-    /// What the permissions say of every call; none, where that depends on the call.
+    /// The ruling for every call; `None` if it depends on the call.
     pub ruling: Option<Ruling>,
 }
 
-/// What a call of the conversation has printed, and was too long for its answer, is there to be read.
+/// Long output of the conversation's calls may be read in the spool.
 fn with_spools(mut settled: Permission, spools: &[PathBuf]) -> Permission {
     let free = spools.iter().flat_map(|spool| {
         ["read", "grep"].map(|tool| Rule {

@@ -1,4 +1,4 @@
-//! Sessions under a scheduler that picks the next task at random, at every point where a task waits.
+//! Tests of sessions under a scheduler that picks the next task at random at every await.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,12 +11,12 @@ fn session() -> Arc<Session> {
     Arc::new(Session::new(ConversationId::new(Uuid::from_u128(1))))
 }
 
-/// Lets the scheduler choose somebody else.
+/// Lets the scheduler choose another task.
 async fn pause() {
     future::yield_now().await;
 }
 
-/// Every task that waits is woken, whatever comes in between: a lost wake-up is a deadlock, which the scheduler reports.
+/// Every waiting task is woken, whatever happens in between: a lost wake-up is a deadlock, which the scheduler reports.
 #[test]
 fn no_wake_up_is_lost_under_a_random_scheduler() {
     shuttle::check_random(
@@ -55,7 +55,7 @@ fn no_wake_up_is_lost_under_a_random_scheduler() {
     );
 }
 
-/// Exclusive access is exclusive, and everybody gets a turn, also where callers go away while they wait.
+/// Exclusive access is exclusive, and every task gets its turn, even if callers go away while they wait.
 #[test]
 fn exclusive_access_excludes_everybody_and_reaches_everybody() {
     shuttle::check_random(
@@ -68,7 +68,7 @@ fn exclusive_access_excludes_everybody_and_reaches_everybody() {
                 let (shared, exclusive) = (Arc::clone(&shared), Arc::clone(&exclusive));
                 tasks.push(future::spawn(async move {
                     if at == 4 {
-                        // Gone before its turn, or just at it.
+                        // Cancelled before its turn, or at that moment.
                         let mut access = Box::pin(session.access(Access::Exclusive));
                         drop(futures::poll!(&mut access));
                         pause().await;
@@ -97,7 +97,7 @@ fn exclusive_access_excludes_everybody_and_reaches_everybody() {
     );
 }
 
-/// Of many who claim a conversation one gets it at a time, and each look that found it claimed is made up for.
+/// Only one of many tasks holds the claim, and each look that found it claimed is repeated at its end.
 #[test]
 fn a_look_that_found_a_claim_is_made_up_for() {
     shuttle::check_random(

@@ -1,6 +1,6 @@
-//! Reading and changing single settings in the text of a file, and the documented defaults.
+//! Reads and changes single settings in the text of a file, and writes the documented defaults.
 //!
-//! A change leaves every comment and every other line as it is, and is refused if the file would be wrong after it.
+//! A change keeps every comment and every other line, and is refused if the file would be wrong after it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -64,7 +64,7 @@ fn put(
     path: &[String],
     mut new: toml_edit::Value,
 ) -> Result<String, SettingsError> {
-    // A file without settings has all its text behind them; a new setting comes below that text.
+    // In a file without settings the whole text counts as trailing; a new setting is added below it.
     let mut above = String::new();
     if document.is_empty() {
         above = document.trailing().as_str().unwrap_or_default().to_owned();
@@ -97,7 +97,7 @@ fn put(
 pub fn unset(text: &str, path: &str) -> Result<String, SettingsError> {
     let path = split(path)?;
     find(&path)?;
-    // What is wrong with the file may be this setting: only the file without it is checked.
+    // This setting may be the error of the file: only the file without it is checked.
     let mut document = unchecked(text)?;
     let (name, tables) = path.split_last().expect("BUG: a known path has names");
     let start: Option<&mut dyn TableLike> = Some(document.as_table_mut());

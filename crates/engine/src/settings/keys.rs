@@ -1,5 +1,5 @@
-//! The settings by their paths, from the schema of [`Settings`]: what each takes, its default and its explanation, and which
-//! one an unknown path may have meant.
+//! The settings by their paths, from the schema of [`Settings`]: the values of each, its default and its explanation. For an
+//! unknown path, the most similar one.
 
 use std::sync::LazyLock;
 
@@ -72,7 +72,7 @@ impl Key {
         let words = self.words();
         match (self.kind(), &self.schema["maximum"]) {
             ("boolean", _) => "takes true or false".to_owned(),
-            // No integer of TOML is larger.
+            // The largest integer of TOML.
             ("integer", most) if *most == i64::MAX => {
                 format!("takes a whole number from {}", self.schema["minimum"])
             }
@@ -140,7 +140,7 @@ pub(super) fn unknown(path: &[String], line: Option<usize>) -> SettingsError {
     let whole = |name: &str| above.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(".");
     let nearest =
         most_alike(name, ALIKE, table.iter().map(|name| (name, whole(name)))).or_else(|| match above {
-            // The name of a setting without its table.
+            // A setting's name without its table.
             [] => most_alike(name, ALIKE, known().map(|own| (own[own.len() - 1], own.join(".")))),
             _ if table.is_empty() => {
                 let same_depth = known().filter(|own| own.len() == path.len()).map(|own| own.join("."));

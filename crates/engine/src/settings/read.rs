@@ -1,4 +1,4 @@
-//! From the text of a settings file to [`Settings`], strictly.
+//! Parses the text of a settings file to [`Settings`], strictly.
 //!
 //! A value in the wrong place or of the wrong kind is an error with its line, never ignored and never repaired.
 
@@ -89,7 +89,7 @@ fn taken_out(text: &str, table: &mut DeTable<'_>, error: &toml::de::Error) -> Se
     let line = Some(line_of(text, byte));
     let wrong = |problem| SettingsError::Wrong { key: path.join("."), line, problem };
     match keys::find(&path) {
-        // Checks of our own never quote the value, errors of serde do.
+        // Our own checks never quote the value, errors of serde do.
         Some(key) if key.words().is_empty() && has_own_check(key.kind(), &value) => {
             wrong(error.message().to_owned())
         }

@@ -1,5 +1,5 @@
-//! The tables of the settings file. A setting is one field: its doc comment is the text of `retake config`, its type says
-//! what it takes, and its default is in the `Default` of its table. No doc comment of a setting is for programmers only.
+//! The tables of the settings file. A setting is one field: its doc comment is the text of `retake config`, its type
+//! defines its values, and its default is in the `Default` of its table. Doc comments of settings are for users.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

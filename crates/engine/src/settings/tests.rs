@@ -1,4 +1,4 @@
-//! Tests of the settings file: what it may say, what is refused and in which words.
+//! Tests of the settings file: valid content, and the errors for invalid content.
 
 use retake_core::{Mode, Steer};
 use retake_tools::Network;

@@ -1,5 +1,5 @@
-//! The text of a settings file, of the person's and of those beside it: the one place that opens one to read. Must never wait for a pipe
-//! or a device, nor read without end.
+//! The text of a settings file: the only place that opens one for reading. Must never wait for a pipe or a device, nor read
+//! without a limit.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read as _};
@@ -31,7 +31,7 @@ pub fn text(path: &Path) -> Result<String, SettingsError> {
     let file = match OpenOptions::new().read(true).custom_flags(nonblock).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
-        // A socket can't be opened: it is told what it is, too.
+        // A socket cannot be opened: it gets the same error as other special files.
         Err(error) => {
             let kind = std::fs::metadata(path).ok().and_then(|meta| other_than_text(meta.file_type()));
             return Err(kind.map_or_else(|| unreadable(error), |kind| no_text(format!("it is {kind}"))));

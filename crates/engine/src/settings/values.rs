@@ -1,4 +1,4 @@
-//! What settings take beyond the types of TOML: ranges, units, words, rules, addresses. An error never quotes a value.
+//! The types of settings beyond those of TOML: ranges, units, words, rules, addresses. An error must never quote a value.
 
 use std::fmt::Display;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Plain lists of chat messages, as the OpenAI and the Anthropic interfaces write them.
 //!
-//! Lenient where these differ, strict where words would be lost: a role or a part that is not known here is an error that names
-//! it. What else a message says is kept as far as we have a place for it. A note at the end of the conversation, which the model
-//! does not see, says of each line what was not kept.
+//! Differences between them are accepted; anything that would lose text is refused: an unknown role or part is an error that
+//! names it. Other fields of a message are kept if we have a place for them. A note at the end of the conversation, which the
+//! model does not see, lists for each line what was not kept.
 
 mod about;
 mod parts;
@@ -13,16 +13,16 @@ use serde_json::{Map, Value};
 
 use about::{About, about, is_kept, lost_beside_times, when};
 
-/// What one message says: more than one thing, where results of tools are among a person's words.
+/// The content of one message: several entries if it contains tool results.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Message {
     said: Vec<(Role, Vec<Part>)>,
     about: About,
-    /// Where it stood.
+    /// Its place in the file.
     place: String,
 }
 
-/// A list of messages, and what it says of itself.
+/// A list of messages, with its own fields.
 #[derive(Debug, Default)]
 pub(super) struct List {
     pub(super) messages: Vec<Message>,
@@ -31,14 +31,14 @@ pub(super) struct List {
 }
 
 impl List {
-    /// Times that the store would not keep are left out, and that is noted.
+    /// Removes times that the store would not keep, and records this.
     pub(super) fn note_odd_times(&mut self, now: Time) {
         for message in &mut self.messages {
             message.about.note_odd_time(now);
         }
         if self.created.is_some_and(|created| !is_kept(created, now)) {
             self.created = None;
-            // What the document says of itself comes first.
+            // The document's own fields come first.
             if let Some(document) = self.messages.first_mut() {
                 document.about.lost.extend(document.about.odd_time.take());
             }
@@ -46,10 +46,10 @@ impl List {
     }
 }
 
-/// So many places are named from which something was not kept.
+/// The most places in the note.
 const MOST_LOST: usize = 200;
 
-/// The fields of a message that hold what was said, by its role.
+/// The fields of a message with its text, by role.
 fn words(role: &str) -> &'static [&'static str] {
     match role {
         "assistant" | "model" | "ai" => {
@@ -60,16 +60,16 @@ fn words(role: &str) -> &'static [&'static str] {
     }
 }
 
-/// What is wrong with a message.
+/// The result of parsing, with the error's text.
 type Read<T> = Result<T, String>;
 
-/// The message of a line, whose number is from 1.
+/// The message of a line; its number counts from 1.
 pub(super) fn message(line: &str, number: u64) -> Read<Message> {
     let value = serde_json::from_str(line).map_err(|error| format!("it is not JSON: {error}"))?;
     read(&value, format!("line {number}"))
 }
 
-/// The messages of a whole document. An error comes with its line in the text, from 1, where that is known.
+/// The messages of a whole document. An error has its line in the text, from 1, if known.
 pub(super) fn document(text: &str) -> Result<List, (Option<u64>, String)> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| (Some(error.line().max(1) as u64), format!("it is not JSON: {error}")))?;
@@ -99,7 +99,7 @@ pub(super) fn document(text: &str) -> Result<List, (Option<u64>, String)> {
     Ok(found)
 }
 
-/// What an object around a list says.
+/// The fields of an object around a list.
 fn whole(object: &Map<String, Value>) -> Read<List> {
     let mut list = List { title: text_of(object, "title")?, ..List::default() };
     let mut about = when(object);
@@ -118,7 +118,7 @@ fn whole(object: &Map<String, Value>) -> Read<List> {
     Ok(list)
 }
 
-/// The line on which the object number `wanted` of the outermost list of messages begins. Read again, for an error.
+/// The line where the message number `wanted` of the outermost list begins. Only parsed for an error.
 fn line_of(text: &str, wanted: usize) -> Option<u64> {
     let begin = if text.trim_start().starts_with('[') { 0 } else { text.find("\"messages\"")? };
     let (mut depth, mut list_at, mut number) = (0_usize, None, 0);
@@ -149,7 +149,7 @@ fn line_of(text: &str, wanted: usize) -> Option<u64> {
     None
 }
 
-/// The entries of these messages. A person without a name is the one who types.
+/// The entries of these messages. A person without a name is the current user.
 pub(super) fn entries(
     messages: Vec<Message>,
     mut new_id: impl FnMut() -> EntryId,
@@ -184,7 +184,7 @@ pub(super) fn entries(
     entries
 }
 
-/// What people read at the end, where something was not kept.
+/// The note at the end about what was not kept.
 fn note(mut lost: Vec<String>, mut new_id: impl FnMut() -> EntryId) -> Option<ImportEntry> {
     if lost.is_empty() {
         return None;
@@ -213,7 +213,7 @@ fn read(value: &Value, place: String) -> Read<Message> {
     let mut about = about(message, words(&role));
     let mut content = parts::content(message.get("content"))?;
     about.lost.append(&mut content.lost);
-    // The other words for a role mean the same; these are roles of their own.
+    // The other words for a role mean the same; these two are roles of their own.
     let kept = [("developer", "system"), ("function", "tool")].into_iter().find(|(said, _)| *said == role);
     about.lost.extend(kept.map(|(said, kept)| format!("the role “{said}”, which is kept as “{kept}”")));
     let said = match role.as_str() {
@@ -235,7 +235,7 @@ fn read(value: &Value, place: String) -> Read<Message> {
     Ok(Message { said, about, place })
 }
 
-/// Results of tools come before the words that a person adds to them, each as an entry of its own.
+/// Tool results come before the person's text in the same message, each as an entry of its own.
 fn with_results(role: Role, content: parts::Content) -> Vec<(Role, Vec<Part>)> {
     let mut said: Vec<_> = content.results.into_iter().map(|result| (Role::Tool, result)).collect();
     if said.is_empty() || !content.own.is_empty() {
@@ -244,7 +244,7 @@ fn with_results(role: Role, content: parts::Content) -> Vec<(Role, Vec<Part>)> {
     said
 }
 
-/// A model's words, with the tools that it asks for.
+/// A model's message with its tool calls.
 fn asked(message: &Map<String, Value>, mut own: Vec<Part>, lost: &mut Vec<String>) -> Read<Vec<Part>> {
     let (reasoning, other) = (text_of(message, "reasoning_content")?, text_of(message, "reasoning")?);
     if let (Some(kept), Some(other)) = (&reasoning, &other)
@@ -269,14 +269,14 @@ fn asked(message: &Map<String, Value>, mut own: Vec<Part>, lost: &mut Vec<String
         }
         Some(_) => return Err("“tool_calls” is not a list".into()),
     }
-    // The older way to ask for one tool: it has no id, so its name stands for it.
+    // The older form of a single call has no id, so its name is used.
     if let Some(call) = message.get("function_call").filter(|call| !call.is_null()) {
         own.push(parts::function(call, None, lost)?);
     }
     Ok(own)
 }
 
-/// What a tool answered, as a message of its own.
+/// A tool's result as a message of its own.
 fn answered(message: &Map<String, Value>, name: Option<&str>, content: parts::Content) -> Read<Vec<Part>> {
     let call = text_of(message, "tool_call_id")?.or_else(|| name.map(str::to_owned));
     let call = call.ok_or("a tool's message needs the “tool_call_id” that it answers")?;
@@ -291,7 +291,7 @@ fn answered(message: &Map<String, Value>, name: Option<&str>, content: parts::Co
     Ok(std::iter::once(result).chain(others).collect())
 }
 
-/// A text of an object; `null` is none.
+/// A text field of an object; `null` counts as missing.
 fn text_of(object: &Map<String, Value>, name: &str) -> Read<Option<String>> {
     match object.get(name) {
         None | Some(Value::Null) => Ok(None),

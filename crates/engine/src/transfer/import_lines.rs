@@ -1,20 +1,20 @@
-//! Lines from outside: which format they are of, and the mending of JSON text that the world writes badly.
+//! Imported lines: detects their format, and repairs invalid JSON text that other programs write.
 
 use std::borrow::Cow;
 
 use retake_store::{EXPORT_FORMAT, EXPORT_VERSION, FULL_FORMAT, FULL_VERSION};
 use serde_json::Value;
 
-/// The format of an import, as its first line shows it.
+/// The format of an import, detected from its first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// Our export for programs.
+    /// Our JSON Lines export.
     Export,
     /// Our full export.
     Full,
     /// A chat message on each line.
     Messages,
-    /// One JSON document over all lines: a list of chat messages, or an object that has one.
+    /// One JSON document over all lines: a list of chat messages, or an object that contains one.
     Document,
 }
 
@@ -48,7 +48,7 @@ fn known(version: Option<u64>, newest: u64) -> Result<(), String> {
     }
 }
 
-/// JSON text that a strict reader takes: no byte order mark, no NUL, no half of a surrogate pair.
+/// JSON text without a byte order mark, a NUL or half a surrogate pair, which a strict parser rejects.
 pub fn mended(line: &str) -> Cow<'_, str> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     match retake_core::clean(line) {
@@ -57,8 +57,8 @@ pub fn mended(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// JSON text in which each escape of half a surrogate pair is replaced: programs that cut texts in the middle write them, and no reader
-/// of Unicode takes them.
+/// JSON text with each escape of half a surrogate pair replaced: programs that cut texts in the middle write them, and no Unicode
+/// parser accepts them.
 pub fn whole_pairs(json: &str) -> Cow<'_, str> {
     match lone_surrogates(json) {
         lone if lone.is_empty() => Cow::Borrowed(json),
@@ -75,7 +75,7 @@ pub fn whole_pairs(json: &str) -> Cow<'_, str> {
 /// The length of `\uXXXX`.
 const ESCAPE: usize = 6;
 
-/// Where escapes stand that are half of a surrogate pair.
+/// The places of escapes that are half a surrogate pair.
 fn lone_surrogates(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut lone = Vec::new();
@@ -101,7 +101,7 @@ fn lone_surrogates(text: &str) -> Vec<usize> {
     lone
 }
 
-/// The UTF-16 unit of the escape that stands there.
+/// The UTF-16 unit of the escape at this place.
 fn unit(bytes: &[u8], at: usize) -> Option<u16> {
     let digits = bytes.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
     let digits =

@@ -1,4 +1,4 @@
-//! Imports that have begun and not ended: decoded lines, in memory only. A crash leaves nothing of them.
+//! Imports in progress: decoded lines, in memory only. Nothing of them remains after a crash.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,32 +17,32 @@ use crate::error::{EngineError, Kind, Result};
 /// Ended imports whose receipts are kept for repeated requests.
 const REMEMBERED: usize = 64;
 
-/// So many imports may be open at once; beyond that, the one that has waited longest for lines is dropped. A client that begins one
-/// and disconnects would leave its lines here for ever.
+/// The most imports that are open at once; beyond that, the one that has waited longest for lines is dropped. Otherwise the lines
+/// of a client that disconnected would stay here for ever.
 const OPEN: usize = 64;
 
-/// How the first line of an export begins.
+/// The beginning of an export's first line.
 const HEADER: &str = "{\"format\":";
 
-/// How an import was begun.
+/// The options at the beginning of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Start {
     pub(super) title: Option<String>,
     pub(super) folder: Option<String>,
-    /// How many lines of its file stand before its own.
+    /// The number of lines in its file before its own.
     pub(super) lines_before: u64,
     pub(super) request: Option<RequestId>,
 }
 
-/// What an import has become.
+/// A complete import.
 pub(super) enum Staged {
-    /// A tree of forks, exactly.
+    /// A tree of forks, unchanged.
     Full(FullImport),
     /// A new conversation.
     Conversation(NewConversation),
 }
 
-/// A conversation to be made.
+/// A conversation to create.
 #[derive(Default)]
 pub(super) struct NewConversation {
     pub(super) title: Option<String>,
@@ -60,32 +60,32 @@ pub(crate) struct Staging {
 #[derive(Default)]
 struct State {
     open: HashMap<ConversationId, Importing>,
-    /// Counts what comes.
+    /// Counts the calls that bring lines.
     came: u64,
     ended: Vec<(ConversationId, Receipt)>,
 }
 
 struct Importing {
     start: Start,
-    /// When something last came for it, as `State::came` counts.
+    /// When lines last arrived for it, as `State::came` counts.
     last: u64,
     /// The number of the next line, from 0.
     next: u64,
     content: Content,
 }
 
-/// Lines, as far as they have been decoded.
+/// The lines that were decoded so far.
 enum Content {
     Nothing,
     Export(ExportHeader, Vec<ImportEntry>),
     Full(u64, FullImport),
     Messages(Vec<chat_messages::Message>),
-    /// The text so far, and the number of the line that it began on, from 1.
+    /// The text so far, and the number of its first line, from 1.
     Document(String, u64),
 }
 
 impl Staging {
-    /// Begins an import; one of the same request that has not ended goes on.
+    /// Begins an import, or continues one of the same request that has not ended.
     pub(super) fn begin(&self, id: ConversationId, start: Start) -> ConversationId {
         let mut state = self.state();
         let same = state.open.iter().find(|(_, open)| start.request.is_some() && open.start == start);
@@ -96,7 +96,7 @@ impl Staging {
         id
     }
 
-    /// Begins an import that nobody else goes on with.
+    /// Begins an import that no other request can continue.
     pub(super) fn open(&self, id: ConversationId, start: Start) {
         self.state().open(id, start);
     }
@@ -106,7 +106,7 @@ impl Staging {
         self.state().open.remove(&id);
     }
 
-    /// Takes lines. Those that were taken already are passed over; a bad one ends the import.
+    /// Adds lines. Lines that came before are skipped; an invalid one ends the import.
     pub(super) fn lines(
         &self,
         id: ConversationId,
@@ -143,7 +143,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Ends an import; it is no longer here.
+    /// Ends an import and removes it here.
     pub(super) fn end(
         &self,
         id: ConversationId,
@@ -155,7 +155,7 @@ impl Staging {
         Ok((import.start, import.content.finish(new_id, user, now)?))
     }
 
-    /// Keeps the receipt of an import for repeated requests.
+    /// Stores the receipt of an import for repeated requests.
     pub(super) fn remember(&self, id: ConversationId, receipt: &Receipt) {
         let mut state = self.state();
         if state.ended.len() == REMEMBERED {
@@ -187,7 +187,7 @@ impl State {
 }
 
 impl Content {
-    /// Takes a line, whose number is from 1.
+    /// Adds a line; its number counts from 1.
     fn take(&mut self, line: &str, number: u64, new_id: impl FnMut() -> EntryId) -> Result<(), String> {
         let line = mended(line);
         if let Self::Document(text, _) = self {
@@ -276,7 +276,7 @@ fn chat_list(
     Staged::Conversation(NewConversation { entries, title, created, ..NewConversation::default() })
 }
 
-/// A row of a full export goes to its conversation.
+/// Adds a row of a full export to its conversation.
 fn take_full(full: &mut FullImport, line: FullLine) -> Result<(), String> {
     match line {
         FullLine::Begin(_) => return Err("a second header".into()),

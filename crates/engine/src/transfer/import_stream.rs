@@ -8,7 +8,7 @@ use super::import_staging::Start;
 use crate::Engine;
 use crate::error::Result;
 
-/// Lines that come in until they end. Dropped before, nothing is imported.
+/// An import in progress. If it is dropped before its end, nothing is imported.
 #[must_use = "nothing is imported until it is ended"]
 pub struct Inflow {
     engine: Arc<Engine>,
@@ -31,14 +31,14 @@ impl Engine {
 }
 
 impl Inflow {
-    /// Takes the next lines.
+    /// Adds the next lines.
     pub fn lines(&mut self, lines: &[String]) -> Result<()> {
         self.engine.import_lines(self.import, self.next, lines)?;
         self.next += lines.len() as u64;
         Ok(())
     }
 
-    /// That was all: the conversation is there, all of it durable.
+    /// Ends the import: the conversation exists and is durable.
     pub async fn end(self) -> Result<Receipt> {
         self.engine.import_end(self.import).await
     }

@@ -1,17 +1,17 @@
-//! Exports for people: Markdown and plain text. What is hidden is not in them; what the model does not see says so.
+//! Exports for people: Markdown and plain text. Hidden content is left out; excluded content is marked.
 //!
-//! Messages are kept as they are, but for control characters: a text that is shown in a terminal must not act on it.
+//! Messages are unchanged except for control characters, which must not reach a terminal.
 
 use retake_core::{Mark, Part, Role, Source, Time, ToolOutcome};
 use retake_store::{About, Exported};
 
-/// The head of a Markdown export.
+/// The header of a Markdown export.
 pub(super) fn markdown_title(about: &About) -> String {
     let title = about.title.as_deref().unwrap_or("Conversation");
     format!("# {}\n\n{}\n", shown(title), described(about))
 }
 
-/// The head of a text export.
+/// The header of a text export.
 pub(super) fn text_title(about: &About) -> String {
     let title = shown(about.title.as_deref().unwrap_or("Conversation"));
     let line = "=".repeat(title.chars().count());
@@ -47,7 +47,7 @@ pub(super) fn text(exported: &Exported) -> String {
     format!("\n--- {}\n\n{}\n", heading(exported), parts.collect::<Vec<_>>().join("\n\n"))
 }
 
-/// Who, when, and how it stands.
+/// The author, the time, and the mark.
 fn heading(exported: &Exported) -> String {
     let shown_entry = &exported.shown;
     let mut words = match &shown_entry.entry {
@@ -74,11 +74,11 @@ fn heading(exported: &Exported) -> String {
     words.join(" · ")
 }
 
-/// What an entry says.
+/// A piece of an entry.
 enum Piece {
-    /// In its own words.
+    /// Its text.
     Words(String),
-    /// Something of a machine, with its name.
+    /// A block of machine text, with its name.
     Block(String, String),
 }
 
@@ -115,7 +115,7 @@ fn piece(part: &Part) -> Option<Piece> {
     })
 }
 
-/// A block of code whose fence is longer than any in it.
+/// A code block whose fence is longer than any fence in it.
 fn fenced(name: &str, text: &str) -> String {
     let mut longest = 0;
     let mut here = 0;
@@ -127,7 +127,7 @@ fn fenced(name: &str, text: &str) -> String {
     format!("*{name}*\n\n{fence}\n{text}\n{fence}")
 }
 
-/// Text without control characters: pictures of them stand in their place.
+/// Text whose control characters are replaced by their pictures.
 fn shown(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\t' => c,
@@ -139,7 +139,7 @@ fn shown(text: &str) -> String {
     text.replace("\r\n", "\n").chars().map(visible).collect()
 }
 
-/// A date in UTC; a time that no calendar has, as its number.
+/// A date in UTC; the number for a time outside of the calendar.
 fn date(time: Time) -> String {
     match jiff::Timestamp::from_millisecond(time.0) {
         Ok(stamp) => stamp.strftime("%Y-%m-%d %H:%M UTC").to_string(),

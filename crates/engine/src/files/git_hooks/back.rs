@@ -1,4 +1,4 @@
-//! Reverts hooks and settings of git: the command that a person gets, and what it does. Must never follow a link: a command of the
+//! Reverts hooks and settings of git: builds the command for the person, and runs it. Must never follow a link: a command of the
 //! agent may have created one on the path since.
 
 use std::fs::{self, File};
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 
-/// The command that removes what was not there.
+/// The command that removes a new file.
 pub(super) fn removes(path: &Path) -> String {
     format!("retake files put-back --remove {}", quoted(path))
 }
 
-/// The command that writes what is kept in a file; what was there had this mode.
+/// The command that restores a file's content and mode.
 pub(super) fn writes(path: &Path, kept: &Path, mode: u32) -> String {
     format!("retake files put-back {} --from {} --mode {mode:o}", quoted(path), quoted(kept))
 }
 
-/// Keeps bytes in a folder, in a file of this name that nobody else reads.
+/// Stores bytes in a folder, in a file that only its owner can read.
 pub(super) fn keep(bytes: &[u8], spool: &Path, name: &str) -> Option<PathBuf> {
     let kept = spool.join(format!("{name}.txt"));
     let write = || {
@@ -31,12 +31,12 @@ pub(super) fn keep(bytes: &[u8], spool: &Path, name: &str) -> Option<PathBuf> {
     write().ok().map(|()| kept)
 }
 
-/// Has a file be again what is kept in another one, with these permission bits; without, removes a file, or a folder with all that is
-/// in it.
+/// Restores a file from a stored copy, with these permission bits. Without a copy, removes a file, or a folder with all its
+/// content.
 ///
 /// # Errors
 ///
-/// Those of the system; `ELOOP`, where a folder on the way is a link.
+/// Those of the system; `ELOOP` if a folder on the way is a link.
 pub fn put_back(path: &Path, kept: Option<(&Path, u32)>) -> io::Result<()> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -62,13 +62,13 @@ pub fn put_back(path: &Path, kept: Option<(&Path, u32)>) -> io::Result<()> {
         Ok(rustix::fs::renameat(&above, &draft, &above, name)?)
     });
     if written.is_err() {
-        // What failed is said; the draft is of no use to anybody.
+        // The failure is reported; the draft is useless.
         let _ = rustix::fs::unlinkat(&above, &draft, AtFlags::empty());
     }
     written
 }
 
-/// A path for a shell, in one line: a name may have line ends.
+/// A path quoted for a shell, in one line: a name may have line ends.
 fn quoted(path: &Path) -> String {
     let path = path.to_string_lossy();
     if !path.contains(char::is_control) {

@@ -1,5 +1,5 @@
-//! Where git keeps its hooks and settings. They are those of the repository whose worktree a folder is, of those that this one
-//! is in, of those below it, of their submodules and other worktrees.
+//! Where git keeps its hooks and settings: the repository of a folder, the repositories around and below it, and their
+//! submodules and other worktrees.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -11,34 +11,34 @@ use std::path::{Path, PathBuf};
 
 use retake_worktree::NamedBySettings;
 
-/// So many entries of a folder are looked at, and so many files are found first.
+/// The most entries of a folder that are read, and the most files that are found.
 const MOST_ENTRIES: usize = 128;
 const MOST: usize = 4 * super::MOST;
 
-/// Where a repository is says a file of so many bytes at most.
+/// The most bytes of a file that points to a repository.
 const LONGEST_LINK: u64 = 8 << 10;
 
-/// Here nothing is a file that stays.
+/// Paths below these are devices or temporary, not stored files.
 const DEVICES: [&str; 3] = ["/dev", "/proc", "/sys"];
 
-/// What a file is to git.
+/// The role of a file in git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Hook,
-    /// Settings, which name others.
+    /// Settings, which can include others.
     Settings,
-    /// What says other things.
+    /// Any other file.
     Plain,
-    /// What a rebase goes on with.
+    /// The state of a rebase in progress.
     Rebase,
 }
 
 type Files = VecDeque<(PathBuf, What)>;
 
-/// The files of a folder's repositories, those below it included; some are not there.
+/// The files of a folder's repositories, those below it included. Some of them may not exist.
 pub(super) fn of<'a>(root: &Path, nested: impl Iterator<Item = &'a PathBuf>) -> Files {
     let mut all = Files::new();
-    // Upwards, as git looks: where a `.git` is none any more, a folder may be a repository itself.
+    // Upwards, as git searches: if `.git` is gone, a folder may be a repository itself.
     let links = root.ancestors().flat_map(kept_in).chain(nested.cloned());
     for git in links.flat_map(|link| folders(&link)) {
         of_repository(&git, 0, &mut all);
@@ -53,7 +53,7 @@ pub(super) fn of<'a>(root: &Path, nested: impl Iterator<Item = &'a PathBuf>) -> 
 
 const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
 
-/// What git keeps in a folder: its `.git`, and the folder where it is a repository itself.
+/// The git folders in a folder: its `.git`, and the folder itself if it is a bare repository.
 pub(super) fn kept_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let is_bare = ["objects", "refs"].iter().all(|name| folder.join(name).is_dir())
         && folder.join("HEAD").symlink_metadata().is_ok();
@@ -61,7 +61,7 @@ pub(super) fn kept_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     bare.into_iter().chain([folder.join(".git")])
 }
 
-/// What settings name, as far as it is there.
+/// The existing files that settings include.
 pub(super) fn named(by: NamedBySettings) -> impl Iterator<Item = (PathBuf, What)> {
     let NamedBySettings { settings, hooks, attributes } = by;
     let all = |paths: Vec<PathBuf>, what| {
@@ -71,19 +71,19 @@ pub(super) fn named(by: NamedBySettings) -> impl Iterator<Item = (PathBuf, What)
     hooks.chain(all(settings, What::Settings)).chain(all(attributes, What::Plain))
 }
 
-/// Where a path leads to, but for devices.
+/// The real path, unless it is a device.
 pub(super) fn real(path: &Path) -> Option<PathBuf> {
     let real = path.canonicalize().ok()?;
     let is_device = DEVICES.iter().any(|folder| real.starts_with(folder)) && !real.starts_with("/dev/shm");
     (!is_device).then_some(real)
 }
 
-/// The folder that a repository is in, from a file of it.
+/// The worktree's folder, from a file of it.
 pub(super) fn worktree(file: &Path) -> Option<&Path> {
     file.ancestors().find(|above| above.ends_with(".git"))?.parent()
 }
 
-/// Git's folders for a worktree: its own, and the one that it shares with others. What says where they are is one of them.
+/// Git's folders for a worktree: its own, and the shared one. The files that point to them are included.
 fn folders(link: &Path) -> Vec<PathBuf> {
     if link.symlink_metadata().is_err() {
         return Vec::new();
@@ -92,7 +92,7 @@ fn folders(link: &Path) -> Vec<PathBuf> {
         let text = read(file, LONGEST_LINK)?;
         let name = text.strip_prefix(mark)?.trim_ascii_end();
         let named = file.parent()?.join(OsStr::from_bytes(name));
-        // By one name, however it is led to.
+        // One name for each folder, whichever link leads to it.
         Some(named.canonicalize().unwrap_or(named))
     };
     let own = line(link, b"gitdir: ");
@@ -104,7 +104,7 @@ fn of_repository(git: &Path, depth: usize, all: &mut Files) {
     if all.len() >= MOST {
         return;
     }
-    // Also where it is a link that can lead elsewhere.
+    // Also if it is a link that can lead elsewhere.
     all.push_back((git.to_owned(), What::Plain));
     if !git.is_dir() {
         return;
@@ -146,7 +146,7 @@ fn of_modules(folder: &Path, depth: usize, all: &mut Files) {
     }
 }
 
-/// What is in a folder, by its names: as many as are looked at.
+/// The entries of a folder, up to the limit.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.take(MOST_ENTRIES).map(|entry| entry.path()).collect();
@@ -154,7 +154,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// A regular file of at most so many bytes; a pipe is not waited for.
+/// Reads a regular file up to this size; never waits for a pipe.
 pub(super) fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;

@@ -1,5 +1,5 @@
-//! Which versions of files are needed, and what has to go so that the rest has room. Old captures go first, then younger
-//! ones, then what calls did, always the oldest first. It only weighs; nothing goes here.
+//! Decides which versions of files are needed, and what must go to make room for the rest. Old captures go first, then
+//! younger ones, then changes of calls, always the oldest first. It only decides and must never remove anything.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -10,41 +10,41 @@ use retake_worktree::{PackObjects, Result, Survey};
 
 use super::super::erase::is_kept;
 
-/// What is to go, and what is needed without it.
+/// The versions to remove, and those needed without them.
 pub(super) struct Cut {
-    /// Captures before this.
+    /// Captures before this time go.
     pub(super) captures: Time,
-    /// What calls and operations did before this; nothing, where all of it stays.
+    /// Changes of calls and operations before this time go; `None` if all stay.
     pub(super) calls: Option<Time>,
-    /// What is needed.
+    /// The objects that are needed.
     pub(super) live: HashSet<ContentHash>,
-    /// What that means.
+    /// The resulting survey of the pack.
     pub(super) survey: Survey,
 }
 
 impl Cut {
-    /// What stays, in bytes, about.
+    /// The estimated size of the rest, in bytes.
     pub(super) fn size(&self) -> u64 {
         self.survey.size.saturating_sub(self.survey.unneeded)
     }
 }
 
-/// All that decides on what is needed.
+/// The input for the decision.
 pub(super) struct Weighing {
     pub(super) pack: Arc<PackObjects>,
     pub(super) claims: Vec<Claim>,
-    /// What is needed in any case.
+    /// Objects that are always needed.
     pub(super) always: HashSet<ContentHash>,
-    /// Captures before this are old.
+    /// Captures before this time are old.
     pub(super) old: Time,
-    /// Calls and operations before this are let go already.
+    /// Changes of calls and operations before this time are already removed.
     pub(super) since: Option<Time>,
-    /// So many bytes there may be.
+    /// The quota in bytes.
     pub(super) quota: u64,
 }
 
 impl Weighing {
-    /// What goes unasked; and what would have to go so that the quota is kept, where that is more.
+    /// The cut that needs no agreement, and the larger cut for the quota, if one is needed.
     pub(super) fn cuts(&self) -> Result<(Cut, Option<Cut>)> {
         let first = self.at(self.old, None)?;
         if self.fits(&first) {
@@ -68,13 +68,13 @@ impl Weighing {
         cut.size() <= self.quota
     }
 
-    /// Just behind each of these claims.
+    /// The times just after each of these claims.
     fn times(&self, of: impl Fn(&Claim) -> bool) -> Vec<Time> {
         let times = self.claims.iter().filter(|claim| of(claim)).map(|claim| Time(claim.time.0 + 1));
         times.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The earliest cut that fits; the last one, where none does.
+    /// The earliest cut that meets the quota; the last one if none does.
     fn least(&self, first: Cut, times: &[Time], at: impl Fn(Time) -> (Time, Option<Time>)) -> Result<Cut> {
         let mut best = first;
         let (mut from, mut to) = (0, times.len());
@@ -93,7 +93,7 @@ impl Weighing {
         Ok(best)
     }
 
-    /// What is needed when captures and calls before these times are not.
+    /// The needed objects without captures and calls before these times.
     fn at(&self, captures: Time, calls: Option<Time>) -> Result<Cut> {
         let since = calls.max(self.since);
         let needed = |claim: &&Claim| match claim.by {

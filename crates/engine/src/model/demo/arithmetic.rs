@@ -1,6 +1,6 @@
-//! Sums that the demo can do: `+ - * /`, or their words, and brackets over decimal numbers. Nothing else.
+//! The demo's arithmetic: `+ - * /`, or their words, and brackets over decimal numbers.
 
-/// How people say a sign.
+/// The words for signs.
 const WORDS: [(&str, &str); 5] = [
     (" times ", " × "),
     (" multiplied by ", " × "),
@@ -9,7 +9,7 @@ const WORDS: [(&str, &str); 5] = [
     (" minus ", " − "),
 ];
 
-/// The first sum in a text, and its result. `None` if there is none, or it has no result.
+/// The first calculation in a text, and its result. `None` if there is none, or it has no result.
 pub(super) fn find(text: &str) -> Option<(String, String)> {
     let text = WORDS.iter().fold(text.to_owned(), |text, (word, sign)| text.replace(word, sign));
     let belongs = |c: char| c.is_ascii_digit() || " .+-*/()×·÷−".contains(c);
@@ -84,7 +84,7 @@ impl Reader<'_> {
     }
 
     fn factor(&mut self) -> Option<f64> {
-        // A pasted wall of brackets or signs must not use up the stack.
+        // A long text of brackets or signs must not overflow the stack.
         self.depth += 1;
         if self.depth > 100 {
             return None;

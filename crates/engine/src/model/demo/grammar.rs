@@ -1,11 +1,11 @@
-//! What the demo can be asked to do: a little plain English, read without guessing. What is not wholly understood is no
-//! work, and is answered in words.
+//! The requests that the demo understands: a little plain English, parsed without guessing. Any other message is
+//! answered with text only.
 
 use serde_json::{Value, json};
 
 use crate::process::command_line;
 
-/// What the demo understands, for people.
+/// The help text of the demo.
 pub(super) const HELP: &str = "\
 I can do simple work. I understand, in plain words:
 - `write FILE: TEXT`, or `make a file FILE with TEXT`; `delete FILE`.
@@ -20,16 +20,16 @@ I can do simple work. I understand, in plain words:
 
 Join them with `then`, or in lines, for one after the other, and with `and` for all at once.";
 
-/// One thing to do.
+/// One action.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Action {
-    /// What it is, for people: `write a.txt`.
+    /// Its description for people: `write a.txt`.
     pub(super) line: String,
-    /// The calls that it takes, one after the other.
+    /// Its calls, in order.
     pub(super) calls: Vec<Wanted>,
 }
 
-/// A call that is wanted.
+/// A call to make.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wanted {
     /// The tool.
@@ -38,17 +38,17 @@ pub(super) struct Wanted {
     pub(super) arguments: Value,
 }
 
-/// Texts longer than this are read as one thing to do.
+/// A longer text is parsed as one action.
 const MAX_JOINED: usize = 16_000;
 
-/// More of them are not looked at.
+/// The most places where actions may be joined.
 const MAX_JOINTS: usize = 200;
 
-/// What a message asks for: the actions of each step. Nothing, when any of it is no action.
+/// The actions that a message requests, for each step. `None` if any part of it is no action.
 pub(super) fn steps(text: &str) -> Option<Vec<Vec<Action>>> {
     let text = text.trim();
     let joints = if text.len() > MAX_JOINED { Vec::new() } else { joints(text) };
-    // From the back: what each piece and all after it ask for, where they ask for anything.
+    // From the end: the actions of each piece and all after it, if they are actions.
     let starts: Vec<usize> = std::iter::once(0).chain(joints.iter().map(|joint| joint.end)).collect();
     let mut rest: Vec<Option<Vec<(bool, Action)>>> = vec![None; starts.len()];
     for from in (0..starts.len()).rev() {
@@ -77,7 +77,7 @@ struct Joint {
     together: bool,
 }
 
-/// Everything that may join, outside of quotes.
+/// All possible joints outside of quotes.
 fn joints(text: &str) -> Vec<Joint> {
     const WORDS: [(&str, bool); 8] = [
         (", and then ", false),
@@ -111,7 +111,7 @@ fn joints(text: &str) -> Vec<Joint> {
     joints
 }
 
-/// The one thing that a text asks for.
+/// The single action that a text requests.
 fn action(text: &str) -> Option<Action> {
     let mut text = text.trim();
     for word in ["please ", "now ", "first ", "next ", "also ", "can you ", "could you "] {
@@ -150,7 +150,7 @@ fn write(text: &str) -> Option<Action> {
     one(format!("write {path}"), "write", json!({ "path": path, "content": content }))
 }
 
-/// `make a file FILE with TEXT`: the file, and the text where there is one.
+/// `make a file FILE with TEXT`: the file, and the text if given.
 fn made(text: &str) -> Option<(String, Option<&str>)> {
     const FILE: [&str; 6] = ["a new file ", "an empty file ", "a file ", "the file ", "new file ", "file "];
     const NAMED: [&str; 4] = ["called ", "named ", "with the name ", "by the name of "];
@@ -181,7 +181,7 @@ fn made(text: &str) -> Option<(String, Option<&str>)> {
     Some((path, Some(&behind[with..])))
 }
 
-/// Whether a word looks like the name of a file, and not like a word of a sentence.
+/// Whether a word looks like a file name, and not like a word of a sentence.
 fn is_named(word: &str) -> bool {
     word.contains('/') || word.trim_end_matches('.').contains('.')
 }
@@ -305,7 +305,7 @@ fn look(text: &str) -> Option<Action> {
     one(format!("search for {pattern}"), "grep", arguments)
 }
 
-/// What may stand behind a command, in any order, and the argument that it is.
+/// The options after a command, in any order, each with its argument.
 const BEHIND: [(&str, &str); 2] = [("in the background", "background"), ("with network", "network")];
 
 fn shell(text: &str) -> Option<Action> {
@@ -381,13 +381,13 @@ fn outside(text: &str) -> Option<Action> {
     one(format!("call {tool}"), &tool, arguments)
 }
 
-/// What follows a word at the beginning, in any case of letters.
+/// The text after a word at the beginning, ignoring case.
 fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let head = text.get(..word.len())?;
     head.eq_ignore_ascii_case(word).then(|| &text[word.len()..])
 }
 
-/// The first word, which may be quoted, and what follows it; with `ends`, one of these must stand behind it.
+/// The first word, which may be quoted, and the rest; with `ends`, one of these must follow it.
 fn token<'a>(text: &'a str, ends: &[char]) -> Option<(String, &'a str)> {
     let text = text.trim_start();
     let (word, rest) = match quoted(text) {
@@ -401,7 +401,7 @@ fn token<'a>(text: &'a str, ends: &[char]) -> Option<(String, &'a str)> {
     (!word.is_empty()).then(|| (word.to_owned(), rest))
 }
 
-/// The only word, which may be quoted; a full stop behind it is the sentence's.
+/// The only word, which may be quoted; a full stop after it belongs to the sentence.
 fn alone(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches(['!', ',', ';']);
     let stop = text.len() > 1 && text.ends_with('.') && !text.ends_with("..") && !text.ends_with("/.");
@@ -410,7 +410,7 @@ fn alone(text: &str) -> Option<String> {
     rest.trim().is_empty().then_some(word)
 }
 
-/// The text in quotes or backticks at the beginning, and what follows it.
+/// The text in quotes or backticks at the beginning, and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let open = text.chars().next()?;
     let close = match open {
@@ -428,7 +428,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     end.map(|(end, c)| (&inner[..end], &inner[end + c.len_utf8()..]))
 }
 
-/// `\n`, `\t`, `\"` and `\\` of a quoted text.
+/// Replaces `\n`, `\t`, `\"` and `\\` in a quoted text.
 fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -465,7 +465,7 @@ fn placed(mut arguments: Value, place: Option<String>) -> Value {
     arguments
 }
 
-/// Words to be found as they are, as a regular expression.
+/// A literal text as a regular expression.
 fn escaped_pattern(words: &str) -> String {
     let mut pattern = String::with_capacity(words.len());
     for c in words.chars() {

@@ -1,4 +1,4 @@
-//! Tests of the demo: what it says to what, that it is honest, and that it streams.
+//! Tests of the demo: its answers, its honesty, and its streaming.
 
 use futures::executor::block_on;
 use retake_core::{Role, ToolOutcome};
@@ -132,8 +132,8 @@ fn tools(names: &[&str]) -> Vec<ToolSpec> {
     names.iter().map(spec).collect()
 }
 
-/// Lets the demo work to its end. Each call that holds a word of `fails` fails. What it called in each answer, and its last
-/// words.
+/// Runs the demo to its end. Each call that contains a word of `fails` fails. Returns its calls in each answer, and its
+/// last text.
 fn worked(said: &str, names: &[&str], fails: &str) -> (Vec<Vec<(String, Value)>>, String) {
     let mut prompt =
         Prompt { messages: vec![Message::text(Role::User, said)], tools: tools(names), ..Prompt::default() };
@@ -353,7 +353,7 @@ fn help_lists_what_it_understands() {
     prompt.tools = tools(&TOOLS);
     let help = words::answer(&prompt);
     assert!(help.contains("`todo: one; two; three`"));
-    // What follows a list is no part of its last item.
+    // The text after a list is no part of its last item.
     let lines: Vec<&str> = help.lines().collect();
     let glued =
         |pair: &&[&str]| pair[0].starts_with("- ") && !pair[1].starts_with("- ") && !pair[1].is_empty();

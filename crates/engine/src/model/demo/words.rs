@@ -1,4 +1,4 @@
-//! What the demo says. A pure function of the prompt.
+//! The texts of the demo. A pure function of the prompt.
 
 use retake_core::{Role, joined_text};
 
@@ -16,11 +16,11 @@ another answer, and Ctrl-C to stop me. I can do sums (\"17 * 3\") and repeat a l
 /// The answer to messages that the demo does not understand.
 const LITTLE: &str = "I understand only a little: say `help`, and I say what.";
 
-/// The same, where it has tools.
+/// The same, with tools.
 const LITTLE_WORK: &str = "I understand only a little, such as `make a file a.txt with hello`, `change hello to bye in \
 a.txt`, `run ls`: say `help`, and I say what else.";
 
-/// What the demo explains, by the words that ask for it.
+/// The explanations of the demo, by keyword.
 const EXPLANATIONS: [(&[&str], &str); 6] = [
     (
         &["rewind", "go back", "take back"],
@@ -55,7 +55,7 @@ const EXPLANATIONS: [(&[&str], &str); 6] = [
     ),
 ];
 
-/// How another answer to the same prompt begins.
+/// The openings of alternative answers to the same prompt.
 const OPENINGS: [&str; 4] =
     ["Put differently", "Seen another way", "In other words", "Once more, with feeling"];
 
@@ -83,14 +83,14 @@ pub(super) fn answer(prompt: &Prompt) -> String {
     paragraphs.join("\n\n")
 }
 
-/// How another answer begins, and which one it is.
+/// The opening of an alternative answer, with its number.
 pub(super) fn opening(variant: u32) -> Option<String> {
     let index = variant.checked_sub(1)?;
     let opening = OPENINGS[index as usize % OPENINGS.len()];
     Some(format!("{opening} (this is answer {}):", u64::from(variant) + 1))
 }
 
-/// What the last message asks for.
+/// The reply to the last message.
 fn reply(last: &str, said: &[String], prompt: &Prompt) -> Vec<String> {
     let asked = last.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| asked.contains(word));
@@ -120,7 +120,7 @@ fn reply(last: &str, said: &[String], prompt: &Prompt) -> Vec<String> {
     Vec::new()
 }
 
-/// What it was told, and where in the conversation it thinks it is: a rewound turn is visibly gone.
+/// The messages so far, and its place in the conversation: a rewound turn is visibly gone.
 fn place(said: &[String]) -> String {
     let Some((last, before)) = said.split_last() else {
         return "I see no message of yours.".into();

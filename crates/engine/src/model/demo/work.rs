@@ -1,23 +1,23 @@
-//! The demo at work: which calls come next, and what came of them. A pure function of the prompt.
+//! The demo's tool calls: which come next, and what their results were. A pure function of the prompt.
 
 use retake_core::{Part, Role, ToolOutcome};
 
 use super::super::Prompt;
 use super::grammar::{self, Action, Wanted};
 
-/// What the demo says and wants next.
+/// The demo's next text and calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Answer {
-    /// What it says.
+    /// The text.
     pub(super) text: String,
-    /// What it calls.
+    /// The calls.
     pub(super) calls: Vec<Wanted>,
 }
 
 /// The calls of one answer, each with the place of its action.
 type Stage<'a> = Vec<(usize, &'a Wanted)>;
 
-/// What came of a call.
+/// The result of a call.
 struct Outcome<'a> {
     content: &'a str,
     failed: bool,
@@ -26,7 +26,7 @@ struct Outcome<'a> {
 /// How many characters of a result are quoted.
 const QUOTED: usize = 80;
 
-/// The answer to a message that asks for work; nothing, if it asks for none or there are no tools at all.
+/// The answer to a message that requests work; `None` if it requests none or there are no tools.
 pub(super) fn answer(prompt: &Prompt) -> Option<Answer> {
     if prompt.tools.is_empty() {
         return None;
@@ -59,7 +59,7 @@ pub(super) fn answer(prompt: &Prompt) -> Option<Answer> {
     Some(Answer { text: format!("I {}.", listed(&lines)), calls })
 }
 
-/// Each step takes as many answers as the longest of its actions.
+/// Each step takes as many answers as its longest action has calls.
 fn stages(steps: &[Vec<Action>]) -> Vec<Stage<'_>> {
     let mut stages = Vec::new();
     let mut before = 0;
@@ -75,8 +75,8 @@ fn stages(steps: &[Vec<Action>]) -> Vec<Stage<'_>> {
     stages
 }
 
-/// What came of the stages so far: an answer that calls the tools of the next stage is that stage. Others' calls are passed
-/// over.
+/// The results of the stages so far: an answer that calls the tools of the next stage is that stage. Calls of other models
+/// are skipped.
 fn results<'a>(prompt: &'a Prompt, last: usize, stages: &[Stage<'_>]) -> Vec<Vec<Outcome<'a>>> {
     let behind = &prompt.messages[last + 1..];
     let answered = |id: &str| {
@@ -106,7 +106,7 @@ fn results<'a>(prompt: &'a Prompt, last: usize, stages: &[Stage<'_>]) -> Vec<Vec
     done
 }
 
-/// What came of it all, in a sentence or two.
+/// A summary of the results in a sentence or two.
 fn told(actions: &[&Action], stages: &[Stage<'_>], results: &[Vec<Outcome<'_>>]) -> String {
     let mut done = Vec::new();
     let mut failed = Vec::new();
@@ -134,7 +134,7 @@ fn told(actions: &[&Action], stages: &[Stage<'_>], results: &[Vec<Outcome<'_>>])
         sentences.push(format!("Done: {}.", done.join("; ")));
     }
     if !failed.is_empty() {
-        // What was cut ends by itself.
+        // A truncated text has its own end.
         let failed = failed.join("; ");
         sentences.push(format!("Failed: {failed}{}", if failed.ends_with('…') { "" } else { "." }));
     }
@@ -153,8 +153,7 @@ fn listed(lines: &[String]) -> String {
     }
 }
 
-/// The last line of a result that says anything, where errors and summaries stand; of an edit what is before its
-/// diff.
+/// The last non-empty line of a result, which contains errors and summaries; of an edit the text before its diff.
 fn quote(content: &str) -> String {
     let said = content.split("\n@@ ").next().unwrap_or_default();
     let line = said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();

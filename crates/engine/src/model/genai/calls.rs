@@ -1,6 +1,6 @@
-//! The tool calls of an answer: put together from their pieces, each whole, each with an id of its own.
+//! The tool calls of an answer: assembled from their pieces, each complete and with a unique id.
 //!
-//! A call that broke off is never taken for a call. Arguments that are not JSON stay the text that the model wrote.
+//! An incomplete call is never treated as a call. Arguments that are not JSON stay the text that the model wrote.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -14,10 +14,10 @@ use super::super::{Message, Prompt};
 use crate::clock::Clock;
 use crate::ids::Random;
 
-/// The longest id of a call that every format takes.
+/// The longest id of a call that every format accepts.
 const MAX_ID: usize = 40;
 
-/// Where new ids come from, and which are taken.
+/// The source of new ids, and the ids in use.
 pub(super) struct CallIds {
     taken: BTreeSet<String>,
     clock: Arc<dyn Clock>,
@@ -31,7 +31,7 @@ impl CallIds {
         Self { taken, clock, random }
     }
 
-    /// The provider's id, if it is one that names this call and no other; else one of ours.
+    /// The provider's id, if it is unique; else one of ours.
     fn of(&mut self, id: &str, number: usize) -> String {
         let id = match self.taken.contains(id) || !names_one_call(id) {
             true => {
@@ -45,8 +45,8 @@ impl CallIds {
     }
 }
 
-/// Some servers give none, one that is empty, or count from 0 in every answer; what the library puts in place of a missing
-/// one counts, too.
+/// Some servers send no id, an empty one, or numbers from 0 in every answer; the library's replacement for a missing one is a
+/// number, too.
 fn names_one_call(id: &str) -> bool {
     let odd = id.is_empty() || id.len() > MAX_ID || !id.chars().all(|c| c.is_ascii_graphic());
     let number = id.len() - id.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -57,7 +57,7 @@ fn names_one_call(id: &str) -> bool {
     !odd && !counted
 }
 
-/// The calls of an answer as far as they have come.
+/// The calls of an answer so far.
 #[derive(Default)]
 pub(super) struct Calls(Vec<ToolCall>);
 
@@ -70,14 +70,14 @@ impl Calls {
         self.0.is_empty()
     }
 
-    /// Whether there are more calls than so many, or their arguments have more bytes.
+    /// Whether there are more calls than this, or their arguments have more bytes.
     pub(super) fn are_more_than(&self, calls: u64, bytes: usize) -> bool {
         let length = |call: &ToolCall| call.fn_arguments.as_str().map_or(0, str::len);
-        // The last one alone grows.
+        // Only the last call grows.
         self.0.len() as u64 > calls || self.0.last().is_some_and(|last| length(last) > bytes)
     }
 
-    /// Adds a piece. Calls come in growing versions where the arguments are still text, and once where they are not.
+    /// Adds a piece. Calls with text arguments come in growing versions, others once.
     pub(super) fn push(&mut self, call: ToolCall) {
         match self.0.iter_mut().rev().find(|known| grows(known, &call)) {
             Some(known) => known.fn_arguments = call.fn_arguments,
@@ -85,7 +85,7 @@ impl Calls {
         }
     }
 
-    /// The parts of a whole answer: each call, before it what the provider signed it with.
+    /// The parts of a complete answer: each call, preceded by its signature.
     pub(super) fn into_parts(
         self,
         reason: Option<&StopReason>,
@@ -114,13 +114,13 @@ impl Calls {
         Ok(parts)
     }
 
-    /// What the provider signed calls with.
+    /// The provider's signatures for calls.
     pub(super) fn signatures(&self) -> BTreeSet<String> {
         self.0.iter().filter_map(|call| call.thought_signatures.clone()).flatten().collect()
     }
 }
 
-/// Whether this is the same call, further on. A piece that comes without an id is given one by the library, which counts.
+/// Whether a piece continues this call. A piece without an id gets one from the library, which counts.
 fn grows(known: &ToolCall, call: &ToolCall) -> bool {
     let (Some(before), Some(text)) = (known.fn_arguments.as_str(), call.fn_arguments.as_str()) else {
         return false;
@@ -134,8 +134,8 @@ fn is_whole(call: &ToolCall) -> bool {
     call.fn_arguments.as_str().is_none_or(|text| serde_json::from_str::<Value>(text).is_ok())
 }
 
-/// Gives each call an id of its own, as the format takes it. Two calls may have the same id, or ids that become the same, where
-/// conversations come from other programs. The results behind a call go along, and what the provider signed it with.
+/// Gives each call a unique id in the form that the format accepts. Imported conversations may contain equal ids, or ids that
+/// become equal. Results and signatures of a call are changed with it.
 pub(super) fn make_ids_unique(messages: &mut [Message], in_letters: impl Fn(&str) -> String) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut calls: Vec<(String, String)> = Vec::new();
@@ -172,7 +172,7 @@ pub(super) fn make_ids_unique(messages: &mut [Message], in_letters: impl Fn(&str
     }
 }
 
-/// What a provider signed a call with, kept as reasoning: it goes back with this very call.
+/// The provider's signature of a call, stored as reasoning: it is sent back with the same call.
 fn signed(id: &str, signature: &str) -> Part {
     Part::Reasoning { text: String::new(), signature: Some(signature_of(id, signature)) }
 }
@@ -181,7 +181,7 @@ fn signature_of(id: &str, signature: &str) -> String {
     json!({ "call": id, "signature": signature }).to_string()
 }
 
-/// The call that a kept signature belongs to, and the signature as the provider gave it.
+/// The call of a stored signature, and the signature as the provider sent it.
 pub(super) fn signed_call(signature: &str) -> Option<(String, String)> {
     if !signature.starts_with('{') {
         return None;
@@ -228,7 +228,7 @@ mod tests {
             ["", "{\"b\": ", "{\"b\": 1,  \"a\":2}"].map(|text| call("toolu_1", "f", text)).into();
         pieces.push(call("toolu_x", "f", serde_json::json!({"x": 1})));
         let expected = [("toolu_1", "{\"b\": 1,  \"a\":2}"), ("toolu_x", "{\"x\":1}")];
-        // `toolu_1` looks counted, so that it gets an id of ours.
+        // `toolu_1` looks like a number, so it gets an id of ours.
         let got = parts(pieces, None).expect("whole");
         assert_eq!(got.len(), 2, "{got:?}");
         assert_eq!((got[0].1.as_str(), &got[1]), (expected[0].1, &("toolu_x".into(), "{\"x\":1}".into())));

@@ -1,7 +1,7 @@
-//! What one part of a message becomes for a provider.
+//! The conversion of one part of a message for a provider.
 //!
-//! Names and ids that another provider or a confused model made are brought into the letters that every format takes:
-//! one strange call must not make a conversation unusable.
+//! Names and ids from another provider or a confused model are reduced to characters that every format accepts: one
+//! strange call must not make a conversation unusable.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use super::super::Message;
 use super::calls;
 use crate::settings::EndpointKind;
 
-/// The type of a PDF file, which some formats take as it is.
+/// The type of a PDF file, which some formats accept unchanged.
 const PDF: &str = "application/pdf";
 
-/// The type of a file that names none.
+/// The type of a file without one.
 const ANY_BYTES: &str = "application/octet-stream";
 
-/// The longest name of a tool that every format takes.
+/// The longest name of a tool that every format accepts.
 const MAX_NAME: usize = 64;
 
-/// The tool of each call, by its id: some formats want it with the result too.
+/// The tool of each call, by the call's id: some formats need it with the result.
 pub(super) type Names = BTreeMap<String, String>;
 
 /// The tools of the calls in a conversation.
@@ -47,7 +47,7 @@ pub(super) fn call_signatures(parts: &[Part]) -> BTreeMap<String, String> {
     signatures.collect()
 }
 
-/// What any part but reasoning becomes.
+/// The conversion of any part except reasoning.
 pub(super) fn plain(
     part: Part,
     kind: EndpointKind,
@@ -68,7 +68,7 @@ pub(super) fn plain(
         Part::ToolResult { call, content, outcome } => {
             let content = match outcome {
                 ToolOutcome::Ok => content,
-                // The library has no field for it, and the model must not take a failure for a result.
+                // The library has no field for it, and the model must not mistake a failure for a result.
                 ToolOutcome::Failed => format!("The tool failed: {content}"),
             };
             let name = names.get(&call).map(|name| plain_name(name));
@@ -83,7 +83,7 @@ pub(super) fn plain(
     })
 }
 
-/// A picture as a block of Anthropic's own; nothing, of what is no picture.
+/// A picture as a block of Anthropic's format; `None` for any other part.
 pub(super) fn anthropic_image(part: &Part) -> Option<Value> {
     let Part::Image { media_type, source } = part else {
         return None;
@@ -97,7 +97,7 @@ pub(super) fn anthropic_image(part: &Part) -> Option<Value> {
     Some(json!({ "type": "image", "source": source }))
 }
 
-/// Bytes as they are where the format takes such bytes; else words in their place.
+/// Unchanged bytes if the format accepts them; else a text in their place.
 fn binary(kind: EndpointKind, media_type: String, source: Source, name: Option<String>) -> ContentPart {
     if takes(kind, &media_type, &source) {
         if kind == EndpointKind::Anthropic && matches!(source, Source::Link(_)) && is_image(&media_type) {
@@ -115,7 +115,7 @@ fn binary(kind: EndpointKind, media_type: String, source: Source, name: Option<S
     ContentPart::from_text(in_words(&media_type, source, name.as_deref()))
 }
 
-/// What stands instead of bytes that a format does not take.
+/// The text in place of bytes that a format does not accept.
 fn in_words(media_type: &str, source: Source, name: Option<&str>) -> String {
     let name = name.map(|name| format!(" {name}")).unwrap_or_default();
     match source {
@@ -126,7 +126,7 @@ fn in_words(media_type: &str, source: Source, name: Option<&str>) -> String {
     }
 }
 
-/// A part of the model's own answer: no format takes a picture or a file back in one.
+/// A part of the model's own answer: no format accepts a picture or a file in one.
 pub(super) fn in_an_answer(part: Part) -> Part {
     match part {
         Part::Image { media_type, source } => Part::Text(in_words(&media_type, source, None)),
@@ -138,7 +138,7 @@ pub(super) fn in_an_answer(part: Part) -> Part {
     }
 }
 
-/// Whether a file is sent as the text that it is.
+/// Whether a file is sent as text.
 fn is_text(media_type: Option<&str>, source: &Source) -> bool {
     let text = matches!(source, Source::Inline(bytes) if std::str::from_utf8(bytes).is_ok());
     text && media_type != Some(PDF)
@@ -161,7 +161,7 @@ fn is_image(media_type: &str) -> bool {
     media_type.starts_with("image/")
 }
 
-/// Text files are sent as text, which every model reads; others as they are.
+/// Text files are sent as text, which every model reads; others as bytes.
 fn file(kind: EndpointKind, name: String, media_type: Option<String>, source: Source) -> ContentPart {
     let media_type = media_type.unwrap_or_else(|| ANY_BYTES.into());
     match source {
@@ -174,7 +174,7 @@ fn file(kind: EndpointKind, name: String, media_type: Option<String>, source: So
     }
 }
 
-/// The reasoning that this provider made, in the shape in which it wants it back.
+/// The reasoning of this provider, in the form in which it expects it back.
 pub(super) fn reasoning(text: String, signature: Option<String>, kind: EndpointKind) -> Vec<ContentPart> {
     match (signature, kind) {
         (Some(block), EndpointKind::Anthropic) if text.is_empty() => {
@@ -188,9 +188,9 @@ pub(super) fn reasoning(text: String, signature: Option<String>, kind: EndpointK
         (Some(signature), EndpointKind::Anthropic) => {
             vec![ContentPart::ThoughtSignature(signature), ContentPart::ReasoningContent(text)]
         }
-        // Anthropic takes no reasoning without a signature.
+        // Anthropic accepts no reasoning without a signature.
         (None, EndpointKind::Anthropic) => Vec::new(),
-        // It goes with its call.
+        // It is sent with its call.
         (Some(signature), EndpointKind::Gemini) if calls::signed_call(&signature).is_some() => Vec::new(),
         (Some(signature), EndpointKind::Gemini) => vec![ContentPart::ThoughtSignature(signature)],
         (_, _) if text.is_empty() => Vec::new(),
@@ -198,8 +198,8 @@ pub(super) fn reasoning(text: String, signature: Option<String>, kind: EndpointK
     }
 }
 
-/// The arguments as a JSON object, which every format wants. What is none goes back as the text that the model wrote, in
-/// a field, so that it sees what it did.
+/// The arguments as a JSON object, which every format needs. Other arguments are sent back as the text that the model
+/// wrote, in a field, so that it sees its mistake.
 pub(super) fn arguments_value(arguments: &str) -> Value {
     if arguments.trim().is_empty() {
         return json!({});
@@ -210,18 +210,18 @@ pub(super) fn arguments_value(arguments: &str) -> Value {
     }
 }
 
-/// A call's id as a format takes it.
+/// A call's id as a format accepts it.
 pub(super) fn id_for(kind: EndpointKind, id: &str) -> String {
-    // The others take any text, and some of them want theirs back as it was.
+    // The others accept any text, and some need their id unchanged.
     if kind == EndpointKind::Anthropic { plain_id(id) } else { id.to_owned() }
 }
 
-/// A call's id in the letters that Anthropic takes.
+/// A call's id in the characters that Anthropic accepts.
 pub(super) fn plain_id(id: &str) -> String {
     plainly(id, usize::MAX)
 }
 
-/// A tool's name in the letters that every format takes.
+/// A tool's name in the characters that every format accepts.
 pub(super) fn plain_name(name: &str) -> String {
     plainly(name, MAX_NAME)
 }

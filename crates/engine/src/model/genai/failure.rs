@@ -1,7 +1,7 @@
-//! From the library's errors, and what providers write into them, to ours.
+//! Converts the library's and the providers' errors to ours.
 //!
-//! Providers agree on little; where the status does not tell, their own code or words decide. The key is taken out
-//! of everything quoted.
+//! Providers agree on little: if the status is not enough, their code or message decides. The key is removed from every
+//! quote.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::told;
 use crate::clock::Clock;
 use ModelErrorKind as Kind;
 
-/// Makes the errors of one call.
+/// Creates the errors of one call.
 pub(super) struct Failures {
     target: String,
     key: Option<SecretString>,
@@ -29,12 +29,12 @@ impl Failures {
         Self { target, key, clock }
     }
 
-    /// A failure without anything quoted.
+    /// An error without a quote.
     pub(super) fn kind(&self, kind: Kind) -> ModelError {
         ModelError::new(kind, &self.target)
     }
 
-    /// A failure with the provider's words.
+    /// An error with the provider's message.
     pub(super) fn quoting(&self, kind: Kind, words: &str) -> ModelError {
         self.kind(kind).because(&self.without_key(words))
     }
@@ -96,7 +96,7 @@ impl Failures {
             () if error.is_timeout() => Kind::TimedOut,
             () => Kind::Cut,
         };
-        // The outer layers repeat the address; the innermost one says what happened.
+        // The outer layers repeat the address; the innermost one contains the cause.
         let mut inner: &dyn std::error::Error = error;
         while let Some(source) = inner.source() {
             inner = source;
@@ -112,7 +112,7 @@ impl Failures {
     }
 }
 
-/// The machine-readable words (type, code, status) and the message of an error body, in any provider's shape.
+/// The machine-readable words (type, code, status) and the message of an error body, in any provider's form.
 fn code_and_message(body: &Value) -> (String, String) {
     let body = body.as_array().and_then(|list| list.first()).unwrap_or(body);
     let error = body.get("error").unwrap_or(body);
@@ -123,7 +123,8 @@ fn code_and_message(body: &Value) -> (String, String) {
     (code, message.to_owned())
 }
 
-/// How long the provider asks to wait: a number, or a date, which counts from the provider's own clock where it tells it.
+/// The wait that the provider requests: a number, or a date, which is relative to the provider's own clock if it sends
+/// one.
 fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>, now_ms: i64) -> Option<Duration> {
     let number = |name: &str| header(name)?.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
     if let Some(seconds) = number("retry-after-ms").map(|ms| ms / 1e3).or_else(|| number("retry-after")) {
@@ -171,7 +172,7 @@ fn classify(status: Option<u16>, code: &str, message: &str, wait: Option<Duratio
     }
 }
 
-/// How providers say that a prompt is too long, where they have no code for it.
+/// Phrases of providers for a prompt that is too long, if they have no code for it.
 const TOO_LONG: [&str; 9] = [
     "context length",
     "context window",

@@ -1,10 +1,10 @@
-//! From our prompt to the library's request.
+//! Converts our prompt to the library's request.
 //!
-//! Nothing that a provider understands is left out or changed. What it cannot take is put into words in its place,
-//! so that the model knows that something is there. What was sent before is sent in the same order and the same words
-//! again, so that a provider finds the prompt's beginning in its cache.
+//! Nothing that a provider understands is left out or changed. Content that it does not accept is replaced by a text, so that
+//! the model knows of it. Earlier content is sent again in the same order and wording, so that a provider finds the beginning
+//! of the prompt in its cache.
 //!
-//! Every request keeps the rules of its format, whatever is shown of the conversation; `tests/providers/rules.rs` holds them.
+//! Every request follows the rules of its format, for every state of a conversation; `tests/providers/rules.rs` checks them.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +19,14 @@ use super::calls;
 use super::content::{self, Names};
 use crate::settings::{Endpoint, EndpointKind};
 
-/// What stands before an instruction that is neither a person's nor a model's. It is sent in its place as a user's,
-/// because most formats know one instruction only, above everything. An instruction that is added there would change
-/// the beginning of the prompt.
+/// The text before an instruction inside the conversation. It is sent in its place as a user's message, because most formats
+/// have only one instruction, at the top. Adding it there would change the beginning of the prompt.
 const INSTRUCTIONS: &str = "[Instructions]";
 
-/// What stands before pictures and files that belong to a result, where a result has no room for them.
+/// The text before pictures and files of a result, if the format's results cannot contain them.
 const BESIDE_RESULTS: &str = "[Beside the results of the tools]";
 
-/// The last message where nobody else's follows the model's: not every model goes on with its own words.
+/// The last message after the model's own: not every model continues its own text.
 const GO_ON: &str = "[Continue]";
 
 /// The request for a prompt at an endpoint.
@@ -69,7 +68,7 @@ pub(super) fn request(mut prompt: Prompt, endpoint: &Endpoint) -> ChatRequest {
     request
 }
 
-/// The tools in the order of their names, whatever order they were given in: they stand before everything else.
+/// The tools, sorted by name: they come before everything else in the prompt.
 fn tools(mut specs: Vec<ToolSpec>, marks: bool) -> Vec<Tool> {
     specs.sort_by(|a, b| a.name.cmp(&b.name));
     let mut tools: Vec<Tool> = specs.into_iter().map(tool).collect();
@@ -80,7 +79,7 @@ fn tools(mut specs: Vec<ToolSpec>, marks: bool) -> Vec<Tool> {
 }
 
 fn tool(spec: ToolSpec) -> Tool {
-    // Every format wants the schema of an object, also of a tool without arguments.
+    // Every format needs the schema of an object, even for a tool without arguments.
     let mut schema = match spec.schema {
         Value::Object(fields) => fields,
         _ => serde_json::Map::new(),
@@ -90,9 +89,9 @@ fn tool(spec: ToolSpec) -> Tool {
     Tool::new(content::plain_name(&spec.name)).with_description(spec.about).with_schema(schema.into())
 }
 
-/// Anthropic caches a prompt only up to a mark, and takes four: tools, system, and these two. The last message carries one,
-/// so that the next step, or one after a rewind, finds its beginning in the cache. So does the message that carried it
-/// before, because only a few blocks before a mark are looked through.
+/// Anthropic caches a prompt only up to a mark, and takes four: tools, system, and these two. The last message carries one, so
+/// that the next step, or one after a rewind, finds its beginning in the cache. So does the message that carried it before,
+/// because only a few blocks before a mark are searched.
 fn mark_cache(messages: &mut [ChatMessage]) {
     let Some(last) = messages.len().checked_sub(1) else {
         return;
@@ -104,7 +103,8 @@ fn mark_cache(messages: &mut [ChatMessage]) {
     }
 }
 
-/// Adds a message; two of a user in a row are one, because not every format takes two. To Anthropic results are a user's, too.
+/// Adds a message; two user messages in a row are merged, because not every format accepts two. For Anthropic, results are
+/// user messages, too.
 fn append(messages: &mut Vec<ChatMessage>, message: ChatMessage) {
     match messages.last_mut() {
         Some(last) if last.role == ChatRole::User && message.role == ChatRole::User => {
@@ -114,7 +114,7 @@ fn append(messages: &mut Vec<ChatMessage>, message: ChatMessage) {
     }
 }
 
-/// The library writes texts for Ollama one after the other, without anything between.
+/// The library joins texts for Ollama without a separator.
 fn join_texts(message: &mut ChatMessage) {
     if message.content.texts().len() < 2 {
         return;
@@ -133,7 +133,7 @@ fn converted(message: Message, endpoint: &Endpoint, names: &Names) -> Vec<ChatMe
     let own = message.model.as_deref().and_then(|model| model.split_once('/'));
     let own = own.is_some_and(|(provider, _)| provider == endpoint.name);
     let calls_tools = message.parts.iter().any(|part| part.call_id().is_some());
-    // OpenAI's format has no signatures: its servers want open reasoning back only beside the calls it led to.
+    // OpenAI's format has no signatures: its servers expect plain reasoning only beside the calls that followed it.
     let own = own && (kind != EndpointKind::OpenAi || calls_tools);
     let signatures = if own { content::call_signatures(&message.parts) } else { BTreeMap::new() };
     let mut parts: Vec<ContentPart> = Vec::new();
@@ -148,7 +148,7 @@ fn converted(message: Message, endpoint: &Endpoint, names: &Names) -> Vec<ChatMe
             part => parts.extend(content::plain(part, kind, names, &signatures)),
         }
     }
-    // No format takes an answer of reasoning alone.
+    // No format accepts an answer of reasoning alone.
     let says = |part: &ContentPart| matches!(part, ContentPart::Text(_) | ContentPart::ToolCall(_));
     if parts.is_empty() || message.role == Role::Assistant && !parts.iter().any(says) {
         return Vec::new();
@@ -163,7 +163,7 @@ fn converted(message: Message, endpoint: &Endpoint, names: &Names) -> Vec<ChatMe
     }]
 }
 
-/// Results, and what stands beside them.
+/// Results, and the content beside them.
 fn results(parts: Vec<Part>, kind: EndpointKind, names: &Names) -> Vec<ChatMessage> {
     let mut results: Vec<ContentPart> = Vec::new();
     let mut beside: Vec<ContentPart> = Vec::new();
@@ -187,7 +187,7 @@ fn results(parts: Vec<Part>, kind: EndpointKind, names: &Names) -> Vec<ChatMessa
     let tool = |parts| ChatMessage::tool(MessageContent::from_parts(parts));
     let mut messages: Vec<ChatMessage> = match kind {
         _ if results.is_empty() => Vec::new(),
-        // Its format has room for one result in a message.
+        // Its format allows one result in a message.
         EndpointKind::Ollama => results.into_iter().map(|part| tool(vec![part])).collect(),
         EndpointKind::Anthropic => vec![ChatMessage::user(MessageContent::from_parts(results))],
         _ => vec![tool(results)],
@@ -199,7 +199,7 @@ fn results(parts: Vec<Part>, kind: EndpointKind, names: &Names) -> Vec<ChatMessa
     messages
 }
 
-/// Anthropic's results say that they are failures, and hold pictures; the library has no fields for either.
+/// Anthropic's results have a failure flag and can contain pictures; the library has no fields for them.
 fn anthropic_result(call: &str, content: &str, outcome: ToolOutcome) -> ContentPart {
     let mut data = json!({ "type": "tool_result", "tool_use_id": content::plain_id(call), "content": [] });
     if !content.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Tests of the way to a provider: what each kind of part becomes.
+//! Tests of the conversion for providers, for each kind of part.
 
 use retake_core::Source;
 use serde_json::json;
@@ -21,7 +21,7 @@ fn content(kind: EndpointKind, parts: Vec<Part>) -> Value {
     sent(kind, Role::Assistant, parts).pointer("/0/content").cloned().unwrap_or(Value::Null)
 }
 
-/// The same of a person's message.
+/// The same for a person's message.
 fn asked(kind: EndpointKind, parts: Vec<Part>) -> Value {
     sent(kind, Role::User, parts).pointer("/0/content").cloned().unwrap_or(Value::Null)
 }
@@ -120,7 +120,7 @@ fn tools_are_sent_by_name_with_the_schema_of_an_object() {
     assert!(marked[0].get("cache_control").is_none() && marked[1].get("cache_control").is_some(), "{marked}");
 }
 
-/// A call of a name with arguments, and its result with a picture beside it.
+/// A call with this name and arguments, and its result with a picture beside it.
 fn odd_turn(id: &str, name: &str, arguments: &str) -> Vec<Message> {
     let call = Part::ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() };
     let answered = Part::ToolResult { call: id.into(), content: "out".into(), outcome: ToolOutcome::Failed };
@@ -149,7 +149,7 @@ fn a_picture_beside_a_result_is_in_it_or_follows_as_a_users() {
     for kind in [EndpointKind::OpenAi, EndpointKind::Gemini, EndpointKind::Ollama] {
         let sent = messages_of(kind, odd_turn("c", "f", "{}"));
         assert_eq!(sent[2]["content"].as_array().map(Vec::len), Some(1), "{kind:?} {sent}");
-        // One message of a user: what stands beside the result, and what the person says.
+        // One user message: the content beside the result, and the person's text.
         assert_eq!(
             (sent.as_array().map(Vec::len), &sent[3]["role"]),
             (Some(4), &json!("User")),

@@ -1,7 +1,7 @@
-//! From the library's events to chunks, and the judgement whether an answer is whole.
+//! Converts the library's events to chunks, and decides whether an answer is complete.
 //!
-//! A stream that just stops is never taken for an answer: each format has its own sign of the end, and without it
-//! the call ends with an error.
+//! A stream that just stops is never treated as an answer: each format has its own end sign, and without it the
+//! call ends with an error.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::AssertUnwindSafe;
@@ -18,10 +18,10 @@ use super::failure::Failures;
 use super::tap::{MOST_CALLS, Tap, TooMuch};
 use crate::settings::EndpointKind;
 
-/// So many bytes of text, reasoning and arguments an answer has at most.
+/// The most bytes of text, reasoning and arguments in an answer.
 const MOST_BYTES: usize = 16 << 20;
 
-/// An answer on its way.
+/// An answer in progress.
 pub(super) struct Reply {
     stream: ChatStream,
     kind: EndpointKind,
@@ -63,7 +63,7 @@ impl Reply {
                 Ok(Some(Ok(event))) => self.take(event),
                 Ok(Some(Err(error))) => self.failed(&error),
                 Ok(None) => self.cut(),
-                // The stream is polled no more.
+                // The stream is not polled again.
                 Err(unwound) if unwound.is::<TooMuch>() => self.too_much(),
                 Err(unwound) => std::panic::resume_unwind(unwound),
             }
@@ -101,7 +101,7 @@ impl Reply {
         let refused = !refusal.is_empty() || matches!(reason, Some(StopReason::ContentFilter(_)));
         let mut calls = std::mem::take(&mut self.calls);
         if refused {
-            // Whoever refuses in the middle has not meant what came before.
+            // After a refusal in the middle, the earlier calls do not count.
             calls = Calls::default();
         } else if let Some(error) = self.unusable(reason.as_ref(), &calls) {
             return self.fail(error);
@@ -119,14 +119,14 @@ impl Reply {
         }
         let reason = match end_reason(reason) {
             _ if refused => EndReason::Refusal,
-            // Not every format has a word for it.
+            // Not every format has a reason for it.
             EndReason::Stop if called => EndReason::ToolUse,
             reason => reason,
         };
         self.finish(Ok(Chunk::End(reason)));
     }
 
-    /// What an end says that is none.
+    /// Why an end is not usable.
     fn unusable(&self, reason: Option<&StopReason>, calls: &Calls) -> Option<ModelError> {
         let kind = match reason? {
             StopReason::MaxTokens(word) if word == "model_context_window_exceeded" => {
@@ -141,8 +141,8 @@ impl Reply {
         Some(self.failures.kind(kind))
     }
 
-    /// The library makes an end of its own for Gemini and Ollama when the connection ends; theirs carries a reason
-    /// (Gemini) or a reason or counts (Ollama).
+    /// The library adds its own end for Gemini and Ollama when the connection ends; the provider's own end has a
+    /// reason (Gemini) or a reason or counts (Ollama).
     fn is_whole(&self, end: &StreamEnd) -> bool {
         match self.kind {
             EndpointKind::OpenAi | EndpointKind::Anthropic => true,
@@ -151,7 +151,7 @@ impl Reply {
         }
     }
 
-    /// The library gave up. A blocked prompt has no answer to parse, which it takes for an error.
+    /// The library failed. A blocked prompt has no answer to parse, which the library reports as an error.
     fn failed(&mut self, error: &Error) {
         match self.tap.seen().blocked {
             Some(_) => self.cut(),
@@ -159,7 +159,7 @@ impl Reply {
         }
     }
 
-    /// The stream stopped without its end.
+    /// The stream stopped before its end.
     fn cut(&mut self) {
         let seen = self.tap.seen();
         let error = match (seen.error, seen.blocked) {
@@ -174,7 +174,7 @@ impl Reply {
         self.fail(error);
     }
 
-    /// No model answers so much: a server that sends without end would take all memory.
+    /// No model answers this much: an endless stream would use all memory.
     fn too_much(&mut self) {
         let words = "the answer is longer than any model writes (16 MiB, or 1000 tool calls)";
         self.fail(self.failures.quoting(ModelErrorKind::BadReply, words));
@@ -190,7 +190,7 @@ impl Reply {
     }
 }
 
-/// The reasoning of a whole answer, each block with its signature, without the signatures of its calls.
+/// The reasoning of a complete answer, each block with its signature, without the signatures of its calls.
 fn reasoning_parts(
     content: Option<MessageContent>,
     streamed: Option<String>,
@@ -210,7 +210,7 @@ fn reasoning_parts(
                 };
                 parts.push(Part::Reasoning { text: text.unwrap_or_default(), signature: Some(signature) });
             }
-            // A block whose text the provider does not show; it wants the whole block back.
+            // A block whose text the provider hides; it expects the whole block back.
             ContentPart::Custom(block) => {
                 parts.push(Part::Reasoning { text: String::new(), signature: Some(block.data.to_string()) });
             }
@@ -271,7 +271,7 @@ mod tests {
         let signed = reasoning_parts(Some(content()), Some("hm".into()), &none);
         assert_eq!(signed, [reasoning("hm", Some("g"))]);
         assert!(reasoning_parts(None, Some(String::new()), &none).is_empty());
-        // A call's signature is the call's.
+        // A call's signature belongs to the call.
         let of_calls = BTreeSet::from(["g".to_owned()]);
         assert!(reasoning_parts(Some(content()), None, &of_calls).is_empty());
     }

@@ -1,8 +1,8 @@
-//! Looks at the raw frames of a stream for what the library does not pass on.
+//! Reads the raw frames of a stream for what the library does not pass on.
 //!
-//! That is: whether anything came at all, Gemini's word that it blocked a prompt, OpenAI's streamed refusals, and
-//! Ollama's errors in the middle of a stream. It keeps nothing else. And it refuses frames that would cost the library memory
-//! without bound, before the library reads them.
+//! That is: whether any frame came at all, Gemini's reason for a blocked prompt, OpenAI's streamed refusals, and Ollama's errors
+//! within a stream. It keeps nothing else. It also rejects frames that would cost the library unlimited memory, before the
+//! library reads them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,35 +12,35 @@ use serde_json::Value;
 
 use crate::settings::EndpointKind;
 
-/// The frames' watcher. Clones see the same stream.
+/// The watcher of the frames. Clones share the same stream.
 #[derive(Clone, Debug)]
 pub(super) struct Tap {
     kind: EndpointKind,
     seen: Arc<Mutex<Seen>>,
 }
 
-/// So many bytes the frames of an answer have together. A token takes some 300 bytes: this is an answer of half a million tokens.
+/// The most bytes of all frames of an answer. A token takes some 300 bytes: this is an answer of half a million tokens.
 const MOST_BYTES: usize = 160 << 20;
 
-/// The library keeps a place for each number up to that of a call.
+/// The library allocates a slot for each number up to that of a call.
 pub(super) const MOST_CALLS: u64 = 1000;
 
-/// A frame that must not be read on. The library has no way to refuse one: it is unwound with this, and [`Reply`] catches it.
+/// A frame that must not be parsed. The library cannot reject one: the stream unwinds with this value, and [`Reply`] catches it.
 ///
 /// [`Reply`]: super::reply::Reply
 #[derive(Debug)]
 pub(super) struct TooMuch;
 
-/// What was seen so far.
+/// The state so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Frames with data.
+    /// The number of frames with data.
     pub(super) frames: u32,
     /// Their bytes.
     bytes: usize,
     /// Why the provider blocked the prompt.
     pub(super) blocked: Option<String>,
-    /// The words of a refusal.
+    /// The text of a refusal.
     pub(super) refusal: String,
     /// An error that was sent as a frame.
     pub(super) error: Option<Value>,
@@ -66,7 +66,7 @@ impl Tap {
         if seen.bytes > MOST_BYTES || self.kind == EndpointKind::OpenAi && numbers_too_many(data) {
             return Err(TooMuch);
         }
-        // Parsing every frame a second time would cost; the word is enough to decide whether to.
+        // Parsing every frame twice would be expensive; a keyword decides whether to parse.
         let word = match self.kind {
             EndpointKind::Gemini => "blockReason",
             EndpointKind::OpenAi => "\"refusal\"",
@@ -94,7 +94,7 @@ impl Tap {
     }
 }
 
-/// Whether a frame of OpenAI's format has a call with a number that no answer has.
+/// Whether a frame of OpenAI's format has a call with an impossible number.
 fn numbers_too_many(data: &str) -> bool {
     if !data.contains("\"tool_calls\"") {
         return false;

@@ -1,4 +1,4 @@
-//! Tests of changes to a settings file: what they keep, and what they refuse.
+//! Tests of changes to a settings file: what they preserve, and what they refuse.
 
 use super::super::Whole;
 use super::*;

@@ -8,24 +8,24 @@ use jiff::{SignedDuration, Timestamp, Unit};
 use retake_core::{Flags, Mark, Time, Usage};
 use serde_json::{Map, Value};
 
-/// Where programs write down when something was said, the surest first.
+/// The fields in which programs store a time, the most reliable first.
 const TIMES: [&str; 9] =
     ["time_ms", "timestamp", "created_at", "create_time", "createdAt", "created", "sent_at", "date", "time"];
 
-/// What kind of thing it is, and where a provider may begin to cache: it says nothing of what was said.
+/// Fields that contain nothing of a message, such as its type and cache marks.
 const OF_NO_USE: [&str; 3] = ["type", "object", "cache_control"];
 
-/// The counts that are kept of what a model used, each by its names.
+/// The usage counts that are kept, each with its names.
 const COUNTS: [[&str; 2]; 3] = [
     ["input_tokens", "prompt_tokens"],
     ["cache_read_input_tokens", "cached_input_tokens"],
     ["output_tokens", "completion_tokens"],
 ];
 
-/// Numbers above this are milliseconds, others seconds: as seconds, it is the year 5138.
+/// A larger number is milliseconds, others are seconds: as seconds, it is the year 5138.
 const MOST_SECONDS: f64 = 1e11;
 
-/// What is known of a message.
+/// The known fields of a message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct About {
     pub(super) time: Option<Time>,
@@ -36,20 +36,20 @@ pub(super) struct About {
     pub(super) flags: Flags,
     pub(super) usage: Option<Usage>,
     pub(super) platform_id: Option<String>,
-    /// What could not be kept.
+    /// The fields that could not be kept.
     pub(super) lost: Vec<String>,
 }
 
-/// A time may be so far in the future, in milliseconds, as clocks differ: the store takes now for one that is farther.
+/// How far in the future a time may be, in milliseconds, as clocks differ: the store replaces a later one by the current time.
 const FAR_FUTURE: i64 = 24 * 60 * 60 * 1000;
 
-/// Whether the store keeps this time, and does not take now for it.
+/// Whether the store keeps this time instead of replacing it by the current one.
 pub(super) fn is_kept(time: Time, now: Time) -> bool {
     (0..=now.0.saturating_add(FAR_FUTURE)).contains(&time.0)
 }
 
 impl About {
-    /// A time that the store would not keep is left out, and that is noted.
+    /// Removes a time that the store would not keep, and records this.
     pub(super) fn note_odd_time(&mut self, now: Time) {
         if self.time.is_some_and(|time| !is_kept(time, now)) {
             self.time = None;
@@ -58,7 +58,7 @@ impl About {
     }
 }
 
-/// Reads it. `words` are the fields that hold what was said.
+/// Parses the fields. `words` are the fields with its text.
 pub(super) fn about(message: &Map<String, Value>, words: &[&str]) -> About {
     let mut about = when(message);
     let mut known: BTreeSet<&str> = words.iter().chain(&TIMES).copied().collect();
@@ -78,7 +78,7 @@ pub(super) fn about(message: &Map<String, Value>, words: &[&str]) -> About {
     about.flags.observed = flag("observed") == Some(true);
     about.flags.synthetic = flag("synthetic") == Some(true);
     about.flags.interrupted = flag("interrupted") == Some(true);
-    // The first of several names is kept; others that say the same are not lost.
+    // The first of several names is kept; others with an equal value are not lost.
     let mut first = |names: &[&'static str]| {
         let text = |name: &&'static str| {
             Some((*name, message.get(*name)?.as_str().filter(|text| !text.is_empty())?))
@@ -100,7 +100,7 @@ pub(super) fn about(message: &Map<String, Value>, words: &[&str]) -> About {
     about
 }
 
-/// When it was said. The surest time is kept; others that are the same are not lost.
+/// The time of the message. The most reliable one is kept; equal ones are not lost.
 pub(super) fn when(object: &Map<String, Value>) -> About {
     let mut about = About::default();
     for name in TIMES {
@@ -118,17 +118,17 @@ pub(super) fn when(object: &Map<String, Value>) -> About {
     about
 }
 
-/// The same as [`lost`], of an object whose times are read.
+/// The same as [`lost`], for an object whose times are read.
 pub(super) fn lost_beside_times(object: &Map<String, Value>, known: &[&str]) -> Vec<String> {
     lost(object, &[known, &TIMES].concat())
 }
 
-/// The fields that are not known and say something.
+/// The unknown fields that have a value.
 pub(super) fn lost(object: &Map<String, Value>, known: &[&str]) -> Vec<String> {
     strange(object, known).map(|name| format!("“{name}”")).collect()
 }
 
-/// The same of an object in a field of this name.
+/// The same for an object in a field with this name.
 pub(super) fn lost_in(within: &str, object: &Map<String, Value>, known: &[&str]) -> Vec<String> {
     strange(object, known).map(|name| format!("“{within}.{name}”")).collect()
 }
@@ -139,7 +139,7 @@ fn strange<'a>(object: &'a Map<String, Value>, known: &[&str]) -> impl Iterator<
     object.iter().filter(move |(name, value)| is_strange(name, value)).map(|(name, _)| name)
 }
 
-/// When something was said. Times without a zone are taken for UTC.
+/// Parses a time. Times without a zone are in UTC.
 pub(super) fn time(value: &Value, is_ms: bool) -> Option<Time> {
     let ms = match value {
         Value::Number(number) => {
@@ -158,12 +158,12 @@ pub(super) fn time(value: &Value, is_ms: bool) -> Option<Time> {
         }
         _ => return None,
     };
-    // What does not fit is none; the store looks whether it makes sense.
+    // A time out of range is ignored; the store checks whether it is plausible.
     let at = Timestamp::from_duration(SignedDuration::try_from_secs_f64(ms / 1000.0).ok()?).ok()?;
     Some(Time(at.round(Unit::Millisecond).ok()?.as_millisecond()))
 }
 
-/// Yes or no, as databases write it too.
+/// A boolean, also in the forms that databases write.
 fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(truth) => Some(*truth),

@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 use super::about::{lost, lost_in};
 use super::{Read, text_of};
 
-/// What a message holds: its own parts, and the results of tools among them.
+/// The content of a message: its own parts, and the tool results among them.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) own: Vec<Part>,
-    /// Each with what belongs to it.
+    /// Each with its parts.
     pub(super) results: Vec<Vec<Part>>,
-    /// What could not be kept of its parts.
+    /// The fields of its parts that could not be kept.
     pub(super) lost: Vec<String>,
 }
 
-/// The fields that are read of a kind of part, and those of an object in one of them.
+/// The fields that are read in a kind of part, and in an object within it.
 fn known(kind: &str) -> (&'static [&'static str], &'static [(&'static str, &'static [&'static str])]) {
     const SOURCE: &[(&str, &[&str])] = &[("source", &["type", "media_type", "data", "url"])];
     match kind {
@@ -100,7 +100,7 @@ fn add(content: &mut Content, block: &Value) -> Read<()> {
     Ok(())
 }
 
-/// Where a link does not say what kind of image it leads to.
+/// The type of an image whose link names none.
 const ANY_IMAGE: &str = "image/*";
 
 fn needed(object: &Map<String, Value>, name: &str) -> Read<String> {
@@ -127,7 +127,7 @@ fn file(object: &Map<String, Value>) -> Read<Part> {
     Ok(Part::File { name, media_type, source })
 }
 
-/// What is behind an address: the bytes themselves, when it is a `data:` one.
+/// The source at an address: the bytes themselves for a `data:` address.
 fn address(url: &str) -> Read<(Option<String>, Source)> {
     let Some((head, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(',')) else {
         return Ok((None, Source::Link(url.to_owned())));
@@ -201,7 +201,7 @@ pub(super) fn function(value: &Value, id: Option<String>, lost: &mut Vec<String>
     Ok(Part::ToolCall { id: id.unwrap_or_else(|| name.clone()), name, arguments })
 }
 
-/// Arguments as JSON text; the model's own text stays as it is.
+/// Arguments as JSON text; a text of the model is unchanged.
 fn arguments(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => "{}".to_owned(),
