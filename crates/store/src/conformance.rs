@@ -1,7 +1,7 @@
-//! The suite that every backend runs: the cases of `spec/store.md`, told in a small scenario language.
+//! The test suite for every backend: the cases of `spec/store.md` in a small scenario language.
 //!
-//! `conformance!(open)` makes a test of each, where `open` gives a new, empty store. Cases that are about files and
-//! processes are the backend's own tests.
+//! `conformance!(open)` makes a test of each case; `open` returns a new, empty store. Cases about files and
+//! processes are tests of the backend itself.
 
 mod agent;
 mod atoms;
@@ -41,8 +41,8 @@ pub use several::*;
 pub use stage::Stage;
 pub use turns::*;
 
-/// Makes a test of every case that holds for every backend. `$open` is an expression that gives a new store as
-/// `Arc<Store>`, with whatever must outlive it, as a pair.
+/// Makes a test of every case that applies to all backends. `$open` is an expression that returns a new store as
+/// `Arc<Store>`, in a pair with a value that must live as long.
 #[macro_export]
 macro_rules! conformance {
     ($open:expr) => {

@@ -1,9 +1,8 @@
-//! Digests that are stored: of the arguments of a request, and of a call outside. Must never depend on the names of Rust types, nor on
-//! the order of keys.
+//! Stored digests: of a request's arguments, and of a call. Must never depend on names of Rust types or on the order of keys.
 //!
-//! The encoding has a version. Version 2 is the JSON of the arguments with sorted keys, without spaces, and without members that are null
-//! or false. Before it stand the version and what it is a digest of. Version 1, of earlier programs, was a debugging text. A digest of
-//! today knows both: see [`Digest::matches`].
+//! The encoding has a version. Version 2 is the JSON of the arguments with sorted keys, without spaces, and without members that
+//! are null or false. The version and the kind of the digest come before it. Version 1, of earlier programs, was a debugging
+//! text. A current digest knows both: see [`Digest::matches`].
 
 use std::fmt::{Debug, Write};
 
@@ -18,18 +17,18 @@ use crate::transfer::{Import, Said};
 /// The version of the encoding that this program writes.
 pub const VERSION: u32 = 2;
 
-/// A digest of the arguments of a request, as a client sent them.
+/// A digest of a request's arguments as a client sent them.
 pub fn of_request(kind: &str, arguments: &(impl Serialize + Debug)) -> Digest {
     let value = serde_json::to_value(arguments).expect("BUG: arguments are JSON");
     Digest { current: of_value(kind, &value), before: Some(version_1(&format!("{arguments:?}").as_str())) }
 }
 
-/// A digest of arguments that are known as JSON alone. No earlier version has stored one.
+/// A digest of arguments that are only known as JSON. No earlier version stored one.
 pub fn of_arguments(kind: &str, arguments: &Value) -> Digest {
     of_value(kind, arguments).into()
 }
 
-/// A digest of a tool and its arguments, or of what is wrong with them: an equal call has an equal one.
+/// A digest of a tool and its arguments, or of their error: equal calls have equal digests.
 pub fn of_call(tool: &str, arguments: &Result<Value, String>) -> Digest {
     let value = match arguments {
         Ok(arguments) => json!([tool, arguments]),
@@ -39,12 +38,12 @@ pub fn of_call(tool: &str, arguments: &Result<Value, String>) -> Digest {
     Digest { current: of_value("call", &value), before: Some(before) }
 }
 
-/// A digest of a text in version 1. For what is compared within one conversation and was always stored so.
+/// A digest of a text in version 1, for values that are compared within one conversation and were always stored this way.
 pub fn digest(text: &str) -> Fingerprint {
     version_1(&text)
 }
 
-/// What an action and the head that its author saw are in the encoding.
+/// The encoding of an action and the head that its author saw.
 pub fn action_value(action: &Action, seen: Seen) -> Value {
     let seen = match seen {
         Seen::Exactly(head) => json!(["exactly", head.to_string()]),
@@ -54,12 +53,12 @@ pub fn action_value(action: &Action, seen: Seen) -> Value {
     json!([of_action(action), seen])
 }
 
-/// What parts of a message are in the encoding.
+/// The encoding of a message's parts.
 pub fn parts_value(parts: &[Part]) -> Value {
     serde_json::from_str(&encode_parts(parts)).expect("BUG: a record is JSON")
 }
 
-/// What a choice for a file is in the encoding.
+/// The encoding of a choice for a file.
 pub fn choice_value(choice: &Choice) -> Value {
     match choice {
         Choice::Disk => json!("disk"),
@@ -71,7 +70,7 @@ pub fn choice_value(choice: &Choice) -> Value {
     }
 }
 
-/// A digest of the store's own view of a request.
+/// A digest of the stored form of a request.
 pub(crate) fn of_stored(kind: &str, value: &Value, before: &impl Debug) -> Digest {
     Digest { current: of_value(kind, value), before: Some(version_1(before)) }
 }
@@ -86,7 +85,7 @@ pub(crate) fn of_lines(kind: &str, before: &impl Debug, lines: impl FnOnce(&mut 
     Digest { current: first_half(&hasher), before: Some(version_1(before)) }
 }
 
-/// What an import has, apart from the ids that it is given.
+/// The encoding of an import, without the ids that it gets.
 pub(crate) fn import_value(import: &Import) -> Value {
     let said = |said: &Said| {
         json!({
@@ -192,14 +191,14 @@ fn canonical(value: &Value, out: &mut String) {
     }
 }
 
-/// Version 1: of the debugging text.
+/// Version 1: a digest of the debugging text.
 fn version_1(arguments: &impl Debug) -> Fingerprint {
     let mut hasher = Pieces(blake3::Hasher::new());
     write!(hasher, "{arguments:?}").expect("BUG: a digest takes any text");
     first_half(&hasher.0)
 }
 
-/// Takes a text in pieces, so that it is nowhere as a whole.
+/// Hashes a text in pieces, so that it is never in memory as a whole.
 struct Pieces(blake3::Hasher);
 
 impl Write for Pieces {

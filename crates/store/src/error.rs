@@ -1,36 +1,36 @@
-//! What reading or writing a store can fail with. Nothing has changed then.
+//! The errors of reading or writing a store. After an error, nothing has changed.
 
 use std::path::PathBuf;
 
 use retake_core::{ConversationId, EntryId, OpNo, Refusal, RequestId, Revision, RunRefusal};
 
-/// The result of a store's work.
+/// The result of store functions.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Why a store did not do what it was asked to.
+/// Why a store did not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The request does not fit the conversation as it is.
+    /// The request is not possible in the conversation's current state.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// There is no such conversation.
+    /// The conversation does not exist.
     #[error("there is no conversation {0}")]
     UnknownConversation(String),
-    /// There is no such entry in the conversation.
+    /// The entry does not exist in the conversation.
     #[error("there is no message {id} in this conversation")]
     UnknownEntry {
-        /// What was asked for.
+        /// The requested id.
         id: EntryId,
     },
-    /// The entry is one of another conversation.
+    /// The entry belongs to another conversation.
     #[error("message {id} belongs to conversation {conversation}")]
     ForeignEntry {
-        /// What was asked for.
+        /// The requested id.
         id: EntryId,
-        /// Where it is.
+        /// The conversation that it belongs to.
         conversation: ConversationId,
     },
-    /// A path is not as it was when the plan was made.
+    /// A path has changed since the plan was made.
     #[error("{0} was changed after the plan was made")]
     StaleFiles(String),
     /// Files of another operation are not settled yet.
@@ -39,10 +39,10 @@ pub enum StoreError {
     /// The runs of the conversation do not allow it.
     #[error("{}", of_runs(.0))]
     Runs(RunRefusal),
-    /// A call of this name is in the ledger already: it was begun before.
+    /// A call with this name is in the ledger already: it began before.
     #[error("call {0} was begun before")]
     CallBegun(String),
-    /// No call of this name is in the ledger.
+    /// No call with this name is in the ledger.
     #[error("there is no call {0}")]
     UnknownCall(String),
     /// There is nothing to be done.
@@ -51,37 +51,37 @@ pub enum StoreError {
     /// The request id was used for another request.
     #[error("request id {0} was used for another request")]
     RequestReused(RequestId),
-    /// A row can't be read. It stays as it is and is never replaced by a default.
+    /// A row cannot be read. It stays as it is and is never replaced by a default.
     #[error("{row} is damaged: {why}")]
     Damaged {
-        /// Which row.
+        /// The row.
         row: String,
-        /// What is wrong with it.
+        /// The error in it.
         why: String,
     },
-    /// The file is so broken that nothing in it can be read.
+    /// The file is so damaged that nothing in it can be read.
     #[error("the store {} is too damaged to be opened", file.display())]
     Broken {
         /// The file.
         file: PathBuf,
-        /// What SQLite says.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// The cursor of a page names nothing that the reading shows.
+    /// The cursor of a page names no entry of the projection.
     #[error("the page's cursor {0} is not in this reading")]
     BadCursor(EntryId),
-    /// The conversation has not come so far: the client that saw that revision saw another store.
+    /// The conversation never reached this revision: the client saw another store.
     #[error("there is no revision {} in this conversation, the last one is {}", wanted.0, last.0)]
     UnknownRevision {
-        /// What was asked for.
+        /// The requested revision.
         wanted: Revision,
         /// The revision now.
         last: Revision,
     },
-    /// A search that looks for nothing.
+    /// An empty search.
     #[error("{}", of_search(*.excludes))]
     EmptyQuery {
-        /// Whether it says what to leave out.
+        /// Whether it only excludes words.
         excludes: bool,
     },
     /// Another process has taken over the data directory.
@@ -90,7 +90,7 @@ pub enum StoreError {
     /// The data directory is no longer where it was opened.
     #[error("the data directory was moved or deleted while it was in use, and nothing more is stored: {}", dir.display())]
     Moved {
-        /// Where it was.
+        /// Its earlier path.
         dir: PathBuf,
     },
     /// Another process holds the data directory.
@@ -98,7 +98,7 @@ pub enum StoreError {
     Held {
         /// The directory.
         dir: PathBuf,
-        /// Who holds it, as that process wrote it down.
+        /// The holder, from its own entry in the lock file.
         holder: String,
     },
     /// The file was written by a newer version.
@@ -120,65 +120,65 @@ pub enum StoreError {
     /// A file or folder can't be used.
     #[error("can't {attempt} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The attempted action.
         attempt: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
     /// The database failed.
     #[error("the store can't {attempt}")]
     Database {
-        /// What was tried.
+        /// The attempted action.
         attempt: &'static str,
-        /// Why not.
+        /// The cause.
         source: rusqlite::Error,
     },
-    /// The commit that this request was a part of failed as a whole.
+    /// The commit with this request failed as a whole.
     #[error("the change could not be made durable: {why}")]
     NotDurable {
         /// The cause.
         why: String,
-        /// Whether the machine lacks space for it.
+        /// Whether the disk is full.
         is_full: bool,
     },
-    /// Content was erased, but old copies of its bytes are still in the store's files. The next start tries again.
+    /// Content was erased, but old copies of its bytes are still in the store's files. The next start overwrites them.
     #[error("the content is erased, but old copies of its bytes are still in the store's files: {0}")]
     NotScrubbed(String),
     /// The store's writer has ended.
     #[error("the store is closed")]
     Closed,
-    /// What is to be restored is here already.
+    /// The conversation to restore exists already.
     #[error("conversation {0} is here already")]
     ConversationExists(ConversationId),
-    /// An export that does not hold together: nothing of it was taken.
+    /// An inconsistent export: nothing of it was stored.
     #[error("the export can't be imported: {0}")]
     BadExport(String),
-    /// Nothing is written over a file that is there.
+    /// An existing file is never overwritten.
     #[error("{} is there already", path.display())]
     FileExists {
         /// The file.
         path: PathBuf,
     },
-    /// An operation number that is not there: the log has a gap.
+    /// An operation number that does not exist: the log has a gap.
     #[error("operation {0} is missing")]
     MissingOperation(OpNo),
 }
 
 impl StoreError {
-    /// Wraps a database error with what was tried.
+    /// Wraps a database error with the attempted action.
     pub(crate) fn database(attempt: &'static str) -> impl FnOnce(rusqlite::Error) -> Self {
         move |source| Self::Database { attempt, source }
     }
 
-    /// A row that has to be there and is not.
+    /// A required row that does not exist.
     pub(crate) fn missing(row: String) -> Self {
         Self::Damaged { row, why: "it is missing".to_owned() }
     }
 
-    /// The cause as a log may hold it: what was tried, and the code of the system or the database. Never a text, which may quote
-    /// content.
+    /// The cause in a form for logs: the attempted action, and the code of the system or the database. Never a text, which may
+    /// quote content.
     pub fn for_log(&self) -> Option<String> {
         match self {
             Self::Io { attempt, source, .. } => Some(format!("{attempt}: {}", system_error(source))),
@@ -188,7 +188,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the machine lacks space for the change.
+    /// Whether the disk is too full for the change.
     pub fn is_full(&self) -> bool {
         match self {
             Self::Database { source: rusqlite::Error::SqliteFailure(error, _), .. } => {
@@ -207,12 +207,12 @@ impl From<RunRefusal> for StoreError {
     }
 }
 
-/// An error of the system by its number, or else by its kind.
+/// A system error as its number, or else its kind.
 fn system_error(error: &std::io::Error) -> String {
     error.raw_os_error().map_or_else(|| error.kind().to_string(), |_| error.to_string())
 }
 
-/// An error of the database by its code.
+/// A database error as its code.
 pub(crate) fn database_error(error: &rusqlite::Error) -> String {
     match error.sqlite_error() {
         Some(code) => code.to_string(),

@@ -1,5 +1,5 @@
-//! What a store keeps of files: workspaces, captures, deltas, the layers of each path, and the intents of operations whose
-//! files are not settled yet. The bytes are the object store's.
+//! The store's rows about files: workspaces, captures, deltas, the layers of each path, and the intents of operations
+//! whose files are not settled. The object store has the bytes.
 
 use std::collections::BTreeSet;
 
@@ -8,184 +8,185 @@ use retake_core::{
     Layer, OpNo, PathMove, Time, WorkspaceNo,
 };
 
-/// A capture to be kept.
+/// A capture to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCapture {
-    /// When.
+    /// Its time.
     pub time: Time,
-    /// The name that somebody gives it.
+    /// Its name, if it has one.
     pub name: Option<String>,
-    /// Changes that belong to no call.
+    /// Changes without a call.
     pub changes: Vec<FileChange>,
-    /// What belongs to calls.
+    /// Changes of calls.
     pub calls: CallsSeen,
-    /// What it saw, by name.
+    /// The mark of what it saw.
     pub mark: ContentHash,
-    /// All that was there, as an object.
+    /// The manifest of all files, as an object.
     pub manifest: Option<ContentHash>,
 }
 
-/// A call that may be changing a workspace: it runs, or processes of it have outlived it. It is kept, so that what they
-/// change is its own also after a restart (spec `rewind.md`, case 5). One that may change several has a row for each.
+/// A call that may change a workspace: it runs, or its processes outlived it. It is stored, so that its changes are
+/// attributed to it even after a restart (spec `rewind.md`, case 5). A call that may change several workspaces has a row
+/// for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenCall {
-    /// Its name, which its processes bear.
+    /// Its name, which marks its processes.
     pub id: String,
-    /// Where.
+    /// The workspace.
     pub workspace: WorkspaceNo,
     /// The conversation that it is part of.
     pub conversation: ConversationId,
-    /// The entry that made it.
+    /// The entry with its request.
     pub entry: EntryId,
 }
 
-/// What a call was seen to change while its result was not yet, or long since, stored.
+/// Changes of a call that were captured before its result was stored, or long after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owned {
-    /// The conversation that the call is part of.
+    /// The conversation of the call.
     pub conversation: ConversationId,
-    /// The entry that made it.
+    /// The entry with its request.
     pub entry: EntryId,
-    /// What, in the order of observation.
+    /// The changes, in the order of observation.
     pub changes: Vec<(Grade, FileChange)>,
 }
 
-/// What a capture tells of calls.
+/// A capture's information about calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallsSeen {
-    /// What they changed.
+    /// Their changes.
     pub owned: Vec<Owned>,
-    /// Those that are over, none of whose processes is left, by their names.
+    /// The names of ended calls without running processes.
     pub over: Vec<String>,
 }
 
-/// What a call did to the files of a workspace, to be stored with the entry that tells its result.
+/// A call's changes in a workspace, to be stored with the entry of its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDelta {
-    /// Where.
+    /// The workspace.
     pub workspace: WorkspaceNo,
-    /// What, in the order of observation.
+    /// The changes, in the order of observation.
     pub changes: Vec<(Grade, FileChange)>,
-    /// What it moved in git, which no rewind brings back.
+    /// Its moves in git, which no rewind reverts.
     pub git: Option<GitMove>,
-    /// What belongs to other calls.
+    /// Changes of other calls.
     pub calls: CallsSeen,
-    /// What the last capture saw, by name.
+    /// The mark of the last capture.
     pub mark: ContentHash,
 }
 
-/// What an action wants of files.
+/// The files that an action wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// What is to be in the files.
+    /// The wanted files.
     pub files: WantedFiles,
-    /// Calls of the conversation that are taken back and may still be changing files; each once, in one of its workspaces.
+    /// Calls of the conversation that are reverted and may still change files; each once, in one of its workspaces.
     pub running: Vec<OpenCall>,
-    /// What calls that are taken back, or were before, moved in git, first first.
+    /// Moves in git of calls that are reverted now or were reverted before, oldest first.
     pub git: Vec<GitTaken>,
-    /// Single paths of entries that stay as they are, whatever is wanted of the entries' deltas.
+    /// Single paths of entries that stay as they are, whatever the entries' deltas want.
     pub kept: BTreeSet<KeptPath>,
-    /// How many files become the person's own: the conversation goes back, and they stay.
+    /// The number of files that are adopted: the conversation goes back, and they stay.
     pub adopted: usize,
-    /// How many files belong to their turns again.
+    /// The number of files that are returned to their turns.
     pub returned: usize,
 }
 
-/// What a call that is taken back moved in git.
+/// A reverted call's move in git.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitTaken {
-    /// Where.
+    /// The workspace.
     pub workspace: WorkspaceNo,
-    /// What.
+    /// The move.
     pub moved: GitMove,
-    /// Whether the call was taken back before, and this action has no part in it.
+    /// Whether the call was reverted before, not by this action.
     pub earlier: bool,
 }
 
-/// What is to be in the files.
+/// The wanted files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WantedFiles {
-    /// What belongs to a path: the deltas, first first, and whether each is to be in them.
+    /// The deltas of a path, oldest first, and whether each one is wanted.
     Path(Vec<(DeltaLine, bool)>),
-    /// What is there, without what an undo or a redo takes back.
+    /// The current files, without what an undo or a redo reverts.
     Back {
-        /// The operations whose own doing is reversed, in this order; those that have done something.
+        /// The operations whose own file changes are reversed, in this order; only those with changes.
         reversed: Vec<OpNo>,
-        /// The deltas of what was said since, which goes with it.
+        /// The deltas of later entries that go with it.
         without: Vec<DeltaLine>,
-        /// The deltas of what was said since, and stays.
+        /// The deltas of later entries that stay.
         staying: Vec<DeltaLine>,
     },
 }
 
-/// The layers that a delta has put on each path.
+/// The layers of a delta, by path.
 pub type DeltaLayers = Vec<(FilePath, Vec<Layer>)>;
 
-/// The file half of an operation in a workspace: decided, and about to be carried out.
+/// The file half of an operation in a workspace: decided, and not carried out yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilesHalf {
-    /// Where.
+    /// The workspace.
     pub workspace: WorkspaceNo,
-    /// What is done to each path. The layers that it found must be those that are there.
+    /// The move of each path. Its layers before must be the current ones.
     pub moves: Vec<PathMove>,
-    /// Whether something is staged, to be carried out on the disk.
+    /// Whether staged content must be carried out on disk.
     pub staged: bool,
-    /// Paths that a person has chosen to keep as they are, each with a delta that would have left it or come into it.
+    /// Paths that a person chose to keep, each with a delta that would have left it or come into it.
     pub adopted: Vec<(DeltaId, FilePath)>,
 }
 
-/// An operation whose files are not settled: a crash at any moment is finished from this (spec `rewind.md`, case 24).
+/// An operation whose files are not settled: recovery finishes it after a crash at any moment (spec `rewind.md`, case 24).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentRow {
-    /// Where. A workspace has one at a time.
+    /// The workspace, which has one intent at a time.
     pub workspace: WorkspaceNo,
-    /// The operation, once it is decided: only then are files touched.
+    /// The operation, after the decision: only then are files changed.
     pub op: Option<(ConversationId, OpNo)>,
     /// The staging folder.
     pub staging: String,
-    /// Whether it is being taken back.
+    /// Whether it is being reverted.
     pub back: bool,
 }
 
-/// What an erasure takes: how much of conversations, and what of files.
+/// What an erasure removes from conversations and from rows about files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErasureSum {
-    /// How many messages lose their content or a name, of each conversation of the tree of forks that loses some.
+    /// The number of messages that lose their content or a name, for each conversation of the tree of forks.
     pub messages: Vec<(ConversationId, u64)>,
-    /// Operations that lose a title, a label, a summary, a path, a request or who asked.
+    /// Operations that lose a title, a label, a summary, a path, a request or an author.
     pub operations: u64,
-    /// Calls whose changes go, in all paths or in some.
+    /// Calls that lose their changes, at all paths or at some.
     pub calls: u64,
-    /// Steps back or forth that can't be undone any more, in all paths or in some.
+    /// Steps that cannot be undone any more, at all paths or at some.
     pub steps: u64,
     /// Captures that lose changes.
     pub captures: u64,
     /// The paths.
     pub paths: BTreeSet<FilePath>,
-    /// What was named there. Other rows may name it too.
+    /// The objects that were named there. Other rows may name them too.
     pub objects: BTreeSet<ContentHash>,
     /// The rows that lose something, as claimants,
     pub rows: BTreeSet<(WorkspaceNo, Claimant)>,
-    /// and what they name still.
+    /// and the objects that they still name.
     pub stays: BTreeSet<ContentHash>,
 }
 
-/// A file's bytes that a row names.
+/// An object that a row names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Where.
+    /// The workspace.
     pub workspace: WorkspaceNo,
-    /// Which row.
+    /// The row.
     pub by: Claimant,
-    /// When that was.
+    /// The time of the row.
     pub time: Time,
-    /// The bytes.
+    /// The object.
     pub object: ContentHash,
-    /// How many.
+    /// Its size in bytes.
     pub len: u64,
 }
 
-/// A row that names bytes.
+/// A row that names objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Claimant {
     /// A capture.

@@ -1,7 +1,7 @@
-//! Where conversations are kept: entries and operations, append only, and what finds them.
+//! The store of conversations: entries and operations, append-only, and the indexes that find them.
 //!
-//! Decisions are core's; a backend keeps rows; between them stands one writer that makes whatever is queued
-//! durable as one transaction. No row is ever changed or removed, `Erase` aside.
+//! Core makes decisions; a backend stores rows; between them one writer makes all queued commits durable as
+//! one transaction. Rows are never changed or removed, except by `Erase`.
 
 mod blocking;
 #[cfg(feature = "conformance")]

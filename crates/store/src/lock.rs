@@ -1,7 +1,7 @@
-//! Who owns a data directory: one process at a time. The lock is the system's, so a dead owner's is free.
+//! The owner lock of a data directory: one process at a time. The lock is the system's, so the lock of a dead owner is free.
 //!
-//! What the file says is for people only; nothing is ever decided by it. That it is where it was made is what tells an owner that the
-//! directory is still the one that its name leads to.
+//! The content of the file is for people only and must never decide anything. Its place is checked: if it is still there, the
+//! directory is the one that was opened.
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
@@ -13,24 +13,24 @@ use retake_core::Time;
 
 use crate::error::{Result, StoreError};
 
-/// Name of the lock's file.
+/// The name of the lock file.
 const FILE: &str = "owner.lock";
 
 /// How long to wait between two tries.
 const POLL: Duration = Duration::from_millis(20);
 
-/// The ownership of a data directory. Given up when it is dropped.
+/// The ownership of a data directory. Released when it is dropped.
 #[derive(Debug)]
 #[must_use = "the directory is owned only as long as this is kept"]
 pub(crate) struct OwnerLock {
     file: File,
     path: PathBuf,
-    /// Device and number of the file; nothing, where the file system has another number for each way to it.
+    /// Device and number of the file; `None` if the file system has another number for each path to it.
     identity: Option<(u64, u64)>,
 }
 
 impl OwnerLock {
-    /// Takes the directory, waiting up to `wait` for its holder to leave.
+    /// Takes the directory, waiting up to `wait` for its holder to end.
     pub(crate) fn take(dir: &Path, now: Time, wait: Duration) -> Result<Self> {
         let path = dir.join(FILE);
         let mut file = OpenOptions::new()
@@ -41,7 +41,7 @@ impl OwnerLock {
             .mode(0o600)
             .open(&path)
             .map_err(io("open the lock", &path))?;
-        // Counted tries, not a clock: the store has none.
+        // The store has no clock, so tries are counted.
         let mut tries = wait.as_millis() / POLL.as_millis();
         while !is_free(&file, &path)? {
             if tries == 0 {
@@ -53,13 +53,13 @@ impl OwnerLock {
         let identity = file.metadata().ok().map(|meta| identity_of(&meta));
         let by_name = std::fs::metadata(&path).ok().map(|meta| identity_of(&meta));
         let mut lock = Self { file, path, identity: identity.filter(|own| by_name == Some(*own)) };
-        // On a full disk it is held without a name on it.
+        // On a full disk the lock is held without a name in it.
         let _ = lock.sign(now);
         Ok(lock)
     }
 
-    /// Refuses where the directory was moved or deleted: what is written now, nobody would find, and its name may lead to the directory
-    /// of another owner. That it can't be looked at says nothing.
+    /// Refuses if the directory was moved or deleted: nobody would find what is written now, and its name may lead to another
+    /// owner's directory. A directory that cannot be checked is accepted.
     pub(crate) fn check_place(&self) -> Result<()> {
         let Some(own) = self.identity else { return Ok(()) };
         let is_there = match std::fs::metadata(&self.path) {
@@ -72,7 +72,7 @@ impl OwnerLock {
         Err(StoreError::Moved { dir: self.path.parent().unwrap_or(&self.path).to_owned() })
     }
 
-    /// Writes down who holds it.
+    /// Writes the holder into the file.
     fn sign(&mut self, now: Time) -> std::io::Result<()> {
         let program = std::env::current_exe().ok();
         let program = program.as_deref().and_then(Path::file_name);
@@ -92,9 +92,9 @@ impl OwnerLock {
 
 impl Drop for OwnerLock {
     fn drop(&mut self) {
-        // A stale name in it would only mislead.
+        // An old name in it would mislead.
         let _ = self.file.set_len(0);
-        // Not left to the closing: a process that is just being started holds a copy of the opening for a moment.
+        // Not left to closing the file: a process that is just being started has a copy of the handle for a moment.
         let _ = self.file.unlock();
     }
 }
@@ -111,7 +111,7 @@ fn is_free(file: &File, path: &Path) -> Result<bool> {
     }
 }
 
-/// Who holds it, as written down.
+/// The holder, from the file.
 fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
@@ -121,7 +121,7 @@ fn holder(file: &mut File) -> String {
     }
 }
 
-/// Wraps a file's error with what was tried.
+/// Wraps a file error with the attempted action.
 pub(crate) fn io(attempt: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> StoreError {
     let path: PathBuf = path.to_owned();
     move |source| StoreError::Io { attempt, path, source }
@@ -136,7 +136,7 @@ pub(crate) fn utc(time: Time) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// Year, month and day of a number of days since 1970-01-01. Years begin in March, so that a leap day is their last.
+/// Year, month and day of a number of days since 1970-01-01. Years begin in March here, so that a leap day is the last day.
 fn date(days: i64) -> (i64, i64, i64) {
     const DAYS_TO_1970: i64 = 719_468;
     const PER_400_YEARS: i64 = 146_097;

@@ -1,7 +1,7 @@
-//! The store in memory: the reference that the other backend is held to, and the store of tests.
+//! The store in memory: the reference for the other backend, and the store of tests.
 //!
-//! Everything is a persistent structure whose copy costs nothing. A reader has a copy, a point to return to is a
-//! copy, and a commit puts the writer's copy in place of everybody's. So no reader ever sees what is not committed.
+//! It consists of persistent structures that are cheap to copy. A reader has a copy, a savepoint is a copy, and a
+//! commit replaces the shared copy by the writer's. So a reader never sees uncommitted rows.
 
 mod agent;
 mod data;
@@ -24,14 +24,14 @@ pub struct Memory {
     shared: Arc<RwLock<Shared>>,
 }
 
-/// What is committed, and who may commit.
+/// The committed rows, and the epoch that may commit.
 #[derive(Debug, Default)]
 struct Shared {
     owner: u64,
     data: Data,
 }
 
-/// The rows of a [`Memory`]: a reader's, as they were when it began, or the writer's.
+/// The rows of a [`Memory`]: for a reader, as they were at its beginning; or the writer's.
 #[derive(Debug)]
 pub struct MemoryRows {
     memory: Memory,
@@ -46,7 +46,7 @@ impl Memory {
         Self::default()
     }
 
-    /// The rows to write with. The previous holder can't commit any more.
+    /// The writer's rows. The previous holder cannot commit any more.
     pub fn writer(&self) -> MemoryRows {
         let mut shared = self.write();
         shared.owner += 1;
@@ -57,7 +57,7 @@ impl Memory {
         MemoryRows { memory: self.clone(), owner: shared.owner, data: shared.data.clone(), point: None }
     }
 
-    /// Poison means nothing here: under the lock there are only assignments.
+    /// A poisoned lock can be used: under it there are only assignments.
     fn shared(&self) -> RwLockReadGuard<'_, Shared> {
         self.shared.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,26 +1,26 @@
-//! What is in a data directory is for its owner alone, whatever modes it had before (trial 30). The directory may
-//! have been made by hand, be a copy, or come from a version that did otherwise. Must never change what is not of
-//! ours.
+//! Makes the content of a data directory private to its owner, whatever modes it had before (trial 30). The directory may have
+//! been created by hand, be a copy, or come from another version. Must never change files that are not ours.
 
 use std::fs::{self, Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// Files of ours begin so. The token is not among them: one that others could read is no secret any more, and the server makes another.
+/// The prefixes of our files. The token is not among them: once others could read it, it is no secret, and the server creates
+/// another one.
 const FILES: [&str; 2] = ["retake.db", "owner."];
 
-/// Folders of ours: everything below is.
+/// Our folders, with everything below them.
 const FOLDERS: [&str; 5] = ["backups", "holders", "objects", "output", "workspaces"];
 
-/// What others have no right to.
+/// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// A folder that others write to as well is not made private: `/tmp`.
+/// The sticky bit: a shared folder such as `/tmp` is not made private.
 const STICKY: u32 = 0o1000;
 
-/// Makes a data directory private; tells what was open, or can't be closed.
+/// Makes a data directory private; returns a warning about what was open or could not be closed.
 ///
-/// Below a folder that is closed already nobody reaches anything, so that only what lies in it itself is looked at.
+/// Below a private folder nobody else can reach anything, so only its direct content is checked.
 pub(crate) fn close(dir: &Path) -> Option<String> {
     let meta = fs::metadata(dir).ok()?;
     let was_open = meta.mode() & OTHERS != 0;
@@ -64,21 +64,21 @@ pub(crate) fn close(dir: &Path) -> Option<String> {
         None if was_open && meta.mode() & STICKY != 0 => {
             Some(format!("other users may write to {dir}; take a data directory of your own"))
         }
-        // Nobody could read what was private within it.
+        // Nobody else could read the content of a private folder.
         None => (was_open && exposed).then(|| {
             format!("other users could read {dir} (mode {:o}); it is private now", meta.mode() & 0o777)
         }),
     }
 }
 
-/// Takes from others what they may do with a file or folder.
+/// Removes the permissions of group and other users from a file or folder.
 fn tighten(path: &Path, meta: &Metadata, failed: &mut Vec<PathBuf>) {
     if meta.mode() & OTHERS == 0 {
         return;
     }
     let mode = meta.mode() & 0o7777 & !OTHERS;
     let set = fs::set_permissions(path, Permissions::from_mode(mode));
-    // Some file systems have the same modes for all, and say nothing.
+    // Some file systems have the same modes for all files and ignore changes.
     let is_open = fs::metadata(path).is_ok_and(|now| now.mode() & OTHERS != 0);
     if set.is_err() || is_open {
         failed.push(path.to_owned());

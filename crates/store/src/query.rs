@@ -1,10 +1,9 @@
-//! The language of searches: how text is cut into words, what a query means. One for every backend.
+//! The query language of searches: how text is split into words, and what a query means. The same for every backend.
 //!
-//! A word is a run of letters, digits and combining marks, folded to lower case and without diacritics. Some scripts are written
-//! without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese). There each character with its marks is a word of its
-//! own, so that words inside of a run are found. A run of them in a query is a phrase. An emoji, an arrow and other symbols that
-//! are not ASCII are words of their own, too. A query is never a syntax error, and a text that was copied out of a message finds
-//! the message.
+//! A word is a run of letters, digits and combining marks, folded to lower case and without diacritics. Some scripts have no
+//! spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese). There each character with its marks is a word, so that words
+//! inside of a run are found; a run of them in a query is a phrase. Emoji, arrows and other symbols that are not ASCII are
+//! words, too. A query is never a syntax error, and text that was copied from a message finds the message.
 
 mod calls;
 mod content;
@@ -18,7 +17,7 @@ pub use content::{index_text, indexed};
 pub use snippet::Snippet;
 pub use words::{Word, words};
 
-/// Whether an entry is among those that a search looks through, by its role, author and time.
+/// Whether a search includes an entry, by its role, author and time.
 pub(crate) fn looks_through(request: &SearchRequest, role: Role, author: &str, time: Time) -> bool {
     request.role.is_none_or(|wanted| role == wanted)
         && request.source.as_ref().is_none_or(|source| author == source)
@@ -27,41 +26,41 @@ pub(crate) fn looks_through(request: &SearchRequest, role: Role, author: &str, t
         && request.to.is_none_or(|to| time < to)
 }
 
-/// A query: any of these clauses.
+/// A query: alternatives of clauses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Clauses, joined by OR. Empty finds nothing.
+    /// Clauses, joined by OR. An empty list finds nothing.
     pub any: Vec<Clause>,
-    /// The query itself, word by word, where it excludes something: a message that contains it is found all the same.
+    /// The query as plain text, if it excludes something: a message that contains this text is found anyway.
     pub verbatim: Option<Term>,
-    /// Whether it only says what to leave out.
+    /// Whether it only excludes.
     pub only_excludes: bool,
 }
 
-/// What must all be there, and what must not.
+/// Required and excluded items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clause {
-    /// At least one.
+    /// Required items, at least one.
     pub must: Vec<Item>,
-    /// None of these.
+    /// Excluded items.
     pub not: Vec<Item>,
 }
 
-/// A term, or what stands in parentheses.
+/// A term, or a group in parentheses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// A term.
     Term(Term),
-    /// Any of these clauses, each of which has something that must be there.
+    /// Alternatives of clauses, each with a required item.
     Any(Vec<Clause>),
 }
 
-/// Words that stand next to each other.
+/// Neighbouring words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Term {
     /// Folded words, at least one.
     pub words: Vec<String>,
-    /// Whether the last word may go on.
+    /// Whether the last word is a prefix.
     pub prefix: bool,
 }
 
@@ -72,19 +71,19 @@ impl From<Term> for Item {
 }
 
 impl Query {
-    /// Whether a text with these words is found. This is what a query means; a backend's index agrees with it.
+    /// Whether a text with these words matches. This defines the meaning of a query; a backend's index must agree with it.
     pub fn matches(&self, words: &[String]) -> bool {
         self.any.iter().any(|clause| clause.matches(words))
             || self.verbatim.as_ref().is_some_and(|term| term.occurrences(words) > 0)
     }
 
-    /// How often the terms that were looked for stand in a text that is found.
+    /// The number of occurrences of the query's terms in a matching text.
     pub(crate) fn occurrences(&self, words: &[String]) -> usize {
         let verbatim = self.verbatim.as_ref().map_or(0, |term| term.occurrences(words));
         verbatim + in_clauses(&self.any, words)
     }
 
-    /// The terms that are looked for.
+    /// The terms of the query that are not excluded.
     fn terms(&self) -> Vec<&Term> {
         let mut terms: Vec<&Term> = self.verbatim.iter().collect();
         self.any.iter().for_each(|clause| clause.terms(&mut terms));
@@ -92,7 +91,7 @@ impl Query {
     }
 }
 
-/// How often what is looked for stands there, in the clauses that match.
+/// The number of occurrences in the matching clauses.
 fn in_clauses(clauses: &[Clause], words: &[String]) -> usize {
     let found = clauses.iter().filter(|clause| clause.matches(words));
     found.flat_map(|clause| &clause.must).map(|item| item.occurrences(words)).sum()

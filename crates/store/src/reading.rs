@@ -1,18 +1,18 @@
-//! What only the engine asks a store for: a committed conversation to read from, and all that is to be known before an action.
+//! Reads for the engine: a committed conversation, and the information that it needs before an action.
 
 use std::sync::Arc;
 
 use retake_core::{Action, Conversation, Effect, Fact, Run, Time, Unanswered};
 
-/// A conversation at a head, for reading. Cheap to clone; it does not change.
+/// A conversation at a head, for reading. Cheap to clone and never changed.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Its rows' places; the store's own business.
+    /// The places of its rows, for the store.
     pub(crate) loaded: Arc<crate::store::Loaded>,
 }
 
 impl Snapshot {
-    /// What core knows of it.
+    /// Its state in core.
     pub fn conversation(&self) -> &Conversation {
         &self.loaded.conversation
     }
@@ -22,36 +22,36 @@ impl Snapshot {
         self.loaded.row.folder.as_deref()
     }
 
-    /// When it was made.
+    /// When it was created.
     pub fn created(&self) -> Time {
         self.loaded.row.created
     }
 }
 
-/// The facts that the engine needs before an action.
+/// The request for the information that the engine needs before an action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActionContextRequest {
-    /// The action; without one nothing is taken off the path.
+    /// The action; without one nothing leaves the path.
     pub action: Option<Action>,
-    /// The facts on the path are asked for whose keys begin so.
+    /// The prefix of the requested facts on the path.
     pub facts: String,
-    /// A key of facts: all values that entries leaving the path ever made known of it.
+    /// A key of facts: all its values in entries that leave the path.
     pub said: String,
 }
 
-/// What is to be known before an action is done, all of one state.
+/// The information that the engine needs before an action, from one state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionContext {
-    /// The calls that it takes off the path and that nothing takes back, newest first.
+    /// The calls that leave the path and whose effects stay, newest first.
     pub effects: Vec<Effect>,
-    /// Whether there are changes of files that may come or go with it ([`crate::Store::has_changes`]).
+    /// Whether files may change with it ([`crate::Store::has_changes`]).
     pub changes: bool,
-    /// The newest runs: one that runs or waits is among them.
+    /// The newest runs; they include the running and the waiting run.
     pub runs: Vec<Run>,
-    /// The facts on the path that were asked for; nothing, where there are none off it either, so that no step brings one.
+    /// The requested facts on the path; `None` if there are none off the path either, so that no step can bring one.
     pub facts: Option<Vec<Fact>>,
-    /// What the entries that it takes off the path have made known of the key that was asked for, newest first.
+    /// The values of the requested key in entries that leave the path, newest first.
     pub said: Vec<String>,
-    /// Calls without a result that it takes off the path, those of the newest turn first.
+    /// Calls without a result that leave the path, those of the newest turn first.
     pub unanswered: Vec<Unanswered>,
 }

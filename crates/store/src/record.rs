@@ -1,9 +1,10 @@
-//! The on-disk formats of what a row holds: content, deltas, states. With the schema, the only place of them.
+//! The on-disk formats of rows: content, deltas, states. Apart from the schema, the only place that defines
+//! them.
 //!
-//! Decoding is strict: a field, a name or a number that is not as it is written here is an error that says so,
-//! never a default. The one exception is an operation of a kind that a newer version invented: it is read as
-//! [`retake_core::Change::Unknown`], which makes its conversation read-only. The formats have no version of
-//! their own; the file's (`PRAGMA user_version`) is theirs. Golden files in `tests/golden` pin them.
+//! Decoding is strict: an unknown field, name or number is an error, never a default. The only exception is an
+//! operation of a newer version's kind: it is read as [`retake_core::Change::Unknown`], which makes its
+//! conversation read-only. The formats have no version of their own; the file has one (`PRAGMA user_version`).
+//! Golden files in `tests/golden` pin them.
 
 mod agent;
 mod content;
@@ -42,7 +43,7 @@ pub(crate) use run::{decode_run, encode_run};
 pub(crate) use state::{decode_state, encode_state};
 pub(crate) use stream::{decode_stream, encode_stream};
 
-/// What is wrong with a record. The reader of the row adds which one it is.
+/// The error of a record. The reader of the row adds the row's name.
 pub(crate) type Decoded<T> = Result<T, String>;
 
 /// JSON without white space.

@@ -1,7 +1,7 @@
-//! The seam between the store's logic, written once, and where rows are kept: a trait for each kind of row, two backends.
+//! The interface between the store's logic and its backends: a trait for each kind of row, with two implementations.
 //!
-//! A backend knows no rule of the conversation; it keeps rows and finds them. Everything it reads it decodes
-//! strictly: a row that can't be read is an error that names it.
+//! A backend must know no rule of the conversation; it stores and finds rows. It decodes strictly: a row that cannot be
+//! read is an error that names the row.
 
 mod agent;
 mod claims;
@@ -25,7 +25,7 @@ pub use move_lists::{MoveListRows, OpenList};
 
 pub use retake_core::LogNo;
 
-/// An entry's row: which log, which `seq`.
+/// The key of an entry's row: log and `seq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// The log.
@@ -35,13 +35,13 @@ pub struct Key {
 }
 
 impl Key {
-    /// What a person can find the entry by.
+    /// The name by which a person can find the entry.
     pub(crate) fn name(self) -> String {
         format!("entry {} of conversation number {}", self.seq, self.log.0)
     }
 }
 
-/// A conversation's row: what never changes, and a copy of its head that can be derived.
+/// A conversation's row: its fixed values, and a derived copy of its head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationRow {
     /// Its number.
@@ -50,65 +50,65 @@ pub struct ConversationRow {
     pub root: LogNo,
     /// Its id.
     pub id: ConversationId,
-    /// Of a fork: the parent's number, the head there, and the entry it begins with.
+    /// For a fork: the parent's number and head, and the last entry of the base.
     pub parent: Option<ParentRow>,
     /// The folder it works in.
     pub folder: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: Time,
-    /// The request that made it, with its fingerprint.
+    /// The request that created it, with its digest.
     pub request: Option<(RequestId, Fingerprint)>,
-    /// Derived: how it is now.
+    /// Derived: its current state.
     pub now: NowRow,
 }
 
-/// What a fork's first row names.
+/// The parent in a fork's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParentRow {
     /// The parent.
     pub log: LogNo,
     /// Its head then.
     pub head: retake_core::Head,
-    /// The last entry that the fork begins with.
+    /// The last entry of the fork's base.
     pub tip: Option<Pos>,
 }
 
-/// Where a conversation stands.
+/// The current state of a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NowRow {
     /// When it last changed.
     pub changed: Time,
-    /// How many commits.
+    /// The number of commits.
     pub revision: retake_core::Revision,
     /// Its head.
     pub head: retake_core::Head,
-    /// How many rewinds it has seen.
+    /// The number of its rewinds.
     pub rewinds: u64,
     /// Bytes of deltas since the last full state.
     pub delta_bytes: u64,
-    /// Whether somebody has put it away. The one thing here that nothing else tells.
+    /// Whether it is archived. The only value here that is not derived.
     pub archived: bool,
 }
 
-/// A digest of a request's arguments, so that one id is not used for two requests.
+/// A digest of a request's arguments, which prevents one id from being used for two requests.
 pub type Fingerprint = [u8; 16];
 
-/// What made a row: the request's id and the digest of its arguments.
+/// The origin of a row: the request's id and the digest of its arguments.
 pub type MadeBy = Option<(RequestId, Fingerprint)>;
 
 /// Rows of conversations, and the streams in progress, within one transaction.
 pub trait ConversationRows {
-    /// Adds a conversation; its number comes back.
+    /// Adds a conversation; returns its number.
     fn insert_conversation(&mut self, row: &ConversationRow) -> Result<LogNo>;
     /// A conversation by id.
     fn conversation(&self, id: ConversationId) -> Result<Option<ConversationRow>>;
     /// A conversation by number.
     fn log(&self, log: LogNo) -> Result<ConversationRow>;
-    /// The conversation that a request made.
+    /// The conversation that a request created.
     fn conversation_by_request(&self, request: &RequestId) -> Result<Option<ConversationRow>>;
-    /// Says where a conversation stands.
+    /// Sets the current state of a conversation.
     fn set_now(&mut self, log: LogNo, now: NowRow) -> Result<()>;
-    /// A page of conversations, newest change first.
+    /// A page of conversations, the last changed first.
     fn conversations(&self, request: &ListRequest) -> Result<Vec<ConversationRow>>;
     /// Conversations whose id begins with `prefix` (lower-case, without dashes), at most `limit`.
     fn conversations_like(&self, prefix: &str, limit: usize) -> Result<Vec<ConversationId>>;
@@ -132,7 +132,7 @@ pub trait EntryRows {
     ) -> Result<()>;
     /// An entry without its content.
     fn meta(&self, key: Key) -> Result<Meta>;
-    /// Consecutive entries without their content, oldest first; one that can't be read fails all.
+    /// Consecutive entries without their content, oldest first; one unreadable entry fails all.
     fn metas(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<Meta>>;
     /// An entry.
     fn entry(&self, key: Key) -> Result<Entry>;
@@ -142,33 +142,33 @@ pub trait EntryRows {
     fn last_opener(&self, log: LogNo, from: u64, to: u64) -> Result<Option<u64>>;
     /// Results in this range of the log, as (seq of the result, the call).
     fn results_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, Pos)>>;
-    /// Results in the log whose call lies in this range of positions, as (seq of the result, the call).
+    /// Results in the log whose call is in this range of positions, as (seq of the result, the call).
     fn results_for(&self, log: LogNo, from: Pos, to: Pos) -> Result<Vec<(u64, Pos)>>;
     /// An entry by its id, within a tree of forks.
     fn entry_by_id(&self, root: LogNo, id: EntryId) -> Result<Option<Key>>;
     /// Entries of a tree of forks whose id begins with `prefix` (lower-case, without dashes), at most `limit`.
     fn entries_like(&self, root: LogNo, prefix: &str, limit: usize) -> Result<Vec<(EntryId, Key)>>;
-    /// The entry that a request made.
+    /// The entry that a request created.
     fn entry_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(Key, Fingerprint)>>;
-    /// The requests that made entries of a range, both ends included, by `seq`.
+    /// The requests that created entries of a range, both ends included, by `seq`.
     fn requests_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, RequestId, Fingerprint)>>;
     /// Entries with this id on their platform.
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>>;
-    /// The runs of a log.
+    /// The stretches of a log.
     fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>>;
 }
 
 /// Rows of operations and full states, within one transaction.
 pub trait OperationRows {
-    /// Appends an operation; the bytes of its delta come back.
+    /// Appends an operation; returns the bytes of its delta.
     fn insert_op(&mut self, home: &ConversationRow, op: &Operation, made_by: &MadeBy) -> Result<u64>;
     /// An operation.
     fn op(&self, log: LogNo, no: OpNo) -> Result<Operation>;
     /// Operations in a range of numbers, both included, oldest first.
     fn ops(&self, log: LogNo, from: OpNo, to: OpNo) -> Result<Vec<Operation>>;
-    /// The operation that a request made.
+    /// The operation that a request created.
     fn op_by_request(&self, log: LogNo, request: &RequestId) -> Result<Option<(OpNo, Fingerprint)>>;
-    /// Keeps a full state, as of an operation; its bytes come back.
+    /// Stores a full state as of an operation; returns its bytes.
     fn insert_state(&mut self, home: &ConversationRow, op: OpNo, state: &State) -> Result<u64>;
     /// The last full state at or before an operation.
     fn state(&self, log: LogNo, op: OpNo) -> Result<Option<(OpNo, State)>>;
@@ -176,15 +176,15 @@ pub trait OperationRows {
 
 /// Rows of drafts, within one transaction.
 pub trait DraftRows {
-    /// Keeps or removes what somebody is about to say.
+    /// Stores or removes an author's draft.
     fn set_draft(&mut self, home: &ConversationRow, author: &str, parts: Option<&[Part]>) -> Result<()>;
     /// The drafts of a log, by the names of their authors.
     fn drafts(&self, log: LogNo) -> Result<Vec<(String, Vec<Part>)>>;
-    /// Keeps or removes with what somebody is about to begin a conversation in a folder.
+    /// Stores or removes an author's draft of a new conversation in a folder.
     fn set_draft_in(&mut self, folder: &str, author: &str, parts: Option<&[Part]>) -> Result<()>;
-    /// What is kept so.
+    /// That draft.
     fn draft_in(&self, folder: &str, author: &str) -> Result<Option<Vec<Part>>>;
-    /// All that is kept so, by folder and author: there are few.
+    /// All drafts of new conversations, by folder and author: there are few.
     fn drafts_in(&self) -> Result<Vec<(String, String, Vec<Part>)>>;
 }
 
@@ -202,7 +202,7 @@ pub trait Rows:
     + Upkeep
     + Send
 {
-    /// Entries that match, in the order asked for, to `visit`, until it says stop (`false`).
+    /// Passes matching entries to `visit` in the requested order, until it returns `false`.
     fn search(
         &self,
         query: &Query,
@@ -211,8 +211,8 @@ pub trait Rows:
         visit: &mut dyn FnMut(Key) -> Result<bool>,
     ) -> Result<()>;
 
-    /// Overwrites the content of entries and of everything derived from it, the texts of the labels and the
-    /// summaries named. The pages that held them are overwritten when the transaction is finished.
+    /// Overwrites the content of entries and everything derived from it, and the named texts of labels and summaries.
+    /// Their old pages are overwritten when the transaction is finished.
     fn erase(&mut self, root: LogNo, what: &Erasure) -> Result<()>;
 }
 
@@ -221,54 +221,54 @@ pub trait Rows:
 pub struct Erasure {
     /// Entries.
     pub entries: Vec<Key>,
-    /// Those of them whose author, or id on a platform, goes as well.
+    /// Those of them whose author, or id on a platform, is erased as well.
     pub names: Vec<Key>,
-    /// Operations: their summary, their label's texts.
+    /// Operations that lose their summary or their label's texts.
     pub ops: Vec<(LogNo, OpNo)>,
-    /// Operations that name single paths which go, with what is left of their change.
+    /// Operations that name erased paths, with the remaining change.
     pub kept: Vec<(LogNo, OpNo, KeptChange)>,
-    /// Logs whose full states hold one of the labels or of the paths.
+    /// Logs whose full states contain one of the labels or paths.
     pub states: Vec<LogNo>,
-    /// Requests that go from what they made: the log itself, its entries and operations.
+    /// Requests that are erased from the rows that they created: the log itself, its entries and operations.
     pub requests: Vec<(LogNo, RequestId)>,
-    /// Operations whose author goes.
+    /// Operations whose author is erased.
     pub authors: Vec<(LogNo, OpNo)>,
 }
 
-/// A place to keep rows: transactions for one writer, readers beside it.
+/// Stores rows: transactions for one writer, concurrent readers.
 pub trait Backend: Send + Sync + 'static {
-    /// Runs a reader, once, on one state of the rows. Blocks.
+    /// Runs a reader once, on one state of the rows. Blocks.
     fn read(&self, reader: &mut dyn FnMut(&dyn Rows)) -> Result<()>;
 
-    /// Refuses where what it keeps is no longer where it was opened.
+    /// Refuses if its files were moved or deleted since they were opened.
     fn check_place(&self) -> Result<()> {
         Ok(())
     }
 }
 
-/// What a reader finds on one state of the rows.
+/// The result of a reader on one state of the rows.
 pub(crate) fn read<T>(backend: &dyn Backend, reader: impl FnOnce(&dyn Rows) -> Result<T>) -> Result<T> {
     let (mut reader, mut found) = (Some(reader), None);
     backend.read(&mut |rows| found = reader.take().map(|reader| reader(rows)))?;
     found.expect("BUG: a backend runs its reader")
 }
 
-/// What the one writer does in addition to writing rows.
+/// The functions of the only writer, in addition to writing rows.
 pub trait Transactions: Rows + 'static {
-    /// The epoch of this owner: another one for each that opens the store.
+    /// The epoch of this owner: each owner that opens the store has another one.
     fn owner(&self) -> u64;
-    /// Opens a transaction; refused when another owner has taken over.
+    /// Opens a transaction; refused after another owner has taken over.
     fn begin(&mut self) -> Result<()>;
-    /// Sets a point to return to. Whatever a transaction writes, it writes behind one.
+    /// Sets a savepoint. A transaction writes only after one.
     fn save(&mut self) -> Result<()>;
-    /// Returns to that point.
+    /// Returns to the savepoint.
     fn back(&mut self) -> Result<()>;
-    /// Gives that point up.
+    /// Releases the savepoint.
     fn keep(&mut self) -> Result<()>;
     /// Makes everything durable.
     fn commit(&mut self) -> Result<()>;
-    /// Drops everything since `begin`.
+    /// Discards everything since `begin`.
     fn abandon(&mut self);
-    /// After the commit of an erasure: overwrites pages and logs that held the bytes.
+    /// After the commit of an erasure: overwrites pages and logs that contained the bytes.
     fn scrub(&mut self) -> Result<()>;
 }

@@ -1,6 +1,6 @@
-//! The embedded backend: one file, one writer, readers beside it, all in the data directory it owns.
+//! The embedded backend: one file, one writer, concurrent readers, all in its data directory.
 //!
-//! Formats of rows are `record`'s, the schema `schema`'s. Nothing here knows a rule of the conversation.
+//! `record` defines the formats of rows, `schema` the tables. Must know no rule of the conversation.
 
 mod agent;
 mod backup;
@@ -37,12 +37,12 @@ pub use rows::SqliteRows;
 #[cfg(feature = "conformance")]
 pub use watch::Work;
 
-/// The readers of a store. Owns the data directory, as its writer does.
+/// The readers of a store. Like the writer, they hold the data directory.
 #[derive(Debug)]
 pub struct Sqlite {
     file: PathBuf,
-    /// Connections that nobody reads with now: to open one costs more than most readings. They are as many as ever read
-    /// at once, and the store bounds that.
+    /// Idle connections: opening one costs more than most readings. There are at most as many as readers ever ran at
+    /// once, and the store limits those.
     idle: Mutex<Vec<SqliteRows>>,
     lock: Arc<OwnerLock>,
 }
@@ -50,17 +50,17 @@ pub struct Sqlite {
 /// An opened store.
 #[derive(Debug)]
 pub struct Opened {
-    /// The one writer.
+    /// The writer.
     pub writer: SqliteRows,
     /// The readers.
     pub readers: Sqlite,
-    /// What its owner should know, a sentence each: a migration, a rebuilt index.
+    /// Notices for the owner, a sentence each: a migration, a rebuilt index.
     pub notices: Vec<String>,
 }
 
 impl Sqlite {
-    /// Opens the store in `dir`, which is made if it is not there. Takes the directory, waiting up to `wait` for
-    /// another owner to leave it. Brings the file up to date after a backup, and starts a new epoch.
+    /// Opens the store in `dir`, which is created if it is missing. Takes the directory, waiting up to `wait` for
+    /// another owner to end. Migrates the file after a backup, and starts a new epoch.
     pub fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
         open::open(dir, now, wait)
     }
@@ -91,7 +91,7 @@ impl Backend for Sqlite {
     }
 }
 
-/// The first and the last id that begin with these hexadecimal digits; `None` when no id can.
+/// The first and the last id with these hexadecimal digits as prefix; `None` if no id can have it.
 fn ids_like(prefix: &str) -> Option<([u8; 16], [u8; 16])> {
     const DIGITS: usize = 32;
     let fits = prefix.len() <= DIGITS && prefix.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -114,7 +114,7 @@ impl Rows for SqliteRows {
     }
 
     fn erase(&mut self, root: LogNo, what: &Erasure) -> Result<()> {
-        // What is taken out of the index has to be in it.
+        // Texts must be in the index before they can be removed from it.
         self.index_texts()?;
         erase::erase(&self.db, root, what)
     }

@@ -1,9 +1,8 @@
-//! The store's logic, written once for every backend: one writer that makes whatever is queued durable as one
-//! transaction, readers beside it, conversations kept in memory.
+//! The store's logic, shared by all backends: one writer that makes all queued requests durable as one transaction, concurrent
+//! readers, and conversations in memory.
 //!
-//! A request that fails takes nothing along: each has a savepoint of its own. A receipt is given only after the
-//! commit that holds it is durable. The cache holds committed conversations only, so a reader never sees what might still be taken
-//! back.
+//! A failed request does not affect the others: each has its own savepoint. A receipt is returned only after its commit is
+//! durable. The cache contains only committed conversations, so a reader never sees a change that could still be rolled back.
 
 mod agent;
 mod branches;
@@ -49,26 +48,26 @@ use queue::{BATCH_MAX, Queue};
 #[cfg(test)]
 pub(crate) use transfer::import_arguments;
 
-/// So many read at once, and the others wait for their turn: more would only get into each other's way, and each of them
-/// holds a connection. Above the number of cores, as one may wait for the disk or look through much.
+/// The most concurrent readers; others wait for their turn. More would only slow each other down, and each holds a connection.
+/// More than the number of cores, because a reader may wait for the disk or read much.
 const READERS: usize = 8;
 
-/// What a write works on: rows within a transaction, and conversations as that transaction leaves them.
+/// The context of a write: rows within a transaction, and conversations as that transaction leaves them.
 pub(crate) struct Context {
     pub(crate) rows: Box<dyn Transactions>,
     cache: Arc<Cache>,
     staged: Staged,
     events: PendingEvents,
     scrub: bool,
-    /// Whether the request at work notes what changed in a folder.
+    /// Whether the current request records changes of a folder.
     of_folder: bool,
-    /// How often the layers of a log's paths in a workspace were set by this owner. What was compared with them is still so as long
-    /// as this is the same.
+    /// Counts how often this owner has set layers of a log's paths in a workspace. While the number is the same, an earlier
+    /// comparison with these layers is still valid.
     layer_versions: HashMap<(LogNo, WorkspaceNo), u64>,
 }
 
 impl Context {
-    /// A conversation as this transaction sees it.
+    /// A conversation within this transaction.
     pub(crate) fn load(&mut self, id: ConversationId) -> Result<Arc<Loaded>> {
         if let Some(Some(staged)) = self.staged.get(&id) {
             return Ok(Arc::clone(staged));
@@ -84,17 +83,17 @@ impl Context {
         Ok(loaded)
     }
 
-    /// Keeps a conversation as a commit left it, to be published when that is durable.
+    /// Stores a conversation as a commit left it, to be published when the commit is durable.
     pub(crate) fn stage(&mut self, loaded: Loaded) {
         self.staged.insert(loaded.row.id, Some(Arc::new(loaded)));
     }
 
-    /// Drops a conversation from memory: the next use reads it again.
+    /// Removes a conversation from memory: its next user loads it again.
     pub(crate) fn forget(&mut self, id: ConversationId) {
         self.staged.insert(id, None);
     }
 
-    /// Asks for the pages to be overwritten after the commit.
+    /// Requests that the pages are overwritten after the commit.
     pub(crate) fn scrub(&mut self) {
         self.scrub = true;
     }
@@ -102,11 +101,11 @@ impl Context {
 
 /// A queued request.
 trait Job: Send {
-    /// Whether it writes so much that no other one is to wait for it: then it has a transaction of its own.
+    /// Whether it writes so much that no other request should wait for it: then it has a transaction of its own.
     fn is_alone(&self) -> bool;
-    /// Does it, within a savepoint. What comes back replies when the commit's fate is known.
+    /// Runs it within a savepoint. The result replies when the outcome of the commit is known.
     fn run(self: Box<Self>, context: &mut Context) -> Box<dyn Reply>;
-    /// Replies that nothing was done.
+    /// Replies with an error; nothing was done.
     fn fail(self: Box<Self>, error: StoreError);
 }
 
@@ -115,18 +114,18 @@ trait Reply {
     fn send(self: Box<Self>, fate: &Fate);
 }
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 struct Fate {
     /// Whether it is durable.
     commit: Result<()>,
-    /// Whether the bytes of what it erased are gone, where it erased something.
+    /// Whether erased bytes were overwritten, if it erased something.
     scrub: Result<()>,
 }
 
 struct Write<F, V> {
     work: F,
     alone: bool,
-    /// What the request is a part of, for the log.
+    /// The span of the request, for the log.
     span: Span,
     reply: oneshot::Sender<Result<V>>,
 }
@@ -145,7 +144,7 @@ impl<V> Reply for Done<V> {
             (Ok(_), Ok(()), Err(error)) if self.erased => Err(StoreError::NotScrubbed(why(error))),
             (result, _, _) => result,
         };
-        // Who asked may have gone away; what is durable stays so.
+        // The requester may be gone; a durable change stays.
         drop(self.reply.send(result));
     }
 }
@@ -174,7 +173,7 @@ where
     }
 }
 
-/// Does the work, or none of it.
+/// Runs the work completely or not at all.
 fn within_savepoint<V>(context: &mut Context, work: impl FnOnce(&mut Context) -> Result<V>) -> Result<V> {
     let (before, mark) = (context.staged.clone(), context.events.mark());
     context.rows.save()?;
@@ -191,7 +190,7 @@ fn within_savepoint<V>(context: &mut Context, work: impl FnOnce(&mut Context) ->
     result
 }
 
-/// The same error for everyone whose request was in a commit that failed.
+/// The same error for each request of a failed commit.
 fn shared(error: &StoreError) -> StoreError {
     match error {
         StoreError::TakenOver => StoreError::TakenOver,
@@ -200,12 +199,12 @@ fn shared(error: &StoreError) -> StoreError {
     }
 }
 
-/// The cause. The error's own message names the attempt.
+/// The cause. The error's own message contains the attempt.
 fn why(error: &StoreError) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// The one writer, until every sender is gone.
+/// Runs the writer until every sender is gone.
 fn write_on(mut context: Context, mut queue: Queue<Box<dyn Job>>, subscribers: &Subscribers) {
     let mut together = 1;
     while let Some(jobs) = queue.gather(together) {
@@ -215,7 +214,7 @@ fn write_on(mut context: Context, mut queue: Queue<Box<dyn Job>>, subscribers: &
             jobs.into_iter().for_each(|job| job.fail(shared(&error)));
             continue;
         }
-        // What arrives while a job runs is taken along: writers that were woken together come back one by one.
+        // Requests that arrive during a job are included: writers that were woken together return one by one.
         let more = std::iter::from_fn(|| if is_alone { None } else { queue.another() });
         let jobs = jobs.into_iter().chain(more).take(BATCH_MAX);
         let replies: Vec<Box<dyn Reply>> = jobs.map(|job| job.run(&mut context)).collect();
@@ -247,9 +246,10 @@ fn write_on(mut context: Context, mut queue: Queue<Box<dyn Job>>, subscribers: &
     }
 }
 
-/// Conversations, kept. Every backend runs the same conformance suite.
+/// The store of conversations. Every backend runs the same conformance suite.
 ///
-/// A write is answered when it is durable. It is checked for what it needs and not more; refused, it has changed nothing. The same request id gets an equal receipt.
+/// The reply to a write comes after it is durable. A write is checked for what it needs and nothing else; a refused one has
+/// changed nothing. A repeated request gets an equal receipt.
 pub struct Store {
     backend: Arc<dyn Backend>,
     readers: Arc<Semaphore>,
@@ -260,13 +260,13 @@ pub struct Store {
 }
 
 impl Store {
-    /// Starts the writer on `rows`, which must be the backend's only writing ones.
+    /// Starts the writer on `rows`, which must be the backend's only writing rows.
     pub fn start(backend: impl Backend, rows: impl Transactions) -> Result<Self> {
         Self::on(Arc::new(backend), Box::new(rows))
     }
 
     fn on(backend: Arc<dyn Backend>, mut rows: Box<dyn Transactions>) -> Result<Self> {
-        // That it can't is no reason to keep everything else from being read: what is left counts for nobody.
+        // A failure does not prevent other reads: leftover lists have no effect.
         if let Err(error) = files::step::sweep(&mut *rows) {
             tracing::warn!(cause = error.for_log(), "what is left of a large step stays");
         }
@@ -304,7 +304,7 @@ impl Store {
         self.enqueue(work, false).await
     }
 
-    /// The same, of what writes much: others do not wait for more than this one.
+    /// The same for a large write: other requests wait for no more than this one.
     pub(crate) async fn write_alone<V: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Context) -> Result<V> + Send + 'static,
@@ -324,7 +324,7 @@ impl Store {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Reads beside the writer. Whose turn it is reads to the end, also when nobody waits for it any more.
+    /// Reads concurrently with the writer. A started reading runs to its end, even if nobody waits for it any more.
     pub(crate) async fn read<V: Send + 'static>(
         &self,
         read: impl FnOnce(&dyn Rows) -> Result<V> + Send + 'static,
@@ -332,7 +332,7 @@ impl Store {
         self.read_outside(move |backend| read_rows(backend, read)).await
     }
 
-    /// The same, by somebody who begins the transaction.
+    /// The same, for a caller that begins the transaction itself.
     async fn read_outside<V: Send + 'static>(
         &self,
         read: impl FnOnce(&dyn Backend) -> Result<V> + Send + 'static,
@@ -346,8 +346,8 @@ impl Store {
         reading.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Refuses where the data directory was moved or deleted since it was opened, and where nothing can be written any more because the
-    /// writer has failed. Costs a look at one file's name.
+    /// Refuses if the data directory was moved or deleted since it was opened, or if the writer has failed. Costs one check of a
+    /// file name.
     pub fn check_place(&self) -> Result<()> {
         match self.writer.as_ref().is_some_and(|writer| writer.is_finished()) {
             true => Err(StoreError::Closed),
@@ -355,7 +355,7 @@ impl Store {
         }
     }
 
-    /// A conversation as it is now. One that is not in memory is loaded by a reader, beside the writer.
+    /// The current conversation. If it is not in memory, a reader loads it concurrently with the writer.
     pub(crate) async fn now(&self, id: ConversationId) -> Result<Arc<Loaded>> {
         if let Some(loaded) = self.cache.get(id) {
             return Ok(loaded);
@@ -379,7 +379,7 @@ impl Drop for Store {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(writer) = self.writer.take() {
-            // A panic of the writer was told to everybody who waited for it: their replies are gone.
+            // After a panic of the writer, its waiting requests lost their replies and got an error.
             drop(writer.join());
         }
     }
@@ -397,7 +397,7 @@ mod tests {
     use crate::memory::Memory;
     use crate::rows::{Backend, Rows};
 
-    /// How many read now, and how many did at once at most.
+    /// The number of current readers, and the most at once.
     #[derive(Default)]
     struct Inside {
         now: Mutex<(usize, usize)>,
@@ -405,7 +405,7 @@ mod tests {
     }
 
     impl Inside {
-        /// Nobody leaves before as many are inside as may be.
+        /// Keeps readers inside until the limit is reached.
         fn stay(&self) {
             let mut now = self.now.lock().expect("no panic inside");
             now.0 += 1;
@@ -427,7 +427,7 @@ mod tests {
         }
     }
 
-    /// Each that reads holds a connection: a crowd waits for its turn.
+    /// Each reader holds a connection: others wait for their turn.
     #[tokio::test]
     async fn at_most_eight_readers_run_at_once() {
         let (memory, inside) = (Memory::new(), Arc::<Inside>::default());
@@ -445,7 +445,7 @@ mod tests {
         assert_eq!(*inside.now.lock().expect("no panic inside"), (0, READERS));
     }
 
-    /// An owner that looks there ends, so that the next command starts another one.
+    /// An owner that finds this ends, so that the next command starts another one.
     #[tokio::test]
     async fn failed_writer_is_reported_by_the_check_of_the_place() {
         let memory = Memory::new();

@@ -1,4 +1,4 @@
-//! An answer in progress, as the store keeps it outside the log.
+//! An answer in progress, which the store keeps outside the log.
 
 use retake_core::{Answering, ConversationId, EntryId, Part, Step};
 
@@ -9,12 +9,12 @@ pub struct StreamRow {
     pub conversation: ConversationId,
     /// The id that the answer will have.
     pub entry: EntryId,
-    /// What it answers.
+    /// The entry that it answers.
     pub answering: Answering,
-    /// The Move that a retry made, to be taken back when nothing came.
+    /// The retry's move, which is compensated if there was no output.
     pub step: Option<Step>,
     /// The model.
     pub author: String,
-    /// What has come so far.
+    /// The output so far.
     pub parts: Vec<Part>,
 }

@@ -1,5 +1,4 @@
-//! What goes out of a store and comes into it: exports, imports, and the care of the whole. Shapes only; the
-//! formats of the lines are `record`'s.
+//! The types for exports, imports, and the check of the store. `record` has the formats of the lines.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +10,10 @@ use retake_core::{
 use crate::error::Result;
 use crate::rows::{Fingerprint, MadeBy};
 
-/// How far an export has come, and of which state it is. All its pieces are of that one state.
+/// The progress of an export, and its state. All its pieces show that state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExportPlace {
-    /// The head that the first piece found.
+    /// The head at the first piece.
     pub head: Head,
     /// Entries exported so far.
     pub done: u64,
@@ -23,39 +22,39 @@ pub struct ExportPlace {
 /// A piece of the export projection.
 #[derive(Clone, Debug)]
 pub struct Excerpt {
-    /// Which conversation, as of the export's head.
+    /// The conversation at the export's head.
     pub about: About,
-    /// Where the next piece begins.
+    /// The beginning of the next piece.
     pub place: ExportPlace,
-    /// Entries in all.
+    /// The number of all entries.
     pub total: u64,
     /// The entries.
     pub entries: Vec<Exported>,
 }
 
-/// A conversation, as an export names it.
+/// A conversation in an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
     /// Its id.
     pub id: ConversationId,
     /// Its title.
     pub title: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: Time,
     /// Its folder.
     pub folder: Option<String>,
-    /// The head that the export is of.
+    /// The head of the export.
     pub head: Head,
-    /// Of a fork: the parent and its head then.
+    /// For a fork: the parent and its head then.
     pub parent: Option<(ConversationId, Head)>,
 }
 
 /// An entry of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// The entry as the reading shows it.
+    /// The entry in the projection.
     pub shown: ShownEntry,
-    /// Where an answer has alternatives: all of them, itself included, in order.
+    /// All alternatives of an answer, itself included, in order; empty if there is only one.
     pub alternatives: Vec<Entry>,
 }
 
@@ -64,13 +63,13 @@ pub struct Exported {
 pub struct FullPiece {
     /// Whole lines.
     pub text: String,
-    /// Where the next piece begins; none at the end.
+    /// The beginning of the next piece; `None` at the end.
     pub cursor: Option<String>,
-    /// Entries and operations so far, and in all.
+    /// The entries and operations so far, and the total.
     pub progress: (u64, u64),
 }
 
-/// A conversation to be made from what was said elsewhere: all of it or nothing.
+/// A conversation to create from imported entries, all or nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
     /// Its id.
@@ -79,49 +78,49 @@ pub struct Import {
     pub title: Option<String>,
     /// Its folder.
     pub folder: Option<String>,
-    /// When it was made; now, without.
+    /// When it was created; without a time, now.
     pub created: Option<Time>,
-    /// What was said, in order.
+    /// Its entries, in order.
     pub entries: Vec<ImportEntry>,
-    /// Who asks.
+    /// The author of the request.
     pub by: By,
 }
 
 /// A place on the path of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportEntry {
-    /// What was said there: one thing, or the alternatives of an answer in order.
+    /// The entry there, or the alternatives of an answer in order.
     pub said: Vec<Said>,
     /// Which of them is on the path, from 0.
     pub chosen: usize,
-    /// Who sees it: `Normal`, `Excluded` or `Hidden`.
+    /// Its mark: `Normal`, `Excluded` or `Hidden`.
     pub mark: Mark,
     /// Its label.
     pub label: Option<String>,
 }
 
-/// Something said elsewhere.
+/// An imported entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
     /// Its new id.
     pub id: EntryId,
-    /// Who spoke.
+    /// Its role.
     pub role: Role,
-    /// The speaker's name.
+    /// Its author.
     pub author: String,
-    /// What.
+    /// Its content.
     pub parts: Vec<Part>,
-    /// How it came about.
+    /// Its flags.
     pub flags: Flags,
-    /// When, as far as it is known.
+    /// Its time, if known.
     pub time: Option<Time>,
-    /// What a model's answer used.
+    /// The usage of a model's answer.
     pub usage: Option<Usage>,
     /// Its id on its platform.
     pub platform_id: Option<String>,
 }
 
-/// A whole tree of forks to be restored exactly, in the order of a full export.
+/// A whole tree of forks to restore exactly, in the order of a full export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FullImport {
     /// The conversations: the root first, each parent before its forks.
@@ -133,70 +132,71 @@ pub struct FullImport {
 pub struct FullConversation {
     /// Its id.
     pub id: ConversationId,
-    /// Of a fork: which conversation of the export, its head then, and the entry that the fork begins with.
+    /// For a fork: the parent's number in the export, its head then, and the last entry of the base.
     pub parent: Option<(usize, Head, Option<retake_core::Pos>)>,
     /// Its folder.
     pub folder: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: Time,
-    /// The request that made it.
+    /// The request that created it.
     pub request: MadeBy,
     /// When it last changed.
     pub changed: Time,
-    /// Its head: how many operations and entries follow.
+    /// Its head: the number of operations and entries that follow.
     pub head: Head,
     /// Its revision.
     pub revision: Revision,
-    /// How many rewinds it has seen.
+    /// The number of its rewinds.
     pub rewinds: u64,
-    /// Whether somebody has put it away.
+    /// Whether it is archived.
     pub archived: bool,
     /// Its log.
     pub entries: Vec<(Entry, MadeBy)>,
     /// Its operations.
     pub ops: Vec<(Operation, MadeBy)>,
-    /// The ledger of what its calls did to the world, by the entries that ask for them.
+    /// The ledger of its calls' effects, by the entries that request them.
     pub effects: Vec<FullEffect>,
-    /// Its runs, with the words that wait in them, by their numbers.
+    /// Its runs with their waiting messages, by their numbers.
     pub runs: Vec<Run>,
-    /// What is settled of its permissions.
+    /// Its permissions.
     pub permission: Option<Permission>,
 }
 
-/// A line of the ledger.
+/// A row of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FullEffect {
-    /// The entry that asks for the call.
+    /// The entry that requests the call.
     pub seq: u64,
     /// The call.
     pub call: String,
     /// The tool.
     pub tool: String,
-    /// What it does to the world at most.
+    /// The most that it does to the world.
     pub class: EffectClass,
     /// A digest of tool and arguments.
     pub print: Fingerprint,
     /// When it began.
     pub began: Time,
-    /// What came of it.
+    /// Its state.
     pub state: EffectState,
 }
 
-/// What is wrong with what a backend keeps.
+/// The problems in a backend's rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// What.
+    /// The problems.
     pub problems: Vec<Finding>,
-    /// What the database says of it, as it says it.
+    /// The database's own messages about them.
     pub details: Vec<String>,
 }
 
-/// The care that a backend takes of itself.
+/// A backend's check and repair functions.
 pub trait Upkeep {
-    /// Everything that is wrong with what is kept.
+    /// All problems in the stored rows.
     fn problems(&self) -> Result<Findings>;
-    /// Rebuilds what is derived from the entries, within the caller's transaction: the full-text index, the index of facts.
+    /// Rebuilds data that is derived from the entries, within the caller's transaction: the full-text index, the index of
+    /// facts.
     fn mend(&mut self) -> Result<()>;
-    /// Writes a consistent copy to a file that is not there yet; without a name, to a dated one of its own.
+    /// Writes a consistent copy to a file that must not exist yet; without a name, to a dated one of its own.
     fn copy_to(&self, to: Option<&Path>, now: Time) -> Result<PathBuf>;
 }

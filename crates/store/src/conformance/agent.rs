@@ -1,4 +1,4 @@
-//! Turns with tools: what entries make known follows the path.
+//! Turns with tools: facts count while their entries are on the path.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use retake_core::{Action, ConversationId, Fact, NewConversation, Part, Reason, R
 use super::stage::{Stage, by_request, new_id};
 use crate::{ActionContextRequest, FullEffect, FullImport, FullLine, Result, Store, StoreError, decode_full};
 
-/// A result of this text that makes a fact known.
+/// A result with this text and a fact.
 async fn tells(stage: &mut Stage, text: &str, key: &str, value: &str) -> Receipt {
     let parts = vec![Part::text(text), Part::Facts(vec![Fact::new(key, value)])];
     stage.send(stage.saying(Role::Tool, parts)).await.expect("said")
@@ -17,13 +17,13 @@ async fn fact(stage: &Stage, key: &str) -> String {
     stage.store.fact(stage.id, key.to_owned()).await.expect("looked up").unwrap_or_else(|| "none".into())
 }
 
-/// All facts whose key begins so, as `key=value` words.
+/// All facts whose key has this prefix, as `key=value` words.
 async fn facts(stage: &Stage, prefix: &str) -> String {
     let facts = stage.store.facts(stage.id, prefix.to_owned()).await.expect("looked up");
     facts.iter().map(|fact| format!("{}={}", fact.key, fact.value)).collect::<Vec<_>>().join(" ")
 }
 
-/// The last fact of a key counts: over rewinds, marks and forks; an empty one takes it away.
+/// The last fact of a key counts, over rewinds, marks and forks; an empty one removes it.
 pub async fn the_last_fact_on_the_path_counts(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     tells(&mut stage, "r1", "cwd", "src").await;
@@ -53,7 +53,7 @@ pub async fn the_last_fact_on_the_path_counts(store: Arc<Store>) {
     assert_eq!(fact(&child, "cw").await, "none", "a key is a whole one");
 }
 
-/// What is taken off the path tells all that it has made known of a key, and nothing else does: over forks, and once only.
+/// Entries that leave the path list all their values of a key; other entries do not; also over forks, and only once.
 pub async fn rewind_lists_the_facts_that_leave_the_path(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     tells(&mut stage, "r1", "cwd", "src").await;
@@ -86,14 +86,14 @@ pub async fn rewind_lists_the_facts_that_leave_the_path(store: Arc<Store>) {
     );
 }
 
-/// A copy of a whole tree of forks, by way of a full export.
+/// A copy of a whole tree of forks, made by a full export.
 pub(super) async fn copied(stage: &Stage) -> Stage {
     let import = copy_of(stage).await;
     let id = stage.store.restore_full(import, None).await.expect("restored").conversation;
     stage.elsewhere(id)
 }
 
-/// What a full export has, under other names.
+/// The content of a full export, under other names.
 async fn copy_of(stage: &Stage) -> FullImport {
     let piece = stage.store.export_full(stage.id, None).await.expect("exported");
     let mut import = FullImport::default();
@@ -118,7 +118,7 @@ async fn copy_of(stage: &Stage) -> FullImport {
     import
 }
 
-/// The same request restores once, whatever happened since; another one, or another thing by the same, is refused.
+/// The same request restores once, whatever happened since; another request, or another content under its id, is refused.
 pub async fn the_same_request_restores_once(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1"]).await;
     let (import, other) = (copy_of(&stage).await, copy_of(&stage).await);
@@ -145,7 +145,7 @@ pub async fn the_same_request_restores_once(store: Arc<Store>) {
     assert_eq!(restore(&other, "once").await.expect("the receipt"), first, "not even the digest is kept");
 }
 
-/// A full export brings facts along; erased ones are gone, also those found by their text, and earlier ones count again.
+/// A full export contains facts; erased ones are gone, even if found by their text, and earlier ones count again.
 pub async fn facts_follow_restore_and_erase(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     tells(&mut stage, "r1", "todo", "first").await;

@@ -1,4 +1,4 @@
-//! A call and its results are one for every step: nothing ends or begins between them.
+//! No step separates a call from its results.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use retake_core::{
 use super::stage::{Stage, by};
 use crate::Store;
 
-/// An answer that asks for these calls.
+/// An answer with these calls.
 async fn asks(stage: &mut Stage, name: &str, calls: &[&str]) {
     let call = |id: &&str| Part::ToolCall { id: (*id).into(), name: "edit".into(), arguments: "{}".into() };
     let parts = std::iter::once(Part::text(name)).chain(calls.iter().map(call)).collect();
@@ -34,7 +34,8 @@ async fn two_calls(store: Arc<Store>) -> Stage {
     stage
 }
 
-/// Back to a result is back to before its call; a step that ends at a call or a result ends behind the last result.
+/// A rewind to a result goes back to before its call; a step that ends at a call or a result ends after the last
+/// result.
 pub async fn trial_09_step_never_splits_a_call_from_its_results(store: Arc<Store>) {
     let stage = two_calls(store).await;
     let whole = stage.read(Projection::Timeline).await;
@@ -104,7 +105,7 @@ pub async fn trial_09_a_hidden_call_keeps_its_results(store: Arc<Store>) {
     }
 }
 
-/// One result of several names all of them.
+/// A step that names one of several results affects all of them.
 pub async fn trial_09_marks_and_folds_take_all_results_of_a_call(store: Arc<Store>) {
     let stage = two_calls(store).await;
     let whole = stage.prompt().await;
@@ -132,7 +133,7 @@ pub async fn trial_09_marks_and_folds_take_all_results_of_a_call(store: Arc<Stor
     }
 }
 
-/// A note between two results of one answer belongs to neither, and is no place to end at.
+/// A message between two results of one answer belongs to neither, and no step can end there.
 pub async fn trial_09_message_between_results_splits_no_call(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;

@@ -112,7 +112,7 @@ pub async fn store_case_06_undo_and_redo_are_the_editors(store: Arc<Store>) {
         assert_eq!(receipt.composer, composer.map(|name| stage.named(name)), "{state}");
     }
     assert_eq!(stage.refused(Action::Undo(1)).await, "nothing_to_undo");
-    // A rewind that is done again gives the words back again.
+    // A rewind that is redone returns the message again.
     let steps = [("T1", None), ("T1 T2", None), ("T1", Some("T2")), ("T1 B", None), ("T1", Some("B"))];
     for (state, composer) in steps {
         let receipt = stage.redo().await;
@@ -128,7 +128,7 @@ pub async fn store_case_06_undo_and_redo_are_the_editors(store: Arc<Store>) {
     assert_eq!(stage.shows().await, "");
 }
 
-/// The first operation undone: exactly what was there before it.
+/// Undo of the first operation restores the state before it.
 pub async fn store_case_07_the_first_operation_undone(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let before = stage.read(Projection::Timeline).await;
@@ -137,7 +137,7 @@ pub async fn store_case_07_the_first_operation_undone(store: Arc<Store>) {
     assert_eq!(stage.read(Projection::Timeline).await, before);
 }
 
-/// A rewind to an entry off the path, with newer messages on it, is refused; the newer ones stay.
+/// A rewind to an entry off the path is refused; the newer messages on the path stay.
 pub async fn store_case_08_rewind_off_the_path_is_refused(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
@@ -151,7 +151,7 @@ pub async fn store_case_08_rewind_off_the_path_is_refused(store: Arc<Store>) {
     assert!(names_it || matches!(error, crate::StoreError::UnknownEntry { .. }), "{error}");
 }
 
-/// Undo of a hide never removes later messages; a rewind past a hidden entry and back leaves it hidden.
+/// Undo of a hide never removes later messages; after a rewind past a hidden entry and back, it is still hidden.
 pub async fn store_case_12_marks_and_undo(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     for text in ["1", "2", "3"] {
@@ -174,7 +174,7 @@ pub async fn store_case_12_marks_and_undo(store: Arc<Store>) {
     assert_eq!(stage.shows().await, "1 3 later");
 }
 
-/// `show` brings back what is hidden and refuses what is rewound; search tells the two apart.
+/// `show` reverts a hide and is refused for a rewound entry; search distinguishes the two.
 pub async fn store_case_13_show_tells_hidden_from_rewound(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     for text in ["1", "2", "3"] {
@@ -195,7 +195,7 @@ pub async fn store_case_13_show_tells_hidden_from_rewound(store: Arc<Store>) {
     assert!(stage.mark(Reason::Hide, &["x"]).await.expect("hidden already").unchanged);
 }
 
-/// Exclude the last message, say another: the new one is normal.
+/// After the last message was excluded, the next message is normal.
 pub async fn store_case_14_the_next_message_is_normal(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.mark(Reason::Exclude, &["T1!"]).await.expect("excluded");
@@ -204,7 +204,7 @@ pub async fn store_case_14_the_next_message_is_normal(store: Arc<Store>) {
     assert_eq!(stage.prompt().await, "T1 next");
 }
 
-/// The same request id: one effect, equal receipts, also when the head has moved on; other arguments: refused.
+/// The same request id: one effect, equal receipts, even after the head moved on; with other arguments it is refused.
 pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let say = |stage: &Stage, text: &str| SayRequest {
@@ -234,7 +234,7 @@ pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<Sto
     let other = stage.store.say(stage.id, crossed).await.expect_err("refused");
     assert!(matches!(other, crate::StoreError::RequestReused(_)), "{other}");
     assert_eq!(stage.head().await, head);
-    // By its id alone a request can be looked up, where it was carried out and nowhere else.
+    // A request can be looked up by its id alone, in its own conversation only.
     let found =
         async |of, id: &str| stage.store.receipt_of(of, id.parse().expect("an id")).await.expect("looked up");
     assert_eq!(found(Some(stage.id), "rewind-1").await, Some(rewound));
@@ -243,7 +243,7 @@ pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<Sto
     assert_eq!(found(Some(stage.id), "rewind-2").await, None);
 }
 
-/// A request that found nothing to change is remembered: its retry shows no message that was hidden since.
+/// A request that changed nothing is remembered: its retry shows no message that was hidden since.
 pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let mark = |stage: &Stage, verb| Action::Mark {
@@ -274,7 +274,7 @@ pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<St
     let other = Apply { action: mark(&stage, Reason::Hide), seen: Seen::Anything, by: by_request("show-1") };
     let other = stage.store.apply(stage.id, other).await.expect_err("refused");
     assert!(matches!(other, crate::StoreError::RequestReused(_)), "{other}");
-    // An erasure leaves no digest of what was asked: then the id alone counts.
+    // An erasure removes the digest of a request: then the id alone counts.
     stage
         .act(Action::Erase { entries: vec![stage.named("T2")], matching: None, objects: Vec::new() })
         .await
@@ -300,7 +300,7 @@ pub async fn labels_and_titles_are_no_steps(store: Arc<Store>) {
     assert_eq!(found.conversation().state.labels.len(), 2);
 }
 
-/// What was left is named where it is: labels are how a branch is found again. They stay when it is undone and redone.
+/// Labels help to find a rewound branch again. They are no steps, so they stay over an undo and a redo.
 pub async fn branch_off_the_path_can_be_labelled(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
@@ -339,7 +339,7 @@ pub async fn retry_with_its_answer_is_one_step(store: Arc<Store>) {
     assert_eq!(stage.read(Projection::Timeline).await, "T1 T1! T2 other!");
 }
 
-/// A turn that was stopped before any output is as if it had never been, for the undo history.
+/// A turn that was stopped before any output leaves no trace in the undo history.
 pub async fn run_without_output_is_no_step(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.undo().await;
@@ -355,7 +355,7 @@ pub async fn run_without_output_is_no_step(store: Arc<Store>) {
     assert_eq!(stage.shows().await, "T1");
 }
 
-/// A retry that failed while something else was done is passed over by undo.
+/// Undo passes over a retry that failed while another step was made.
 pub async fn step_compensated_below_a_later_step_is_passed_over_by_undo(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let retry = stage.act(Action::Retry(stage.named("T2!"))).await.expect("back");
@@ -371,7 +371,7 @@ pub async fn step_compensated_below_a_later_step_is_passed_over_by_undo(store: A
     assert_eq!(stage.shows().await, "T2");
 }
 
-/// An answer to a turn that was taken back meanwhile moves nothing, and is on that turn's branch.
+/// An answer to a turn that was rewound meanwhile moves nothing and is on that turn's branch.
 pub async fn a_late_answer_is_detached(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
@@ -397,7 +397,7 @@ pub async fn a_late_answer_is_detached(store: Arc<Store>) {
     assert_eq!(flagged[3], flags);
 }
 
-/// A head that never was is refused; a head in the middle of what an operation left is one.
+/// A head that never existed is refused; a head between the entries after an operation is valid.
 pub async fn restore_to_an_unknown_head_is_refused(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.rewind("T2").await;
@@ -411,7 +411,7 @@ pub async fn restore_to_an_unknown_head_is_refused(store: Arc<Store>) {
     assert_eq!(code(&error), "stale_head");
 }
 
-/// What was said since may be taken back along, where the author says so; an operation made since refuses it.
+/// Later messages are rewound with an undo only if its author requests this; a later operation refuses it.
 pub async fn later_messages_go_with_an_undo_only_when_requested(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let seen = stage.head().await;

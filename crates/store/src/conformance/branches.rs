@@ -7,7 +7,7 @@ use retake_core::{Action, Head, Part, Projection, Reason, Role, ToolOutcome};
 use super::stage::Stage;
 use crate::Store;
 
-/// Two regenerations: three alternatives; a turn said after one belongs to it.
+/// Two retries make three alternatives; a turn after one of them belongs to it.
 pub async fn store_case_15_alternatives(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     stage.say(Role::User, "T1").await;
@@ -35,7 +35,8 @@ pub async fn store_case_15_alternatives(store: Arc<Store>) {
     assert_eq!(stage.refused(Action::Choose(stage.named("T1"), 1)).await, "not_an_answer");
 }
 
-/// A fork at a call takes its results along, and nothing that was said after them; so does one at the first of several.
+/// A fork at a call includes its results and nothing that was appended after them; so does a fork at the first of
+/// several results.
 pub async fn fork_has_the_results_of_its_calls(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
@@ -63,7 +64,8 @@ pub async fn fork_has_the_results_of_its_calls(store: Arc<Store>) {
     );
 }
 
-/// A fork sees the parent as it was; hidden there stays out for good; what the parent does later is its own.
+/// A fork sees its base as it was; entries that were hidden there stay out for ever; later steps of the parent do not
+/// affect it.
 pub async fn store_case_25_forks(store: Arc<Store>) {
     let parent = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let before = parent.fork(Some("T2!")).await;
@@ -99,7 +101,7 @@ pub async fn store_case_25_forks(store: Arc<Store>) {
     assert_eq!(before.search("T2", retake_core::Include::default()).await, "T2!");
 }
 
-/// Any earlier head can be read, with the marks and folds of then.
+/// Any earlier head can be read with its marks and folds.
 pub async fn earlier_heads_can_be_read(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.mark(Reason::Hide, &["T1"]).await.expect("hidden");
@@ -118,7 +120,7 @@ pub async fn earlier_heads_can_be_read(store: Arc<Store>) {
     }
 }
 
-/// Entries of other conversations of the root neither make a prefix of an id unique nor hide one.
+/// Entries of unrelated conversations of the root neither make a prefix of an id ambiguous nor hide an entry.
 pub async fn id_prefix_matches_entries_that_the_conversation_knows(store: Arc<Store>) {
     let parent = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let mut child = parent.fork(Some("T1")).await;

@@ -7,7 +7,7 @@ use retake_core::{Action, Apply, Include, Part, Reason, Role, Seen};
 use super::stage::{Stage, by, code};
 use crate::Store;
 
-/// A hundred concurrent says: seq 1 to 100, no gap, none refused. A hide beside them happens too.
+/// A hundred concurrent says: seq 1 to 100, no gap, none refused. A concurrent hide succeeds, too.
 pub async fn store_case_21_many_writers_and_no_gap(store: Arc<Store>) {
     let stage = Arc::new(Stage::new(store).await);
     let mut writers = Vec::new();
@@ -38,7 +38,7 @@ pub async fn store_case_21_many_writers_and_no_gap(store: Arc<Store>) {
     assert_eq!(stage.search("streamed", Include::default()).await, "streamed");
 }
 
-/// Of two rewinds from the same head one wins, the other is stale, nothing is lost.
+/// Of two rewinds from the same head one succeeds, the other is stale, and nothing is lost.
 pub async fn store_case_21_of_two_rewinds_one_wins(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     let head = stage.head().await;

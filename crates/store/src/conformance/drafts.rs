@@ -1,4 +1,4 @@
-//! Drafts: kept beside the log, sent to subscribers, and gone with what is erased.
+//! Drafts: stored beside the log, sent to subscribers, and erased with their text.
 
 use std::sync::Arc;
 
@@ -21,7 +21,8 @@ fn of(author: &str, parts: &[Part]) -> (String, Vec<Part>) {
     (author.to_owned(), parts.to_vec())
 }
 
-/// One for each author, no change of the conversation, in no fork and no export; an event for subscribers of this conversation alone.
+/// One for each author; a draft is no change of the conversation, and in no fork and no export; its event goes to subscribers of
+/// this conversation only.
 pub async fn drafts_are_stored_outside_of_the_log(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let before = stage.store.summary(stage.id).await.expect("a summary");
@@ -51,7 +52,7 @@ pub async fn drafts_are_stored_outside_of_the_log(store: Arc<Store>) {
     assert_eq!(drafts(&stage).await, [of("ada", &ada)], "what is taken back touches no draft");
 }
 
-/// A text is erased from the drafts of the whole tree of forks, also where it is nowhere else.
+/// A text is erased from the drafts of the whole tree of forks, even if it is nowhere else.
 pub async fn drafts_that_contain_an_erased_text_are_removed(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let fork = stage.fork(None).await;
@@ -70,8 +71,7 @@ pub async fn drafts_that_contain_an_erased_text_are_removed(store: Arc<Store>) {
     assert!(stage.act(action()).await.expect("nothing to do").unchanged);
 }
 
-/// With what a conversation is about to begin is kept for a folder and an author, in no conversation, until it is removed or
-/// erased.
+/// A draft of a new conversation is stored for a folder and an author until it is removed or erased.
 pub async fn draft_of_a_new_conversation_belongs_to_its_folder(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let set = async |folder: &str, author: &str, parts: &[Part]| {

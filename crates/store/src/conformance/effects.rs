@@ -1,4 +1,5 @@
-//! The ledger of effects: written before, ended after, told when a rewind leaves something behind.
+//! The ledger of effects: a call is recorded before it runs, closed after it, and listed when a rewind leaves its effect
+//! behind.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::{ActionContextRequest, Result, Store, StoreError};
 
 const EXTERNAL: EffectClass = EffectClass::External;
 
-/// A model's entry of this text that asks for a call; its id.
+/// A model's entry with this text and a call; returns its id.
 pub(super) async fn asks(stage: &mut Stage, text: &str) -> EntryId {
     let call = Part::ToolCall { id: format!("c-{text}"), name: "mail".into(), arguments: "{}".into() };
     stage.send(stage.saying(Role::Assistant, vec![Part::text(text), call])).await.expect("said").entries[0]
@@ -26,7 +27,7 @@ fn effect(stage: &Stage, entry: EntryId, call: &str, class: EffectClass) -> Effe
     Effect { call, conversation, entry, tool, class, print, began, state }
 }
 
-/// Writes a call down that the entry of this text asks for.
+/// Records a call that the entry with this text requests.
 pub(super) async fn begins(stage: &Stage, text: &str, call: &str, class: EffectClass) -> Result<()> {
     stage.store.begin_effect(effect(stage, stage.named(text), call, class), None).await
 }
@@ -58,7 +59,8 @@ async fn again(stage: &Stage, call: &str) -> Option<String> {
     stage.store.effect_again(stage.id, print.into()).await.expect("looked up").map(|effect| effect.call)
 }
 
-/// The same call is not begun twice, a result ends it once with what it says, and nothing ends what was not begun.
+/// The same call cannot begin twice, a result closes it once with its outcome, and a call that did not begin cannot be
+/// closed.
 pub async fn call_is_recorded_once_and_ends_with_its_result(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let entry = asks(&mut stage, "a1").await;
@@ -92,7 +94,7 @@ pub async fn call_is_recorded_once_and_ends_with_its_result(store: Arc<Store>) {
     assert!(matches!(refused, Err(StoreError::UnknownCall(_))), "{refused:?}");
 }
 
-/// What a rewind, an undo, a drop or a checkout would leave behind, and what is on the path, newest first.
+/// The effects that a rewind, an undo, a drop or a checkout would leave behind, and those on the path, newest first.
 pub async fn plan_names_effects_that_outlive_a_rewind(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     asks(&mut stage, "a1").await;
@@ -132,7 +134,7 @@ pub async fn plan_names_effects_that_outlive_a_rewind(store: Arc<Store>) {
     assert_eq!(told(&stage).await, "one");
 }
 
-/// An equal call that is not on the visible path is known again: rewound, hidden, or made elsewhere in the tree of forks.
+/// An equal call off the visible path is recognised: rewound, hidden, or in another conversation of the tree of forks.
 pub async fn equal_call_after_a_rewind_is_recognised(store: Arc<Store>) {
     let other = Stage::with_turns(Arc::clone(&store), &["T1"]).await;
     let mut stage = Stage::with_turns(store, &["T1"]).await;
@@ -166,8 +168,8 @@ pub async fn equal_call_after_a_rewind_is_recognised(store: Arc<Store>) {
     assert_eq!(told(&stage).await, "");
 }
 
-/// What the ledger has of an erased call is that there was one, of which class, when, and how it ended; a text goes from the
-/// names of tools too, and then there is nothing more of it to erase.
+/// Of an erased call, the ledger keeps only its existence, class, time and outcome; an erased text is removed from tool
+/// names, too, and cannot be erased again.
 pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let print = [7; 16];
@@ -203,8 +205,8 @@ pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<Store>) {
     assert!(stage.act(erase(Vec::new(), Some("hunter2"))).await.expect("nothing is left").unchanged);
 }
 
-/// A full export brings the ledger along, and what runs, waits and is permitted: calls are still told and known again, no
-/// word is lost, and nobody is left at work.
+/// A full export contains the ledger, runs and permissions: calls are still listed and recognised, no message is lost, and
+/// no run is at work.
 pub async fn full_export_has_ledger_runs_and_permissions(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     asks(&mut stage, "a1").await;
@@ -239,7 +241,7 @@ pub async fn full_export_has_ledger_runs_and_permissions(store: Arc<Store>) {
     let lines = |effects| of(effects).collect::<Vec<_>>();
     let (one, two) = (stage.store.effects(stage.id, 9).await, copy.store.effects(copy.id, 9).await);
     assert_eq!(lines(one.expect("effects")), lines(two.expect("effects")));
-    // Anybody may have written an export: what it allows is not allowed here.
+    // Anybody may have written an export: its permissions are not taken over.
     let forbids = Permission { mode: Mode::Ask, rules: vec![rule] };
     assert_eq!(copy.store.permission(copy.id).await.expect("read"), Some(forbids));
     let runs = copy.store.runs(copy.id, 9).await.expect("runs");

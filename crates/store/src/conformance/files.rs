@@ -1,5 +1,5 @@
-//! Files: what a call did comes and goes with what it said; an operation with its files is one step, and settled or
-//! turned back whatever happens in between.
+//! Files: a call's changes come and go with its result. An operation with its files is one step, and settled or reversed
+//! whatever happens in between.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::{
     CallsSeen, FilesHalf, NewCapture, NewDelta, OpenCall, Owned, Result, Store, StoreError, WantedFiles,
 };
 
-/// What a capture saw, by name.
+/// The mark of a capture.
 const MARK: ContentHash = ContentHash([7; 32]);
 
 pub(super) fn path(text: &str) -> FilePath {
     FilePath::new(text.as_bytes()).expect("a path")
 }
 
-/// A file with that letter in it; nothing, for a blank.
+/// A file that contains this letter; none for a blank.
 pub(super) fn record(letter: char) -> Option<Record> {
     let hash = ContentHash([u8::try_from(letter).expect("ASCII"); 32]);
     (letter != ' ').then_some(Record::File { hash, len: 1, mode: 0o644 })
@@ -35,7 +35,7 @@ pub(super) async fn workspace(store: &Store) -> WorkspaceNo {
     store.workspace(b"/work".to_vec(), (1, 2), Time(7)).await.expect("a workspace").no
 }
 
-/// A call's result, not stored yet.
+/// A call's result that is not stored yet.
 fn result(stage: &Stage, text: &str) -> SayRequest {
     stage.saying(Role::Assistant, vec![Part::text(text)])
 }
@@ -55,7 +55,7 @@ pub(super) async fn layers(stage: &Stage, name: &str) -> Stack {
     layers.into_iter().next().expect("one path").1
 }
 
-/// The half of an operation that takes everything back from a path.
+/// The file half of an operation that reverts everything at a path.
 pub(super) async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> FilesHalf {
     let workspace = workspace(&stage.store).await;
     if let Some(staging) = staging {
@@ -74,7 +74,7 @@ pub(super) async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<R
     stage.store.apply_files(stage.id, apply, vec![half]).await
 }
 
-/// Also where one name begins with the other.
+/// Also if one name is a prefix of the other.
 pub async fn note_is_found_by_its_whole_name(store: Arc<Store>) {
     let noted = |name: &'static str| store.read(move |rows| rows.note(name));
     let set = |name: &'static str, note: Option<&'static [u8]>| {
@@ -95,7 +95,7 @@ pub async fn note_is_found_by_its_whole_name(store: Arc<Store>) {
     );
 }
 
-/// A folder is one workspace, another folder under its name is another.
+/// A folder is one workspace; another folder under its name is another workspace.
 pub async fn workspace_is_identified_by_its_folder(store: Arc<Store>) {
     let one = store.workspace(b"/a\xff".to_vec(), (u64::MAX, 2), Time(1)).await.expect("made");
     let same = store.workspace(b"/a\xff".to_vec(), (u64::MAX, 2), Time(9)).await.expect("known");
@@ -121,7 +121,7 @@ pub async fn workspace_is_identified_by_its_folder(store: Arc<Store>) {
     assert_eq!((named("before lunch").await.as_ref(), named("lunch").await), (rows.first(), None));
 }
 
-/// What calls did lies on the path in order; a fork does not own it.
+/// The changes of calls become layers in order; a fork does not own them.
 pub async fn deltas_add_layers_to_their_paths(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let first = changed(&stage, "r1", vec![change("f", 'a', 'b'), change("g", ' ', 'x')]).await;
@@ -139,7 +139,7 @@ pub async fn deltas_add_layers_to_their_paths(store: Arc<Store>) {
     assert_eq!(layers(&fork, "f").await, Stack::default());
 }
 
-/// The same request is stored once, its delta too.
+/// The same request and its delta are stored once.
 pub async fn delta_of_a_repeated_request_is_stored_once(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let workspace = workspace(&stage.store).await;
@@ -159,8 +159,8 @@ pub async fn delta_of_a_repeated_request_is_stored_once(store: Arc<Store>) {
     assert_eq!(stage.store.deltas(stage.id).await.expect("deltas").len(), 1);
 }
 
-/// What a call changed before its result was stored, or long after, lies above what came between; a call that is over is
-/// open no more.
+/// Changes that a call made before its result was stored, or long after, are layers above those in between; a closed
+/// call is not open any more.
 pub async fn change_observed_later_belongs_to_its_call(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let (place, entry) = (workspace(&stage.store).await, stage.named("one"));
@@ -190,7 +190,7 @@ pub async fn change_observed_later_belongs_to_its_call(store: Arc<Store>) {
     assert!(stage.store.open_calls().await.expect("calls").is_empty());
 }
 
-/// Moves in git are listed for the calls that are taken back, oldest first.
+/// Moves in git are listed for the reverted calls, oldest first.
 pub async fn git_moves_of_rewound_calls_are_listed(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     let place = workspace(&stage.store).await;
@@ -272,7 +272,7 @@ pub async fn stale_plan_of_files_changes_nothing(store: Arc<Store>) {
     assert!(matches!(refused, Err(StoreError::Unsettled)));
 }
 
-/// What can't be carried out is taken back: conversation and layers are as before, and the undo history does not see it.
+/// An interrupted step is reverted: conversation and layers are as before, and the undo history does not contain it.
 pub async fn interrupted_step_leaves_conversation_and_layers_as_before(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
@@ -300,7 +300,7 @@ pub async fn interrupted_step_leaves_conversation_and_layers_as_before(store: Ar
     }
 }
 
-/// A delta is wanted while its entry is on the path and not dropped; what an operation did itself is reversed.
+/// A delta is wanted while its entry is on the path and not dropped; an operation's own changes are reversed.
 pub async fn wanted_files_of_each_action(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     changed(&stage, "r1", vec![change("f", 'a', 'b')]).await;

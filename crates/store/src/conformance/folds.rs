@@ -7,7 +7,7 @@ use retake_core::{Action, FoldId, NO_MESSAGE, OpNo, Reason};
 use super::stage::{Stage, code};
 use crate::Store;
 
-/// A fold follows the path; of two, the one in force is the one that fits.
+/// A fold counts while the path contains its entries; of two folds, the matching one is in force.
 pub async fn store_case_09_folds_follow_the_path(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3", "T4"]).await;
     stage.fold("T1", "T2!", "S12").await;
@@ -26,7 +26,7 @@ pub async fn store_case_09_folds_follow_the_path(store: Arc<Store>) {
     assert_eq!(stage.targets().await, "T3 T2 T1");
 }
 
-/// An entry that a fold covers is hidden: its word can't survive in the summary. Shown: in force again.
+/// If a covered entry is hidden, its words are not in the prompt. After a show, the fold is in force again.
 pub async fn store_case_10_a_hidden_word_never_stays_in_a_summary(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     stage.fold("T1", "T2!", "S").await;
@@ -44,7 +44,7 @@ pub async fn store_case_10_a_hidden_word_never_stays_in_a_summary(store: Arc<Sto
     assert_eq!(stage.prompt().await, "T1 | T1! | T2 | T2! | T3 | T3!");
 }
 
-/// Rewind, fold, redo of the rewind: what was taken back is there again, nothing doubled.
+/// After a rewind, a fold and a redo of the rewind, the rewound entries are there again, and none twice.
 pub async fn store_case_11_rewind_fold_redo(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     stage.rewind("T3").await;
@@ -63,7 +63,8 @@ pub async fn store_case_11_rewind_fold_redo(store: Arc<Store>) {
     assert_eq!(stage.prompt().await, "ΣS T2 | T2!");
 }
 
-/// A fold that says the same of the same messages as the one in force changes nothing. In a fork, the parent's fold counts, too.
+/// A fold with the same summary and the same entries as the one in force changes nothing. In a fork, the parent's fold counts,
+/// too.
 pub async fn trial_15_a_fold_that_equals_the_one_in_force_changes_nothing(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     assert!(!stage.fold("T1", "T2!", "S").await.unchanged);

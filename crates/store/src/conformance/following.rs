@@ -1,4 +1,4 @@
-//! Subscribers: every commit of a conversation has a revision of its own, and causes an event once it is durable, in order.
+//! Subscribers: every commit of a conversation has its own revision, and causes an event after it is durable, in order.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{Store, StoreError, Subscriber};
 
 const NOW: Time = Time(1_700_000_000_000);
 
-/// The next commit, which must be there already.
+/// The next commit, which must be available already.
 async fn told(subscriber: &mut Subscriber) -> CommitEvent {
     let next = tokio::time::timeout(std::time::Duration::from_secs(20), subscriber.next());
     match next.await.expect("it is told").expect("the store is open") {
@@ -42,8 +42,8 @@ fn ask() -> RunInput {
     RunInput::Enqueue(NewRun { words: None, steer: Steer::Queue, seen: None, model: None }, NOW)
 }
 
-/// Steps of runs, the ledger and permissions raise the revision as says and operations do: once for each request that
-/// changes something, and never for one that changes nothing or is refused.
+/// Changes of runs, the ledger and permissions raise the revision like says and operations. Each request that changes
+/// something raises it once, others never.
 pub async fn every_commit_has_a_revision_and_an_event_in_order(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let other = Stage::with_turns(Arc::clone(&stage.store), &["T1"]).await;
@@ -88,8 +88,8 @@ pub async fn every_commit_has_a_revision_and_an_event_in_order(store: Arc<Store>
     assert_eq!((again.revision.0, again.came.len(), again.gone.len()), (first + 10, 0, 0));
 }
 
-/// A subscriber of all conversations gets the events of each in the order of revisions, never before a reader sees
-/// the change. A subscriber that is too slow learns that it missed something.
+/// A subscriber of all conversations gets each one's events in the order of revisions, never before a reader can see the
+/// change. A lagging subscriber learns that it missed something.
 pub async fn subscriber_of_all_conversations_gets_every_event_or_a_notice_of_missed_ones(store: Arc<Store>) {
     let (mut all, mut slow) = (store.subscribe(None), store.subscribe(None));
     let id = ConversationId::new(new_id());
@@ -138,7 +138,7 @@ pub async fn subscriber_of_all_conversations_gets_every_event_or_a_notice_of_mis
     stage.store.say(stage.id, say).await.expect("said");
 }
 
-/// A run that may not write any more begins no call, and nothing of it is in the ledger.
+/// A run with an invalid fence begins no call, and the ledger gets no row.
 pub async fn call_of_a_run_that_is_over_is_refused(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let begins = || async {

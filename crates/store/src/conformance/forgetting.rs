@@ -1,4 +1,4 @@
-//! What is forgotten of files: by an erasure with the objects that it named, by age, with a workspace.
+//! Removal of stored file changes: by an erasure with its objects, by age, or with a workspace.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::files::{change, changed, half, layers, path, record, rewind, workspac
 use super::stage::Stage;
 use crate::{CallsSeen, Claimant, ErasureSum, NewCapture, Store, StoreError};
 
-/// The bytes of a letter.
+/// The hashes of these letters.
 fn bytes(letters: &str) -> BTreeSet<ContentHash> {
     letters.chars().filter_map(|letter| record(letter)?.hash()).collect()
 }
@@ -19,7 +19,7 @@ fn erase(entries: &[retake_core::EntryId], matching: Option<&str>, objects: &str
     Action::Erase { entries: entries.to_vec(), matching, objects: bytes(objects).into_iter().collect() }
 }
 
-/// What all rows name.
+/// The objects that all rows name.
 async fn named(store: &Store) -> BTreeSet<ContentHash> {
     store.claims().await.expect("claims").into_iter().map(|claim| claim.object).collect()
 }
@@ -28,7 +28,7 @@ async fn noted(store: &Store) -> BTreeSet<ContentHash> {
     store.erased_objects().await.expect("a note").into_iter().collect()
 }
 
-/// An erased call's changes go, its layers, and the steps that went over them; what others did on the same path stays.
+/// An erased call loses its changes, its layers, and the steps over them; other changes at the same path stay.
 pub async fn erasing_a_call_erases_its_file_changes(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     changed(&stage, "r1", vec![change("f", 'a', 'b'), change("h", ' ', 'h')]).await;
@@ -76,7 +76,7 @@ pub async fn erasing_a_call_erases_its_file_changes(store: Arc<Store>) {
     assert!(noted(&stage.store).await.is_empty());
 }
 
-/// A text goes from the names of files, from links and from captures, and with the objects that hold it, in forks too.
+/// A text is erased from file names, links and captures, and with the objects that contain it, also in forks.
 pub async fn erasing_a_text_erases_files_that_contain_it(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["one"]).await;
     let fork = stage.fork(None).await;
@@ -104,7 +104,7 @@ pub async fn erasing_a_text_erases_files_that_contain_it(store: Arc<Store>) {
     assert_eq!((line.paths, line.applied), (1, 1), "of the fork's call the other file stays");
 }
 
-/// While a rewind is not settled, what it needs is not erased.
+/// An unsettled rewind prevents an erasure of what it needs.
 pub async fn erase_is_refused_while_a_rewind_is_unfinished(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
@@ -120,7 +120,7 @@ pub async fn erase_is_refused_while_a_rewind_is_unfinished(store: Arc<Store>) {
     assert!(named(&stage.store).await.is_empty());
 }
 
-/// Captures without a name go by age, but for the number of the last one: the next one's follows it.
+/// Captures without a name are removed by age, except the number of the last one: the next number follows it.
 pub async fn old_captures_are_removed_by_age(store: Arc<Store>) {
     let workspace = workspace(&store).await;
     for (time, name) in [(1, None), (2, Some("dear".to_owned())), (3, None), (4, None)] {
@@ -151,7 +151,7 @@ pub async fn old_captures_are_removed_by_age(store: Arc<Store>) {
     assert_eq!(store.kept_since().await.expect("read"), Some(Time(7)), "it never goes back");
 }
 
-/// With a workspace go its captures and what was done there; what was said stays, another workspace too.
+/// A forgotten workspace loses its captures and its file changes; messages and other workspaces stay.
 pub async fn forgotten_workspace_leaves_no_captures_and_no_changes(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;

@@ -1,4 +1,4 @@
-//! Steps that change more files than one transaction writes: what holds of a small step holds of them.
+//! Steps that change more files than one transaction writes behave like small steps.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn inverse(made: &PathMove) -> PathMove {
     PathMove { change: made.change.inverse(), stack_before, stack_after }
 }
 
-/// A turn that made many files.
+/// A turn that created many files.
 struct Large {
     stage: Stage,
     workspace: WorkspaceNo,
@@ -54,13 +54,13 @@ impl Large {
         layers.into_iter().map(|(_, stack)| stack).collect()
     }
 
-    /// How many files the calls changed, and how many of those are in the files.
+    /// The number of files that the calls changed, and the number of these changes that are in the files.
     async fn counts(&self) -> Vec<(u64, u64)> {
         let deltas = self.stage.store.deltas(self.stage.id).await.expect("deltas");
         deltas.iter().map(|(line, _)| (line.paths, line.applied)).collect()
     }
 
-    /// The half that takes all files away.
+    /// The file half that removes all files.
     async fn away(&self, staging: Option<&str>) -> FilesHalf {
         if let Some(staging) = staging {
             self.stage.store.preparing(self.workspace, staging.into()).await.expect("prepared");
@@ -95,7 +95,8 @@ impl Large {
     }
 }
 
-/// Its moves are listed in the order of the paths. Its layers hold before the files are settled and after.
+/// Its moves are listed in the order of the paths. Its layers are valid before the files are settled and
+/// after.
 pub async fn large_step_is_one_step_and_can_be_undone(store: Arc<Store>) {
     let large = Large::new(store).await;
     let stage = &large.stage;
@@ -126,7 +127,7 @@ pub async fn large_step_is_one_step_and_can_be_undone(store: Arc<Store>) {
     assert_eq!(stage.store.last_moved(stage.id, None).await.expect("read"), Some(receipt.ops[0]));
 }
 
-/// Before its files are settled it can be turned back.
+/// Before its files are settled, it can be reversed.
 pub async fn large_step_that_is_turned_back_leaves_every_layer_as_it_was(store: Arc<Store>) {
     let large = Large::new(store).await;
     let half = large.away(Some(".retake-1")).await;
@@ -141,7 +142,7 @@ pub async fn large_step_that_is_turned_back_leaves_every_layer_as_it_was(store: 
     large.assert_all_there(0).await;
 }
 
-/// Also where what has changed is the last of its files.
+/// Even if only the last of its files has changed.
 pub async fn large_step_whose_layers_have_changed_is_refused_and_changes_nothing(store: Arc<Store>) {
     let large = Large::new(store).await;
     let stale = large.away(Some(".retake-1")).await;
@@ -162,7 +163,7 @@ pub async fn large_step_whose_layers_have_changed_is_refused_and_changes_nothing
     large.assert_all_there(0).await;
 }
 
-/// Nobody settles such a step. Calls put their layers on what it left.
+/// Such a step needs no settling. Calls put their layers on top of its result.
 pub async fn large_step_without_changes_on_the_disk_sets_its_layers(store: Arc<Store>) {
     let large = Large::new(store).await;
     let half = large.away(None).await;
@@ -174,7 +175,7 @@ pub async fn large_step_without_changes_on_the_disk_sets_its_layers(store: Arc<S
     assert_eq!(large.counts().await, [(FILES as u64, 0), (FILES as u64, FILES as u64)]);
 }
 
-/// What an erasure takes of a large step goes, and the rest of the step stays.
+/// An erasure removes its part of a large step, and the rest of the step stays.
 pub async fn erasing_a_text_erases_its_paths_in_large_steps(store: Arc<Store>) {
     let large = Large::new(store).await;
     let half = large.away(Some(".retake-1")).await;

@@ -1,4 +1,4 @@
-//! What is marked, what operations were about, and what several of them come to: lists of what a state leaves out.
+//! Lists of marked entries, of the results of operations, and of the combined result of several steps.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use retake_core::{Action, EntryId, Mark, OpNo, OpRange, Reason, Role};
 use super::stage::Stage;
 use crate::Store;
 
-/// What is marked, as `mark turn first*messages`, newest first.
+/// The marked entries, as `mark turn first*messages`, newest first.
 async fn marked(stage: &Stage, before: Option<EntryId>, limit: usize) -> String {
     let page = stage.store.marked(stage.id, before, limit).await.expect("a page");
     let pieces = page
@@ -18,7 +18,7 @@ async fn marked(stage: &Stage, before: Option<EntryId>, limit: usize) -> String 
     pieces.chain(more).collect::<Vec<_>>().join(" | ")
 }
 
-/// Pieces of one turn and one mark, newest first, in pages; of the path alone, and of a fork what it begins with.
+/// Groups of one turn and one mark, newest first, in pages; only those on the path, and those in a fork's base.
 pub async fn marked_entries_are_listed_by_turns(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3", "T4"]).await;
     assert_eq!(marked(&stage, None, 9).await, "");
@@ -39,7 +39,7 @@ pub async fn marked_entries_are_listed_by_turns(store: Arc<Store>) {
     stage.rewind("T3").await;
     assert_eq!(marked(&stage, None, 9).await, "hidden 2 T2*2 | hidden 1 T1!*1");
     assert!(stage.store.marked(stage.id, Some(stage.named("T4")), 1).await.is_err(), "off the path");
-    // A turn that stands in two stretches of the log is one piece.
+    // A turn in two stretches of the log is one group.
     let next = stage.say(Role::User, "N").await;
     stage.say(Role::Assistant, "N!").await;
     stage.act(Action::Retry(next)).await.expect("back to the prompt");
@@ -48,7 +48,7 @@ pub async fn marked_entries_are_listed_by_turns(store: Arc<Store>) {
     assert_eq!(marked(&stage, None, 1).await, "dropped 3 N*2 | …");
 }
 
-/// All of a turn, hidden or not, whatever became of its opener.
+/// A turn includes its hidden entries, and is found even if its opener is hidden.
 pub async fn turn_with_a_hidden_opener_is_found(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     stage.mark(Reason::Hide, &["T2"]).await.expect("hidden");
@@ -66,7 +66,7 @@ pub async fn turn_with_a_hidden_opener_is_found(store: Arc<Store>) {
     assert_eq!(of(3).await.expect("read"), []);
 }
 
-/// A prompt names the answers to it, and so does each later step of one.
+/// A prompt names the answers to it, and so does each later entry of an answer.
 pub async fn any_entry_of_a_turn_names_its_alternatives(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     stage.act(Action::Retry(stage.named("T2!"))).await.expect("back to the prompt");
@@ -95,14 +95,14 @@ pub async fn any_entry_of_a_turn_names_its_alternatives(store: Arc<Store>) {
     assert!(stage.store.answer_named(stage.id, stage.named("T3")).await.is_err(), "off the path");
 }
 
-/// The newest operation, as `turn words` of the message that it led to.
+/// The newest operation, as `turn words` of the entry that it moved to.
 async fn led_to(stage: &Stage) -> String {
     let page = stage.store.ops(stage.id, OpRange { before: None, limit: 1 }).await.expect("operations");
     let aim = page.ops.into_iter().next().and_then(|line| line.aim);
     aim.map_or_else(String::new, |aim| format!("{} {}", aim.turn, aim.line.preview))
 }
 
-/// Each Move names its message, and each mark the first one that it marks; hidden words are not told.
+/// Each move names its entry, and each mark the first entry that it marks; hidden text is not shown.
 pub async fn operations_show_the_tip_that_they_led_to(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2", "T3"]).await;
     stage.rewind("T2").await;
@@ -126,7 +126,7 @@ pub async fn operations_show_the_tip_that_they_led_to(store: Arc<Store>) {
     assert_eq!((rewind.turn, rewind.line.preview.as_str()), (2, ""), "hidden words are told nowhere");
 }
 
-/// A plan tells its steps one by one, and what they come to in all is the net.
+/// A plan lists its steps one by one; their total is the net change.
 pub async fn several_steps_are_listed_one_by_one_and_counted_together(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let before = stage.head().await;

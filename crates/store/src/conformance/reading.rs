@@ -1,4 +1,4 @@
-//! Readings, search and pages: cases 16 to 20, 27, 28, and erased words.
+//! Projections, search and pages: cases 16 to 20, 27, 28, and erased text.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub async fn store_case_16_chinese_words(store: Arc<Store>) {
     );
 }
 
-/// The context of a hit, and the preview in a list, are of the same reading.
+/// The context of a hit, and the preview in a list, come from the same projection.
 pub async fn store_case_17_context_and_previews_show_nothing_rewound(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["secret"]).await;
     stage.rewind("secret").await;
@@ -73,7 +73,7 @@ pub async fn store_case_18_an_image_comes_back_whole(store: Arc<Store>) {
     assert_eq!(stage.store.content(stage.id, back).await.expect("content"), parts);
 }
 
-/// The clock runs backwards between entries: the order stays. Nonsense from outside becomes now.
+/// The order of entries does not depend on their times. An implausible imported time becomes the current time.
 pub async fn store_case_19_order_is_by_path(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     for (text, time) in [("a", 3_000), ("b", 2_000), ("c", 1_000), ("d", i64::MAX), ("e", -5)] {
@@ -92,7 +92,7 @@ pub async fn store_case_19_order_is_by_path(store: Arc<Store>) {
     assert!(stage.read(Projection::Timeline).await.ends_with("nulinside"));
 }
 
-/// A redelivered message is the same while it is live or hidden, new when it was rewound.
+/// A redelivered message is the same one while it is live or hidden, and a new one if it was rewound.
 pub async fn store_case_20_platform_ids(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let deliver = |stage: &Stage| SayRequest {
@@ -112,7 +112,7 @@ pub async fn store_case_20_platform_ids(store: Arc<Store>) {
     assert_eq!(stage.shows().await, "T1 hello");
 }
 
-/// Pages of 50 back to the beginning over a path of 40 runs: each entry once, in order.
+/// Pages of 50 back to the beginning over a path of 40 stretches: each entry once, in order.
 pub async fn store_case_27_pages(store: Arc<Store>) {
     let mut stage = Stage::new(store).await;
     let mut expected = Vec::new();
@@ -148,7 +148,7 @@ pub async fn store_case_27_pages(store: Arc<Store>) {
     assert!(matches!(error, StoreError::BadCursor(_)), "{error}");
 }
 
-/// A client that was away gets the difference to what is now, never what was said and taken back meanwhile.
+/// A client that was away gets the difference to the current state, never messages that were appended and rewound meanwhile.
 pub async fn store_case_28_catching_up(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let since = stage.store.summary(stage.id).await.expect("a summary").revision;
@@ -185,7 +185,7 @@ pub async fn store_case_28_catching_up(store: Arc<Store>) {
     assert!(matches!(error, StoreError::UnknownRevision { .. }), "{error}");
 }
 
-/// Erased words are in no reading, whichever fork was made before; what stays is a dated operation.
+/// Erased text is in no projection of any fork; only a dated operation stays.
 pub async fn erased_words_are_in_no_projection(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "password hunter2 here").await;
@@ -271,8 +271,8 @@ pub async fn search_matches_whole_words(store: Arc<Store>) {
     assert_eq!(stage.head().await, Head::new(0, 5));
 }
 
-/// A conversation that is put away is in the list of those, and found as before; it can be gone on with and stays away until it
-/// is fetched back. Nothing in it changes, and it takes nothing to undo.
+/// An archived conversation is in the list of archived ones, and search finds it. It can be continued and stays archived until
+/// a person changes that. Archiving changes nothing in it and has no undo.
 pub async fn archived_conversation_is_only_left_out_of_the_list(store: Arc<Store>) {
     let mut stage = Stage::with_turns(Arc::clone(&store), &["one"]).await;
     let other = Stage::with_turns(Arc::clone(&store), &["other"]).await;

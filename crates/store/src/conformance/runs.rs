@@ -1,5 +1,5 @@
-//! Runs as the store holds them: one runs, one waits, their messages are stored with the step, and a run whose fence is old is refused.
-//! And the permissions of a conversation.
+//! Runs in the store: one runs, one waits, their messages are stored with the step, and a run with an old fence is refused. Also
+//! the permissions of a conversation.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ async fn steps(stage: &Stage, inputs: impl IntoIterator<Item = RunInput>) -> Res
     stage.store.step_runs(stage.id, inputs.into_iter().collect()).await
 }
 
-/// Begins a run on what is there, and returns its fence.
+/// Begins a run on the current path, and returns its fence.
 async fn begun(stage: &Stage) -> Fence {
     let stepped = steps(stage, [answer(), RunInput::Claim(NOW)]).await.expect("begun");
     stepped.runs.running.expect("it runs").fence
@@ -58,7 +58,7 @@ async fn told(stage: &Stage) -> Vec<String> {
     runs.iter().map(line).collect()
 }
 
-/// One runs and one waits; words that wait are said when their turn comes; only the run at work may write.
+/// One runs and one waits; waiting messages are appended when their run begins; only the run at work may write.
 pub async fn one_run_works_and_one_waits(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let other = Stage::with_turns(Arc::clone(&stage.store), &["T1"]).await;
@@ -100,7 +100,7 @@ pub async fn one_run_works_and_one_waits(store: Arc<Store>) {
     assert_eq!(stage.store.runs(stage.id, 1).await.expect("runs").len(), 1);
 }
 
-/// Steps are taken all or none, and a run that stood on another end is skipped.
+/// Steps are made all or none, and a run for another tip is skipped.
 pub async fn steps_of_runs_are_all_or_none(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     let words = says(&stage, words("T2", None)).await;
@@ -126,7 +126,8 @@ pub async fn steps_of_runs_are_all_or_none(store: Arc<Store>) {
     assert_eq!(tail, Tail::default());
 }
 
-/// The same request's words wait once and are said once; another wording is refused, and nobody keeps them from being heard.
+/// A repeated request's message waits once and is appended once; another wording is refused. A waiting message whose request id
+/// was used meanwhile is appended, too.
 pub async fn waiting_messages_are_stored_once(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1"]).await;
     for _ in 0..2 {
@@ -151,7 +152,7 @@ pub async fn waiting_messages_are_stored_once(store: Arc<Store>) {
     assert_eq!(receipt.map(|receipt| receipt.entries), Some(said[0].entries.clone()));
 }
 
-/// A step back ends the run that stood there, in the same transaction; words that never came to their turn stay.
+/// A rewind ends the run of the rewound turn in the same transaction; messages of waiting runs stay.
 pub async fn rewind_before_a_run_ends_it(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1", "T2"]).await;
     let fence = begun(&stage).await;
@@ -189,7 +190,7 @@ fn rule(ruling: Ruling, tool: &str, what: Option<&str>) -> Rule {
     Rule { ruling, tool: tool.into(), what: what.map(str::to_owned) }
 }
 
-/// Permissions are a conversation's own; an erasure takes rules and waiting words that hold the text.
+/// Permissions belong to one conversation; an erasure removes rules and waiting messages that contain the text.
 pub async fn permissions_and_waiting_messages_with_an_erased_text_are_erased(store: Arc<Store>) {
     let stage = Stage::with_turns(store, &["T1"]).await;
     assert_eq!(stage.store.permission(stage.id).await.expect("read"), None);

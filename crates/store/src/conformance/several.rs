@@ -1,4 +1,5 @@
-//! A call that changes several workspaces, and an operation on several: one step, decided and turned for all of them at once.
+//! A call that changes several workspaces, and an operation on several: one step, decided and reversed for all of them at
+//! once.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::files::{change, path};
 use super::stage::{Stage, by};
 use crate::{CallsSeen, FilesHalf, NewCapture, NewDelta, OpenCall, Result, Store, StoreError};
 
-/// What a capture saw, by name.
+/// The mark of a capture.
 const MARK: ContentHash = ContentHash([7; 32]);
 
 async fn two(store: &Store) -> [WorkspaceNo; 2] {
@@ -38,7 +39,7 @@ async fn stack(stage: &Stage, workspace: WorkspaceNo) -> Stack {
     layers.into_iter().next().expect("one path").1
 }
 
-/// The halves of an operation that takes everything back from the same name in all of these.
+/// The file halves of an operation that reverts everything at the same name in all of these.
 async fn halves(stage: &Stage, all: &[WorkspaceNo], staged: bool) -> Vec<FilesHalf> {
     let mut halves = Vec::new();
     for workspace in all.iter().copied() {
@@ -58,7 +59,7 @@ async fn rewind(stage: &Stage, halves: Vec<FilesHalf>) -> Result<Receipt> {
     stage.store.apply_files(stage.id, apply, halves).await
 }
 
-/// One result, a delta for each; what is over in one workspace may still change another.
+/// One result with a delta for each; a call that is closed in one workspace may still change another.
 pub async fn a_call_may_change_several_workspaces(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     let entry = stage.turn("two").await;
@@ -88,7 +89,7 @@ pub async fn a_call_may_change_several_workspaces(store: Arc<Store>) {
     assert_eq!(stage.store.open_calls().await.expect("calls"), []);
 }
 
-/// All of them, or none: also where only the last one is stale.
+/// All of them, or none, even if only the last one is stale.
 pub async fn changes_in_several_workspaces_are_one_step(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;
@@ -127,7 +128,7 @@ pub async fn changes_in_several_workspaces_are_one_step(store: Arc<Store>) {
     assert_eq!(stage.store.intents().await.expect("intents"), []);
 }
 
-/// One that is turned turns all, with what was done to layers alone; one that is of another operation stays.
+/// Reversing one reverses all, including changes of layers alone; an intent of another operation stays.
 pub async fn interrupted_step_is_reverted_in_all_workspaces(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     stage.turn("two").await;

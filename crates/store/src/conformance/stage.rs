@@ -1,4 +1,4 @@
-//! The scenario language: a conversation in which things are said by name, and readings as short texts.
+//! The scenario language: messages are identified by their text, and projections are short texts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use retake_core::{
 
 use crate::{Result, Store};
 
-/// Ids and times count up, so that no test depends on a clock or on chance.
+/// Ids and times count up, so that no test depends on a clock or on randomness.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 fn next() -> u64 {
@@ -23,7 +23,7 @@ pub(super) fn new_id() -> uuid::Uuid {
     uuid::Uuid::from_u128(0x0193_0000_0000_7000_8000_0000_0000_0000 + u128::from(next()))
 }
 
-/// Who asks in tests.
+/// The author in tests.
 pub(super) fn by() -> By {
     By {
         author: "ann".into(),
@@ -32,12 +32,12 @@ pub(super) fn by() -> By {
     }
 }
 
-/// Who asks by a request.
+/// The author with a request.
 pub(super) fn by_request(request: &str) -> By {
     By { request: Some(request.parse().expect("a request id")), ..by() }
 }
 
-/// A conversation on a stage.
+/// A conversation in a test.
 pub struct Stage {
     /// The store.
     pub store: Arc<Store>,
@@ -64,7 +64,7 @@ impl Stage {
         stage
     }
 
-    /// A fork after the named entry (the tip, without).
+    /// A fork after the named entry (without one, after the tip).
     pub async fn fork(&self, entry: Option<&str>) -> Self {
         let id = ConversationId::new(new_id());
         let entry = entry.map(|name| self.named(name));
@@ -73,22 +73,22 @@ impl Stage {
         Self { store: Arc::clone(&self.store), id, said: self.said.clone() }
     }
 
-    /// Another conversation of this store, where the same was said.
+    /// Another conversation of this store that contains the same entries.
     pub(super) fn elsewhere(&self, id: ConversationId) -> Self {
         Self { store: Arc::clone(&self.store), id, said: self.said.clone() }
     }
 
-    /// The entry that said exactly this.
+    /// The entry with exactly this text.
     pub fn named(&self, name: &str) -> EntryId {
         *self.said.get(name).unwrap_or_else(|| panic!("nobody said {name:?}"))
     }
 
-    /// A say that is not sent yet.
+    /// A message that is not sent yet.
     pub fn saying(&self, role: Role, parts: Vec<Part>) -> SayRequest {
         SayRequest::new(EntryId::new(new_id()), role, parts, by())
     }
 
-    /// Sends a say and remembers its entry by its text.
+    /// Sends a message and remembers its entry by its text.
     pub async fn send(&mut self, say: SayRequest) -> Result<Receipt> {
         let text = joined_text(&say.parts);
         let receipt = self.store.say(self.id, say).await?;
@@ -96,40 +96,40 @@ impl Stage {
         Ok(receipt)
     }
 
-    /// Says a text.
+    /// Appends a text.
     pub async fn say(&mut self, role: Role, text: &str) -> EntryId {
         let say = self.saying(role, vec![Part::text(text)]);
         self.send(say).await.expect("said").entries[0]
     }
 
-    /// A human's turn with its answer: `T` and `T!`.
+    /// A person's turn with its answer: `T` and `T!`.
     pub async fn turn(&mut self, text: &str) -> EntryId {
         let opener = self.say(Role::User, text).await;
         self.say(Role::Assistant, &format!("{text}!")).await;
         opener
     }
 
-    /// Does an action.
+    /// Applies an action.
     pub async fn act(&self, action: Action) -> Result<Receipt> {
         self.store.apply(self.id, Apply { action, seen: Seen::Anything, by: by() }).await
     }
 
-    /// Goes back to before the entry that said this.
+    /// Rewinds to before the entry with this text.
     pub async fn rewind(&self, name: &str) -> Receipt {
         self.act(Action::Rewind(self.named(name))).await.expect("rewound")
     }
 
-    /// Takes back the last thing done.
+    /// Undoes the last step.
     pub async fn undo(&self) -> Receipt {
         self.act(Action::Undo(1)).await.expect("undone")
     }
 
-    /// Brings it back.
+    /// Redoes it.
     pub async fn redo(&self) -> Receipt {
         self.act(Action::Redo(1)).await.expect("redone")
     }
 
-    /// Marks the entries that said these.
+    /// Marks the entries with these texts.
     pub async fn mark(&self, verb: Reason, names: &[&str]) -> Result<Receipt> {
         let entries = names.iter().map(|name| self.named(name)).collect();
         self.act(Action::Mark { verb, entries, range: false, seen: None }).await
@@ -142,17 +142,17 @@ impl Stage {
         self.act(fold).await.expect("folded")
     }
 
-    /// The head now.
+    /// The current head.
     pub async fn head(&self) -> Head {
         self.store.summary(self.id).await.expect("a summary").head
     }
 
-    /// The texts of a reading, joined by a space.
+    /// The texts of a projection, joined by a space.
     pub async fn read(&self, projection: Projection) -> String {
         self.read_at(projection, None).await
     }
 
-    /// The texts of a reading at a head.
+    /// The texts of a projection at a head.
     pub async fn read_at(&self, projection: Projection, at: Option<Head>) -> String {
         let page = PageRequest { limit: 10_000, ..PageRequest::default() };
         let page =
@@ -161,7 +161,7 @@ impl Stage {
         texts.collect::<Vec<_>>().join(" ")
     }
 
-    /// What people see: the answers (`T!`) left out, for short.
+    /// The timeline without answers (`T!`), for brevity.
     pub async fn shows(&self) -> String {
         let all = self.read(Projection::Timeline).await;
         all.split(' ').filter(|word| !word.ends_with('!')).collect::<Vec<_>>().join(" ")
@@ -183,7 +183,7 @@ impl Stage {
         targets.into_iter().map(|line| line.preview).collect::<Vec<_>>().join(" ")
     }
 
-    /// What a search finds in this conversation, as `text` or `text(rewound)`, oldest first.
+    /// The hits of a search in this conversation, as `text` or `text(rewound)`, oldest first.
     pub async fn search(&self, query: &str, include: Include) -> String {
         let request = SearchRequest {
             query: query.into(),
@@ -211,7 +211,7 @@ impl Stage {
     }
 }
 
-/// A part of a prompt in short.
+/// A part of a prompt, shortened.
 fn short(part: &Part) -> String {
     match part {
         Part::Text(text) => text.replace("[Summary of earlier messages]\n", "Σ"),

@@ -1,4 +1,4 @@
-//! Turns to go back to tell what each did itself, and never of what is not shown.
+//! Rewind targets list what each turn did, and never hidden content.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use super::files::{change, changed, workspace};
 use super::stage::Stage;
 use crate::{CallsSeen, NewCapture, Owned, Store};
 
-/// The turns before an entry, newest first: how many files each changed, what it began, how many calls it asked for.
+/// The turns before an entry, newest first: the number of files that each changed, its first text, and its number of
+/// calls.
 async fn did(stage: &Stage, before: Option<&str>, limit: usize) -> String {
     let before = before.map(|name| stage.named(name));
     let targets = stage.store.targets(stage.id, before, limit).await.expect("targets").into_iter();
@@ -21,7 +22,8 @@ async fn did(stage: &Stage, before: Option<&str>, limit: usize) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-/// What a turn did is counted in it alone, wherever a page begins and ends; a path that it changed twice counts once.
+/// The changes of a turn are counted for that turn only, wherever a page begins and ends; a path that it changed
+/// twice counts once.
 pub async fn target_lists_the_changes_of_its_own_turn(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["one"]).await;
     let first = asks(&mut stage, "a1").await;
@@ -44,7 +46,7 @@ pub async fn target_lists_the_changes_of_its_own_turn(store: Arc<Store>) {
     }
     let fork = stage.fork(Some("two!")).await;
     assert_eq!(did(&fork, None, 9).await, format!("{two}; {one}"), "its parent's turns did what they did");
-    // What is found later belongs to the turn whose call did it.
+    // A change that is found later belongs to the turn of its call.
     let changes = vec![(Grade::Seen, change("late", ' ', 'x'))];
     let owned = vec![Owned { conversation: stage.id, entry: first, changes }];
     let (calls, mark) = (CallsSeen { owned, over: Vec::new() }, retake_core::ContentHash([7; 32]));

@@ -1,4 +1,4 @@
-//! Golden digests: what is stored today, and what earlier versions have stored.
+//! Golden digests: the current ones, and those that earlier versions stored.
 
 use std::fmt::Write as _;
 
@@ -110,7 +110,7 @@ fn hex(print: [u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(print))
 }
 
-/// Never change a line: add new ones, and a new version where the encoding changes.
+/// Never change a line: add new ones, and a new version if the encoding changes.
 #[test]
 fn stored_digests_do_not_change() {
     let mut all = String::new();
@@ -128,7 +128,7 @@ fn stored_digests_do_not_change() {
     add("import".into(), of_stored("import", &value, &crate::store::import_arguments(&import())));
     let lines = |each: &mut dyn FnMut(&str)| crate::record::encode_import(&full(), each);
     add("full import".into(), of_lines("full import", &full(), lines));
-    // In alphabetical order, as the encoding of before keeps the order of keys that it gets.
+    // In alphabetical order, because the earlier encoding keeps the order of its keys.
     let call =
         Ok(json!({ "command": "true", "more": { "a": [1.5, "é"], "b": 1 }, "network": true, "path": null }));
     add("call".into(), of_call("shell", &call));

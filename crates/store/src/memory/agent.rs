@@ -11,25 +11,25 @@ use super::data::misplaced;
 use crate::error::Result;
 use crate::rows::{ConversationRow, EffectRows, FactRows, Key, LogNo, RunRows, facts_of, outlives};
 
-/// Everything for turns with tools.
+/// All rows for turns with tools.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agent {
     facts: RedBlackTreeMapSync<(LogNo, String, u64), String>,
-    /// By log, entry, and their order there.
+    /// By log, entry, and their order in it.
     effects: RedBlackTreeMapSync<(LogNo, u64, u64), Effect>,
     runs: RedBlackTreeMapSync<(LogNo, RunNo), Run>,
     permissions: RedBlackTreeMapSync<LogNo, Permission>,
 }
 
 impl Agent {
-    /// An entry makes its facts known.
+    /// Adds the facts of an entry.
     pub(super) fn said(&mut self, key: Key, entry: &Entry) {
         for fact in facts_of(&entry.parts) {
             self.facts.insert_mut((key.log, fact.key.clone(), key.seq), fact.value.clone());
         }
     }
 
-    /// An entry is erased.
+    /// Removes the facts of an erased entry.
     pub(super) fn erased(&mut self, key: Key, entry: &Entry) {
         for fact in facts_of(&entry.parts) {
             self.facts.remove_mut(&(key.log, fact.key.clone(), key.seq));

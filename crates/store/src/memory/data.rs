@@ -1,6 +1,6 @@
-//! What the store in memory keeps: logs, and the few indexes that every append needs.
+//! The rows of the store in memory: logs, and the few indexes that every append needs.
 //!
-//! Each structure shares what it has in common with its copies, so that a copy is cheap and an append is too.
+//! Copies share their common structure, so copies and appends are cheap.
 
 use retake_core::{Change, ConversationId, Entry, EntryId, OpNo, Operation, Part, RequestId, State};
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync, VectorSync};
@@ -9,10 +9,10 @@ use crate::error::{Result, StoreError};
 use crate::rows::{ConversationRow, Erasure, Fingerprint, Key, LogNo};
 use crate::stream::StreamRow;
 
-/// Everything.
+/// All rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Data {
-    /// Log number 1 is the first.
+    /// The first one is log number 1.
     pub(super) logs: VectorSync<Log>,
     pub(super) conversations: RedBlackTreeMapSync<ConversationId, LogNo>,
     pub(super) requests: HashTrieMapSync<RequestId, LogNo>,
@@ -22,7 +22,7 @@ pub(super) struct Data {
     pub(super) platform: HashTrieMapSync<(LogNo, String), Vec<Key>>,
     pub(super) files: super::files::Files,
     pub(super) agent: super::agent::Agent,
-    /// With what conversations are about to begin, by folder and author.
+    /// Drafts of new conversations, by folder and author.
     pub(super) drafts_in: RedBlackTreeMapSync<(String, String), Vec<Part>>,
 }
 
@@ -30,9 +30,9 @@ pub(super) struct Data {
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     pub(super) row: ConversationRow,
-    /// Entry 1 is the first.
+    /// The first one is entry 1.
     pub(super) entries: VectorSync<Saved>,
-    /// Operation 1 is the first.
+    /// The first one is operation 1.
     pub(super) ops: VectorSync<Operation>,
     pub(super) states: RedBlackTreeMapSync<OpNo, State>,
     pub(super) said: HashTrieMapSync<RequestId, (Key, Fingerprint)>,
@@ -46,12 +46,12 @@ pub(super) struct Log {
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
     pub(super) entry: Entry,
-    /// Whether it begins a run.
+    /// Whether it begins a stretch.
     pub(super) run: bool,
 }
 
 impl Log {
-    /// A log with nothing in it.
+    /// An empty log.
     pub(super) fn new(row: ConversationRow) -> Self {
         Self {
             row,
@@ -65,7 +65,7 @@ impl Log {
         }
     }
 
-    /// The entries in a range of numbers, both included, as far as there are any.
+    /// The existing entries in a range of numbers, both included.
     pub(super) fn range(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = &Saved> {
         let last = to.min(self.entries.len() as u64);
         (from.max(1)..=last).filter_map(|seq| self.entries.get(index(seq)))
@@ -79,7 +79,7 @@ impl Data {
         found.ok_or_else(|| StoreError::missing(format!("conversation number {}", log.0)))
     }
 
-    /// A conversation, to be changed.
+    /// A conversation for changes.
     pub(super) fn log_mut(&mut self, log: LogNo) -> Result<&mut Log> {
         let found = self.logs.get_mut(log_index(log));
         found.ok_or_else(|| StoreError::missing(format!("conversation number {}", log.0)))
@@ -107,7 +107,7 @@ impl Data {
         found.ok_or(StoreError::MissingOperation(no))
     }
 
-    /// Overwrites what an erasure names.
+    /// Overwrites the content that an erasure names.
     pub(super) fn erase(&mut self, what: &Erasure) -> Result<()> {
         for key in &what.entries {
             let erased = self.saved(*key)?.entry.clone();
@@ -142,7 +142,7 @@ impl Data {
             self.op_mut(*log, *no)?.author.clear();
         }
         for log in &what.states {
-            // A full state can be had from the operations again.
+            // A full state can be computed from the operations again.
             self.log_mut(*log)?.states = RedBlackTreeMapSync::default();
         }
         Ok(())
@@ -159,7 +159,7 @@ fn erase_op(op: &mut Operation) {
     }
 }
 
-/// The index of what is numbered from 1; of nothing, for 0.
+/// The index of a number that counts from 1; 0 stays 0.
 fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(0).wrapping_sub(1)
 }
@@ -168,7 +168,7 @@ fn log_index(log: LogNo) -> usize {
     index(u64::try_from(log.0).unwrap_or(0))
 }
 
-/// A row that must be the next one, and the only one of its name, is not.
+/// The error for a row that is not the next one, or whose name exists already.
 pub(super) fn misplaced(row: String) -> StoreError {
     let why = "it is there already, or one before it is not".into();
     StoreError::Damaged { row, why }

@@ -13,11 +13,11 @@ use crate::error::{Result, StoreError};
 use crate::files::{Claim, DeltaLayers, IntentRow, OpenCall};
 use crate::rows::{Claims, ConversationRow, FileRows, Key, LogNo};
 
-/// All workspaces lie between these.
+/// The first possible workspace number.
 const FIRST: WorkspaceNo = WorkspaceNo(0);
 const LAST: WorkspaceNo = WorkspaceNo(u64::MAX);
 
-/// Everything about files.
+/// All rows about files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
     workspaces: RedBlackTreeMapSync<WorkspaceNo, WorkspaceInfo>,

@@ -1,4 +1,4 @@
-//! Rows in memory: every question answered in the plainest way there is.
+//! Rows in memory: every query in the simplest form.
 
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
@@ -317,7 +317,7 @@ impl Rows for MemoryRows {
     }
 }
 
-/// How often an entry matches; 0 if the request excludes it.
+/// The number of matches in an entry; 0 if the request excludes it.
 fn count(query: &Query, request: &SearchRequest, entry: &Entry) -> usize {
     let Entry { meta, author, .. } = entry;
     if !looks_through(request, meta.role, author, meta.time) {
@@ -328,7 +328,7 @@ fn count(query: &Query, request: &SearchRequest, entry: &Entry) -> usize {
     query.occurrences(&words)
 }
 
-/// The results of tools among entries, with their calls.
+/// The tool results among entries, with their calls.
 fn results<'a>(entries: impl Iterator<Item = &'a Saved>) -> impl Iterator<Item = (u64, Pos)> {
     entries.filter_map(|saved| {
         let meta = &saved.entry.meta;
@@ -341,12 +341,12 @@ fn begins(id: Uuid, prefix: &str) -> bool {
     id.simple().to_string().starts_with(prefix)
 }
 
-/// Where the ids of a tree of forks are in the index.
+/// The range of a tree of forks in the index of ids.
 fn ids_of(root: LogNo) -> RangeInclusive<(LogNo, EntryId)> {
     (root, EntryId::new(Uuid::nil()))..=(root, EntryId::new(Uuid::max()))
 }
 
-/// How large something would be if it were written down; as good a measure as any.
+/// An estimate of a value's stored size.
 fn bytes(what: &impl std::fmt::Debug) -> u64 {
     format!("{what:?}").len() as u64
 }

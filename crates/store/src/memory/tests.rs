@@ -1,4 +1,4 @@
-//! Tests of the transactions in memory, and of what no other backend is compared with.
+//! Tests of transactions in memory, and of behaviour that is not compared with the other backend.
 
 use retake_core::{
     Change, ConversationId, Entry, EntryId, Flags, Fold, FoldId, LabelTarget, ListRequest, Meta, OpNo,
@@ -85,7 +85,7 @@ fn say(writer: &mut MemoryRows, home: &ConversationRow, seq: u64) {
     writer.insert_entry(home, &entry(seq, "hello"), seq == 1, &None).unwrap();
 }
 
-/// How many entries there are, counted by number, by id, by the platform's id and by words.
+/// The number of entries, counted by number, by id, by the platform's id and by words.
 fn count(rows: &dyn Rows) -> Result<[usize; 4]> {
     let log = LogNo(1);
     let mut platform = 0;

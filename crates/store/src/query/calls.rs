@@ -1,5 +1,5 @@
-//! The piece of an entry with calls that shows why it was found: the call in words, and what of its arguments matched where the words do not
-//! say it. Must never show arguments as they are written down.
+//! The snippet of an entry with calls: the call as a sentence, and the matching part of its arguments if the sentence does not
+//! contain it. Must never show the arguments as raw JSON.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::content::indexed;
 use super::snippet::Snippet;
 
 impl Query {
-    /// The piece of an entry around its first match: of its text, else of a call in words, else of what a call was given.
+    /// The snippet around the first match: in the text, else in a call's sentence, else in a call's arguments.
     pub fn snippet_of(&self, parts: &[Part], max_chars: usize, words: CallWords) -> Snippet {
         let (calls, said): (Vec<_>, Vec<_>) =
             parts.iter().cloned().partition(|part| matches!(part, Part::ToolCall { .. }));
@@ -41,14 +41,14 @@ impl Query {
 }
 
 impl Snippet {
-    /// The same behind other words.
+    /// The same after a prefix.
     fn behind(self, lead: &str) -> Self {
         let marks = self.marks.iter().map(|mark| mark.start + lead.len()..mark.end + lead.len()).collect();
         Self { text: format!("{lead}{}", self.text), marks }
     }
 }
 
-/// What a call was given: the values, without their names.
+/// The values of a call's arguments, without their names.
 fn given(arguments: &str) -> String {
     let mut text = Vec::new();
     match serde_json::from_str(arguments) {
@@ -61,7 +61,7 @@ fn given(arguments: &str) -> String {
 fn values(text: &mut Vec<String>, value: &Value) {
     match value {
         Value::Object(members) => {
-            // One order, however the JSON library keeps them.
+            // Sorted, independent of the JSON library's order.
             let members: BTreeMap<_, _> = members.iter().collect();
             members.values().for_each(|value| values(text, value));
         }
@@ -93,7 +93,7 @@ mod tests {
             ("lib", &[&text, &edit], "edit src/[lib].rs"),
             ("dog", &[&text, &edit], "edit src/lib.rs: a lazy [dog] a fox src/lib.rs"),
             ("fox", &[&edit], "edit src/lib.rs: a lazy dog a [fox] src/lib.rs"),
-            // The name of an argument is no part of what it says.
+            // The names of arguments are not searched.
             ("edits", &[&edit], "edit src/lib.rs"),
             ("edits", &[&text, &edit], "I make a fox of it."),
             ("moon", &[&call("to the moon {")], "edit : to the [moon] {"),

@@ -1,12 +1,12 @@
-//! What of an entry is searched: what was said, the calls of tools with their arguments, their results, the names
-//! of files. Never a model's reasoning, never a picture.
+//! The searched content of an entry: messages, tool calls with their arguments, results, and file names. Must never
+//! include a model's reasoning or a picture.
 
 use retake_core::Part;
 use serde_json::Value;
 
 use super::words::words;
 
-/// The text of an entry that is searched, and that snippets are cut from.
+/// The searched text of an entry, which is also the source of snippets.
 pub fn indexed(parts: &[Part]) -> String {
     let mut text = String::new();
     for part in parts {
@@ -14,7 +14,7 @@ pub fn indexed(parts: &[Part]) -> String {
             Part::Text(said) => line(&mut text, said),
             Part::ToolCall { name, arguments, .. } => {
                 line(&mut text, name);
-                // As a person reads them: an escaped line break would stick to the word behind it.
+                // As a person reads them: an escaped line break would be joined to the next word.
                 match serde_json::from_str(arguments) {
                     Ok(value) => unfold(&mut text, &value),
                     Err(_) => line(&mut text, arguments),
@@ -28,12 +28,12 @@ pub fn indexed(parts: &[Part]) -> String {
     text
 }
 
-/// The same, as folded words with a space between them: what a full-text index is fed.
+/// The same as folded words, joined by spaces, for a full-text index.
 pub fn index_text(parts: &[Part]) -> String {
     let text = indexed(parts);
     let mut folded = String::with_capacity(text.len());
     if text.is_ascii() {
-        // The same as below, at a tenth of its cost: most of what is stored is plain, and every commit waits for this.
+        // A fast path with the same result: most stored text is plain, and every commit waits for this.
         let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         words.for_each(|word| push_word(&mut folded, word));
         folded.make_ascii_lowercase();
@@ -43,7 +43,7 @@ pub fn index_text(parts: &[Part]) -> String {
     folded
 }
 
-/// Appends a word, with a space between.
+/// Appends a word after a space.
 fn push_word(text: &mut String, word: &str) {
     if !text.is_empty() {
         text.push(' ');
@@ -63,7 +63,7 @@ fn line(text: &mut String, line: &str) {
 fn unfold(text: &mut String, value: &Value) {
     match value {
         Value::Object(members) => {
-            // By name, however the JSON library keeps them: what is taken out of an index must be what was put in.
+            // Sorted by name, independent of the JSON library: an index must remove exactly what was added.
             let mut members: Vec<_> = members.iter().collect();
             members.sort_unstable_by_key(|(name, _)| *name);
             for (name, value) in members {

@@ -1,8 +1,8 @@
-//! What somebody typed, as a query, and back. Anything can be typed: nothing is an error, what means nothing is
-//! left out and said.
+//! Parses the typed text of a query, and prints a query. Nothing is an error: meaningless parts are left out and
+//! reported.
 //!
-//! What stands together without a space, a quote or a parenthesis is one term: `src/main.rs` is a phrase of three
-//! words. A hyphen means nothing: `rm -rf build` is three words. Only NOT excludes.
+//! Text without a space, a quote or a parenthesis is one term: `src/main.rs` is a phrase of three words. A hyphen
+//! has no meaning: `rm -rf build` is three words. Only NOT excludes.
 
 use std::fmt;
 use std::mem::take;
@@ -10,18 +10,18 @@ use std::mem::take;
 use super::words::{folded, words};
 use super::{Clause, Item, Query, Term};
 
-/// The longest query, in characters; what is behind is not read.
+/// The longest query in characters; the rest is ignored.
 const MOST_CHARS: usize = 1_000;
-/// The most terms; what is behind is not read.
+/// The most terms; the rest is ignored.
 const MOST_TERMS: usize = 64;
-/// The most parentheses within each other; more of them mean nothing. An index takes only so many.
+/// The deepest nesting of parentheses; deeper ones are ignored. An index has a limit, too.
 const MOST_DEPTH: usize = 8;
-/// Stands behind a query that was cut.
+/// The end of a truncated query.
 const CUT: &str = " …";
 
 impl Query {
-    /// The query that `typed` means; and as it was understood, when that differs by more than case, diacritics and
-    /// white space from what was typed.
+    /// The meaning of the query `typed`; and its text as it was understood, if this differs by more than case,
+    /// diacritics and white space.
     pub fn parse(typed: &str) -> (Self, Option<String>) {
         let read = readable(typed);
         let mut cut = read.len() < typed.len();
@@ -62,7 +62,7 @@ impl Query {
         (query, said)
     }
 
-    /// Where the only word is too long to be read to its end, it is the beginning of one.
+    /// If the only word is too long, it counts as a prefix.
     fn cut(&mut self, typed: &str, end: usize) {
         let goes_on = words(typed).take_while(|word| word.range.start < end).last();
         if goes_on.is_some_and(|word| word.range.end > end)
@@ -74,7 +74,7 @@ impl Query {
     }
 }
 
-/// What is read of a query: no word is cut in the middle, but one that is too long.
+/// The part of a query that is read: only a too long word is cut in the middle.
 fn readable(typed: &str) -> &str {
     let Some((end, _)) = typed.char_indices().nth(MOST_CHARS) else {
         return typed;
@@ -88,18 +88,18 @@ fn readable(typed: &str) -> &str {
     }
 }
 
-/// Clauses that say what to look for. One that only says what not to look for would find nearly everything.
+/// Clauses with a required item. A clause that only excludes would find nearly everything.
 fn positive(mut clauses: Vec<Clause>) -> Vec<Clause> {
     clauses.retain(|clause| !clause.must.is_empty());
     clauses
 }
 
-/// What was read of a query, or of what stands in parentheses.
+/// The content of a query, or of parentheses.
 #[derive(Default)]
 struct Group {
     any: Vec<Clause>,
     clause: Clause,
-    /// What comes next is excluded.
+    /// Whether the next item is excluded.
     not: bool,
 }
 
@@ -109,7 +109,7 @@ impl Group {
         let mut clause = take(&mut self.clause);
         match (clause.must.as_mut_slice(), clause.not.is_empty()) {
             ([], true) => {}
-            // Alternatives among alternatives.
+            // Alternatives within alternatives.
             ([Item::Any(inner)], true) => self.any.append(inner),
             _ => self.any.push(clause),
         }
@@ -120,7 +120,7 @@ impl Group {
         self.any
     }
 
-    /// Takes what stood in parentheses: as an item only where it is not the same without them.
+    /// Adds the content of parentheses; as an item only if the parentheses make a difference.
     fn add_group(&mut self, group: Vec<Clause>) {
         let not = take(&mut self.not);
         let mut clauses = if group.len() > 1 { positive(group) } else { group };
@@ -139,7 +139,7 @@ impl Group {
     fn exclude(&mut self, mut clause: Clause) {
         match (clause.must.len(), clause.not.len()) {
             (1, 0) => self.clause.not.append(&mut clause.must),
-            // Not without something is with it.
+            // A NOT without a required item joins this clause.
             (0, 1) => self.clause.must.append(&mut clause.not),
             (0, _) => {
                 let one = |item| Clause { must: vec![item], not: Vec::new() };
@@ -150,15 +150,15 @@ impl Group {
     }
 }
 
-/// The parentheses that are open, around where the query has been read to.
+/// The open parentheses around the current place.
 #[derive(Default)]
 struct Groups {
     around: Vec<Group>,
     here: Group,
-    /// So many more are open than count.
+    /// The number of open parentheses beyond the limit.
     deeper: usize,
     terms: usize,
-    /// Whether anything is excluded.
+    /// Whether the query excludes anything.
     excludes: bool,
 }
 
@@ -180,7 +180,7 @@ impl Groups {
         self.around.push(take(&mut self.here));
     }
 
-    /// One that was never opened means nothing.
+    /// A closing parenthesis without an opening one is ignored.
     fn close(&mut self) {
         if self.deeper > 0 {
             self.deeper -= 1;
@@ -190,7 +190,7 @@ impl Groups {
         }
     }
 
-    /// All that were opened end here.
+    /// Closes all open parentheses.
     fn end(mut self) -> Vec<Clause> {
         self.deeper = 0;
         while !self.around.is_empty() {
@@ -200,7 +200,7 @@ impl Groups {
     }
 }
 
-/// A piece of what was typed.
+/// A piece of the typed text.
 enum Token {
     Not,
     Or,
@@ -209,7 +209,7 @@ enum Token {
     Term(Term),
 }
 
-/// Takes the next piece that means something. AND means nothing that two terms side by side don't.
+/// Takes the next meaningful piece. AND means the same as two terms side by side.
 fn next_token(rest: &mut &str) -> Option<Token> {
     loop {
         *rest = rest.trim_start();
@@ -257,13 +257,13 @@ fn is_close(c: char) -> bool {
     matches!(c, ')' | '）')
 }
 
-/// The straight quotes, and those that telephones make of them.
+/// Straight quotes, and the typographic ones of phones.
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„' | '＂')
 }
 
 impl fmt::Display for Query {
-    /// As it could be typed.
+    /// In the form in which it could be typed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         any(&self.any, f)
     }
@@ -305,7 +305,7 @@ impl fmt::Display for Clause {
 }
 
 impl fmt::Display for Term {
-    /// Words that need no space between them to be cut again stand without one.
+    /// Words that are split without a space are printed without one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let run = self.words.concat();
         if words(&run).map(|word| word.text).eq(self.words.iter().cloned()) {

@@ -1,7 +1,6 @@
-//! The piece of a text that shows why it was found.
+//! The snippet of a text that shows its first match.
 //!
-//! Reads up to the first match and the window around it, no further. Never cuts what a person sees as one
-//! character.
+//! It reads up to the first match and the window around it, no further. Must never split a grapheme.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,18 +10,18 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use super::Query;
 use super::words::{Word, words};
 
-/// A piece of a text with what matched in it.
+/// A piece of a text with its matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The piece: white space folded, `…` where it was cut.
+    /// The piece: white space folded, `…` where it was truncated.
     pub text: String,
-    /// What matched: bytes in the piece, in order, none overlapping.
+    /// The matches: byte ranges in the piece, in order, without overlaps.
     pub marks: Vec<Range<usize>>,
 }
 
 impl Query {
-    /// The piece around the first match, at most `max_chars` characters long, the dots included. Without a match,
-    /// the beginning.
+    /// The piece around the first match, at most `max_chars` characters long with its dots. Without a match, the
+    /// beginning.
     pub fn snippet(&self, text: &str, max_chars: usize) -> Snippet {
         let found = self.hits(text).next().map_or(0, |hit| hit.start);
         let window = Window::around(text, found, max_chars);
@@ -39,7 +38,7 @@ impl Query {
         Snippet { text: window.text, marks }
     }
 
-    /// Where the terms that are looked for stand in a text, by their beginnings; the longest at each.
+    /// The places of the query's terms in a text, by their beginnings; the longest one at each place.
     fn hits<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> {
         let terms = self.terms();
         let longest = terms.iter().map(|term| term.words.len()).max().unwrap_or(0);
@@ -63,16 +62,16 @@ impl Query {
 #[derive(Default)]
 struct Window {
     text: String,
-    /// How much of it comes from the text: the rest are dots.
+    /// The length that comes from the text, without dots.
     own: usize,
-    /// For each grapheme: where it begins in the text, and where in the piece.
+    /// For each grapheme: its place in the text, and in the piece.
     places: Vec<(usize, usize)>,
-    /// Where it ends in the text.
+    /// Its end in the text.
     end: usize,
 }
 
 impl Window {
-    /// The piece with the byte `at` in its first half, where there is enough behind it.
+    /// The piece with the byte `at` in its first half, if enough text follows it.
     fn around(text: &str, at: usize, max_chars: usize) -> Self {
         let text = text.trim_end();
         let at = grapheme_start(text, at.min(text.len()));
@@ -93,7 +92,7 @@ impl Window {
         window
     }
 
-    /// Appends what of the text there is room for.
+    /// Appends text up to the available room.
     fn fill(&mut self, text: &str, from: usize, mut room: usize) {
         self.end = text.len();
         for (start, grapheme) in shown(text[from..].grapheme_indices(true)) {
@@ -112,7 +111,7 @@ impl Window {
         self.own = self.text.len();
     }
 
-    /// Ends with dots, for which the last grapheme makes room if there is none.
+    /// Ends with dots; the last grapheme makes room for them if needed.
     fn cut(&mut self, mut room: usize) {
         while room == 0
             && let Some((start, at)) = self.places.pop()
@@ -128,7 +127,7 @@ impl Window {
         }
     }
 
-    /// Where bytes of the text are in the piece, as far as they are there.
+    /// The place of a byte range of the text in the piece, if it is in it.
     fn place(&self, start: usize, end: usize) -> Option<Range<usize>> {
         let first = self.places.partition_point(|(from, _)| *from <= start);
         let behind = self.places.partition_point(|(from, _)| *from < end);
@@ -138,7 +137,7 @@ impl Window {
     }
 }
 
-/// How many characters.
+/// The number of characters.
 fn chars(text: &str) -> usize {
     text.chars().count()
 }
@@ -153,7 +152,7 @@ fn shown<'a>(graphemes: impl Iterator<Item = (usize, &'a str)>) -> impl Iterator
     })
 }
 
-/// Where the grapheme with the byte `at` begins.
+/// The beginning of the grapheme with the byte `at`.
 fn grapheme_start(text: &str, at: usize) -> usize {
     let mut cursor = GraphemeCursor::new(at, text.len(), true);
     match cursor.is_boundary(text, 0) {
@@ -162,8 +161,8 @@ fn grapheme_start(text: &str, at: usize) -> usize {
     }
 }
 
-/// Where a piece begins that has at most `room` characters before `at`: at the beginning of the text, or of a
-/// word if there is one.
+/// The beginning of a piece with at most `room` characters before `at`: the beginning of the text, or of a word
+/// if there is one.
 fn begin(text: &str, at: usize, mut room: usize) -> usize {
     let mut from = at;
     for (start, grapheme) in shown(text[..at].grapheme_indices(true).rev()) {

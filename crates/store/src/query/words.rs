@@ -1,4 +1,4 @@
-//! How text is cut into words and folded. Stored text and queries are cut in the same way; otherwise nothing is found.
+//! Splits and folds text into words. Stored text and queries must be split in the same way, or nothing is found.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,18 +9,18 @@ use unicode_normalization::char::{compose, decompose_compatible, is_combining_ma
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The word, folded. Cut again, it is itself.
+    /// The folded word. Splitting it again returns it unchanged.
     pub text: String,
-    /// Its bytes in the text, diacritics included. One character may be several words (`½`), which share them.
+    /// Its byte range in the text, diacritics included. One character may be several words (`½`) with the same range.
     pub range: Range<usize>,
 }
 
-/// The words of a text, first to last. Reads no further than the word asked for.
+/// The words of a text in order. Reads no further than the requested word.
 pub fn words(text: &str) -> impl Iterator<Item = Word> {
     Words { folds: Folds::new(text), word: None, alone: false }
 }
 
-/// The text folded, with all that is no word left as it is and white space as one space.
+/// The folded text: other characters unchanged, white space as one space.
 pub(super) fn folded(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (fold, range) in Folds::new(text) {
@@ -38,20 +38,20 @@ pub(super) fn folded(text: &str) -> String {
     plain.trim().to_owned()
 }
 
-/// What a character becomes; it may become several.
+/// The result of folding a character; a character may have several.
 #[derive(Clone, Copy)]
 enum Fold {
-    /// A letter or a digit: begins a word or goes on with one.
+    /// A letter or a digit: begins or continues a word.
     Letter(char),
-    /// A mark that tells words apart (a vowel sign): goes on with a word.
+    /// A mark that distinguishes words (a vowel sign): continues a word.
     Mark(char),
-    /// A diacritic, a joiner: belongs to the word and makes no difference.
+    /// A diacritic or a joiner: belongs to the word and is ignored.
     Nothing,
-    /// No part of a word.
+    /// Not part of a word.
     Break,
 }
 
-/// What each character of a text becomes, with its bytes.
+/// The folded characters of a text, with their bytes.
 struct Folds<'a> {
     chars: CharIndices<'a>,
     range: Range<usize>,
@@ -78,7 +78,7 @@ impl Iterator for Folds<'_> {
         } else if c.is_ascii() || !(is_ignored(c) || is_word(c)) {
             Fold::Break
         } else if is_symbol(c) {
-            // It says what it says as it is: taken apart, `≠` is nothing.
+            // It is a word only as a whole: the parts of `≠` mean nothing.
             Fold::Letter(c)
         } else {
             decompose_compatible(c, |part| fold(part, &mut self.queue));
@@ -88,7 +88,7 @@ impl Iterator for Folds<'_> {
     }
 }
 
-/// Folds a character that has been taken apart.
+/// Folds a character after decomposition.
 fn fold(part: char, into: &mut VecDeque<Fold>) {
     if is_ignored(part) {
         into.push_back(Fold::Nothing);
@@ -97,19 +97,19 @@ fn fold(part: char, into: &mut VecDeque<Fold>) {
     } else if is_combining_mark(part) {
         into.push_back(Fold::Mark(part));
     } else {
-        // Down, up and down again: so that ß and ẞ are ss, and a final sigma is a sigma.
+        // Lower, upper and lower again: so that ß and ẞ become ss, and a final sigma a sigma.
         let up = part.to_lowercase().flat_map(char::to_uppercase);
         into.extend(up.flat_map(char::to_lowercase).map(Fold::Letter));
     }
 }
 
-/// Whether a character can be a part of a word. The radicals, which are symbols, are there for text out of PDF files.
+/// Whether a character can be part of a word. Radicals, which are symbols, are included for text from PDF files.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '\u{2E80}'..='\u{2FDF}') || is_symbol(c)
 }
 
-/// Emoji, arrows, signs of mathematics, money and the like. Without those of ASCII, which are punctuation in most texts, and without
-/// those that programs draw lines, bars and spinners with. There are many of these, and nobody looks for one.
+/// Emoji, arrows, mathematical signs, currency signs and similar. ASCII symbols are punctuation in most texts, and box drawing,
+/// bars and spinners are too frequent to search for, so both are left out.
 fn is_symbol(c: char) -> bool {
     let within = matches!(
         c,
@@ -133,7 +133,8 @@ fn is_symbol(c: char) -> bool {
     within && !c.is_alphanumeric() && !is_ignored(c)
 }
 
-/// Diacritics, soft hyphens, joiners, selectors of glyphs and of the colour of a skin, tags of flags. The other marks are vowels in many scripts and stay.
+/// Diacritics, soft hyphens, joiners, selectors of glyphs and skin colour, tags of flags. Other marks are vowels in many scripts
+/// and are kept.
 fn is_ignored(c: char) -> bool {
     matches!(
         c,
@@ -150,13 +151,13 @@ fn is_ignored(c: char) -> bool {
     )
 }
 
-/// Whether a letter is a word of its own: where there is no space between words.
+/// Whether a letter is a word of its own: in scripts without spaces between words.
 fn stands_alone(c: char) -> bool {
     is_symbol(c) || is_east_asian(c) || is_southeast_asian(c) && !c.is_numeric()
 }
 
-/// Thai, Lao, Burmese, Khmer, and the scripts of Tai languages. A letter has its marks with it, so that no word of these
-/// languages begins or ends within one.
+/// Thai, Lao, Burmese, Khmer, and the scripts of Tai languages. A letter includes its marks, so no word of these languages begins
+/// or ends within one.
 fn is_southeast_asian(c: char) -> bool {
     matches!(
         c,
@@ -170,7 +171,7 @@ fn is_southeast_asian(c: char) -> bool {
     )
 }
 
-/// Whether the letter behind this mark is written below the one before it, and belongs to it: Burmese, Khmer, Tai Tham.
+/// Whether the letter after this mark is written below the one before it and belongs to it: Burmese, Khmer, Tai Tham.
 fn stacks(mark: char) -> bool {
     matches!(mark, '\u{1039}' | '\u{17D2}' | '\u{1A60}')
 }
@@ -194,21 +195,21 @@ fn is_east_asian(c: char) -> bool {
 /// The iterator behind [`words`].
 struct Words<'a> {
     folds: Folds<'a>,
-    /// The word that may still go on.
+    /// The word that may continue.
     word: Option<Word>,
-    /// Whether it is a character that stands alone.
+    /// Whether it is a character that is a word of its own.
     alone: bool,
 }
 
 impl Words<'_> {
-    /// Begins a word; the one before it comes back.
+    /// Begins a word; returns the one before it.
     fn begin(&mut self, c: char, range: Range<usize>) -> Option<Word> {
         self.alone = stands_alone(c);
         let text = c.to_string();
         self.word.replace(Word { text, range })
     }
 
-    /// Puts a mark, or another part of a character that was taken apart, to the word.
+    /// Adds a mark, or another part of a decomposed character, to the word.
     fn join(&mut self, c: char, end: usize) {
         if let Some(word) = &mut self.word {
             word.range.end = end;
@@ -222,7 +223,7 @@ impl Words<'_> {
         }
     }
 
-    /// Whether a letter is no word of its own but a part of the syllable before it.
+    /// Whether a letter is part of the syllable before it.
     fn is_part(&self, c: char) -> bool {
         let last = self.word.as_ref().and_then(|word| word.text.chars().next_back());
         self.alone && last.is_some_and(|last| stacks(last) || compose(last, c).is_some())

@@ -1,11 +1,11 @@
-//! Turns with tools: the names of what a ledger says, and permissions.
+//! Turns with tools: the names in the ledger, and permissions.
 
 use retake_core::{EffectClass, EffectState, Mode, Permission, Rule, Ruling};
 use serde::{Deserialize, Serialize};
 
 use super::{Decoded, from_json, to_json};
 
-/// How the ledger says what came of a call.
+/// The ledger's word for the state of a call.
 pub(crate) fn encode_effect_state(state: EffectState) -> &'static str {
     match state {
         EffectState::Begun => "begun",
@@ -14,7 +14,7 @@ pub(crate) fn encode_effect_state(state: EffectState) -> &'static str {
     }
 }
 
-/// What came of a call, of that word.
+/// The state of a call for this word.
 pub(crate) fn decode_effect_state(name: &str) -> Decoded<EffectState> {
     match name {
         "begun" => Ok(EffectState::Begun),
@@ -24,7 +24,7 @@ pub(crate) fn decode_effect_state(name: &str) -> Decoded<EffectState> {
     }
 }
 
-/// The class of that name.
+/// The class with this name.
 pub(crate) fn decode_effect_class(name: &str) -> Decoded<EffectClass> {
     EffectClass::from_name(name).ok_or_else(|| format!("“{name}” is no class of effects"))
 }
@@ -36,17 +36,17 @@ struct PermissionRecord {
     rules: Vec<RuleRecord>,
 }
 
-/// Ruling, tool, and what it is about.
+/// Ruling, tool, and subject.
 type RuleRecord = (String, String, Option<String>);
 
-/// What is settled of permissions.
+/// The record of permissions.
 pub(crate) fn encode_permission(permission: &Permission) -> String {
     let rule = |rule: &Rule| (rule.ruling.name().to_owned(), rule.tool.clone(), rule.what.clone());
     let rules = permission.rules.iter().map(rule).collect();
     to_json(&PermissionRecord { mode: permission.mode.name().to_owned(), rules })
 }
 
-/// What is settled by that record.
+/// The permissions in this record.
 pub(crate) fn decode_permission(json: &str) -> Decoded<Permission> {
     let PermissionRecord { mode, rules } = from_json("permission", json)?;
     let rule = |(ruling, tool, what): RuleRecord| {

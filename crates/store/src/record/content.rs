@@ -54,7 +54,7 @@ pub(super) enum OutcomeRecord {
     Failed,
 }
 
-/// An entry's content.
+/// Encodes an entry's content.
 pub(crate) fn encode_parts(parts: &[Part]) -> String {
     if let [Part::Text(text)] = parts {
         return to_json(text);
@@ -63,7 +63,7 @@ pub(crate) fn encode_parts(parts: &[Part]) -> String {
     to_json(&parts)
 }
 
-/// The content of that record.
+/// The content in this record.
 pub(crate) fn decode_parts(json: &str) -> Decoded<Vec<Part>> {
     if json.starts_with('"') {
         return Ok(vec![Part::Text(from_json("content", json)?)]);
@@ -72,7 +72,7 @@ pub(crate) fn decode_parts(json: &str) -> Decoded<Vec<Part>> {
     parts.into_iter().map(part).collect()
 }
 
-/// A part as it is written.
+/// Encodes a part.
 pub(super) fn part_record(part: &Part) -> PartRecord {
     match part {
         Part::Text(text) => PartRecord::Text(text.clone()),
@@ -103,7 +103,7 @@ pub(super) fn part_record(part: &Part) -> PartRecord {
     }
 }
 
-/// The part of that record.
+/// The part in this record.
 pub(super) fn part(record: PartRecord) -> Decoded<Part> {
     Ok(match record {
         PartRecord::Text(text) => Part::Text(text),
@@ -147,22 +147,22 @@ fn source(record: SourceRecord) -> Decoded<Source> {
 /// Input tokens, cached ones of them, output tokens; unknown is `null`.
 pub(super) type UsageRecord = (Option<u64>, Option<u64>, Option<u64>);
 
-/// What a model call used.
+/// Encodes the usage of a model call.
 pub(crate) fn encode_usage(usage: Usage) -> String {
     to_json(&usage_record(usage))
 }
 
-/// Usage as it is written.
+/// Encodes usage.
 pub(super) fn usage_record(usage: Usage) -> UsageRecord {
     (usage.input_tokens, usage.cached_input_tokens, usage.output_tokens)
 }
 
-/// The usage of that record.
+/// The usage in this record.
 pub(crate) fn decode_usage(json: &str) -> Decoded<Usage> {
     from_json("usage", json).map(usage)
 }
 
-/// The usage of that record.
+/// The usage in this record.
 pub(super) fn usage((input_tokens, cached_input_tokens, output_tokens): UsageRecord) -> Usage {
     Usage { input_tokens, cached_input_tokens, output_tokens }
 }

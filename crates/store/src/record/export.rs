@@ -1,5 +1,5 @@
-//! Lines of an export for programs: a header, then a line per entry of the export projection. It can be imported
-//! again, as a new conversation.
+//! The lines of a JSON Lines export: a header, then a line for each entry of the export projection. It can be
+//! imported again as a new conversation.
 
 use retake_core::{Entry, EntryId, Flags, Mark, Part, Role, Time, Usage};
 use serde::{Deserialize, Serialize};
@@ -8,21 +8,21 @@ use super::content::{PartRecord, part, part_record};
 use super::{Decoded, from_json, to_json};
 use crate::transfer::{About, Exported, ImportEntry, Said};
 
-/// The word that the first line of an export carries.
+/// The format name in the first line of an export.
 pub const EXPORT_FORMAT: &str = "retake-export";
-/// The version that this program writes, and the newest it reads.
+/// The version that this program writes, and the newest one that it reads.
 pub const EXPORT_VERSION: u64 = 1;
 
-/// What the header of an export says about the conversation that an import of it makes.
+/// The information in an export's header for the conversation that an import creates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportHeader {
-    /// How many lines follow.
+    /// The number of lines that follow.
     pub entries: u64,
     /// Title, if it has one.
     pub title: Option<String>,
     /// Folder, if it has one.
     pub folder: Option<String>,
-    /// When the conversation was made.
+    /// When the conversation was created.
     pub created: Time,
 }
 
@@ -65,7 +65,7 @@ struct EntryRecord {
     time_ms: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mark: Option<String>,
-    /// Covered by a fold in force: a summary stood for it in the prompt.
+    /// Covered by a fold in force: a summary replaced it in the prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     folded: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ struct EntryRecord {
     alternatives: Option<AlternativesRecord>,
 }
 
-/// The other answers, in order, and which number of them all this one has, from 1.
+/// The other answers, in order, and the number of this one among all, from 1.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AlternativesRecord {
@@ -123,7 +123,7 @@ struct TokensRecord {
     output_tokens: Option<u64>,
 }
 
-/// An entry that can't be read: the line says what is lost, and where.
+/// An entry that cannot be read: the line names its place and the error.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DamagedRecord {
@@ -153,7 +153,7 @@ pub fn encode_export_header(about: &About, exported: Time, entries: u64) -> Stri
     })
 }
 
-/// The header of that line.
+/// The header in this line.
 pub fn decode_export_header(line: &str) -> Decoded<ExportHeader> {
     let HeaderRecord { entries, conversation, .. } = from_json("header", line)?;
     let AboutRecord { title, folder, created_ms, .. } = conversation;
@@ -204,7 +204,7 @@ fn others(alternatives: &[Entry], chosen: EntryId) -> Vec<OtherRecord> {
     others.map(record).collect()
 }
 
-/// What an import stores for that line. `new_id` makes new ids.
+/// The entry that an import stores for this line. `new_id` creates ids.
 pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decoded<ImportEntry> {
     if line.starts_with("{\"damaged\"") {
         let record: DamagedRecord = from_json("line", line)?;
@@ -266,7 +266,7 @@ fn said(id: EntryId, parts: Vec<Part>, time: Option<Time>) -> Said {
     }
 }
 
-/// The flags that an author gives. Erased content says so itself, and nothing detached is on a path.
+/// The flags that an author sets. Erased content is visible as such, and no entry on a path is detached.
 fn flag_names(flags: Flags) -> Vec<FlagName> {
     let named = [
         (flags.synthetic, FlagName::Synthetic),

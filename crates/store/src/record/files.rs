@@ -1,5 +1,4 @@
-//! Files: records, changes, layers, and what an operation did to each path. As JSON arrays; a name that is no UTF-8 is
-//! written in base64.
+//! Files: records, changes, layers, and an operation's moves. As JSON arrays; a name that is not UTF-8 is in base64.
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Decoded, from_json, to_json};
 
-/// Bytes that are a text most of the time.
+/// Bytes that are usually text.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Bytes {
@@ -56,7 +55,7 @@ enum GradeName {
     Written,
     #[serde(rename = "s")]
     Seen,
-    /// Nobody knows whose it is; earlier versions stored no reason.
+    /// The author is unknown; earlier versions stored no reason.
     #[serde(rename = "a")]
     Ambiguous,
     #[serde(rename = "al")]
@@ -83,7 +82,8 @@ fn unbytes(bytes: Bytes) -> Decoded<Vec<u8>> {
     }
 }
 
-/// A path of a row: whatever leaves the root is refused here, and never reaches a disk (spec `rewind.md`, case 29).
+/// A path from a row: a path that leaves the root is refused here and never reaches a disk (spec `rewind.md`, case
+/// 29).
 pub(crate) fn path(bytes: &[u8]) -> Decoded<FilePath> {
     FilePath::new(bytes).map_err(|error| error.to_string())
 }
@@ -177,45 +177,45 @@ fn unlayers(layers: Vec<LayerRecord>, own: LogNo) -> Decoded<Vec<Layer>> {
     layers.into_iter().map(|it| unlayer(it, own)).collect()
 }
 
-/// Changes of a capture.
+/// Encodes the changes of a capture.
 pub(crate) fn encode_changes(changes: &[FileChange]) -> String {
     to_json(&changes.iter().map(change).collect::<Vec<_>>())
 }
 
-/// The changes of that record.
+/// The changes in this record.
 pub(crate) fn decode_changes(json: &str) -> Decoded<Vec<FileChange>> {
     from_json::<Vec<ChangeRecord>>("changes", json)?.into_iter().map(unchange).collect()
 }
 
-/// What a delta put on each path; of a row of this log.
+/// Encodes a delta's layers by path, for a row of this log.
 pub(crate) fn encode_delta(delta: &[(FilePath, Vec<Layer>)], own: LogNo) -> String {
     let one = |(path, on): &(FilePath, Vec<Layer>)| (bytes(path.as_bytes()), layers(on, own));
     to_json(&delta.iter().map(one).collect::<Vec<_>>())
 }
 
-/// What the delta of that record put on each path.
+/// The delta's layers in this record, by path.
 pub(crate) fn decode_delta(json: &str, own: LogNo) -> Decoded<Vec<(FilePath, Vec<Layer>)>> {
     let delta: Vec<(Bytes, Vec<LayerRecord>)> = from_json("layers", json)?;
     delta.into_iter().map(|(path, on)| Ok((unpath(path)?, unlayers(on, own)?))).collect()
 }
 
-/// The paths of that record alone.
+/// Only the paths in this record.
 pub(crate) fn decode_paths(json: &str) -> Decoded<Vec<FilePath>> {
     let delta: Vec<(Bytes, IgnoredAny)> = from_json("layers", json)?;
     delta.into_iter().map(|(path, _)| unpath(path)).collect()
 }
 
-/// The layers of one path.
+/// Encodes the layers of one path.
 pub(crate) fn encode_stack(stack: &Stack, own: LogNo) -> String {
     to_json(&layers(stack.layers(), own))
 }
 
-/// The layers of that record.
+/// The layers in this record.
 pub(crate) fn decode_stack(json: &str, own: LogNo) -> Decoded<Stack> {
     unlayers(from_json("layers", json)?, own).map(Stack::new)
 }
 
-/// What an operation did to each path.
+/// Encodes the moves of an operation.
 pub(crate) fn encode_moves(moves: &[PathMove], own: LogNo) -> String {
     let one = |made: &PathMove| -> MoveRecord {
         let (path, before, after) = change(&made.change);
@@ -225,7 +225,7 @@ pub(crate) fn encode_moves(moves: &[PathMove], own: LogNo) -> String {
     to_json(&moves.iter().map(one).collect::<Vec<_>>())
 }
 
-/// What the operation of that record did.
+/// The moves in this record.
 pub(crate) fn decode_moves(json: &str, own: LogNo) -> Decoded<Vec<PathMove>> {
     let one = |(path, before, after, below, above): MoveRecord| {
         Ok(PathMove {
@@ -243,7 +243,7 @@ type PlaceRecord = (Option<String>, Option<String>);
 /// Folder, branch and commit of its HEAD, whether it is locked.
 type WorktreeRecord = (String, PlaceRecord, bool);
 
-/// What a call moved in git.
+/// A call's moves in git.
 #[derive(Serialize, Deserialize)]
 struct GitMoveRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,7 +258,7 @@ struct GitMoveRecord {
     worktrees: Vec<(String, Option<WorktreeRecord>, Option<WorktreeRecord>)>,
 }
 
-/// What a call moved in git.
+/// Encodes a call's moves in git.
 pub(crate) fn encode_git_move(moved: &GitMove) -> String {
     let place = |place: &GitPlace| (place.branch.clone(), place.commit.clone());
     let one = |moved: &GitRef| (moved.name.clone(), moved.before.clone(), moved.after.clone());
@@ -274,7 +274,7 @@ pub(crate) fn encode_git_move(moved: &GitMove) -> String {
     })
 }
 
-/// What the call of that record moved.
+/// The moves in this record.
 pub(crate) fn decode_git_move(json: &str) -> Decoded<GitMove> {
     let GitMoveRecord { head, refs, index, worktrees } = from_json("what was moved in git", json)?;
     let place = |(branch, commit)| GitPlace { branch, commit };

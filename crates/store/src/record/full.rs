@@ -1,9 +1,9 @@
-//! Lines of a full export: a tree of forks with its logs and operations, every row as it is.
+//! Lines of a full export: a tree of forks with its logs and operations, every row unchanged.
 //!
-//! The first line names format and version, then come the conversations, the root first, then for each its
-//! entries and its operations. Conversations are numbered from 0 by their place in the file, never by the store.
-//! Positions are packed as in rows; a delta is what its row has. Since version 2 there are also the ledger, runs and
-//! permissions; since version 3 what operations change of `kept`.
+//! The first line has format and version, followed by the conversations, the root first, then the entries and
+//! operations of each. Conversations are numbered from 0 by their place in the file, never by the store. Positions
+//! are packed as in rows; a delta is as in its row. Version 2 added the ledger, runs and permissions; version 3 the
+//! operations' changes of `kept`.
 
 mod agent;
 
@@ -21,15 +21,15 @@ use super::{
 use crate::rows::{Fingerprint, MadeBy};
 use crate::transfer::{FullConversation, FullEffect, FullImport};
 
-/// The word that the first line of a full export carries.
+/// The format name in the first line of a full export.
 pub const FULL_FORMAT: &str = "retake-full";
-/// The version that this program writes, and the newest it reads.
+/// The version that this program writes, and the newest one that it reads.
 pub const FULL_VERSION: u64 = 3;
 
 /// A line of a full export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FullLine {
-    /// How many conversations there are.
+    /// The number of conversations.
     Begin(u64),
     /// A conversation, without its log and operations.
     Conversation(Box<FullConversation>),
@@ -37,11 +37,11 @@ pub enum FullLine {
     Entry(usize, Box<Entry>, MadeBy),
     /// An operation of conversation `.0`.
     Operation(usize, Box<Operation>, MadeBy),
-    /// A line of the ledger of conversation `.0`.
+    /// A ledger row of conversation `.0`.
     Effect(usize, Box<FullEffect>),
     /// A run of conversation `.0`.
     Run(usize, Box<Run>),
-    /// What is settled of the permissions of conversation `.0`.
+    /// The permissions of conversation `.0`.
     Permission(usize, Permission),
 }
 
@@ -92,7 +92,7 @@ struct ParentRecord {
     tip: Option<i64>,
 }
 
-/// The request that made a row: its id, and the digest of its arguments in hexadecimal digits.
+/// The request that created a row: its id, and the digest of its arguments in hexadecimal digits.
 #[derive(Serialize, Deserialize)]
 struct RequestRecord(String, String);
 
@@ -106,7 +106,7 @@ struct EntryRecord {
     #[serde(default, skip_serializing_if = "is_zero")]
     flags: i64,
     time_ms: i64,
-    /// Messages, calls, turns up to here.
+    /// Messages, calls and turns up to here.
     totals: (u64, u64, u64),
     revision: u64,
     #[serde(default, skip_serializing_if = "is_none_asked")]
@@ -124,7 +124,7 @@ struct EntryRecord {
     depth: u32,
 }
 
-/// Where an entry stands. Its fields are the entry's own in a line.
+/// The place of an entry. In a line these are fields of the entry itself.
 #[derive(Serialize, Deserialize)]
 struct PlaceRecord {
     seq: u64,
@@ -192,7 +192,7 @@ pub(crate) fn encode_full(line: &FullLine) -> String {
     }
 }
 
-/// The lines of a whole import, in the order of an export, to `each`.
+/// Passes the lines of a whole import to `each`, in the order of an export.
 pub(crate) fn encode_import(import: &FullImport, each: &mut dyn FnMut(&str)) {
     let mut line = |record: &LineRecord| each(&to_json(record));
     for (of, full) in import.conversations.iter().enumerate() {
@@ -208,7 +208,7 @@ pub(crate) fn encode_import(import: &FullImport, each: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The line of that text.
+/// The line in this text.
 pub fn decode_full(line: &str) -> Decoded<FullLine> {
     if line.starts_with("{\"format\"") {
         let begin: BeginRecord = from_json("header", line)?;
@@ -233,7 +233,7 @@ pub fn decode_full(line: &str) -> Decoded<FullLine> {
     }
 }
 
-/// Counters go on from what an export says: each has room for more than anybody counts.
+/// The largest counter in an export: counting continues from it, with room for any further use.
 const LARGEST: u64 = 1 << 62;
 
 fn bounded(value: &Value) -> Decoded<()> {
@@ -365,7 +365,7 @@ fn entry(record: EntryRecord) -> Decoded<Entry> {
     })
 }
 
-/// What a row has as JSON text, as JSON.
+/// A row's JSON text as a JSON value.
 fn value(json: &str) -> Value {
     serde_json::from_str(json).expect("BUG: records are JSON")
 }

@@ -1,4 +1,4 @@
-//! Every variant of every record, as it is written: the files in `tests/golden` are the format.
+//! Golden records: the files in `tests/golden` define the stored form of every variant.
 //!
 //! The macro makes the list of variants and the match that names one from the same words. So a new variant does not compile until it is
 //! listed, and fails until it has a sample.

@@ -1,4 +1,4 @@
-//! What the files keep although the path says otherwise: in an operation's row as a change, in a full state as a whole.
+//! What is kept in the files against the path: as a change in an operation's row, complete in a full state.
 
 use std::collections::BTreeSet;
 
@@ -70,9 +70,9 @@ struct ChangeRecord {
     before: Option<u64>,
 }
 
-/// What an operation changes of it; nothing, where it changes nothing.
+/// Encodes an operation's change of `kept`; `None` if it changes nothing.
 pub(crate) fn encode_kept(change: &KeptChange) -> Option<String> {
-    // The number alone stays where an erasure has taken all else: by it the earlier ones are found.
+    // After an erasure only the number stays: it leads to the earlier changes.
     if change.is_empty() && change.before.is_none() {
         return None;
     }
@@ -85,7 +85,7 @@ pub(crate) fn encode_kept(change: &KeptChange) -> Option<String> {
     }))
 }
 
-/// The change of that record.
+/// The change in this record.
 pub(super) fn decode_kept(json: Option<&str>) -> Decoded<KeptChange> {
     let Some(json) = json else { return Ok(KeptChange::default()) };
     let record: ChangeRecord = from_json("kept", json)?;
@@ -100,7 +100,7 @@ pub(super) fn decode_kept(json: Option<&str>) -> Decoded<KeptChange> {
     })
 }
 
-/// All of it, in a full state.
+/// All kept files, in a full state.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KeptRecord {

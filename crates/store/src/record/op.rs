@@ -1,4 +1,4 @@
-//! Operations: what changed, why, and the undo history. A row says nothing twice.
+//! Operations: the change, its reason, and the undo history. A row stores nothing twice.
 
 use std::str::FromStr;
 
@@ -19,17 +19,17 @@ pub(crate) struct OpRecord {
     pub(crate) revision: u64,
     /// The kind of change.
     pub(crate) kind: String,
-    /// The verb, and what it names: `undo o5`, `restore 3.4`.
+    /// The verb, and its argument: `undo o5`, `restore 3.4`.
     pub(crate) reason: String,
-    /// What changed, as the kind has it.
+    /// The change, in the form of its kind.
     pub(crate) delta: String,
-    /// What it changes of `kept`; nothing is not written.
+    /// Its change of `kept`; not stored if there is none.
     pub(crate) kept: Option<String>,
     pub(crate) tip: Option<i64>,
     pub(crate) summary: Option<String>,
-    /// The undo history before; an empty one is not written.
+    /// The undo history before; not stored if it is empty.
     pub(crate) before: Option<String>,
-    /// The undo history after, where it does not follow from the one before.
+    /// The undo history after, if it does not follow from the one before.
     pub(crate) after: Option<String>,
     pub(crate) author: String,
     pub(crate) time: i64,
@@ -46,14 +46,14 @@ struct HistoryRecord {
     void: Vec<String>,
 }
 
-/// A move: the tip before. The tip after is the row's.
+/// A move: the tip before. The tip after is in the row.
 type MoveRecord = (Option<i64>,);
-/// Marks that change: the entries, their mark before and after.
+/// Changed marks: the entries, with their mark before and after.
 type MarkRecord = Vec<(SpanRecord, MarkName, MarkName)>;
-/// A label: what it names, its text before and after.
+/// A label: its target, its text before and after.
 type LabelRecord = (Option<i64>, Option<String>, Option<String>);
 
-/// The row of an operation, but for what names its request.
+/// The row of an operation, without its request.
 pub(crate) fn encode_op(op: &Operation) -> OpRecord {
     OpRecord {
         no: op.no.0,
@@ -73,7 +73,7 @@ pub(crate) fn encode_op(op: &Operation) -> OpRecord {
     }
 }
 
-/// The operation of that row.
+/// The operation in this row.
 pub(crate) fn decode_op(record: OpRecord, request: Option<RequestId>) -> Decoded<Operation> {
     let no = OpNo(record.no);
     let tip = record.tip.map(decode_pos).transpose()?;
@@ -82,7 +82,7 @@ pub(crate) fn decode_op(record: OpRecord, request: Option<RequestId>) -> Decoded
         Some(reason) if known => (decode_change(&record.kind, &record.delta, tip)?, reason),
         reason => {
             let word = if known { record.reason } else { record.kind };
-            // Nothing asks for the reason of an operation that can't be read; one that is no step is the safest.
+            // The reason of an unreadable operation is never used; one that is no step is the safest.
             let change = Change::Unknown { kind: word };
             (change, reason.unwrap_or(Reason::Label))
         }
@@ -112,7 +112,7 @@ pub(crate) fn decode_op(record: OpRecord, request: Option<RequestId>) -> Decoded
     })
 }
 
-/// The undo history after most operations: a step is done, anything else leaves it.
+/// The undo history after most operations: a step is added, other operations leave it unchanged.
 fn history_after(reason: Reason, no: OpNo, before: &UndoHistory) -> UndoHistory {
     if reason.traits().is_step { before.did(Step::Op(no)) } else { before.clone() }
 }
@@ -168,7 +168,7 @@ fn decode_change(kind: &str, delta: &str, tip: Option<Pos>) -> Decoded<Change> {
     })
 }
 
-/// The delta without the texts of a label; `None` where there are none.
+/// The delta without the texts of a label; `None` if it has none.
 pub(crate) fn erased_delta(kind: &str, delta: &str) -> Decoded<Option<String>> {
     if kind != "label" {
         return Ok(None);
@@ -178,7 +178,7 @@ pub(crate) fn erased_delta(kind: &str, delta: &str) -> Decoded<Option<String>> {
     Ok(Some(to_json::<LabelRecord>(&(target, erased(before), erased(after)))))
 }
 
-/// A step of the undo history: `t5` is the turn that entry 5 opened, `o7` operation 7.
+/// A step of the undo history: `t5` is the turn that entry 5 opened, `o7` is operation 7.
 pub(super) fn encode_step(step: Step) -> String {
     match step {
         Step::Turn(pos) => format!("t{}", encode_pos(pos)),
@@ -230,7 +230,7 @@ fn encode_reason(reason: Reason) -> String {
     }
 }
 
-/// Reasons that name nothing.
+/// Reasons without an argument.
 pub(super) const PLAIN_REASONS: [Reason; 17] = [
     Reason::Rewind,
     Reason::Checkout,

@@ -1,4 +1,4 @@
-//! Columns that hold one small thing: positions, flags, request ids. Never more than a number or a few bytes.
+//! Columns with one small value: positions, flags, request ids. Never more than a number or a few bytes.
 
 use retake_core::{Flags, Pos, RequestId};
 use rusqlite::types::Value;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Decoded;
 
-/// Bits of a packed position that hold the `seq`.
+/// The bits of a packed position for the `seq`.
 const SEQ_BITS: u32 = 40;
 
 /// A position as one number whose order is the order of positions: `depth << 40 | seq`.
@@ -18,7 +18,7 @@ pub(crate) fn encode_pos(pos: Pos) -> i64 {
     i64::from(pos.depth) << SEQ_BITS | i64::try_from(pos.seq).expect("BUG: 40 bits fit")
 }
 
-/// The position of that number.
+/// The position in this number.
 pub(crate) fn decode_pos(packed: i64) -> Decoded<Pos> {
     let bad = || format!("{packed} is no position");
     let depth = u32::try_from(packed >> SEQ_BITS).map_err(|_| bad())?;
@@ -29,17 +29,18 @@ pub(crate) fn decode_pos(packed: i64) -> Decoded<Pos> {
     Ok(Pos::new(depth, seq))
 }
 
-/// The bit for entries that start a run, the highest. Statements of the schema and of erasing name bits too.
+/// The bit for entries that begin a stretch, the highest one. Statements of the schema and of erasures
+/// contain bits, too.
 const RUN_BIT: i64 = 64;
 
-/// Flags as bits, with the two that are there for indexes.
+/// Flags as bits, with two more bits for indexes.
 pub(crate) fn encode_flags(flags: Flags, opens: bool, run: bool) -> i64 {
     let Flags { synthetic, observed, interrupted, detached, erased } = flags;
     let bits = [synthetic, observed, interrupted, detached, erased, opens, run];
     bits.into_iter().enumerate().map(|(bit, set)| i64::from(set) << bit).sum()
 }
 
-/// The flags of these bits.
+/// The flags in these bits.
 pub(crate) fn decode_flags(bits: i64) -> Decoded<Flags> {
     if !(0..RUN_BIT * 2).contains(&bits) {
         return Err(format!("{bits} are no flags"));
@@ -48,7 +49,7 @@ pub(crate) fn decode_flags(bits: i64) -> Decoded<Flags> {
     Ok(Flags { synthetic: has(0), observed: has(1), interrupted: has(2), detached: has(3), erased: has(4) })
 }
 
-/// A request id: its bytes when it is a UUID as programs write them, which most are; its text otherwise.
+/// A request id: bytes if it is a UUID in the usual form, which most are; text otherwise.
 pub(crate) fn encode_request(request: &RequestId) -> Value {
     match request.as_str().parse::<Uuid>() {
         Ok(uuid) if uuid.to_string() == request.as_str() => Value::Blob(uuid.as_bytes().to_vec()),
@@ -56,7 +57,7 @@ pub(crate) fn encode_request(request: &RequestId) -> Value {
     }
 }
 
-/// The request id of that value.
+/// The request id in this value.
 pub(crate) fn decode_request(value: Value) -> Decoded<Option<RequestId>> {
     let text = match value {
         Value::Null => return Ok(None),

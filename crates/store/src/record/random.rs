@@ -1,4 +1,4 @@
-//! Any record is read back as it was written.
+//! Random records are decoded as they were encoded.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Runs, with the words that wait in them.
+//! Runs, with their waiting messages.
 
 use retake_core::{Fence, Mark, Run, RunNo, RunState, Steer, Tail, Time, Words};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::content::{PartRecord, part, part_record};
 use super::{Decoded, decode_pos, encode_pos, from_json, to_json};
 
-/// What is beside number, state and fence, which have columns of their own.
+/// A run without its number, state and fence, which have columns of their own.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RunRecord {
@@ -43,7 +43,7 @@ struct WordsRecord {
     time: i64,
 }
 
-/// A run, but for its number, its state and its fence.
+/// Encodes a run without its number, state and fence.
 pub(crate) fn encode_run(run: &Run) -> String {
     to_json(&RunRecord {
         steer: run.steer.name().to_owned(),
@@ -59,7 +59,7 @@ pub(crate) fn encode_run(run: &Run) -> String {
     })
 }
 
-/// The run of that number, that state, that fence and that record.
+/// The run with this number, state, fence and record.
 pub(crate) fn decode_run(no: RunNo, state: &str, fence: Fence, json: &str) -> Decoded<Run> {
     let record: RunRecord = from_json("run", json)?;
     let (entry, alternatives, mark) = record.tail;

@@ -1,6 +1,6 @@
-//! Full states, and what they and deltas are made of: spans, marks, folds, labels.
+//! Full states, and their components, which deltas use too: spans, marks, folds, labels.
 //!
-//! Ten thousand hidden messages are a few bytes each: marks are kept as gaps and lengths.
+//! Marks are stored as gaps and lengths, so that ten thousand hidden messages take a few bytes each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,11 +26,11 @@ struct StateRecord {
     kept: Option<KeptRecord>,
 }
 
-/// Neighbouring ranges with one mark in one log. First depth and mark, then for each range how far it begins behind
-/// the end of the one before, and how many entries it has.
+/// Neighbouring ranges with one mark in one log: depth and mark, then for each range its distance from the end of
+/// the range before, and its number of entries.
 type MarksRecord = (u32, MarkName, Vec<u64>);
 
-/// A mark's name, as short as a hide is small.
+/// A mark's name, abbreviated.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) enum MarkName {
     #[serde(rename = "n")]
@@ -65,11 +65,11 @@ impl From<MarkName> for Mark {
     }
 }
 
-/// A fold: depth and number of the operation that made it, and what it covers.
+/// A fold: depth and number of its operation, and the covered entries.
 #[derive(Serialize, Deserialize)]
 pub(super) struct FoldRecord(u32, u64, Vec<SpanRecord>);
 
-/// A span: its first position, and how many entries it has.
+/// A span: its first position, and its number of entries.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct SpanRecord(i64, u64);
 
@@ -115,7 +115,7 @@ impl FoldRecord {
     }
 }
 
-/// What a label names, as a position; the title has none.
+/// A label's target as a position; the title has none.
 pub(super) fn encode_target(target: LabelTarget) -> Option<i64> {
     match target {
         LabelTarget::Title => None,
@@ -141,7 +141,7 @@ pub(crate) fn encode_state(state: &State) -> String {
     })
 }
 
-/// The state of that record.
+/// The state in this record.
 pub(crate) fn decode_state(json: &str) -> Decoded<State> {
     let record: StateRecord = from_json("state", json)?;
     let folds: Decoded<Vec<Fold>> = record.folds.iter().map(FoldRecord::fold).collect();

@@ -1,4 +1,4 @@
-//! A stream in progress: what a crash would lose.
+//! A stream in progress: the answer that a crash would lose.
 
 use retake_core::{Answering, ConversationId, EntryId};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ struct StreamRecord {
     parts: Vec<PartRecord>,
 }
 
-/// A stream, but for its conversation.
+/// Encodes a stream without its conversation.
 pub(crate) fn encode_stream(stream: &StreamRow) -> String {
     to_json(&StreamRecord {
         entry: stream.entry.to_string(),
@@ -34,7 +34,7 @@ pub(crate) fn encode_stream(stream: &StreamRow) -> String {
     })
 }
 
-/// The stream of that record.
+/// The stream in this record.
 pub(crate) fn decode_stream(conversation: ConversationId, json: &str) -> Decoded<StreamRow> {
     let record: StreamRecord = from_json("stream", json)?;
     let entry: EntryId = record.entry.parse().map_err(|error| format!("its entry can't be read: {error}"))?;

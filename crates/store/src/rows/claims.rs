@@ -1,4 +1,4 @@
-//! Who names which bytes: collected from rows, the same for every backend.
+//! Which rows name which objects, collected in the same way for every backend.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use retake_core::{
 
 use crate::files::{Claim, Claimant, DeltaLayers};
 
-/// What was found so far. Deltas come before the stacks that hold their layers.
+/// The claims found so far. Deltas come before the stacks that contain their layers.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
-    /// It.
+    /// The claims.
     pub(crate) found: Vec<Claim>,
     /// The conversation and the time of each delta.
     calls: HashMap<DeltaId, (ConversationId, Time)>,
@@ -31,7 +31,7 @@ impl Claims {
 
     fn layers(&mut self, workspace: WorkspaceNo, of: ConversationId, time: Option<Time>, layers: &[Layer]) {
         for layer in layers {
-            // A layer of an unknown delta is as new as can be: it stays.
+            // A layer of an unknown delta counts as new, so it stays.
             let (of, own) = self.calls.get(&layer.delta).copied().unwrap_or((of, Time(i64::MAX)));
             let (by, time) = (Claimant::Call(of, layer.delta), time.unwrap_or(own));
             self.add(workspace, by, time, layer.before.as_ref());
@@ -39,13 +39,13 @@ impl Claims {
         }
     }
 
-    /// A capture.
+    /// Adds a capture.
     pub(crate) fn capture(&mut self, workspace: WorkspaceNo, row: &Capture) {
         let by = if row.name.is_some() { Claimant::Checkpoint(row.no) } else { Claimant::Capture(row.no) };
         row.changes.iter().for_each(|change| self.change(workspace, by, row.time, change));
     }
 
-    /// A delta.
+    /// Adds a delta.
     pub(crate) fn delta(
         &mut self,
         workspace: WorkspaceNo,
@@ -57,12 +57,12 @@ impl Claims {
         layers.iter().for_each(|(_, layers)| self.layers(workspace, by.0, Some(time), layers));
     }
 
-    /// The layers of a path.
+    /// Adds the layers of a path.
     pub(crate) fn stack(&mut self, workspace: WorkspaceNo, of: ConversationId, stack: &Stack) {
         self.layers(workspace, of, None, stack.layers());
     }
 
-    /// What an operation did.
+    /// Adds an operation's moves.
     pub(crate) fn moved(&mut self, by: (ConversationId, OpNo), time: Time, moved: &Moved) {
         let by = Claimant::Op(by.0, by.1);
         for made in &moved.moves {

@@ -4,6 +4,6 @@ pub(super) mod effects;
 pub(super) mod facts;
 mod runs;
 
-/// Every statement that reads rows of one conversation, for the test that none of them scans.
+/// The statements that read rows of one conversation, for the test that none of them scans a table.
 #[cfg(test)]
 pub(super) const READS: &[&[super::cells::Sql]] = &[facts::READS, effects::READS, runs::READS];

@@ -1,4 +1,4 @@
-//! Copies of the file, made while it is in use. A copy has its name only once it is whole and on the disk.
+//! Copies the file while it is in use. A copy gets its name only after it is complete and durable.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
@@ -13,28 +13,28 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use crate::error::{Result, StoreError};
 use crate::lock::io;
 
-/// Folder of the copies that the store makes by itself.
+/// The folder of the store's own backups.
 const FOLDER: &str = "backups";
-/// What the names of those copies begin with.
+/// The prefix of their names.
 const NAME: &str = "retake-v";
-/// What a copy's name ends with until it is whole.
+/// The suffix of an incomplete copy's name.
 const UNFINISHED: &str = "unfinished";
-/// Pages copied at a time; between two steps the writer goes on.
+/// The pages that are copied at a time; the writer continues in between.
 const PAGES: i32 = 4096;
 
-/// Writes a consistent copy to `to`, where nothing may be, also not when the copy is done.
+/// Writes a consistent copy to `to`. No file may exist there, before the copy and at its end.
 pub(super) fn copy(db: &Connection, to: &Path) -> Result<()> {
     let unfinished = unfinished(to);
     private().create_new(true).open(&unfinished).map_err(taken("create", &unfinished))?;
     let done = fill(db, &unfinished).and_then(|()| publish_new(&unfinished, to));
     if done.is_err() {
-        // The error is what went wrong; that the rest stays would hide it.
+        // The copy's error is more important than a leftover file.
         let _ = fs::remove_file(&unfinished);
     }
     done
 }
 
-/// The name of a copy until it is whole.
+/// The name of an incomplete copy.
 fn unfinished(to: &Path) -> PathBuf {
     let mut name = to.as_os_str().to_owned();
     name.push(".");
@@ -48,35 +48,35 @@ fn fill(db: &Connection, file: &Path) -> Result<()> {
     Backup::new(db, &mut target)
         .and_then(|backup| backup.run_to_completion(PAGES, Duration::ZERO, None))
         .map_err(attempt())?;
-    // The copy is one file that needs no log beside it.
+    // The copy is one file without a log beside it.
     target.pragma_update(None, "journal_mode", "DELETE").map_err(attempt())
 }
 
-/// How a file is opened that only its owner reads.
+/// The options for a file that only its owner can read.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
     options
 }
 
-/// An empty file that only its owner reads.
+/// Creates an empty file that only its owner can read.
 pub(super) fn create_private(path: &Path) -> Result<()> {
     private().create(true).truncate(true).open(path).map(drop).map_err(io("create", path))
 }
 
-/// Gives a whole file its name, durably. What had the name is gone.
+/// Renames a complete file durably, replacing a file with that name.
 pub(super) fn publish(unfinished: &Path, to: &Path) -> Result<()> {
     sync(unfinished)?;
     fs::rename(unfinished, to).map_err(io("write", to))?;
     sync_folder(to)
 }
 
-/// Gives a whole file a name that nothing has, durably.
+/// Renames a complete file durably to an unused name.
 fn publish_new(unfinished: &Path, to: &Path) -> Result<()> {
     sync(unfinished)?;
     let renamed = renameat_with(CWD, unfinished, CWD, to, RenameFlags::NOREPLACE);
     match renamed.map_err(std::io::Error::from) {
-        // Not every file system can; those that can't have links.
+        // Not every file system supports this; the others support links.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
             fs::hard_link(unfinished, to).map_err(taken("write", to))?;
             fs::remove_file(unfinished).map_err(io("remove", unfinished))?;
@@ -86,7 +86,7 @@ fn publish_new(unfinished: &Path, to: &Path) -> Result<()> {
     sync_folder(to)
 }
 
-/// Wraps the error of making a file, which may be that there is one.
+/// Wraps the error of creating a file, which may exist already.
 fn taken(attempt: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> StoreError {
     move |error| match error.kind() {
         ErrorKind::AlreadyExists => StoreError::FileExists { path: path.to_owned() },
@@ -103,7 +103,8 @@ fn sync_folder(of: &Path) -> Result<()> {
     sync(folder.unwrap_or(Path::new(".")))
 }
 
-/// Where a backup of a format goes before it is left, at a time such as `2026-11-21 22:42:07`. A second one at that time has a number.
+/// The place of a backup before a migration from this format, at a time such as `2026-11-21 22:42:07`. A second one at that time
+/// gets a number.
 pub(super) fn place(dir: &Path, format: i64, time: &str) -> Result<PathBuf> {
     let folder = dir.join(FOLDER);
     private_folder(&folder)?;
@@ -116,13 +117,13 @@ pub(super) fn place(dir: &Path, format: i64, time: &str) -> Result<PathBuf> {
     Ok((1..).map(numbered).find(is_free).expect("BUG: there are names without end"))
 }
 
-/// A folder that only its owner reads; one that is there stays as it is.
+/// Creates a folder that only its owner can read; an existing one is unchanged.
 pub(super) fn private_folder(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io("create the folder", path))
 }
 
-/// The backups that the store made, unfinished ones included. What else lies there is somebody's.
+/// The store's own backups, incomplete ones included. Other files in the folder belong to somebody else.
 pub(super) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
     let folder = dir.join(FOLDER);
     let entries = match fs::read_dir(&folder) {
@@ -146,7 +147,7 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     fs::remove_file(path).map_err(io("remove", path))
 }
 
-/// Removes what an interrupted copy left.
+/// Removes the rest of an interrupted copy.
 pub(super) fn tidy(dir: &Path) -> Result<()> {
     for file in list(dir)? {
         if file.extension().is_some_and(|end| end == UNFINISHED) {

@@ -1,4 +1,4 @@
-//! Small helpers over rusqlite: run a statement, read its cells strictly. Knows no table.
+//! Small helpers over rusqlite: run a statement, read its cells strictly. Must know no table.
 
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, ErrorCode, Params, Row};
@@ -7,7 +7,7 @@ use crate::error::{Result, StoreError};
 use crate::record::Decoded;
 use crate::rows::LogNo;
 
-/// What is attempted, and its statement.
+/// The attempted action, and its statement.
 pub(super) type Sql = (&'static str, &'static str);
 
 /// The cells of a row, from left to right.
@@ -46,7 +46,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// What is wrong with a cell, for people.
+/// The error of a cell, for people.
 fn unfit(error: &rusqlite::Error) -> &'static str {
     match error {
         rusqlite::Error::InvalidColumnType(_, _, Type::Null) => "is missing",
@@ -56,22 +56,22 @@ fn unfit(error: &rusqlite::Error) -> &'static str {
     }
 }
 
-/// A number as a cell has it.
+/// A number in the form of a cell.
 pub(super) fn int(number: u64) -> i64 {
     i64::try_from(number).expect("BUG: no counter reaches 2^63")
 }
 
-/// A limit as a cell has it.
+/// A limit in the form of a cell.
 pub(super) fn at_most(limit: impl TryInto<i64>) -> i64 {
     limit.try_into().unwrap_or(i64::MAX)
 }
 
-/// What a person can find rows of a conversation by.
+/// The name by which a person can find rows of a conversation.
 pub(super) fn of(what: &'static str, log: LogNo) -> impl Fn() -> String {
     move || format!("{what} of conversation number {}", log.0)
 }
 
-/// The rows of a statement, each read by `read`; what can't be read is damaged, and `name` names it.
+/// The rows of a statement, each read by `read`; an unreadable row is an error with its `name`.
 pub(super) fn all<T>(
     db: &Connection,
     (attempt, sql): Sql,
@@ -104,7 +104,7 @@ pub(super) fn first<T>(
     read(&mut Cells::new(row)).map(Some).map_err(|why| damaged(&name, why))
 }
 
-/// The row of a statement; that there is none is damage.
+/// The row of a statement; a missing row is an error.
 pub(super) fn one<T>(
     db: &Connection,
     sql: Sql,
@@ -115,13 +115,13 @@ pub(super) fn one<T>(
     first(db, sql, params, &name, read)?.ok_or_else(|| StoreError::missing(name()))
 }
 
-/// Runs a statement without rows; the number of rows that it changed comes back.
+/// Runs a statement without rows; returns the number of changed rows.
 pub(super) fn run(db: &Connection, (attempt, sql): Sql, params: impl Params) -> Result<usize> {
     let mut statement = db.prepare_cached(sql).map_err(StoreError::database(attempt))?;
     statement.execute(params).map_err(StoreError::database(attempt))
 }
 
-/// A statement that failed: where the file is broken there, that is damage to the row.
+/// The error of a failed statement: if the file is damaged there, the row is damaged.
 fn failed(attempt: &'static str, name: impl Fn() -> String, error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {

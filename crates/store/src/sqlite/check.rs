@@ -1,4 +1,4 @@
-//! Looking a store through: is everything there, can everything be read? Reports, never mends.
+//! The check of the whole store: missing and unreadable rows. It reports and never repairs.
 //!
 //! Only derived data is rebuilt: the full-text index and the index of facts.
 
@@ -21,13 +21,13 @@ use crate::rows::{
 };
 use crate::transfer::{Findings, Upkeep};
 
-/// Entries and operations that are read at a time.
+/// How many entries and operations are read at a time.
 const CHUNK: u64 = 1000;
 
 impl SqliteRows {
-    /// Everything that is wrong: pages, the full-text index, rows that can't be read, gaps. Reads the whole file.
+    /// All problems: pages, the full-text index, unreadable rows, gaps. Reads the whole file.
     pub fn check(&self) -> Result<Findings> {
-        // Where the pages can't even be looked through, the rows still can.
+        // Even if the pages cannot be checked, the rows can.
         let (mut problems, details) = match pages(&self.db) {
             Ok(found) => (kinds(&found), found),
             Err(error) => (
@@ -98,27 +98,27 @@ impl SqliteRows {
         Ok(())
     }
 
-    /// Rebuilds the full-text index, however broken the old one is.
+    /// Rebuilds the full-text index, however damaged the old one is.
     pub fn rebuild_search(&mut self) -> Result<()> {
         if self.whole(search::rebuild).is_ok() {
             return Ok(());
         }
-        // A transaction that met the damage can't be committed any more.
+        // A transaction that read a damaged page cannot be committed any more.
         self.whole(|db| search::forget(db).and_then(|()| search::rebuild(db)))?;
-        // Only gives unused pages back, which damage elsewhere may prevent.
+        // Only releases unused pages, which damage elsewhere may prevent.
         if let Err(error) = self.db.execute_batch("VACUUM") {
             tracing::info!(cause = database_error(&error), "unused pages stay in the file");
         }
         Ok(())
     }
 
-    /// All of it or nothing.
+    /// Runs work in one transaction.
     fn whole(&self, work: impl Fn(&Connection) -> Result<()>) -> Result<()> {
         let attempt = || StoreError::database("rebuild the full-text index");
         self.db.execute_batch("BEGIN IMMEDIATE").map_err(attempt())?;
         let done = work(&self.db).and_then(|()| self.db.execute_batch("COMMIT").map_err(attempt()));
         if done.is_err() {
-            // The error is what went wrong; that there is nothing to roll back any more would hide it.
+            // The work's error is more important than a failed rollback.
             if let Err(error) = self.db.execute_batch("ROLLBACK") {
                 tracing::debug!(cause = database_error(&error), "there was nothing to roll back");
             }
@@ -131,7 +131,7 @@ impl SqliteRows {
         backup::copy(&self.db, to)
     }
 
-    /// What its owner should know since the last call, a sentence each.
+    /// The notices for the owner since the last call, a sentence each.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }
@@ -161,10 +161,10 @@ impl Upkeep for SqliteRows {
     }
 }
 
-/// What SQLite finds wrong with pages and indexes, the full-text index included.
+/// SQLite's findings about pages and indexes, the full-text index included.
 fn pages(db: &Connection) -> Result<Vec<String>> {
-    // What FTS5 remembers of its index is renewed by a reading of it, and not by a check: where another connection has merged the
-    // index since, the check would look for pages that went. A reading that fails is for the check to tell.
+    // A reading renews FTS5's memory of its index, a check does not: if another connection has merged the index since, the check
+    // would search for removed pages. The check reports it if the reading fails.
     let _ = db.query_row("SELECT count(*) FROM (SELECT 1 FROM search LIMIT 1)", [], |_| Ok(()));
     let sql = ("check the file", "PRAGMA integrity_check");
     let mut found: Vec<String> = all(db, sql, [], || "the file".into(), |cells| cells.next())?;
@@ -172,7 +172,7 @@ fn pages(db: &Connection) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// What SQLite says: each kind of damage once, however many places have it.
+/// SQLite's findings, each kind of damage once.
 fn kinds(details: &[String]) -> Vec<Finding> {
     let mut problems = Vec::new();
     for detail in details {

@@ -57,7 +57,7 @@ fn read(cells: &mut Cells<'_>) -> Decoded<ConversationRow> {
     })
 }
 
-/// A request with its fingerprint.
+/// A request with its digest.
 fn made_by(cells: &mut Cells<'_>) -> Decoded<Option<(RequestId, Fingerprint)>> {
     let request = decode_request(cells.next()?)?;
     let fingerprint: Option<Fingerprint> = cells.next()?;
@@ -145,8 +145,8 @@ impl ConversationRows for SqliteRows {
         run(&self.db, sql, values).map(drop)
     }
 
-    /// A table of conversations is small beside their entries: each query sorts it, so that no commit has to
-    /// keep an index of it.
+    /// The table of conversations is small compared with their entries: each query sorts it, so that no
+    /// commit has to update an index.
     fn conversations(&self, request: &ListRequest) -> Result<Vec<ConversationRow>> {
         let sql = (
             "list conversations",

@@ -1,5 +1,4 @@
-//! Rows of drafts: what people are about to say, one for each conversation and author; and with what they are about to begin one,
-//! one for each folder and author.
+//! Rows of drafts: one for each conversation and author; for new conversations, one for each folder and author.
 
 use retake_core::Part;
 use rusqlite::params;
@@ -24,7 +23,7 @@ const ALL_IN: Sql = (
     "SELECT folder, author, content FROM folder_draft ORDER BY folder, author",
 );
 
-/// Every statement that reads drafts, for the test that none of them scans.
+/// The statements that read drafts, for the test that none of them scans a table.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[OF, IN];
 

@@ -1,4 +1,4 @@
-//! Rows of entries. Inserted and read, never changed: erasing has a file of its own.
+//! Rows of entries. Inserted and read, never changed: `erase` is in a file of its own.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
@@ -15,10 +15,10 @@ use crate::record::{
 };
 use crate::rows::{ConversationRow, ConversationRows as _, EntryRows, Fingerprint, Key, LogNo, MadeBy};
 
-/// Bits of a key that hold the `seq`.
+/// The bits of a key for the `seq`.
 const SEQ_BITS: u32 = 32;
 
-/// The key as the schema has it.
+/// The key in the form of the schema.
 pub(super) fn pack(key: Key) -> i64 {
     assert!(
         key.seq < 1 << SEQ_BITS && (0..1 << 31).contains(&key.log.0),
@@ -27,7 +27,7 @@ pub(super) fn pack(key: Key) -> i64 {
     key.log.0 << SEQ_BITS | i64::try_from(key.seq).expect("BUG: 32 bits fit")
 }
 
-/// The key of that number.
+/// The key in this number.
 pub(super) fn unpack(packed: i64) -> Key {
     Key {
         log: LogNo(packed >> SEQ_BITS),
@@ -35,7 +35,7 @@ pub(super) fn unpack(packed: i64) -> Key {
     }
 }
 
-/// First and last key of a range of a log. `seq`s beyond what a log can have are those of its end.
+/// The first and last key of a range of a log. A `seq` beyond the limit of a log becomes the limit.
 pub(super) fn range(log: LogNo, from: u64, to: u64) -> (i64, i64) {
     let last = (1 << SEQ_BITS) - 1;
     let at = |seq: u64| pack(Key { log, seq: seq.min(last) });
@@ -163,7 +163,7 @@ const RUNS: Sql = (
     ),
 );
 
-/// What a filter of a search asks of an entry.
+/// The filters of a search for an entry.
 pub(super) struct Asked {
     pub(super) role: Role,
     pub(super) author: String,
@@ -188,7 +188,7 @@ pub(super) fn asked(db: &Connection, key: Key) -> Result<Asked> {
     )
 }
 
-/// Every statement that reads entries, for the test that none of them scans.
+/// The statements that read entries, for the test that none of them scans a table.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[
     META,
@@ -265,12 +265,12 @@ impl EntryRows for SqliteRows {
         one(&self.db, ONE, [pack(key)], || key.name(), read)
     }
 
-    /// A range in one go; where that breaks off, one by one, so that what can be read is.
+    /// Reads a range at once; after an error, one by one, so that readable entries are returned.
     fn entries(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<Result<Entry>>> {
         let mut found = Vec::new();
         let mut next = from;
         let scan = all(&self.db, MANY, range(log, from, to), String::new, |cells| {
-            // What can't be read leaves a gap, and the next row, or the rest, fills it with an error that names it.
+            // An unreadable entry leaves a gap, which is filled later with an error that names it.
             if let Ok(entry) = read(cells) {
                 while next < entry.meta.pos.seq {
                     found.push(self.entry(Key { log, seq: next }));
@@ -281,7 +281,7 @@ impl EntryRows for SqliteRows {
             }
             Ok(())
         });
-        // An error of the scan is one of a row: reading that row again tells which.
+        // An error of the scan belongs to one row: reading the rows one by one finds it.
         drop(scan);
         let last = self.log(log)?.now.head.seq.0;
         found.extend((next..=to.min(last)).map(|seq| self.entry(Key { log, seq })));
@@ -334,7 +334,7 @@ impl EntryRows for SqliteRows {
         })
     }
 
-    /// The requests that made entries of a range.
+    /// The requests that created entries of a range.
     fn requests_in(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<(u64, RequestId, Fingerprint)>> {
         let (from, to) = range(log, from, to);
         let name = || format!("a request of conversation {}", log.0);

@@ -1,8 +1,7 @@
-//! Erasing: the one place that overwrites what was said. The rows stay, without their content.
+//! Erasing: the only place that overwrites stored content. The rows stay without their content.
 //!
-//! It is done in the transaction of the operation that tells of it; the bytes leave the files in `scrub`, after
-//! the commit. A mark in `meta` says that this is still to be done, so that a crash between the two is made good
-//! at the next start.
+//! It runs in the transaction of the erase operation; `scrub` removes the bytes from the files after the commit.
+//! A mark in `meta` records that this is still to be done, so that the next start finishes it after a crash.
 
 use std::path::Path;
 
@@ -15,7 +14,7 @@ use crate::error::{Result, StoreError};
 use crate::record::{decode_parts, encode_kept, encode_parts, encode_request, erased_delta};
 use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo};
 
-/// Stands where a fingerprint was: it is made from the content and could confirm a guess.
+/// Replaces a digest: a real one could confirm a guess of the content.
 const NO_FINGERPRINT: Fingerprint = [0; 16];
 
 pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> {
@@ -49,7 +48,7 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
         run(db, sql, params![root.0, log.0, super::cells::int(no.0)])?;
     }
     for log in &what.states {
-        // A full state can be had from the operations again.
+        // A full state can be computed from the operations again.
         let sql = ("erase a state", "DELETE FROM state WHERE root = ? AND log = ?");
         run(db, sql, [root.0, log.0])?;
     }
@@ -75,7 +74,7 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
     run(db, sql, params![packed, nothing, NO_FINGERPRINT]).map(drop)
 }
 
-/// What a request made stays; it is only no longer known whose it was.
+/// The rows of a request stay, without its id.
 fn erase_request(db: &Connection, root: LogNo, log: LogNo, request: &RequestId) -> Result<()> {
     let statements = [
         "UPDATE entry SET request = NULL, fingerprint = NULL WHERE root = ?1 AND key >> 32 = ?2 AND request = ?3",
@@ -105,15 +104,15 @@ fn erase_op(db: &Connection, root: LogNo, log: LogNo, no: OpNo) -> Result<()> {
     run(db, sql, values).map(drop)
 }
 
-/// Whether an erasure's bytes may still be in the files.
+/// Whether erased bytes may still be in the files.
 pub(super) fn is_pending(db: &Connection) -> Result<bool> {
     let sql = ("look for erasures", "SELECT 1 FROM meta WHERE name = 'scrub'");
     let found = first(db, sql, [], || "the table meta".into(), |_| Ok(()))?;
     Ok(found.is_some())
 }
 
-/// Makes the files forget what was erased: full-text segments, free pages, the write-ahead log, backups. Says
-/// what else had to go.
+/// Removes erased content from the files: full-text segments, free pages, the write-ahead log, backups. Returns
+/// what else had to be removed.
 pub(super) fn scrub(db: &Connection, store: &Path) -> Result<Vec<String>> {
     rewrite(db)?;
     let mut notices = Vec::new();
@@ -132,7 +131,7 @@ pub(super) fn scrub(db: &Connection, store: &Path) -> Result<Vec<String>> {
     Ok(notices)
 }
 
-/// Rewrites the whole file, so that no page and no log keeps what is no longer in a row.
+/// Rewrites the whole file, so that no page and no log contains content without a row.
 fn rewrite(db: &Connection) -> Result<()> {
     let attempt = || StoreError::database("overwrite what was erased");
     db.execute_batch("INSERT INTO search (search) VALUES ('optimize'); VACUUM;").map_err(attempt())?;
@@ -146,7 +145,7 @@ fn rewrite(db: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Erases in a backup what is erased in the store. Rows never change but by erasing, so what differs was erased.
+/// Erases in a backup what is erased in the store. Rows only change by erasing, so a difference is an erasure.
 /// `false`: the backup is no store of this format.
 fn forget(store: &Path, copy: &Path) -> Result<bool> {
     let attempt = || StoreError::database("erase in a backup");

@@ -23,7 +23,7 @@ use crate::record::{
 };
 use crate::rows::{ConversationRow, FileRows, LogNo};
 
-/// Device and inode numbers use all 64 bits: a cell holds the same bits.
+/// Device and inode numbers use all 64 bits: a cell contains the same bits.
 fn bits(number: u64) -> i64 {
     i64::from_ne_bytes(number.to_ne_bytes())
 }
@@ -110,7 +110,7 @@ const INTENTS: Sql = (
      FROM intent LEFT JOIN conversation ON conversation.log = intent.log ORDER BY intent.workspace",
 );
 
-/// Every statement that reads rows of one conversation, for the test that none of them scans.
+/// The statements that read rows of one conversation, for the test that none of them scans a table.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[
     LAST_CAPTURE,
@@ -454,7 +454,7 @@ impl FileRows for SqliteRows {
     }
 
     fn notes(&self, beginning: &str) -> Result<Vec<(String, Vec<u8>)>> {
-        // Names are plain words: nothing that a name begins with sorts behind its last possible letter.
+        // Names are plain words: no name with this prefix sorts after its last possible letter.
         let sql =
             ("read notes", "SELECT name, value FROM meta WHERE name >= ?1 AND name < ?1 || char(1114111)");
         let name = || format!("the notes “{beginning}…”");

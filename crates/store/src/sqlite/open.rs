@@ -1,6 +1,6 @@
-//! Opening a store: is it one of ours, of which format, whole enough to begin with? Reads no more than a few pages.
+//! Opens a store: checks that it is ours, its format, and that it can be read. Reads no more than a few pages.
 //!
-//! A file that is not ours or is from the future is not touched: its header is read before SQLite sees it.
+//! A file that is not ours or from a newer version is not changed: its header is read before SQLite opens it.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -21,15 +21,15 @@ use crate::private;
 
 /// The store's file in its data directory.
 const FILE: &str = "retake.db";
-/// Its name while it is made.
+/// Its name while it is being created.
 const NEW_FILE: &str = "retake.db.unfinished";
 
 /// How long a connection waits for another one's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
-/// Prepared statements that a connection keeps: more than there are.
+/// The number of prepared statements that a connection keeps: more than exist.
 pub(super) const STATEMENTS: usize = 256;
-/// What the writer keeps of the file in memory, at most, in KiB: the ends of some thousand conversations. Readers keep what is set for
-/// them, as each commit of the writer makes them forget it.
+/// The writer's page cache, in KiB: enough for the ends of some thousand conversations. Readers have the default size, because
+/// each commit of the writer empties their cache.
 const PAGES_KIB: i64 = 16 * 1024;
 
 pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
@@ -69,14 +69,13 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
     Ok(Opened { writer, readers, notices })
 }
 
-/// Writes down that there is a new owner. In two statements: one that returns rows would not tell that it could not be
-/// committed.
+/// Records the new owner. In two statements: one that returns rows would not report that it could not be committed.
 fn start_epoch(db: &Connection) -> rusqlite::Result<i64> {
     db.execute("UPDATE meta SET value = value + 1 WHERE name = 'epoch'", [])?;
     db.query_row("SELECT value FROM meta WHERE name = 'epoch'", [], |row| row.get(0))
 }
 
-/// Finishes an erasure that a crash cut short. That it can't is no reason to keep everything else from being read.
+/// Finishes an erasure that a crash interrupted. A failure does not prevent other reads.
 fn scrub(writer: &SqliteRows, file: &Path) -> Vec<String> {
     erase::scrub(&writer.db, file).unwrap_or_else(|error| {
         let text = "what was erased may still be in the store's files, the next start tries again";
@@ -84,10 +83,10 @@ fn scrub(writer: &SqliteRows, file: &Path) -> Vec<String> {
     })
 }
 
-/// A connection that can't write.
+/// A read-only connection.
 pub(super) fn reader(file: &Path, lock: Arc<OwnerLock>) -> Result<SqliteRows> {
     let opened = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
-    // Behind the name there may be another owner's file by now.
+    // The name may lead to another owner's file by now.
     lock.check_place()?;
     let db = opened?;
     db.pragma_update(None, "query_only", true).map_err(StoreError::database("open the store for reading"))?;
@@ -110,13 +109,13 @@ fn connect(file: &Path, access: OpenFlags) -> Result<Connection> {
     let db = Connection::open_with_flags(file, flags).map_err(attempt())?;
     db.busy_timeout(BUSY).map_err(attempt())?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Else what is bound to a limit, or to what a partial index asks for, is part of the plan, and a statement is prepared
-    // anew for each other value.
+    // Otherwise a bound limit, or a value that a partial index needs, is part of the plan, and the statement is prepared again
+    // for each other value.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(attempt())?;
     Ok(db)
 }
 
-/// What a file's header says, read without SQLite, which might write to it.
+/// Checks a file's header without SQLite, which might write to the file.
 fn check_header(file: &Path) -> Result<()> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     let mut header = [0; 100];
@@ -144,7 +143,7 @@ fn check_format(file: &Path, found: i64) -> Result<()> {
     Err(StoreError::Newer { file: file.to_owned(), found, known: VERSION })
 }
 
-/// Makes an empty store. It has its name only when it is whole, so that a crash leaves none that is half made.
+/// Creates an empty store. It gets its name only when it is complete, so that a crash leaves no incomplete store.
 fn create(dir: &Path, file: &Path) -> Result<()> {
     let attempt = || StoreError::database("create the store");
     let new = dir.join(NEW_FILE);
@@ -159,11 +158,10 @@ fn create(dir: &Path, file: &Path) -> Result<()> {
     backup::publish(&new, file)
 }
 
-/// Brings the file to the newest format, after a backup, and sets how it is written. A notice comes back.
+/// Migrates the file to the newest format, after a backup, and sets the mode of writing. Returns a notice.
 fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option<String>> {
     let attempt = || damage(file, "open the store");
-    // The header may be older than the log beside it, so the format is only known now; until it is, closing must
-    // not write.
+    // The header may be older than the log beside it, so the format is only known now; until then, closing must not write.
     let no_write = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     db.set_db_config(no_write, true).map_err(attempt())?;
     let format: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(attempt())?;
@@ -178,7 +176,7 @@ fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option
     }
     let copy = backup::place(dir, format, &utc(now))?;
     match backup::copy(db, &copy) {
-        // A start that went no further, within this second; only a whole copy has the name.
+        // An earlier start in the same second made this backup; only a complete copy has the name.
         Ok(()) | Err(StoreError::FileExists { .. }) => {}
         Err(error) => return Err(error),
     }
@@ -194,7 +192,7 @@ fn prepare(db: &Connection, dir: &Path, file: &Path, now: Time) -> Result<Option
     )))
 }
 
-/// Wraps a database's error; one that says that the file is broken names the file.
+/// Wraps a database error; an error about a damaged file names the file.
 fn damage(file: &Path, attempt: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
     move |error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {

@@ -23,7 +23,7 @@ macro_rules! select {
     };
 }
 
-/// What a person can find the operation by.
+/// The name by which a person can find the operation.
 pub(super) fn name(log: LogNo, no: OpNo) -> String {
     format!("operation {no} of conversation number {}", log.0)
 }
@@ -55,7 +55,7 @@ fn read(cells: &mut Cells<'_>) -> Decoded<Operation> {
 
 const ONE: Sql = ("read an operation", select!("no = ?2"));
 
-/// Operations in a range. A gap is an error: what is behind it would be carried out on a wrong state.
+/// Operations in a range. A gap is an error: later operations would be applied to a wrong state.
 const MANY: Sql = ("read operations", select!("no BETWEEN ?2 AND ?3 ORDER BY no"));
 
 const BY_REQUEST: Sql = (
@@ -72,7 +72,7 @@ const STATE: Sql = (
          ORDER BY op DESC LIMIT 1",
 );
 
-/// Every statement that reads operations and states, for the test that none of them scans.
+/// The statements that read operations and states, for the test that none of them scans a table.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[ONE, MANY, BY_REQUEST, STATE];
 

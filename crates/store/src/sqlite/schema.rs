@@ -1,22 +1,22 @@
-//! The schema and its history: every step that a file of an older format takes. A step never changes once released.
+//! The schema and its history: every migration step of older formats. A step must never change after its release.
 //!
-//! Entries are keyed by one number, `log << 32 | seq`. A log's entries lie together and in order, and a range of them
-//! is a range of keys. The full-text index names rows by the same number. A log belongs to one root for ever, so the
-//! key names the root too. Every other index begins with it, so that the same schema can be divided by root. The
-//! exceptions find a conversation when nothing but its id or its request is known, and a call by its name.
+//! Entries are keyed by one number, `log << 32 | seq`. A log's entries are stored together and in order, and a range of them is a
+//! range of keys. The full-text index names rows by the same number. A log belongs to one root for ever, so the key names the
+//! root too. Every other index begins with it, so that the same schema can be divided by root. The exceptions find a conversation
+//! by its id or request alone, and a call by its name.
 //!
-//! Indexes are partial where they can be: something plainly said touches the table, its id, its request and the
-//! full text. Positions are `depth << 40 | seq`, relative to the lineage, as in core.
+//! Indexes are partial where they can be: an ordinary message changes only the table, its id, its request and the full text.
+//! Positions are `depth << 40 | seq`, relative to the lineage, as in core.
 
 use rusqlite::Connection;
 
-/// Tells the file from other databases: “Rtke”.
+/// The application id of the file: “Rtke”.
 pub(super) const APPLICATION: i32 = 0x5274_6b65;
 
 /// The newest format.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
 
-/// Brings a file from one format to the next.
+/// Migrates a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
 const STEPS: [Step; 14] = [
@@ -31,18 +31,18 @@ const STEPS: [Step; 14] = [
     |db| db.execute_batch(DID),
     |db| db.execute_batch(ARCHIVED),
     |db| db.execute_batch(FOLDER_DRAFTS),
-    // The full-text index is made anew, too, as CUT says.
+    // The full-text index is rebuilt, too: see CUT.
     |db| db.execute_batch(KEPT),
-    // Symbols are words since: nothing but the full-text index is made anew.
+    // Symbols are words since this format: only the full-text index is rebuilt.
     |_| Ok(()),
     |db| db.execute_batch(MOVE_LISTS),
 ];
 
-/// The format since which text is cut into words as `query::words` does it. The full-text index of an older file is rebuilt by the code that
-/// takes the steps. Otherwise a search looks for words that were never put in.
+/// The format since which text is split into words as in `query::words`. After a migration from an older file the full-text index
+/// is rebuilt. Otherwise a search would look for words that were never indexed.
 pub(super) const CUT: i64 = 13;
 
-/// Takes every step from format `from`, within the caller's transaction.
+/// Makes every step from format `from`, within the caller's transaction.
 pub(super) fn migrate(db: &Connection, from: i64) -> rusqlite::Result<()> {
     between(db, from, VERSION)
 }
@@ -56,7 +56,7 @@ fn between(db: &Connection, from: i64, to: i64) -> rusqlite::Result<()> {
     db.pragma_update(None, "user_version", to)
 }
 
-/// A file of an older format, as its version made it.
+/// Creates a file of an older format, as its version did.
 #[cfg(test)]
 pub(super) fn older_format(db: &Connection, format: i64) -> rusqlite::Result<()> {
     db.pragma_update(None, "application_id", APPLICATION)?;
@@ -153,9 +153,9 @@ CREATE TABLE state (
 ) STRICT;
 ";
 
-/// The full-text index, apart from `FIRST` because a damaged one is rebuilt. It keeps no text. What it gets is
-/// folded words with spaces between: the tokenizer only has to cut there, which the plainest one does. It keeps no
-/// lengths either, so that hits are ranked by how often and how rare, without a row read for each: five times faster.
+/// The full-text index, apart from `FIRST` because a damaged one is rebuilt. It stores no text. Its input is folded words with
+/// spaces between, so the simplest tokenizer is enough. It stores no lengths, so that hits are ranked by frequency and rarity
+/// without reading a row for each: five times faster.
 pub(super) const SEARCH: &str = "
 CREATE VIRTUAL TABLE search USING fts5 (text, content = '', columnsize = 0, tokenize = 'ascii');
 ";
@@ -169,8 +169,8 @@ CREATE TABLE stream (
 ) STRICT;
 ";
 
-/// Files: workspaces and their captures, what calls and operations did, what is in each path now, and what is not settled.
-/// A workspace is shared by conversations of many roots, so it and its captures begin with its own number.
+/// Files: workspaces and their captures, changes of calls and operations, current layers, and intents. Conversations of many
+/// roots share a workspace, so the keys of its rows begin with its own number.
 const FILES: &str = "
 CREATE TABLE workspace (
   no INTEGER PRIMARY KEY,
@@ -230,7 +230,7 @@ CREATE TABLE intent (
 ) STRICT;
 ";
 
-/// Calls that may be changing a workspace, of every conversation: a handful at any time; and what calls moved in git.
+/// Calls that may change a workspace, of every conversation: a handful at any time; and the calls' moves in git.
 const CALLS: &str = "
 CREATE TABLE open_call (
   id TEXT PRIMARY KEY,
@@ -249,11 +249,11 @@ CREATE TABLE git_move (
 ) STRICT;
 ";
 
-/// All that was there at a capture that somebody named.
+/// The manifests of checkpoints.
 const MANIFESTS: &str = "ALTER TABLE capture ADD COLUMN manifest BLOB;";
 
-/// Turns with tools. What entries make known, by key. The ledger of effects, whose calls have names of their own so that
-/// they are found by nothing else. Runs, of which one runs and one waits at most. Permissions.
+/// Turns with tools. Facts by key. The ledger of effects, whose calls have unique names and are found only by these. Runs, of
+/// which at most one runs and one waits. Permissions.
 const AGENT: &str = "
 CREATE TABLE fact (
   root INTEGER NOT NULL,
@@ -301,7 +301,7 @@ CREATE TABLE permission (
 ) STRICT;
 ";
 
-/// Of several workspaces at once: what an operation did, what a call is doing, and what it moved in git is a row for each.
+/// Several workspaces at once: an operation's moves, an open call, and its moves in git have a row for each.
 const SEVERAL: &str = "
 ALTER TABLE moved RENAME TO moved_in_one;
 CREATE TABLE moved (
@@ -339,7 +339,7 @@ INSERT INTO git_move SELECT root, log, seq, workspace, moved FROM git_moved_in_o
 DROP TABLE git_moved_in_one;
 ";
 
-/// What people are about to say: beside the log, and of nobody else's reading.
+/// Drafts: beside the log, and in no projection.
 const DRAFTS: &str = "
 CREATE TABLE draft (
   root INTEGER NOT NULL,
@@ -350,7 +350,7 @@ CREATE TABLE draft (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// With what people are about to begin a conversation: of a folder, as there is no conversation yet.
+/// Drafts of new conversations: they belong to a folder, as there is no conversation yet.
 const FOLDER_DRAFTS: &str = "
 CREATE TABLE folder_draft (
   folder TEXT NOT NULL,
@@ -360,18 +360,18 @@ CREATE TABLE folder_draft (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// What each turn did to files, found by its entries.
+/// An index of each turn's file changes by its entries.
 const DID: &str = "CREATE INDEX delta_entry ON delta (root, log, seq, paths);";
 
-/// Conversations that somebody has put away.
+/// Archived conversations.
 const ARCHIVED: &str = "ALTER TABLE conversation ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;";
 
-/// What an operation changes of what the files keep.
+/// An operation's change of the kept files.
 const KEPT: &str = "ALTER TABLE operation ADD COLUMN kept TEXT;";
 
-/// What a large step does to files is a row for each path, written in batches before the operation. An operation's row names
-/// the list, and is open until the layers of the list are in `layer`. How many of its paths a delta is in has a row of its own,
-/// so that a change of that does not write all of the delta's layers again.
+/// The moves of a large step: a row for each path, written in batches before the operation. An operation's row names the list,
+/// and is open until the layers of the list are in `layer`. The number of paths with a delta has a row of its own, so that
+/// changing it does not rewrite all of the delta's layers.
 const MOVE_LISTS: &str = "
 CREATE TABLE moved_path (
   root INTEGER NOT NULL,

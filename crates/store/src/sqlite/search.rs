@@ -1,7 +1,7 @@
-//! The full-text index: what goes into it, and how a query reads it. Never touched by a change of the state.
+//! The full-text index: its content, and how a query reads it. A change of the state must never touch it.
 //!
-//! A hit is a number and a score until somebody wants it, so what is read is what is shown. Within one log the
-//! newest hits come straight from the index; everything else is sorted here, numbers only.
+//! A hit is a number and a score until it is shown, so only shown entries are read. Within one log the newest hits
+//! come directly from the index; other orders are sorted here, numbers only.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::query::{Clause, Item, Query, Term, index_text, looks_through};
 use crate::record::decode_parts;
 use crate::rows::{Key, LogNo};
 
-/// What of an entry is found; `None` for one without a word.
+/// The searched text of an entry; `None` if it has no word.
 pub(super) fn text_of(parts: &[Part]) -> Option<String> {
     Some(index_text(parts)).filter(|text| !text.is_empty())
 }
@@ -27,15 +27,15 @@ pub(super) fn insert(db: &Connection, key: i64, text: &str) -> Result<()> {
     run(db, sql, params![key, text]).map(drop)
 }
 
-/// Takes an entry out. The index keeps no text, so it has to be told what it knew.
+/// Removes an entry. The index stores no text, so it needs the old one.
 pub(super) fn remove(db: &Connection, key: i64, text: &str) -> Result<()> {
     let sql =
         ("take from the full-text index", "INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)");
     run(db, sql, params![key, text]).map(drop)
 }
 
-/// Rebuilds the index from the entries, within the caller's transaction. An entry that can't be read is not in it;
-/// `check` tells of it.
+/// Rebuilds the index from the entries, within the caller's transaction. An entry that cannot be read is left out;
+/// `check` reports it.
 pub(super) fn rebuild(db: &Connection) -> Result<()> {
     let attempt = || StoreError::database("rebuild the full-text index");
     db.execute_batch("DROP TABLE IF EXISTS search")
@@ -53,7 +53,7 @@ pub(super) fn rebuild(db: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Takes an index out that is too broken to be dropped. Its pages stay behind, used by nobody, until a `VACUUM`.
+/// Removes an index that is too damaged to be dropped. Its pages stay unused until a `VACUUM`.
 pub(super) fn forget(db: &Connection) -> Result<()> {
     db.execute_batch(
         "PRAGMA writable_schema = ON;
@@ -70,7 +70,7 @@ pub(super) fn opens(db: &Connection) -> bool {
     found.is_ok()
 }
 
-/// Ranges of logs as they are asked for: sorted, so that the one that may hold a hit is found by one seek.
+/// The requested ranges of logs: sorted, so that one seek finds the range of a hit.
 struct Within(Option<BTreeMap<LogNo, Vec<(u64, u64)>>>);
 
 impl Within {
@@ -85,7 +85,7 @@ impl Within {
         }))
     }
 
-    /// For each log, first and last key that can be a hit.
+    /// For each log, the first and last key of possible hits.
     fn key_ranges(&self) -> Vec<(i64, i64)> {
         let Some(logs) = &self.0 else {
             return vec![(i64::MIN, i64::MAX)];
@@ -147,7 +147,7 @@ const NEWEST: &str =
 const OLDEST: &str =
     "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid";
 
-/// Shows a hit that passes; whether to go on.
+/// Passes a matching hit on; returns whether to continue.
 fn hit(
     db: &Connection,
     request: &SearchRequest,
@@ -158,7 +158,7 @@ fn hit(
     if within.holds(key) && passes(db, request, key)? { visit(key) } else { Ok(true) }
 }
 
-/// The filters of a request; an entry is read only if there is one.
+/// Applies the filters of a request; an entry is read only if there is a filter.
 fn passes(db: &Connection, request: &SearchRequest, key: Key) -> Result<bool> {
     let SearchRequest { role, source, not_source, from, to, .. } = request;
     if role.is_none() && source.is_none() && not_source.is_empty() && from.is_none() && to.is_none() {
@@ -168,7 +168,7 @@ fn passes(db: &Connection, request: &SearchRequest, key: Key) -> Result<bool> {
     Ok(looks_through(request, asked.role, &asked.author, asked.time))
 }
 
-/// Rows in the index's own order, as they come.
+/// Rows in the index's own order, without sorting.
 fn stream(
     db: &Connection,
     sql: &str,
@@ -187,7 +187,7 @@ fn stream(
     Ok(())
 }
 
-/// Best first; of equally good ones the newest.
+/// The best first; of equal ones the newest.
 fn by_rank(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) -> Result<Vec<Key>> {
     let sql = ("search", "SELECT rank, rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?");
     let mut hits: Vec<(f64, Key)> = hits(db, sql, text, ranges, within)?;
@@ -207,7 +207,7 @@ fn by_time(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) 
     Ok(hits.into_iter().map(|(_, key)| key).collect())
 }
 
-/// What may be shown, each with what it is sorted by.
+/// The hits that may be shown, each with its sort key.
 fn hits<T: FromSql>(
     db: &Connection,
     sql: Sql,
@@ -228,7 +228,7 @@ fn index() -> String {
     "the full-text index".to_owned()
 }
 
-/// The query in the index's language. Every word is quoted, so nothing a user types is an operator there.
+/// The query in the index's language. Every word is quoted, so typed text never contains an operator.
 fn match_text(query: &Query) -> String {
     let verbatim = query.verbatim.iter().map(term);
     query.any.iter().filter_map(clause).chain(verbatim).collect::<Vec<_>>().join(" OR ")

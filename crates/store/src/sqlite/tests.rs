@@ -1,4 +1,4 @@
-//! What the backend must do on disk. What a store does in general is tested by the conformance suite.
+//! Tests of the backend on disk. The conformance suite tests the general behaviour of a store.
 
 mod files;
 mod integrity;

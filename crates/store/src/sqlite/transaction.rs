@@ -1,4 +1,4 @@
-//! The writer's transactions: many requests, one commit, a point to return to for each.
+//! The writer's transactions: many requests, one commit, a savepoint for each.
 
 use super::cells::first;
 use super::{erase, rows::SqliteRows, search};
@@ -25,7 +25,7 @@ impl SqliteRows {
         super::cells::run(&self.db, (attempt, sql), []).map(drop)
     }
 
-    /// Refuses when another process has opened the store since: this one was paused, and its lock is lost.
+    /// Refuses after another process has opened the store: this process was paused, and its lock is lost.
     fn check_epoch(&self) -> Result<()> {
         let sql = ("read the epoch", "SELECT value FROM meta WHERE name = 'epoch'");
         let name = || "the epoch".to_owned();
@@ -49,10 +49,11 @@ impl Transactions for SqliteRows {
         self.saved = (self.texts.len(), self.indexed);
         match (self.fresh, self.db.is_autocommit()) {
             (true, false) => Ok(()),
-            // The request before this one took the transaction along, and it was the only one.
+            // The failed request was alone in the transaction, which ended with it.
             (true, true) => self.begin(),
             (false, false) => self.command("begin a request", "SAVEPOINT request"),
-            // After some failures, a full disk for one, SQLite rolls back by itself, and so what was kept before.
+            // After some failures, such as a full disk, SQLite rolls back by itself, and earlier requests are
+            // lost.
             (false, true) => Err(StoreError::NotDurable {
                 why: "an earlier request broke it off".to_owned(),
                 is_full: false,
@@ -79,7 +80,7 @@ impl Transactions for SqliteRows {
 
     fn commit(&mut self) -> Result<()> {
         if self.fresh && self.db.is_autocommit() {
-            // Every request was taken back, the last one with the transaction.
+            // Every request was rolled back, the last one with the transaction.
             return Ok(());
         }
         let done = self.index_texts().and_then(|()| self.command("make a change durable", "COMMIT"));
@@ -92,7 +93,7 @@ impl Transactions for SqliteRows {
 
     fn abandon(&mut self) {
         self.forget_texts();
-        // After a failure SQLite may have rolled back by itself; then there is nothing left to do.
+        // After a failure SQLite may have rolled back by itself; then nothing is left to do.
         if let Err(error) = self.db.execute_batch("ROLLBACK") {
             tracing::debug!(cause = database_error(&error), "there was nothing to roll back");
         }

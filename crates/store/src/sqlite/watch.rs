@@ -1,4 +1,4 @@
-//! Counts what a store does to its file, for the tests of scale and the benchmark. Changes nothing of it.
+//! Counts a store's work on its file, for the tests of scale and the benchmark. Must never change it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,25 +11,25 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use super::{Sqlite, SqliteRows, open};
 use crate::error::{Result, StoreError};
 
-/// What SQLite did, the statements of the full-text index included.
+/// The work of SQLite, the statements of the full-text index included.
 #[derive(Debug, Default)]
 pub struct Work {
     statements: AtomicU64,
     rows: AtomicU64,
     steps: AtomicU64,
     prepared: AtomicU64,
-    /// Statements since the last commit, and of each transaction before.
+    /// The number of statements since the last commit, and in each earlier transaction.
     transactions: Mutex<(u64, Vec<u64>)>,
 }
 
 impl Work {
-    /// Statements carried out, rows they gave, and steps of SQLite's virtual machine: one or a few for each row that
-    /// is looked at, also where it is not given.
+    /// The numbers of executed statements, returned rows, and steps of SQLite's virtual machine: a few steps for
+    /// each row that is read, even if it is not returned.
     pub fn counts(&self) -> [u64; 3] {
         [&self.statements, &self.rows, &self.steps].map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// The statements of each transaction that was made durable since the last call, in their order.
+    /// The number of statements in each committed transaction since the last call, in order.
     pub fn take_transactions(&self) -> Vec<u64> {
         std::mem::take(&mut self.transactions().1)
     }
@@ -43,14 +43,14 @@ impl Work {
         all.push(std::mem::take(statements));
     }
 
-    /// What SQLite has read of the texts of statements, to prepare them: nothing, where all were kept.
+    /// The length of statement texts that SQLite has prepared: 0 if all were cached.
     pub fn prepared(&self) -> u64 {
         self.prepared.load(Ordering::Relaxed)
     }
 }
 
 impl SqliteRows {
-    /// Counts the transactions that are made durable from now on: each takes one sync of the write-ahead log.
+    /// Counts transactions from now on: each one takes one sync of the write-ahead log.
     pub fn count_commits(&mut self, commits: &Arc<AtomicU64>) -> Result<()> {
         let commits = Arc::clone(commits);
         let count = move || {
@@ -61,7 +61,7 @@ impl SqliteRows {
         self.db.commit_hook(Some(count)).map_err(StoreError::database("watch the store"))
     }
 
-    /// Counts the statements of each transaction that is made durable from now on, where all work is counted.
+    /// Counts the statements of each committed transaction from now on, if all work is counted.
     pub fn count_transactions(&mut self, work: &Arc<Work>) -> Result<()> {
         let work = Arc::clone(work);
         let count = move || {
@@ -72,7 +72,7 @@ impl SqliteRows {
         self.db.commit_hook(Some(count)).map_err(StoreError::database("watch the store"))
     }
 
-    /// Counts all that is done from now on.
+    /// Counts all work from now on.
     pub fn count_work(&mut self, work: &Arc<Work>) -> Result<()> {
         let prepared = Arc::clone(work);
         let prepare = move |_: AuthContext<'_>| {
@@ -81,7 +81,7 @@ impl SqliteRows {
         };
         self.db.authorizer(Some(prepare)).map_err(StoreError::database("watch the store"))?;
         let work = Arc::clone(work);
-        // SQLite sums a statement's steps up over its runs.
+        // SQLite adds up a statement's steps over its runs.
         let mut before: HashMap<String, u64> = HashMap::new();
         let count = move |event: TraceEvent<'_>| match event {
             TraceEvent::Row(_) => {
@@ -92,7 +92,7 @@ impl SqliteRows {
                 let before = before.insert(statement.sql().into_owned(), steps).unwrap_or(0);
                 work.statements.fetch_add(1, Ordering::Relaxed);
                 work.transactions().0 += 1;
-                // A statement that was prepared anew begins at nothing.
+                // A statement that was prepared again starts from 0.
                 let more = steps.checked_sub(before).unwrap_or(steps);
                 work.steps.fetch_add(more, Ordering::Relaxed);
             }
@@ -104,7 +104,7 @@ impl SqliteRows {
 }
 
 impl Sqlite {
-    /// Counts all that the readers do from now on, as long as no two read at once.
+    /// Counts all work of the readers from now on, as long as no two read at once.
     pub fn count_work(&self, work: &Arc<Work>) -> Result<()> {
         let mut rows = open::reader(&self.file, Arc::clone(&self.lock))?;
         rows.count_work(work)?;

@@ -1,4 +1,4 @@
-//! Turns with tools: what entries make known and what calls did to the world, looked up along the path; runs and permissions.
+//! Turns with tools: facts and effects along the path, runs and permissions.
 
 mod effects;
 mod facts;
@@ -14,46 +14,45 @@ use crate::error::Result;
 use crate::reading::{ActionContext, ActionContextRequest};
 pub(super) use effects::along;
 
-/// One runs and one waits, at most, and both are newer than those that are over.
+/// At most one runs and one waits, and both are newer than the ended ones.
 const LIVE_RUNS: usize = 2;
 
-/// What steps of the runs of a conversation came to.
+/// The result of steps of a conversation's runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunsStepped {
-    /// What is live then.
+    /// The live runs after them.
     pub runs: Runs,
-    /// Runs that are over by them.
+    /// Runs that these steps ended.
     pub over: Vec<Run>,
-    /// The effects to carry out, in this order. Messages among them are stored already.
+    /// The effects to carry out, in this order. Their messages are stored already.
     pub effects: Vec<RunEffect>,
-    /// The receipts of what was said.
+    /// The receipts of their messages.
     pub said: Vec<Receipt>,
 }
 
 impl Store {
-    /// The last fact of a key on the path, hidden and dropped entries left out; nothing, where it was taken away.
+    /// The last fact of a key on the path, except in hidden and dropped entries; `None` if it was removed.
     pub async fn fact(&self, conversation: ConversationId, key: String) -> Result<Option<String>> {
         self.with(conversation, move |rows, loaded| facts::fact(rows, loaded, &key)).await
     }
 
-    /// The same for each key that begins with `prefix`, in the order of keys.
+    /// The same for each key with the prefix `prefix`, sorted by key.
     pub async fn facts(&self, conversation: ConversationId, prefix: String) -> Result<Vec<Fact>> {
         self.with(conversation, move |rows, loaded| facts::facts(rows, loaded, &prefix)).await
     }
 
-    /// Writes a call down, before it runs: it is durable when this returns. A second one of the same name is refused.
-    /// With a fence, only the run that has it may.
+    /// Records a call before it runs: it is durable when this returns. A second one with the same name is refused. With a fence,
+    /// only the run that holds it may.
     pub async fn begin_effect(&self, effect: Effect, fence: Option<Fence>) -> Result<()> {
         self.write(move |context| context.begin_effect(&effect, fence)).await
     }
 
-    /// Says what came of a call, where that is not stored with its result ([`retake_core::SayRequest::ends`]).
+    /// Sets the outcome of a call, if it is not stored with its result ([`retake_core::SayRequest::ends`]).
     pub async fn end_effect(&self, call: String, state: EffectState) -> Result<()> {
         self.write(move |context| context.end_effect(&call, state)).await
     }
 
-    /// When each of these calls was written down, from where on it may have changed something, and what is known of its end; nothing
-    /// for one that was not.
+    /// When each of these calls was recorded (it may change something from then on), and its state; `None` for one that was not.
     pub async fn began(&self, calls: Vec<String>) -> Result<Vec<Option<(Time, EffectState)>>> {
         self.read(move |rows| calls.iter().map(|call| rows.effect_began(call)).collect()).await
     }
@@ -63,7 +62,7 @@ impl Store {
         self.with(conversation, move |rows, loaded| effects::effects(rows, loaded, limit)).await
     }
 
-    /// What is to be known before an action is done, at once.
+    /// The information that is needed before an action, from one state.
     pub async fn action_context(
         &self,
         conversation: ConversationId,
@@ -84,14 +83,14 @@ impl Store {
         .await
     }
 
-    /// The last effect that outlives a rewind, of an equal call in the tree of forks, that is not on the visible path now.
-    /// It identifies a call that is requested again after a rewind.
+    /// The last effect that outlives a rewind, for an equal call in the tree of forks that is not on the visible path now. It
+    /// identifies a call that is requested again after a rewind.
     pub async fn effect_again(&self, conversation: ConversationId, digest: Digest) -> Result<Option<Effect>> {
         self.with(conversation, move |rows, loaded| effects::again(rows, loaded, digest)).await
     }
 
-    /// Takes steps of the runs of a conversation, all or none. Words that are said by them are said in the same transaction;
-    /// words that wait or were said already, by their request, are not taken twice.
+    /// Makes steps of a conversation's runs, all or none. Their messages are appended in the same transaction; messages whose
+    /// request was already appended or is waiting are not added twice.
     pub async fn step_runs(
         &self,
         conversation: ConversationId,
@@ -110,12 +109,12 @@ impl Store {
         self.read(|rows| rows.live_runs()).await
     }
 
-    /// What is settled of a conversation's permissions; a fork begins with nothing.
+    /// A conversation's own permissions; a fork begins without any.
     pub async fn permission(&self, conversation: ConversationId) -> Result<Option<Permission>> {
         self.with(conversation, |rows, loaded| rows.permission(loaded.row.log)).await
     }
 
-    /// Settles them.
+    /// Sets them.
     pub async fn set_permission(&self, conversation: ConversationId, permission: Permission) -> Result<()> {
         self.write(move |context| {
             let loaded = context.load(conversation)?;

@@ -1,4 +1,4 @@
-//! The branches of a conversation, each with what tells it from the others. Must never show the words of what is hidden.
+//! The branches of a conversation, each with a distinguishing text. Must never show hidden text.
 
 use retake_core::{Alternative, Branch, ConversationId, EntryId, EntryLine, Leaf, Path, Pos, Records as _};
 
@@ -24,7 +24,7 @@ impl Store {
         self.with(conversation, move |rows, loaded| alternatives(rows, loaded, entry)).await
     }
 
-    /// The answer whose alternatives an entry names: any entry of its turn does.
+    /// The answer with the alternatives of an entry: any entry of its turn names it.
     pub async fn answer_named(&self, conversation: ConversationId, entry: EntryId) -> Result<EntryId> {
         self.with(conversation, move |rows, loaded| {
             let records = loaded.records(rows);
@@ -69,7 +69,7 @@ pub(super) fn branches(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Branch>> 
             leaf: *leaf,
         });
     }
-    // Where the tip is no leaf, the branch whose leaf was said last shows where one is.
+    // If the tip is not a leaf, the branch with the newest leaf contains it.
     if let Some(tip) = conversation.state.tip
         && !branches.iter().any(|branch| branch.current && branch.leaf.pos == tip)
     {
@@ -91,8 +91,7 @@ pub(super) fn branches(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Branch>> 
     Ok(branches)
 }
 
-/// The last entry of a branch behind which no other branch goes, and where the conversation is not: what lies behind it is on
-/// this branch alone.
+/// The last entry of a branch that it shares with another branch or with the path: later entries are on this branch alone.
 fn alone(loaded: &Loaded, leaf: &Leaf, leaves: &[Leaf]) -> Option<Pos> {
     let conversation = &loaded.conversation;
     let leaving = leaves.iter().filter(|other| other.onto == Some(leaf.pos)).filter_map(|other| other.fork);
@@ -101,7 +100,7 @@ fn alone(loaded: &Loaded, leaf: &Leaf, leaves: &[Leaf]) -> Option<Pos> {
     leaving.chain(leaf.fork).chain(tip).max()
 }
 
-/// What a branch is called by: the first message of a person among what is on it alone; without one the first entry there.
+/// The name of a branch: the first message of a person on it alone, or else its first entry there.
 fn called(rows: &dyn Rows, loaded: &Loaded, alone: &Path) -> Result<Option<EntryLine>> {
     match first_in(rows, loaded, &loaded.conversation.visible(alone))? {
         Some(line) => Ok(Some(line)),

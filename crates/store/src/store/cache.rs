@@ -1,5 +1,6 @@
-//! Committed conversations in memory. The writer publishes each one after its commit; a reader adds one that it has loaded, unless it was
-//! published meanwhile. Must never hold what is not committed, nor an older state than the last published one.
+//! Committed conversations in memory. The writer publishes each one after its commit; a reader adds a conversation that it
+//! loaded, unless a newer one was published meanwhile. Must never contain uncommitted state, nor an older state than the last
+//! published one.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,17 +10,17 @@ use retake_core::ConversationId;
 
 use super::load::Loaded;
 
-/// The most conversations kept in memory; then those that were not used for longest are dropped, and loaded again as needed.
+/// The most conversations in memory; beyond that, the least recently used ones are dropped and loaded again as needed.
 const MOST: usize = 4096;
 
-/// Conversations as the writer stages them: nothing is one that has to be loaded again.
+/// Conversations as the writer stages them; `None` must be loaded again.
 pub(super) type Staged = HashMap<ConversationId, Option<Arc<Loaded>>>;
 
 #[derive(Debug)]
 pub(crate) struct Cache {
     most: usize,
     inner: RwLock<Inner>,
-    /// Counts uses: their order, no time.
+    /// Counts uses: an order, not a time.
     uses: AtomicU64,
     loads: AtomicU64,
 }
@@ -40,7 +41,7 @@ struct Kept {
 #[derive(Debug, Default)]
 struct Loading {
     readers: usize,
-    /// Whether the writer has published the conversation since the first of them began: what they load may be older.
+    /// Whether the writer has published the conversation since the first of them began: the loaded state may be older.
     outdated: bool,
 }
 
@@ -63,7 +64,7 @@ impl Cache {
         Some(Arc::clone(&kept.loaded))
     }
 
-    /// Takes over what a commit has made durable.
+    /// Publishes what a commit has made durable.
     pub(super) fn publish(&self, staged: &mut Staged) {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         for (id, conversation) in staged.drain() {
@@ -78,13 +79,13 @@ impl Cache {
         self.drop_oldest(&mut inner);
     }
 
-    /// A reader begins to load a conversation. Called before its transaction begins; [`Cache::end_loading`] has to follow.
+    /// Begins loading a conversation for a reader. Called before its transaction begins; [`Cache::end_loading`] must follow.
     pub(super) fn begin_loading(&self, id: ConversationId) {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         inner.loading.entry(id).or_default().readers += 1;
     }
 
-    /// The reader is done. What it has loaded is kept, unless something newer was published meanwhile.
+    /// Ends loading. The loaded conversation is stored, unless a newer one was published meanwhile.
     pub(super) fn end_loading(&self, id: ConversationId, loaded: Option<&Arc<Loaded>>) {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         let Some(loading) = inner.loading.get_mut(&id) else { return };
@@ -104,7 +105,7 @@ impl Cache {
         inner.kept.insert(id, Kept { loaded, last_use: AtomicU64::new(self.next_use()) });
     }
 
-    /// Drops the least recently used ones where there are too many. Looks at all: less work than loading one.
+    /// Drops the least recently used ones beyond the limit. Scans all: cheaper than loading one.
     fn drop_oldest(&self, inner: &mut Inner) {
         while inner.kept.len() > self.most {
             let oldest = inner.kept.iter().min_by_key(|(_, kept)| kept.last_use.load(Ordering::Relaxed));
@@ -117,7 +118,7 @@ impl Cache {
         self.uses.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many conversations readers have added.
+    /// The number of conversations that readers have added.
     #[cfg(test)]
     pub(super) fn loads(&self) -> u64 {
         self.loads.load(Ordering::Relaxed)
@@ -191,7 +192,7 @@ mod tests {
         assert!(cache.get(id(0)).is_none(), "what has to be loaded again is not kept");
     }
 
-    /// The writer is busy until the test ends: a reader that went through it would never return.
+    /// The writer is busy until the test ends: a reader that needed it would never return.
     #[tokio::test(flavor = "multi_thread")]
     async fn cold_conversation_is_read_while_the_writer_is_busy() {
         let memory = Memory::new();
@@ -203,7 +204,7 @@ mod tests {
         let writing = tokio::spawn(async move {
             busy.write(move |_| {
                 entered.send(()).expect("the test waits");
-                // The sender is gone when the test has read.
+                // The sender is dropped after the test's reading.
                 let _ = is_released.recv();
                 Ok(())
             })

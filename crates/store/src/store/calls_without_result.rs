@@ -1,4 +1,4 @@
-//! Calls that have no result: their process was killed, or they still run. Must never read more than the ends of a few turns.
+//! Calls without a result: their process was killed, or they still run. Must never read more than the ends of a few turns.
 
 use std::collections::HashSet;
 
@@ -8,13 +8,13 @@ use super::load::Loaded;
 use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 
-/// So many of the newest turns are looked at: only the last answer of a turn has calls without results.
+/// How many of the newest turns are checked: only the last answer of a turn can have calls without results.
 const TURNS: usize = 20;
 
-/// So many entries may lie behind that answer: results of its other calls, and notes.
+/// The most entries after that answer: results of its other calls, and messages.
 const BEHIND: usize = 16;
 
-/// Those at the ends of the turns of a path, of the newest turn first.
+/// Those at the ends of a path's turns, of the newest turn first.
 pub(super) fn along(rows: &dyn Rows, loaded: &Loaded, path: &Path) -> Result<Vec<Unanswered>> {
     let mut found = Vec::new();
     let mut end = path.last();
@@ -60,7 +60,7 @@ fn at_end(rows: &dyn Rows, loaded: &Loaded, path: &Path, last: Pos) -> Result<Ve
             });
             let open = (1..).zip(calls).filter(|(_, (call, ..))| !answered.contains(call));
             let open = open.map(|(number, (_, tool, arguments))| {
-                // By what the ledger names a call.
+                // The name of a call in the ledger.
                 let state = rows.effect_began(&format!("{id}-{number}"))?.map(|(_, state)| state);
                 Ok(Unanswered { entry: id, tool, arguments, state, newest: false })
             });

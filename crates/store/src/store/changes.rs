@@ -1,5 +1,5 @@
-//! What changed since a client last looked: the difference between what it saw and what is now, not a replay.
-//! What was said and taken back meanwhile is in neither.
+//! The changes since a client's last reading: the difference between two states, not a replay. Messages that were appended and
+//! rewound meanwhile are in neither.
 
 use retake_core::{Change, Changes, ConversationId, Head, OpNo, Path, Pos, Revision, Seq, Span, difference};
 
@@ -16,7 +16,7 @@ impl Store {
         Ok(all.expect("BUG: no path has more entries than that"))
     }
 
-    /// The same, where no more than `most` entries came, went or look different; nothing else is read.
+    /// The same, if at most `most` entries were added, removed or look different; otherwise nothing is read.
     pub async fn few_changes(
         &self,
         conversation: ConversationId,
@@ -27,8 +27,8 @@ impl Store {
     }
 }
 
-/// The difference between a revision and now. Who saw none yet gets all that there is, a fork's beginning included. Nothing, where
-/// it is of more entries than `most`: then none of them is read.
+/// The difference between a revision and now. A client without a revision gets everything, a fork's base included. `None` if more
+/// than `most` entries changed: then none of them is read.
 pub(super) fn changes(rows: &dyn Rows, now: &Loaded, since: Revision, most: u64) -> Result<Option<Changes>> {
     let last = now.conversation.revision;
     if since > last {
@@ -81,12 +81,12 @@ fn union(mut spans: Vec<Span>) -> Path {
     Path::from_spans(merged)
 }
 
-/// The entries that both have.
+/// The entries that are in both.
 fn common(path: &Path, part: &Path) -> Path {
     Path::from_spans(part.spans().iter().flat_map(|span| path.within(*span).spans().to_vec()))
 }
 
-/// Alternatives that are counted again: another one was said since `head`, or one was touched.
+/// Alternatives whose numbers changed: another one was added since `head`, or one was touched.
 fn regrouped(now: &Loaded, head: Head, touched: &Path) -> Vec<Span> {
     let tree = &now.conversation.tree;
     let is_new = |pos: &Pos| pos.depth == tree.depth() && pos.seq > head.seq.0;
@@ -95,7 +95,7 @@ fn regrouped(now: &Loaded, head: Head, touched: &Path) -> Vec<Span> {
     counted_anew.flatten().map(Span::one).collect()
 }
 
-/// Spans that an operation since `head` made look different: marks, folds, labels, erasures.
+/// Spans that look different because of an operation since `head`: marks, folds, labels, erasures.
 fn touched(rows: &dyn Rows, now: &Loaded, then: &Loaded, head: Head) -> Result<Vec<Span>> {
     let mut spans = Vec::new();
     for op in rows.ops(now.row.log, head.op.next(), now.conversation.head.op)? {
@@ -104,7 +104,7 @@ fn touched(rows: &dyn Rows, now: &Loaded, then: &Loaded, head: Head) -> Result<V
             Change::Label { target: retake_core::LabelTarget::Entry(pos), .. } => spans.push(Span::one(pos)),
             Change::Erase(entries) => {
                 spans.extend(entries.into_iter().map(Span::one));
-                // It may have emptied any name, too.
+                // An erasure may have removed any name, too.
                 spans.extend(now.conversation.state.labels.keys().filter_map(|target| match target {
                     retake_core::LabelTarget::Entry(pos) => Some(Span::one(*pos)),
                     _ => None,
@@ -121,7 +121,7 @@ fn touched(rows: &dyn Rows, now: &Loaded, then: &Loaded, head: Head) -> Result<V
     Ok(spans)
 }
 
-/// The head that a revision left. O(log entries + log operations).
+/// The head at a revision. O(log entries + log operations).
 fn head_at(rows: &dyn Rows, now: &Loaded, revision: Revision) -> Result<Head> {
     let log = now.row.log;
     let last = now.conversation.head;
@@ -130,7 +130,7 @@ fn head_at(rows: &dyn Rows, now: &Loaded, revision: Revision) -> Result<Head> {
     Ok(Head { op: OpNo(op), seq: Seq(seq) })
 }
 
-/// The greatest number up to `last` for which `holds`, which is true up to some number and false behind it.
+/// The greatest number up to `last` for which `holds` is true; it is true up to some number and false after it.
 fn last_below(last: u64, mut holds: impl FnMut(u64) -> Result<bool>) -> Result<u64> {
     let (mut low, mut high) = (0, last);
     while low < high {

@@ -1,4 +1,4 @@
-//! From an action to core's decision: ids become positions, the rest is core's.
+//! Converts an action for core's decision: ids become positions, and core decides.
 
 use retake_core::{Action, Apply, By, Commit, EntryId, Pos, Projection, Scope, Seen};
 
@@ -16,7 +16,7 @@ pub(crate) fn locate(rows: &dyn Rows, loaded: &Loaded, id: EntryId) -> Result<Po
     }
 }
 
-/// What an action becomes. `Erase` is not decided here: it reaches beyond the conversation.
+/// The commit for an action. `Erase` is not decided here: it reaches beyond the conversation.
 pub(crate) fn decide(rows: &dyn Rows, loaded: &Loaded, apply: &Apply) -> Result<Commit> {
     let Apply { action, seen, by } = apply;
     let (conversation, records) = (&loaded.conversation, &loaded.records(rows));
@@ -25,19 +25,19 @@ pub(crate) fn decide(rows: &dyn Rows, loaded: &Loaded, apply: &Apply) -> Result<
     };
     let whole = Apply { action: (**action).clone(), seen: *seen, by: by.clone() };
     let commit = decide(rows, loaded, &whole)?;
-    // Where no call has ever changed a file, there is nothing to keep.
+    // Without a file change by any call, there is nothing to keep.
     match *scope == Scope::Files || has_changes(rows, loaded)? {
         true => conversation.one_half(records, by, (*scope, &undecided_files(rows, loaded)?), commit),
         false => Ok(commit),
     }
 }
 
-/// The plan of an action, made by nobody in particular.
+/// An action for a plan, without a real author.
 pub(crate) fn undecided(action: Action) -> Apply {
     Apply { action, seen: Seen::Anything, by: By::default() }
 }
 
-/// Whether an entry is in a reading.
+/// Whether an entry is in a projection.
 pub(crate) fn shows(loaded: &Loaded, projection: Projection, pos: Pos) -> bool {
     let conversation = &loaded.conversation;
     let visible = conversation.is_on_path(pos) && conversation.mark(pos).is_visible();

@@ -1,4 +1,4 @@
-//! Drafts: what people are about to say. Must never touch the log: a draft is no change of its conversation.
+//! Drafts. Must never change the log: a draft is no change of its conversation.
 
 use retake_core::{ConversationId, Part};
 
@@ -8,8 +8,8 @@ use super::{Context, Store};
 use crate::error::Result;
 
 impl Store {
-    /// Keeps what somebody is about to say, as the one draft of this author here; nothing, of no parts. It is no change of
-    /// the conversation: it has no revision and is in no reading and no export. Subscribers get an event, and `Erase` finds it.
+    /// Stores an author's only draft in a conversation; without parts, removes it. It is no change of the conversation: it has
+    /// no revision and is in no projection and no export. Subscribers get an event, and `Erase` removes it.
     pub async fn set_draft(
         &self,
         conversation: ConversationId,
@@ -19,25 +19,25 @@ impl Store {
         self.write(move |context| context.set_draft(conversation, &author, &parts)).await
     }
 
-    /// The drafts of a conversation with their authors, in the order of names; a fork begins with none.
+    /// The drafts of a conversation with their authors, sorted by name; a fork begins without any.
     pub async fn drafts(&self, conversation: ConversationId) -> Result<Vec<(String, Vec<Part>)>> {
         self.with(conversation, |rows, loaded| rows.drafts(loaded.row.log)).await
     }
 
-    /// Keeps with what this author is about to begin a conversation in a folder; nothing, of no parts. It belongs to no
-    /// conversation and causes no event; `Erase` finds it.
+    /// Stores an author's draft of a new conversation in a folder; without parts, removes it. It belongs to no conversation and
+    /// causes no event; `Erase` removes it.
     pub async fn set_draft_in(&self, folder: String, author: String, parts: Vec<Part>) -> Result<()> {
         self.write(move |context| context.set_draft_in(&folder, &author, &parts)).await
     }
 
-    /// What was kept so; nothing, where nothing was.
+    /// That draft; empty if there is none.
     pub async fn draft_in(&self, folder: String, author: String) -> Result<Vec<Part>> {
         self.read(move |rows| Ok(rows.draft_in(&folder, &author)?.unwrap_or_default())).await
     }
 }
 
 impl Context {
-    /// Keeps somebody's draft, or removes it, of no parts.
+    /// Stores an author's draft; without parts, removes it.
     pub(super) fn set_draft(&mut self, id: ConversationId, author: &str, parts: &[Part]) -> Result<()> {
         let loaded = self.load(id)?;
         let kept = self.rows.drafts(loaded.row.log)?.into_iter().find(|(of, _)| of == author);
@@ -49,7 +49,7 @@ impl Context {
         Ok(())
     }
 
-    /// Keeps with what somebody is about to begin a conversation, or removes it, of no parts.
+    /// Stores an author's draft of a new conversation; without parts, removes it.
     pub(super) fn set_draft_in(&mut self, folder: &str, author: &str, parts: &[Part]) -> Result<()> {
         let kept = self.rows.draft_in(folder, author)?.unwrap_or_default();
         if kept == parts {
@@ -58,7 +58,7 @@ impl Context {
         self.rows.set_draft_in(folder, author, Some(parts).filter(|parts| !parts.is_empty()))
     }
 
-    /// Drops drafts of conversations that nobody has begun, where they contain a text; how many there were.
+    /// Removes drafts of new conversations that contain a text; returns their number.
     pub(super) fn erase_drafts_in(&mut self, text: &str) -> Result<usize> {
         let mut all = self.rows.drafts_in()?;
         all.retain(|(_, author, parts)| {
@@ -70,7 +70,7 @@ impl Context {
         Ok(all.len())
     }
 
-    /// Drops drafts that contain a text; how many there were.
+    /// Removes drafts that contain a text; returns their number.
     pub(super) fn erase_drafts(&mut self, member: &Loaded, text: &str) -> Result<usize> {
         let mut dropped = 0;
         for (author, parts) in self.rows.drafts(member.row.log)? {

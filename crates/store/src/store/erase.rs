@@ -1,6 +1,6 @@
-//! Erase: the one exception to “nothing is lost”. Content is overwritten wherever it is, in every conversation of the
-//! root. Such places are entries, the full-text index, summaries made from them, labels and titles, streams in
-//! progress, drafts, and what calls did to files. A dated operation without the content stays.
+//! Erase: the only exception to “nothing is lost”. Content is overwritten everywhere in every conversation of the root: entries,
+//! the full-text index, summaries of them, labels and titles, streams in progress, drafts, and file changes of calls. A dated
+//! operation without the content stays.
 
 mod beside;
 mod files;
@@ -26,10 +26,10 @@ use crate::error::{Result, StoreError};
 use crate::files::ErasureSum;
 use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo};
 
-/// How many entries are read at once while looking for a text.
+/// The entries that are read at once in a search for a text.
 const PAGE: u64 = 512;
 
-/// What is to be erased, as it was asked for.
+/// What to erase, as requested.
 pub(super) struct Doomed<'a> {
     entries: &'a [EntryId],
     matching: Option<&'a str>,
@@ -43,7 +43,7 @@ impl<'a> Doomed<'a> {
     }
 }
 
-/// Who erases, without what is erased: it must not be written down again.
+/// The author without the erased text, which must not be stored again.
 pub(super) fn by_without(by: &By, matching: Option<&str>) -> By {
     let mut by = by.clone();
     if let Some(text) = matching.filter(|text| !text.is_empty()) {
@@ -55,7 +55,7 @@ pub(super) fn by_without(by: &By, matching: Option<&str>) -> By {
     by
 }
 
-/// Where it is.
+/// The places of the content.
 struct Reach {
     family: Vec<Loaded>,
     rows: Erasure,
@@ -63,7 +63,7 @@ struct Reach {
 }
 
 impl Context {
-    /// Erases these entries with what their calls did to files, and whatever contains the text.
+    /// Erases these entries with the file changes of their calls, and everything that contains the text.
     pub(super) fn erase(
         &mut self,
         loaded: &Loaded,
@@ -97,7 +97,7 @@ impl Context {
         Ok(receipt)
     }
 
-    /// What an erasure would take. Changes nothing.
+    /// What an erasure would remove. Changes nothing.
     pub(super) fn erasing(&mut self, id: ConversationId, what: &Doomed<'_>) -> Result<ErasureSum> {
         let loaded = self.load(id)?;
         let Reach { family, rows, files } = self.reach(&loaded, what)?;
@@ -118,7 +118,7 @@ impl Context {
         Ok(ErasureSum { messages, operations, ..files.summary(&family) })
     }
 
-    /// Whether nothing is left of an entry's content. Of a damaged one nobody knows.
+    /// Whether an entry's content is erased already. For a damaged entry this is not known.
     fn is_erased(&self, key: Key) -> Result<bool> {
         match self.rows.entry(key) {
             Ok(entry) => Ok(!entry.parts.is_empty() && entry.parts.iter().all(|part| *part == Part::Erased)),
@@ -144,20 +144,21 @@ impl Context {
         Ok(Reach { family, rows, files })
     }
 
-    /// What was to be erased from the object store is, but for what is left for later: its names go as well.
+    /// Forgets the names of objects that were erased from the object store, except those that are left for later.
     pub(super) fn objects_erased(&mut self, left: &[ContentHash]) -> Result<()> {
         if noted(&*self.rows)? == left {
             return Ok(());
         }
         let names: Vec<u8> = left.iter().flat_map(|hash| hash.0).collect();
         self.rows.set_note(ERASED_OBJECTS, (!names.is_empty()).then_some(&names))?;
-        // Names nothing: only the pages are to be overwritten.
+        // Erases nothing: only the pages are overwritten.
         self.rows.erase(LogNo(0), &Erasure::default())?;
         self.scrub();
         Ok(())
     }
 
-    /// Drops what is beside the log and contains a text: streams in progress, words that wait, drafts, rules; how many there were.
+    /// Removes content beside the log that contains a text: streams in progress, waiting messages, drafts, rules; returns the
+    /// number.
     fn erase_loose(&mut self, family: &[Loaded], text: &str, now: Time) -> Result<usize> {
         let mut dropped = self.erase_streams(family, text)? + self.erase_drafts_in(text)?;
         for root in family.iter().take(1).map(|member| member.row.root) {
@@ -184,7 +185,7 @@ impl Context {
         Ok(dropped)
     }
 
-    /// Drops streams in progress that contain a text; how many there were.
+    /// Removes streams in progress that contain a text; returns their number.
     fn erase_streams(&mut self, family: &[Loaded], text: &str) -> Result<usize> {
         let mut dropped = 0;
         for stream in self.rows.streams()? {
@@ -205,7 +206,7 @@ impl Context {
         rows.into_iter().map(|row| self.load(row.id).map(|loaded| (*loaded).clone())).collect()
     }
 
-    /// Entries of a conversation's own log that contain a text anywhere, and those where it is in a name.
+    /// Entries of a conversation's own log that contain a text anywhere, and those with the text in a name.
     fn entries_with(
         &self,
         member: &Loaded,
@@ -231,7 +232,7 @@ impl Context {
         Ok(())
     }
 
-    /// The requests of a conversation whose id holds a text.
+    /// The requests of a conversation whose id contains a text.
     fn requests_with(&self, member: &Loaded, text: &str, found: &mut Vec<(LogNo, RequestId)>) -> Result<()> {
         let log = member.row.log;
         let said = self.rows.requests_in(log, 1, member.conversation.tree.last())?;
@@ -244,7 +245,7 @@ impl Context {
         Ok(())
     }
 
-    /// All rows that hold something of what is erased.
+    /// All rows that contain a part of the erased content.
     fn affected(&self, family: &[Loaded], keys: &BTreeSet<Key>, matching: Option<&str>) -> Result<Erasure> {
         let mut erasure = Erasure { entries: keys.iter().copied().collect(), ..Erasure::default() };
         let is_in = |text: &Option<String>| match (text, matching) {
@@ -289,7 +290,7 @@ impl Context {
         Ok(erasure)
     }
 
-    /// A dated operation without the content, in every conversation that showed some; the one asked for gives the
+    /// Appends a dated operation without the content to every conversation that showed some of it; the requested one gives the
     /// receipt.
     fn record_erasure(
         &mut self,

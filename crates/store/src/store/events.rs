@@ -1,5 +1,5 @@
-//! Events for subscribers, and how a conversation's commits are counted: every request that changes something of a
-//! conversation raises its revision. Must never tell anything that is not durable, nor anything out of order.
+//! Events for subscribers, and the revisions of conversations: every request that changes a conversation raises its revision.
+//! Must never send an event that is not durable, nor one out of order.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -12,47 +12,48 @@ use super::{Context, Store};
 use crate::error::Result;
 use crate::rows::{ConversationRow, LogNo, NowRow};
 
-/// How far a subscriber may fall behind before it has missed something.
+/// How many events a subscriber may lag behind before it misses some.
 const BEHIND_MAX: usize = 64;
 
 impl Store {
-    /// Puts a conversation away, or fetches it back. It is no operation: nothing of what was said changes, and there is
-    /// nothing to undo. Subscribers get an event.
+    /// Archives a conversation, or takes it out of the archive. It is no operation: no entry changes, and it cannot be undone.
+    /// Subscribers get an event.
     pub async fn archive(&self, conversation: ConversationId, to: Shelf) -> Result<()> {
         self.write(move |context| context.archive(conversation, to)).await
     }
 
-    /// Subscribes to the commits of a conversation, or of all, from now on: each once it is durable, in their order. A client that subscribes first and then reads what changed misses nothing.
+    /// Subscribes to the commits of a conversation, or of all, from now on: each one after it is durable, in order. A client that
+    /// subscribes first and then reads the changes misses nothing.
     pub fn subscribe(&self, conversation: Option<ConversationId>) -> Subscriber {
         self.subscribers.subscribe(conversation)
     }
 }
 
-/// What a transaction has changed so far.
+/// The changes of a transaction so far.
 #[derive(Debug, Default)]
 pub(super) struct PendingEvents {
     /// By revisions, in order.
     changed: Vec<CommitEvent>,
-    /// Conversations with another draft than before.
+    /// Conversations with a changed draft.
     drafts: Vec<ConversationId>,
-    /// What the request at work changed beside the log: it has a revision when the request is done.
+    /// Changes of the current request beside the log: they get a revision when the request is done.
     beside: Vec<(ConversationId, ChangeKind)>,
 }
 
 impl PendingEvents {
-    /// Where the next request begins.
+    /// The place where the next request begins.
     pub(super) fn mark(&self) -> Mark {
         Mark { changed: self.changed.len(), drafts: self.drafts.len() }
     }
 
-    /// A request is taken back.
+    /// Rolls a request back.
     pub(super) fn back(&mut self, mark: Mark) {
         self.changed.truncate(mark.changed);
         self.drafts.truncate(mark.drafts);
         self.beside.clear();
     }
 
-    /// Everything that the transaction has changed.
+    /// All changes of the transaction.
     pub(super) fn take(&mut self) -> Vec<ChangeEvent> {
         self.beside.clear();
         let changed = std::mem::take(&mut self.changed).into_iter().map(ChangeEvent::Changed);
@@ -61,7 +62,7 @@ impl PendingEvents {
     }
 }
 
-/// A place in what a transaction has changed.
+/// A place in the changes of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     changed: usize,
@@ -69,7 +70,7 @@ pub(super) struct Mark {
 }
 
 impl Context {
-    /// A commit has made the revision that a conversation is at.
+    /// Records the revision that a commit made.
     pub(super) fn made(&mut self, after: &Loaded, commit: &Commit) {
         let erases = commit.ops.iter().any(|op| matches!(op.change, Change::Erase(_)));
         let kinds = [
@@ -82,32 +83,32 @@ impl Context {
         self.events.changed.push(CommitEvent { conversation, revision, kinds });
     }
 
-    /// A conversation is there that was not.
+    /// Records a new conversation.
     pub(super) fn created(&mut self, row: &ConversationRow) {
         let (conversation, revision) = (row.id, row.now.revision);
         self.events.changed.push(CommitEvent { conversation, revision, kinds: vec![ChangeKind::Created] });
     }
 
-    /// Something beside the log of a conversation has changed.
+    /// Records a change beside a conversation's log.
     pub(super) fn touched(&mut self, conversation: ConversationId, kind: ChangeKind) {
         self.events.beside.push((conversation, kind));
     }
 
-    /// The same, of a conversation known by its number.
+    /// The same for a conversation's number.
     pub(super) fn touched_log(&mut self, log: LogNo, kind: ChangeKind) -> Result<()> {
         let row = self.rows.log(log)?;
         self.touched(row.id, kind);
         Ok(())
     }
 
-    /// Somebody's draft is another one.
+    /// Records a changed draft.
     pub(super) fn drafted(&mut self, conversation: ConversationId) {
         if !self.events.drafts.contains(&conversation) {
             self.events.drafts.push(conversation);
         }
     }
 
-    /// Puts a conversation away, or fetches it back.
+    /// Archives a conversation, or takes it out of the archive.
     pub(super) fn archive(&mut self, id: ConversationId, to: Shelf) -> Result<()> {
         let loaded = self.load(id)?;
         let archived = to == Shelf::Archived;
@@ -120,9 +121,10 @@ impl Context {
         Ok(())
     }
 
-    /// A request is done: what it changed beside the log belongs to the revision that it has made, or makes one.
+    /// Ends a request: its changes beside the log belong to the revision that it has made, or make a new one.
     ///
-    /// A request changes conversations of one tree of forks, unless it has said that it looks at a folder, in which several work.
+    /// A request changes conversations of one tree of forks, unless it has declared that it records changes of a folder, in which
+    /// several trees work.
     pub(super) fn count(&mut self, Mark { changed: mark, .. }: Mark) -> Result<()> {
         for (id, kind) in std::mem::take(&mut self.events.beside) {
             let made = self.events.changed[mark..].iter().rposition(|changed| changed.conversation == id);
@@ -153,7 +155,7 @@ impl Context {
         Ok(())
     }
 
-    /// The request at work notes what changed in a folder: that may belong to calls of several trees of forks.
+    /// Declares that the current request records changes of a folder, which may belong to calls of several trees of forks.
     pub(super) fn is_of_folder(&mut self) {
         self.of_folder = true;
     }
@@ -168,12 +170,12 @@ impl Context {
     }
 }
 
-/// Those who follow, by conversation; without one, all of them.
+/// The subscribers by conversation; without one, of all conversations.
 #[derive(Debug, Default)]
 pub(super) struct Subscribers(Mutex<HashMap<Option<ConversationId>, broadcast::Sender<ChangeEvent>>>);
 
 impl Subscribers {
-    /// One more, from now on.
+    /// Adds a subscriber from now on.
     pub(super) fn subscribe(&self, of: Option<ConversationId>) -> Subscriber {
         let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         senders.retain(|_, sender| sender.receiver_count() > 0);
@@ -181,7 +183,7 @@ impl Subscribers {
         Subscriber(sender.subscribe())
     }
 
-    /// Tells what is durable.
+    /// Sends durable events.
     pub(super) fn tell(&self, news: Vec<ChangeEvent>) {
         let senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if senders.is_empty() {
@@ -195,19 +197,19 @@ impl Subscribers {
             };
             let one = one.and_then(|one| senders.get(&Some(one)));
             for sender in all.into_iter().chain(one) {
-                // Nobody may be left who listens.
+                // There may be no subscriber left.
                 drop(sender.send(told.clone()));
             }
         }
     }
 }
 
-/// Hears of each commit once it is durable, in the order of revisions.
+/// A subscriber: gets each commit after it is durable, in the order of revisions.
 #[derive(Debug)]
 pub struct Subscriber(broadcast::Receiver<ChangeEvent>);
 
 impl Subscriber {
-    /// The next one, waiting for it; nothing, when the store is closed. Dropped while it waits, it has lost nothing.
+    /// Waits for the next event; `None` when the store is closed. A dropped wait loses nothing.
     pub async fn next(&mut self) -> Option<ChangeEvent> {
         match self.0.recv().await {
             Ok(told) => Some(told),
@@ -232,8 +234,8 @@ mod tests {
         NewConversation { id, folder: None, title: None, by: By::default() }
     }
 
-    /// The commit fails, since another owner takes over while it is prepared: nobody hears of it. Nor is anybody told of
-    /// what a request did that was refused in the end.
+    /// The commit fails because another owner takes over during its preparation: no event is sent. A refused request causes no
+    /// event either.
     #[tokio::test]
     async fn no_event_before_its_commit_is_durable() {
         let memory = Memory::new();

@@ -1,4 +1,4 @@
-//! Files: what a call did is stored with what it said, and an operation with its file half and its intent, each as one
+//! Files: a call's changes are stored with its result, and an operation with its file half and its intent, each as one
 //! transaction.
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl Context {
         Ok(row.no)
     }
 
-    /// What belongs to calls is theirs, and those that are over are forgotten.
+    /// Attributes changes to calls, and removes ended calls.
     fn saw(&mut self, workspace: WorkspaceNo, calls: CallsSeen) -> Result<()> {
         if !calls.owned.is_empty() {
             self.is_of_folder();
@@ -59,7 +59,7 @@ impl Context {
         let receipt = self.say(id, say)?;
         let loaded = self.load(id)?;
         let after = loaded.conversation.head.seq;
-        // Recorded before: then so were its deltas.
+        // Recorded before, together with its deltas.
         if after == before {
             return Ok(receipt);
         }
@@ -74,7 +74,7 @@ impl Context {
         Ok(receipt)
     }
 
-    /// Puts what a call changed on its paths.
+    /// Adds the layers of a call's changes to its paths.
     fn add_delta(
         &mut self,
         loaded: &Loaded,
@@ -114,7 +114,7 @@ impl Context {
 pub(super) mod step;
 mod target;
 
-/// Whether a call has ever changed something, or may yet.
+/// Whether a call has ever changed something, or still may.
 pub(super) fn has_changes(rows: &dyn Rows, loaded: &Loaded) -> Result<bool> {
     let log = loaded.row.log;
     Ok(rows.last_delta(log)? > 0
@@ -123,7 +123,7 @@ pub(super) fn has_changes(rows: &dyn Rows, loaded: &Loaded) -> Result<bool> {
         || rows.calls()?.iter().any(|call| call.conversation == loaded.row.id))
 }
 
-/// What is in the files of entries whatever is wanted of them, as far as all their deltas say the same.
+/// The entries whose deltas are all completely in the files, and those of whose deltas nothing is there.
 pub(super) fn undecided_files(rows: &dyn Rows, loaded: &Loaded) -> Result<Undecided> {
     let mut applied: BTreeMap<u64, (bool, bool)> = BTreeMap::new();
     for line in rows.deltas(loaded.row.log)?.into_iter().filter(|line| line.paths > 0) {
@@ -147,7 +147,7 @@ fn deltas(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)>>
 }
 
 impl Store {
-    /// The workspace at a path, made where it is new.
+    /// The workspace at a path; a new one if it is not known.
     pub async fn workspace(&self, root: Vec<u8>, identity: (u64, u64), now: Time) -> Result<WorkspaceInfo> {
         let row = WorkspaceInfo { no: WorkspaceNo(0), root, identity, created: now, mark: None };
         self.write(|context| context.workspace(row)).await
@@ -158,7 +158,7 @@ impl Store {
         self.read(|rows| rows.workspaces()).await
     }
 
-    /// Keeps a capture; its number comes back.
+    /// Stores a capture; returns its number.
     pub async fn captured(&self, workspace: WorkspaceNo, capture: NewCapture) -> Result<u64> {
         self.write(move |context| context.captured(workspace, capture)).await
     }
@@ -173,33 +173,32 @@ impl Store {
         self.read(move |rows| rows.captures(workspace, before, limit)).await
     }
 
-    /// The manifests of all captures that somebody named, in all workspaces.
+    /// The manifests of all checkpoints, in all workspaces.
     pub async fn manifests(&self) -> Result<Vec<ContentHash>> {
         self.read(|rows| rows.manifests()).await
     }
 
-    /// The last capture that somebody gave this name.
+    /// The last checkpoint with this name.
     pub async fn checkpoint(&self, workspace: WorkspaceNo, name: String) -> Result<Option<Capture>> {
         self.read(move |rows| rows.checkpoint(workspace, &name)).await
     }
 
-    /// A call begins, that may change these workspaces: a row for each.
+    /// Records a call that may change these workspaces: a row for each.
     pub async fn begin_call(&self, call: Vec<OpenCall>) -> Result<()> {
         self.write(move |context| call.iter().try_for_each(|call| context.rows.insert_call(call))).await
     }
 
-    /// Calls are over that can have changed nothing more in a workspace.
+    /// Removes ended calls that can change nothing more in a workspace.
     pub async fn forget_calls(&self, workspace: WorkspaceNo, ids: Vec<String>) -> Result<()> {
         self.write(move |context| ids.iter().try_for_each(|id| context.rows.remove_call(workspace, id))).await
     }
 
-    /// The calls that may be changing workspaces, in the order of their entries' ids.
+    /// The calls that may change workspaces, in the order of their entries' ids.
     pub async fn open_calls(&self) -> Result<Vec<OpenCall>> {
         self.read(|rows| rows.calls()).await
     }
 
-    /// Stores what somebody said together with what it did to files, a delta for each workspace, and puts the layers on their
-    /// paths.
+    /// Stores an entry together with its file changes, a delta for each workspace, and adds the layers to their paths.
     pub async fn say_changed(
         &self,
         conversation: ConversationId,
@@ -209,22 +208,22 @@ impl Store {
         self.write(move |context| context.say_changed(conversation, say, deltas)).await
     }
 
-    /// Whether a call of a conversation has ever changed something, or may yet: else there is nothing to plan.
+    /// Whether a call of a conversation has ever changed something, or still may: otherwise there is nothing to plan.
     pub async fn has_changes(&self, conversation: ConversationId) -> Result<bool> {
         self.with(conversation, has_changes).await
     }
 
-    /// The deltas of a conversation, first first. Those of its parent are not its own.
+    /// The deltas of a conversation, oldest first. Those of its parent are not its own.
     pub async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>> {
         self.with(conversation, deltas).await
     }
 
-    /// What a delta did.
+    /// The layers of a delta.
     pub async fn delta(&self, conversation: ConversationId, id: DeltaId) -> Result<DeltaLayers> {
         self.with(conversation, move |rows, _| rows.delta(id)).await
     }
 
-    /// The layers of these paths; an untouched path has none.
+    /// The layers of these paths; an unchanged path has none.
     pub async fn layers(
         &self,
         conversation: ConversationId,
@@ -238,7 +237,7 @@ impl Store {
         .await
     }
 
-    /// What belonged in the files before an entry on the path was said.
+    /// The wanted files before an entry on the path.
     pub async fn wanted_before(&self, conversation: ConversationId, entry: EntryId) -> Result<Wanted> {
         self.with(conversation, move |rows, loaded| {
             let pos = locate(rows, loaded, entry)?;
@@ -248,22 +247,22 @@ impl Store {
         .await
     }
 
-    /// What an action wants of files.
+    /// The files that an action wants.
     pub async fn wanted(&self, conversation: ConversationId, action: Action) -> Result<Wanted> {
         self.with(conversation, |rows, loaded| wanted(rows, loaded, action)).await
     }
 
-    /// Writes the name of a staging folder down, before it is made. One at a time in a workspace.
+    /// Records the name of a staging folder before it is created. One at a time in a workspace.
     pub async fn preparing(&self, workspace: WorkspaceNo, staging: String) -> Result<()> {
         self.write(move |context| context.preparing(workspace, staging)).await
     }
 
-    /// What an operation did to files, in the order of the workspaces; nothing, when it did nothing.
+    /// An operation's moves, in the order of the workspaces; empty if it changed no file.
     pub async fn moved(&self, conversation: ConversationId, op: OpNo) -> Result<Vec<Moved>> {
         self.with(conversation, move |rows, loaded| rows.moved(loaded.row.log, op)).await
     }
 
-    /// The last operation before this one that did something to files; without one, the last of all.
+    /// The last operation before this one with file changes; without one, the last of all.
     pub async fn last_moved(
         &self,
         conversation: ConversationId,
@@ -277,7 +276,7 @@ impl Store {
         self.read(|rows| rows.intents()).await
     }
 
-    /// What of files an erasure would take; nothing, for another action. Changes nothing.
+    /// What an erasure would remove from rows about files; `None` for another action. Changes nothing.
     pub async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<ErasureSum> {
         self.write(move |context| match &action {
             Action::Erase { entries, matching, objects } => {
@@ -288,7 +287,8 @@ impl Store {
         .await
     }
 
-    /// Of each other tree of forks a conversation that holds a text, or names one of these objects, and how many of the tree do.
+    /// For each other tree of forks, a conversation that contains a text or names one of these objects, and the number of such
+    /// conversations.
     pub async fn elsewhere(
         &self,
         conversation: ConversationId,
@@ -299,38 +299,38 @@ impl Store {
         self.read(move |rows| elsewhere(rows, conversation, &text, &objects)).await
     }
 
-    /// What erasures named, to be erased from the object store unless something else names it.
+    /// Objects that erasures named, to be erased from the object store unless another row names them.
     pub async fn erased_objects(&self) -> Result<Vec<ContentHash>> {
         self.read(noted).await
     }
 
-    /// It is erased from there: its names are forgotten too, for real. What a file in a folder is now is left for later: it is
-    /// erased by the first erasure, or start, that finds it in no file any more.
+    /// Forgets objects that were erased there, and overwrites their names. Content of current files is left for later: the next
+    /// erasure or start that finds it in no file erases it.
     pub async fn objects_erased(&self, left: Vec<ContentHash>) -> Result<()> {
         self.write(move |context| context.objects_erased(&left)).await
     }
 
-    /// Every file's bytes that a row names, of all conversations and captures.
+    /// Every object that a row names, of all conversations and captures.
     pub async fn claims(&self) -> Result<Vec<Claim>> {
         self.read(|rows| rows.claims()).await
     }
 
-    /// How many captures before a time have no name. The last one of a workspace counts while it says something.
+    /// The number of captures before a time without a name. The last one of a workspace counts if it has changes.
     pub async fn old_captures(&self, before: Time) -> Result<u64> {
         self.read(move |rows| rows.old_captures(before)).await
     }
 
-    /// Forgets captures before a time that have no name; how many there were.
+    /// Removes captures before a time that have no name; returns their number.
     pub async fn forget_captures(&self, before: Time) -> Result<u64> {
         self.write(move |context| context.rows.remove_captures(before)).await
     }
 
-    /// Since when the bytes of what calls and operations did are kept; always, when there is no note.
+    /// The time since which the changes of calls and operations are kept; `None` for always.
     pub async fn kept_since(&self) -> Result<Option<Time>> {
         self.read(kept_since).await
     }
 
-    /// From now on they are kept since this time only.
+    /// Keeps them only since this time from now on.
     pub async fn keep_since(&self, since: Time) -> Result<()> {
         self.write(move |context| {
             let since = kept_since(&*context.rows)?.map_or(since, |before| before.max(since));
@@ -339,7 +339,7 @@ impl Store {
         .await
     }
 
-    /// Forgets a workspace: its captures, and what calls and operations did there. What was said stays.
+    /// Forgets a workspace: its captures, and the changes of calls and operations there. Messages stay.
     pub async fn forget_workspace(&self, workspace: WorkspaceNo) -> Result<()> {
         self.write(move |context| context.rows.remove_workspace(workspace)).await
     }

@@ -1,5 +1,5 @@
-//! From rows to a conversation in memory, now or at an earlier head. O(runs + marks + folds), and what was
-//! changed since the last full state.
+//! Loads a conversation from its rows, now or at an earlier head. O(stretches + marks + folds + changes since the
+//! last full state).
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use retake_core::{
 use crate::error::{Result, StoreError};
 use crate::rows::{ConversationRow, Key, LogNo, ParentRow, Rows};
 
-/// A conversation in memory, and where its rows are.
+/// A conversation in memory, with the places of its rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
     /// Its row.
     pub(crate) row: ConversationRow,
     /// The logs of its lineage: the root's first, its own last.
     pub(crate) lineage: Arc<Vec<LogNo>>,
-    /// What core knows of it.
+    /// Its state in core.
     pub(crate) conversation: Conversation,
 }
 
@@ -39,13 +39,13 @@ impl Loaded {
         self.conversation.tree.knows(pos).then_some(pos)
     }
 
-    /// Its rows, as core reads them.
+    /// Its rows, in the form for core.
     pub(crate) fn records<'a>(&'a self, rows: &'a dyn Rows) -> View<'a> {
         View { rows, loaded: self }
     }
 }
 
-/// The rows of one conversation, as core reads them.
+/// The rows of one conversation, in the form for core.
 pub(crate) struct View<'a> {
     rows: &'a dyn Rows,
     loaded: &'a Loaded,
@@ -96,19 +96,19 @@ impl Records for View<'_> {
     }
 }
 
-/// Loads a conversation as it is now.
+/// Loads the current conversation.
 pub(crate) fn load(rows: &dyn Rows, row: ConversationRow) -> Result<Loaded> {
     let head = row.now.head;
     load_at(rows, row, head)
 }
 
-/// Loads a conversation as it was at `head`. Its tree is that of now: what was said later is in it, off the path.
+/// Loads a conversation at `head`. Its tree is the current one: later entries are in it, off the path.
 pub(crate) fn load_at(rows: &dyn Rows, row: ConversationRow, head: Head) -> Result<Loaded> {
     let (conversation, lineage) = begin(rows, &row)?;
     finish(rows, row, conversation, lineage, head)
 }
 
-/// Loads a conversation that was just made: its parent as it is now is in memory already.
+/// Loads a new conversation, whose current parent is in memory already.
 pub(crate) fn load_new(rows: &dyn Rows, row: ConversationRow, parent: Option<&Loaded>) -> Result<Loaded> {
     let (conversation, lineage) = match (row.parent, parent) {
         (Some(from), Some(parent)) => fork(rows, &row, from, parent)?,
@@ -118,7 +118,7 @@ pub(crate) fn load_new(rows: &dyn Rows, row: ConversationRow, parent: Option<&Lo
     finish(rows, row, conversation, lineage, head)
 }
 
-/// Adds what the conversation's own log and operations made of its beginning, up to `head`.
+/// Adds the conversation's own entries and operations, up to `head`, to its base.
 fn finish(
     rows: &dyn Rows,
     row: ConversationRow,
@@ -153,7 +153,7 @@ fn finish(
     Ok(loaded)
 }
 
-/// The conversation before anything was said in its own log, and its lineage.
+/// The conversation before its first own entry, and its lineage.
 fn begin(rows: &dyn Rows, row: &ConversationRow) -> Result<(Conversation, Vec<LogNo>)> {
     let Some(from) = row.parent else {
         return Ok((Conversation::new(row.id), vec![row.log]));
@@ -162,7 +162,7 @@ fn begin(rows: &dyn Rows, row: &ConversationRow) -> Result<(Conversation, Vec<Lo
     fork(rows, row, from, &parent)
 }
 
-/// A fork before anything was said in its own log, and its lineage.
+/// A fork before its first own entry, and its lineage.
 fn fork(
     rows: &dyn Rows,
     row: &ConversationRow,
@@ -176,7 +176,7 @@ fn fork(
     Ok((parent.conversation.forked(row.id, from.tip, totals), lineage))
 }
 
-/// The revision that made a head.
+/// The revision of a head.
 fn revision_at(rows: &dyn Rows, loaded: &Loaded, head: Head) -> Result<retake_core::Revision> {
     let log = loaded.row.log;
     let by_op = if head.op.0 > 0 { rows.op(log, head.op)?.revision } else { retake_core::Revision(1) };
@@ -187,7 +187,7 @@ fn revision_at(rows: &dyn Rows, loaded: &Loaded, head: Head) -> Result<retake_co
     Ok(by_op.max(by_say))
 }
 
-/// Marks, folds and labels at the conversation's head: the last full state, and what changed since.
+/// Marks, folds and labels at the conversation's head: the last full state, and the changes since.
 fn replay(rows: &dyn Rows, loaded: &mut Loaded) -> Result<()> {
     let log = loaded.row.log;
     let to = loaded.conversation.head.op;

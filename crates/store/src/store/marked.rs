@@ -1,5 +1,5 @@
-//! What is marked, and what operations were about, in words: lists that tell of what a state leaves out, to clients that ask for them. Each reads
-//! what it shows, however long the conversation is.
+//! Lists of marked entries and of what operations affected, for clients that request hidden content. Each reads only what it
+//! shows, however long the conversation is.
 
 use retake_core::{
     Change, Commit, ConversationId, EntryId, Head, Mark, MarkChange, Marked, MarkedLine, MarkedPage, OpNo,
@@ -13,16 +13,16 @@ use super::read::{any_line, line};
 use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 
-/// At most so many steps of an undo or a redo are listed one by one.
+/// The most steps of an undo or a redo that are listed one by one.
 const STEPS: usize = 20;
 
-/// So many of the last operations are looked through for when a mark was given, and so many are read at once.
+/// How many of the last operations are searched for the time of a mark, and the number of those read at once.
 const LOOK_BACK: u64 = 1_024;
 const PAGE: u64 = 128;
 
 impl Store {
-    /// What is hidden, dropped or excluded on the path, newest first; with `before`, what stands before that entry. For who asks for
-    /// just that: no other reading tells of what is hidden.
+    /// Hidden, dropped or excluded entries on the path, newest first; with `before`, those before that entry. Only for clients
+    /// that request them: no projection shows hidden entries.
     pub async fn marked(
         &self,
         conversation: ConversationId,
@@ -32,15 +32,15 @@ impl Store {
         self.with(conversation, move |rows, loaded| marked(rows, loaded, before, limit)).await
     }
 
-    /// The marks that the messages of an earlier head have now and did not have then, each pair (then, now) with how many have it.
-    /// A return to that head leaves them.
+    /// The marks that the messages of an earlier head have now and did not have then: each pair (then, now) with its number of
+    /// messages. A restore of that head leaves them.
     pub async fn other_marks(&self, id: ConversationId, head: Head) -> Result<Vec<((Mark, Mark), u64)>> {
         let now = self.now(id).await?;
         self.with_at(id, Some(head), move |_, then| Ok(then.conversation.other_marks(&now.conversation)))
             .await
     }
 
-    /// All of a turn that is on the path, with its marks, hidden entries too; 0 is what was said before the first turn.
+    /// All entries of a turn on the path, with their marks, hidden ones too; 0 is the part before the first turn.
     pub async fn turn_entries(
         &self,
         conversation: ConversationId,
@@ -50,7 +50,7 @@ impl Store {
     }
 }
 
-/// What is marked on the path, newest first.
+/// The marked entries on the path, newest first.
 pub(super) fn marked(
     rows: &dyn Rows,
     loaded: &Loaded,
@@ -77,8 +77,7 @@ pub(super) fn marked(
     Ok(MarkedPage { marked: lines.collect::<Result<_>>()?, more })
 }
 
-/// When each piece got its mark, by the last operation that gave it, as far as operations are looked through; a mark of a parent has
-/// none.
+/// When each group got its mark: the last operation that set it, within the searched operations; a parent's mark has none.
 fn since(rows: &dyn Rows, loaded: &Loaded, pieces: &[Marked]) -> Result<Vec<Option<Time>>> {
     let mut times = vec![None; pieces.len()];
     let mut waiting: Vec<usize> = (0..pieces.len()).collect();
@@ -107,15 +106,15 @@ fn since(rows: &dyn Rows, loaded: &Loaded, pieces: &[Marked]) -> Result<Vec<Opti
     Ok(times)
 }
 
-/// All of a turn that is on the path, with its marks.
+/// All entries of a turn on the path, with their marks.
 pub(super) fn of_turn(rows: &dyn Rows, loaded: &Loaded, number: u64) -> Result<Vec<(EntryId, Mark)>> {
     let records = loaded.records(rows);
     let part = loaded.conversation.turn_part(&records, number)?;
     part.positions().map(|pos| Ok((records.meta(pos)?.id, loaded.conversation.mark(pos)))).collect()
 }
 
-/// The message that an operation led to, if it moved the tip, or the first one that it marked. Words that are hidden are left out. One
-/// row, whatever the operation.
+/// The entry that an operation moved to, or the first one that it marked. Hidden text is left out. Reads one row for any
+/// operation.
 pub(super) fn aim(rows: &dyn Rows, loaded: &Loaded, op: &Operation) -> Result<Option<StepTarget>> {
     let tree = &loaded.conversation.tree;
     let pos = match (op.reason, &op.change) {
@@ -134,7 +133,7 @@ fn at(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<StepTarget> {
     Ok(StepTarget { turn: line.meta.totals.turns, line })
 }
 
-/// What the first steps of an undo or a redo are.
+/// The first steps of an undo or a redo.
 pub(super) fn steps(rows: &dyn Rows, loaded: &Loaded, commit: &Commit) -> Result<Vec<StepLine>> {
     let steps = commit.ops.iter().filter_map(|op| match op.reason {
         Reason::Undo(step) | Reason::Redo(step) => Some(step),

@@ -1,20 +1,19 @@
-//! The requests that wait for the writer: which of them share a transaction.
+//! The queue of requests for the writer, and which of them share a transaction.
 
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-/// The most requests that one transaction takes.
+/// The most requests in one transaction.
 pub(super) const BATCH_MAX: usize = 256;
 
-/// How long the writer waits for one who wrote the last time, too: less than most disks take for a sync.
+/// How long the writer waits for requesters that also wrote the last time: less than most disks need for a sync.
 const GATHER: Duration = Duration::from_micros(200);
 
-/// Requests in their order. One that writes much shares a transaction with no other one, so that no small one waits for it longer
-/// than for its own turn.
+/// Requests in order. A large one has a transaction of its own, so that a small one waits for it no longer than for its own turn.
 pub(super) struct Queue<J> {
     waiting: Receiver<J>,
     is_alone: fn(&J) -> bool,
-    /// The next one, where it is alone.
+    /// The next request, if it must be alone.
     next: Option<J>,
 }
 
@@ -23,9 +22,9 @@ impl<J> Queue<J> {
         Self { waiting, is_alone, next: None }
     }
 
-    /// What the next transaction takes: whatever waits. Where several wrote together the last time, they all have just got their
-    /// answers and are about to write again. So the first of them waits for the others. Otherwise it alone would get every other
-    /// sync. Nothing, when nobody is left who could ask.
+    /// The requests for the next transaction: all that wait. If several were written together the last time, they have just got
+    /// their replies and may write again. So the first of them waits for the others: otherwise it alone would get every other
+    /// sync. `None` if all senders are gone.
     pub(super) fn gather(&mut self, together: usize) -> Option<Vec<J>> {
         let first = self.next.take().or_else(|| self.waiting.recv().ok())?;
         if (self.is_alone)(&first) {
@@ -40,7 +39,7 @@ impl<J> Queue<J> {
         Some(jobs)
     }
 
-    /// One that waits now and is not alone.
+    /// A waiting request that may share the transaction.
     pub(super) fn another(&mut self) -> Option<J> {
         if self.next.is_some() {
             return None;

@@ -1,4 +1,4 @@
-//! Reading a conversation: pages of a projection, prompts, targets, branches, plans. Each reads what it shows.
+//! Reads a conversation: pages of a projection, prompts, targets, branches, plans. Each reads only what it shows.
 
 use retake_core::{
     Action, Alternative, CallLine, Change, Conversation, Entry, EntryId, EntryLine, EntryPage, Head, Mark,
@@ -12,16 +12,16 @@ use super::load::{Loaded, load};
 use crate::error::{Result, StoreError};
 use crate::rows::{ConversationRow, Rows};
 
-/// How many entries a plan shows in lines.
+/// The entries of a plan that are shown as lines.
 const PLAN_LINES: usize = 20;
 
-/// How many entries of a prompt are read at a time: its messages are to be in memory, not its entries beside them.
+/// How many entries of a prompt are read at a time: only its messages must be in memory.
 const PROMPT_CHUNK: usize = 1000;
 
-/// How many entries a list looks through for a first message.
+/// How many entries are searched for a list's first message.
 const PREVIEW_SEARCH: u64 = 32;
 
-/// An entry in one line; without its words, when the state hides it.
+/// An entry in one line; without its text if the state hides it.
 pub(super) fn line(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<EntryLine> {
     let mut line = any_line(rows, loaded, pos)?;
     if !loaded.conversation.mark(pos).is_visible() {
@@ -31,12 +31,12 @@ pub(super) fn line(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<EntryLi
     Ok(line)
 }
 
-/// An entry in one line, whatever its mark: for clients that ask for hidden entries, or see what `show` would bring back.
+/// An entry in one line, whatever its mark: for clients that request hidden entries, or see what `show` would bring back.
 pub(super) fn any_line(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<EntryLine> {
     let key = loaded.key(pos)?;
     match rows.entry(key) {
         Ok(entry) => Ok(line_of(pos, entry)),
-        // Who spoke, and when, may still be known.
+        // Author and time may still be readable.
         Err(StoreError::Damaged { why, .. }) => {
             let meta = retake_core::Meta { pos, ..rows.meta(key)? };
             Ok(EntryLine { meta, preview: format!("[damaged: {why}]"), called: None })
@@ -45,7 +45,7 @@ pub(super) fn any_line(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<Ent
     }
 }
 
-/// The line of an entry that was read.
+/// The line of an entry.
 pub(super) fn line_of(pos: Pos, entry: Entry) -> EntryLine {
     let preview = preview(&entry.parts);
     let has_words = entry.parts.iter().filter_map(Part::as_text).any(|text| !text.trim().is_empty());
@@ -58,7 +58,7 @@ pub(super) fn line_of(pos: Pos, entry: Entry) -> EntryLine {
     EntryLine { meta: retake_core::Meta { pos, ..entry.meta }, preview, called }
 }
 
-/// The pieces of a reading, as (span, mark, fold).
+/// The pieces of a projection, as (span, mark, fold).
 fn pieces(conversation: &Conversation, projection: Projection) -> Vec<retake_core::Piece> {
     let mut pieces = conversation.timeline();
     if projection == Projection::Prompt {
@@ -67,7 +67,7 @@ fn pieces(conversation: &Conversation, projection: Projection) -> Vec<retake_cor
     pieces
 }
 
-/// A page: the newest, or what lies next to a cursor that the reading shows.
+/// A page: the newest entries, or those next to a cursor of the projection.
 pub(super) fn page(
     rows: &dyn Rows,
     loaded: &Loaded,
@@ -122,7 +122,7 @@ fn take(path: &Path, count: u64, newest: bool) -> Path {
     Path::from_spans(spans)
 }
 
-/// Entries as the timeline shows them. A damaged one says so in its place.
+/// Entries in the timeline. A damaged one is shown as such.
 pub(super) fn shown(rows: &dyn Rows, loaded: &Loaded, part: &Path) -> Result<Vec<ShownEntry>> {
     let conversation = &loaded.conversation;
     let pieces = conversation.timeline();
@@ -157,7 +157,7 @@ pub(super) fn shown(rows: &dyn Rows, loaded: &Loaded, part: &Path) -> Result<Vec
     Ok(shown)
 }
 
-/// One entry as the timeline shows it.
+/// One entry in the timeline.
 pub(super) fn shown_entry(rows: &dyn Rows, loaded: &Loaded, id: EntryId) -> Result<Option<ShownEntry>> {
     let pos = locate(rows, loaded, id)?;
     if !shows(loaded, Projection::Timeline, pos) {
@@ -167,7 +167,7 @@ pub(super) fn shown_entry(rows: &dyn Rows, loaded: &Loaded, id: EntryId) -> Resu
     Ok(shown(rows, loaded, &only)?.pop())
 }
 
-/// Which alternative a visible answer is, and of how many. Reads rows only where there are siblings.
+/// The number of a visible answer among its alternatives, and their count. Reads rows only if there are siblings.
 fn alternative(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<Option<(usize, usize)>> {
     let conversation = &loaded.conversation;
     if conversation.tree.children(conversation.tree.after(pos)).len() < 2 {
@@ -178,7 +178,7 @@ fn alternative(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<Option<(usi
     Ok(at.filter(|_| alternatives.len() > 1).map(|at| (at + 1, alternatives.len())))
 }
 
-/// What entries say to a model. A damaged one is left out.
+/// The messages of entries for a model. A damaged one is left out.
 fn said(entries: Vec<Result<Entry>>, messages: &mut Vec<Message>) -> Result<()> {
     for entry in entries {
         match entry {
@@ -194,7 +194,7 @@ fn said(entries: Vec<Result<Entry>>, messages: &mut Vec<Message>) -> Result<()> 
     Ok(())
 }
 
-/// The prompt, repaired. A damaged entry is left out; the timeline says so.
+/// The repaired prompt. A damaged entry is left out; the timeline shows it.
 pub(super) fn prompt(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Message>> {
     let mut messages = Vec::new();
     for piece in loaded.conversation.prompt() {
@@ -225,7 +225,7 @@ pub(super) fn alternatives(rows: &dyn Rows, loaded: &Loaded, id: EntryId) -> Res
     lines.collect()
 }
 
-/// What an action would do.
+/// The plan of an action.
 pub(super) fn plan(rows: &dyn Rows, loaded: &Loaded, action: Action) -> Result<Planned> {
     let commit = decide(rows, loaded, &undecided(action))?;
     let plan = loaded.conversation.plan(&loaded.records(rows), &commit)?;
@@ -274,7 +274,7 @@ pub(super) fn ops(rows: &dyn Rows, loaded: &Loaded, range: OpRange) -> Result<Op
     Ok(OpPage { ops: ops.collect::<Result<_>>()?, more: first.0 > 1 })
 }
 
-/// A conversation in short.
+/// A conversation's summary.
 pub(super) fn summary(rows: &dyn Rows, loaded: &Loaded) -> Result<Summary> {
     let conversation = &loaded.conversation;
     let row = &loaded.row;
@@ -311,13 +311,13 @@ pub(super) fn summary(rows: &dyn Rows, loaded: &Loaded) -> Result<Summary> {
     })
 }
 
-/// The first visible message that a person said, among the first entries of the timeline.
+/// The first visible message of a person, among the first entries of the timeline.
 fn first_message(rows: &dyn Rows, loaded: &Loaded) -> Result<String> {
     let first = first_in(rows, loaded, &loaded.conversation.scheduling())?;
     Ok(first.map(|line| line.preview).unwrap_or_default())
 }
 
-/// The same of what was said in a fork itself.
+/// The same within a fork's own entries.
 fn own_message(rows: &dyn Rows, loaded: &Loaded) -> Result<Option<String>> {
     if loaded.row.parent.is_none() {
         return Ok(None);
@@ -328,7 +328,7 @@ fn own_message(rows: &dyn Rows, loaded: &Loaded) -> Result<Option<String>> {
     Ok(first_in(rows, loaded, &Path::from_spans(own))?.map(|line| line.preview))
 }
 
-/// What a conversation is called in a hit: its title, else what was said first in a fork, else what was said first.
+/// A conversation's name in a hit: its title, else the first message in a fork itself, else its first message.
 pub(super) fn called(rows: &dyn Rows, loaded: &Loaded) -> Result<String> {
     if let Some(title) = loaded.conversation.state.title() {
         return Ok(title.to_owned());
@@ -336,7 +336,7 @@ pub(super) fn called(rows: &dyn Rows, loaded: &Loaded) -> Result<String> {
     own_message(rows, loaded)?.map_or_else(|| first_message(rows, loaded), Ok)
 }
 
-/// The first message of a path that a person said, among the first entries of it.
+/// The first message of a person, among the first entries of a path.
 pub(super) fn first_in(rows: &dyn Rows, loaded: &Loaded, path: &Path) -> Result<Option<EntryLine>> {
     for span in take(path, PREVIEW_SEARCH, false).spans() {
         let log = loaded.key(span.first())?.log;
@@ -349,7 +349,7 @@ pub(super) fn first_in(rows: &dyn Rows, loaded: &Loaded, path: &Path) -> Result<
     Ok(None)
 }
 
-/// The conversations of a page, in short. A damaged one says so in its place, and the others are shown.
+/// The summaries of a page. A damaged conversation is shown as such, and the others are not affected.
 pub(super) fn summaries(rows: &dyn Rows, page: Vec<ConversationRow>) -> Result<Vec<Summary>> {
     let summaries = page.into_iter().map(|row| {
         let read = load(rows, row.clone()).and_then(|loaded| summary(rows, &loaded));
@@ -363,7 +363,7 @@ pub(super) fn summaries(rows: &dyn Rows, page: Vec<ConversationRow>) -> Result<V
     summaries.collect()
 }
 
-/// What can be said of a conversation whose rows can't be read.
+/// The summary of a conversation whose rows cannot be read.
 fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
     Summary {
         id: row.id,
@@ -384,14 +384,14 @@ fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
     }
 }
 
-/// The content of an entry, where it may be shown: words that were hidden or dropped since do not come back.
+/// The content of an entry if it may be shown: hidden or dropped text does not come back.
 pub(super) fn composed(rows: &dyn Rows, loaded: &Loaded, id: EntryId) -> Result<Option<Vec<Part>>> {
     let pos = locate(rows, loaded, id)?;
     let is_visible = loaded.conversation.mark(pos).is_visible();
     Ok(if is_visible { Some(rows.entry(loaded.key(pos)?)?.parts) } else { None })
 }
 
-/// The content of an entry that a reading of this state may show, or that is on another branch.
+/// The content of an entry that is visible in this state, or on another branch.
 pub(super) fn content(rows: &dyn Rows, loaded: &Loaded, id: EntryId) -> Result<Vec<Part>> {
     let pos = locate(rows, loaded, id)?;
     match loaded.conversation.mark(pos) {

@@ -1,4 +1,4 @@
-//! Readings of conversations: a list of them, one of them, its pages and entries.
+//! Reads of conversations: their list, one of them, its pages and entries.
 
 use retake_core::{
     ConversationId, EntryId, EntryPage, Head, ListRequest, Message, Meta, NetChange, OpNo, OpPage, OpRange,
@@ -14,7 +14,7 @@ use crate::reading::Snapshot;
 use crate::rows::{LogNo, Rows};
 
 impl Store {
-    /// Reads a conversation as it is now.
+    /// Reads the current conversation.
     pub(super) async fn with<V: Send + 'static>(
         &self,
         id: ConversationId,
@@ -24,7 +24,7 @@ impl Store {
         self.read(move |rows| reader(rows, &loaded)).await
     }
 
-    /// Reads a conversation as it is now or was at a head.
+    /// Reads a conversation, now or at a head.
     pub(super) async fn with_at<V: Send + 'static>(
         &self,
         id: ConversationId,
@@ -40,25 +40,25 @@ impl Store {
         .await
     }
 
-    /// The conversation as it is now.
+    /// The current conversation.
     pub async fn snapshot(&self, conversation: ConversationId) -> Result<Snapshot> {
         Ok(Snapshot { loaded: self.now(conversation).await? })
     }
 
-    /// The conversation in short.
+    /// A conversation's summary.
     pub async fn summary(&self, conversation: ConversationId) -> Result<Summary> {
         self.with(conversation, read::summary).await
     }
 
-    /// Conversations, newest change first (of changes in one millisecond, that of the newer conversation), one more than asked
-    /// for where there are more.
+    /// Conversations, the last changed first (of changes in one millisecond, the newer conversation), one more than requested if
+    /// there are more.
     pub async fn list(&self, request: ListRequest) -> Result<Vec<Summary>> {
         self.read(move |rows| read::summaries(rows, rows.conversations(&request)?)).await
     }
 
-    /// Conversations whose id begins so, at most `limit`.
+    /// Conversations whose id has this prefix, at most `limit`.
     pub async fn conversations_like(&self, prefix: String, limit: usize) -> Result<Vec<ConversationId>> {
-        // One that is in memory is there.
+        // A conversation in memory exists.
         if let Some(id) = prefix.parse().ok().filter(|id| prefix.len() == 32 && self.cache.get(*id).is_some())
         {
             return Ok(vec![id]);
@@ -66,7 +66,7 @@ impl Store {
         self.read(move |rows| rows.conversations_like(&prefix, limit)).await
     }
 
-    /// Forks of a conversation, with the last entry that each begins with.
+    /// The forks of a conversation, with the last entry of each one's base.
     pub async fn forks(&self, conversation: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>> {
         self.with(conversation, |rows, parent| {
             let mut forks = Vec::new();
@@ -82,7 +82,7 @@ impl Store {
         .await
     }
 
-    /// A page of a reading.
+    /// A page of a projection.
     pub async fn page(
         &self,
         conversation: ConversationId,
@@ -101,17 +101,17 @@ impl Store {
         .await
     }
 
-    /// An entry as the timeline shows it; nothing, when it does not.
+    /// An entry in the timeline; `None` if it does not show it.
     pub async fn shown(&self, conversation: ConversationId, entry: EntryId) -> Result<Option<ShownEntry>> {
         self.with(conversation, move |rows, loaded| read::shown_entry(rows, loaded, entry)).await
     }
 
-    /// The prompt, repaired, now or at an earlier head.
+    /// The repaired prompt, now or at an earlier head.
     pub async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>> {
         self.with_at(conversation, at, read::prompt).await
     }
 
-    /// What the operations from `first` on changed in all, up to a head.
+    /// The net change of the operations from `first` on, up to a head.
     pub async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<NetChange> {
         self.with(conversation, move |rows, loaded| {
             let records = loaded.records(rows);
@@ -134,12 +134,12 @@ impl Store {
         self.with(conversation, move |rows, loaded| read::ops(rows, loaded, range)).await
     }
 
-    /// What was said in an entry that this conversation shows, or has on another branch.
+    /// The content of an entry that is visible in this conversation, or on another branch.
     pub async fn content(&self, conversation: ConversationId, entry: EntryId) -> Result<Vec<Part>> {
         self.with(conversation, move |rows, loaded| read::content(rows, loaded, entry)).await
     }
 
-    /// Where and when an entry that the conversation knows was said, also on another branch.
+    /// The place and time of an entry that the conversation knows, also on another branch.
     pub async fn meta(&self, conversation: ConversationId, entry: EntryId) -> Result<Meta> {
         self.with(conversation, move |rows, loaded| {
             let pos = locate(rows, loaded, entry)?;
@@ -153,10 +153,10 @@ impl Store {
         self.with(conversation, move |rows, loaded| Ok(rows.meta(loaded.key(pos)?)?.id)).await
     }
 
-    /// An entry of any conversation whose id begins so, and the conversation that has it. For ids that a conversation does not know.
+    /// An entry of any conversation whose id has this prefix, and its conversation. For ids that a conversation does not know.
     pub async fn home_of(&self, prefix: String) -> Result<Option<(EntryId, ConversationId)>> {
         self.read(move |rows| {
-            // Ids are looked for in each tree of forks by its index.
+            // Each tree of forks has its own index of ids.
             let all = rows.conversations(&ListRequest { limit: usize::MAX, ..ListRequest::default() })?;
             let roots: BTreeSet<LogNo> = all.into_iter().map(|row| row.root).collect();
             for root in roots {
@@ -169,7 +169,7 @@ impl Store {
         .await
     }
 
-    /// Entries that the conversation knows and whose id begins so, at most `limit`.
+    /// Entries that the conversation knows and whose id has this prefix, at most `limit`.
     pub async fn entries_like(
         &self,
         conversation: ConversationId,
@@ -177,7 +177,7 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<EntryId>> {
         self.with(conversation, move |rows, loaded| {
-            // Those of other conversations of the root don't count, so that more are looked at until enough are left.
+            // Entries of other conversations of the root do not count, so more are read until enough are left.
             let mut most = limit;
             loop {
                 let found = rows.entries_like(loaded.row.root, &prefix, most)?;

@@ -1,4 +1,4 @@
-//! What is written, and what is known of a request before and after it. Each of these is one request of the writer or one reading.
+//! Writes, and the receipts of requests. Each function is one request to the writer or one reading.
 
 use retake_core::{
     Action, Apply, By, ConversationId, NewConversation, NewFork, Planned, Receipt, ReceiptDetails, RequestId,
@@ -11,22 +11,22 @@ use crate::error::Result;
 use crate::stream::StreamRow;
 
 impl Store {
-    /// Makes a conversation.
+    /// Creates a conversation.
     pub async fn create(&self, new: NewConversation) -> Result<Receipt> {
         self.write(|context| context.create(new)).await
     }
 
-    /// Makes a fork of a conversation as it is now. Nothing is copied.
+    /// Creates a fork of the current conversation. Nothing is copied.
     pub async fn fork(&self, fork: NewFork) -> Result<Receipt> {
         self.write(|context| context.fork(fork)).await
     }
 
-    /// Stores what somebody said.
+    /// Appends a message.
     pub async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt> {
         self.write(move |context| context.say(conversation, say)).await
     }
 
-    /// Stores many things said, in order, all or none.
+    /// Appends several messages in order, all or none.
     pub async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt> {
         self.write(move |context| {
             let mut all: Option<Receipt> = None;
@@ -41,8 +41,8 @@ impl Store {
         .await
     }
 
-    /// Goes back and says something there, as one step: an edit. The receipts of both;
-    /// the request id is the say's.
+    /// Moves back and appends a message there, as one step: an edit. Returns both receipts; the request id belongs to the
+    /// message.
     pub async fn say_at(
         &self,
         conversation: ConversationId,
@@ -57,23 +57,24 @@ impl Store {
         self.write(move |context| context.apply(conversation, apply)).await
     }
 
-    /// Says what `apply` would do.
+    /// Plans `apply`.
     pub async fn plan(&self, conversation: ConversationId, action: Action) -> Result<Planned> {
         self.with(conversation, |rows, loaded| read::plan(rows, loaded, action)).await
     }
 
-    /// The receipt of an earlier request of that id and wording in this conversation, if there was one. Look it up before the names in a request: they may mean something else by now.
+    /// The receipt of an earlier request with this id and digest in this conversation, if there was one. Look it up before the
+    /// names in a request: they may mean something else by now.
     pub async fn receipt(&self, conversation: ConversationId, by: By) -> Result<Option<Receipt>> {
         self.write(move |context| context.receipt(conversation, &by)).await
     }
 
-    /// The receipt of the conversation that an earlier request of that id and wording made, if there was one.
+    /// The receipt of the conversation that an earlier request with this id and digest created, if there was one.
     pub async fn created(&self, by: By) -> Result<Option<Receipt>> {
         self.write(move |context| context.created_before(&by, Some(by.wording.unwrap_or_default()))).await
     }
 
-    /// The receipt of the request with this id in a conversation, whatever its wording was; without a conversation, of the request
-    /// that made one.
+    /// The receipt of the request with this id in a conversation, whatever its digest; without a conversation, of the request
+    /// that created one.
     pub async fn receipt_of(
         &self,
         of: Option<ConversationId>,
@@ -82,7 +83,7 @@ impl Store {
         self.write(move |context| context.receipt_of(of, request)).await
     }
 
-    /// The details that go with a receipt of this conversation.
+    /// The details for a receipt of this conversation.
     pub async fn receipt_details(&self, receipt: &Receipt) -> Result<ReceiptDetails> {
         let (ops, composer) = (receipt.ops.clone(), receipt.composer);
         if ops.is_empty() && composer.is_none() {
@@ -97,7 +98,7 @@ impl Store {
         .await
     }
 
-    /// Saves a stream in progress, outside the log; `None` when it came to nothing.
+    /// Saves a stream in progress, outside the log; `None` removes it.
     pub async fn save_stream(&self, conversation: ConversationId, stream: Option<StreamRow>) -> Result<()> {
         self.write(move |context| {
             let log = context.load(conversation)?.row.log;

@@ -1,4 +1,4 @@
-//! What became of a run, for the same request when it comes again: a lost reply must not ask the model twice.
+//! The result of a run for a repeated request: a lost reply must not cause a second call of the model.
 
 use retake_core::{Change, ConversationId, OpNo, Pos, Receipt, Role, RunResult};
 
@@ -10,13 +10,13 @@ use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 
 impl Store {
-    /// What became of the run that an earlier request began; `receipt` is that request's.
+    /// The result of the run that an earlier request began; `receipt` is that request's.
     pub async fn answered(&self, conversation: ConversationId, receipt: Receipt) -> Result<RunResult> {
         self.with(conversation, move |rows, loaded| answered(rows, loaded, &receipt)).await
     }
 }
 
-/// What became of the run that a request began: with a prompt, with a step back to one, or with the answer or the tool's result itself.
+/// The result of the run that a request began: with a prompt, with a move to one, or with the answer or the tool's result itself.
 pub(super) fn answered(rows: &dyn Rows, loaded: &Loaded, receipt: &Receipt) -> Result<RunResult> {
     let (prompt, since) = match (receipt.entries.first(), receipt.ops.last()) {
         (Some(id), _) => {
@@ -44,8 +44,8 @@ pub(super) fn answered(rows: &dyn Rows, loaded: &Loaded, receipt: &Receipt) -> R
     Ok(if waits { RunResult::Waiting } else { RunResult::Nothing })
 }
 
-/// Whether the tip was moved between an operation and an answer: then it is another run's, for nothing moves while a
-/// model answers.
+/// Whether the tip moved between an operation and an answer: then the answer belongs to another run, because nothing moves while
+/// a model answers.
 fn moved_between(rows: &dyn Rows, loaded: &Loaded, op: OpNo, answer: Pos) -> Result<bool> {
     let last = loaded.conversation.last_op_at(&loaded.records(rows), answer.seq - 1)?;
     let between = last.map_or(Ok(Vec::new()), |last| rows.ops(loaded.row.log, op.next(), last.no))?;

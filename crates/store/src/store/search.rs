@@ -1,7 +1,7 @@
-//! Search, through the path's spans: nothing is ever indexed again by a rewind.
+//! Search through the path's spans: a rewind never causes new indexing.
 //!
-//! A backend streams matching rows in the order asked for; here each is looked at in the state of a conversation
-//! that has it, until enough are found. What a state omits is neither a hit nor the context of one.
+//! A backend streams matching rows in the requested order; each is checked in the state of a conversation that
+//! contains it, until enough are found. Must never show, as a hit or as its context, what the state omits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::error::{Result, StoreError};
 use crate::query::{Query, Snippet};
 use crate::rows::{Key, LogNo, Rows};
 
-/// About how many characters of text stand around a match.
+/// The approximate length of the text around a match, in characters.
 const SNIPPET_CHARS: usize = 160;
 
 impl Store {
@@ -29,7 +29,7 @@ impl Store {
     }
 }
 
-/// A conversation that is searched, with its path worked out once.
+/// A conversation to search, with its path.
 struct Searched {
     loaded: Arc<Loaded>,
     path: Path,
@@ -41,7 +41,7 @@ impl Searched {
         Self { path: loaded.conversation.path(), loaded, title: None }
     }
 
-    /// How an entry stands here.
+    /// The standing of an entry here.
     fn standing(&self, pos: Pos) -> Standing {
         match self.path.contains(pos) {
             true => Standing::OnPath(self.loaded.conversation.mark(pos)),
@@ -50,11 +50,11 @@ impl Searched {
     }
 }
 
-/// Conversations met during one search.
+/// The conversations of one search.
 struct Family<'a> {
     rows: &'a dyn Rows,
     met: HashMap<LogNo, Searched>,
-    /// Forks of each root, but only where there are any.
+    /// Forks of each root that has any.
     forks: HashMap<LogNo, Vec<LogNo>>,
 }
 
@@ -67,7 +67,7 @@ impl Family<'_> {
         self.met.get_mut(&log).ok_or(StoreError::Closed)
     }
 
-    /// The conversation to show a row in: its own, else the first fork that shows it.
+    /// The conversation for showing a row: its own, else the first fork with it.
     fn home(&mut self, key: Key, include: Include) -> Result<Option<(LogNo, Pos, Standing)>> {
         let own = self.meet(key.log)?;
         let root = own.loaded.row.root;
@@ -77,7 +77,7 @@ impl Family<'_> {
             self.forks.insert(root, tree);
         }
         logs.extend(self.forks[&root].iter().copied().filter(|log| *log > key.log));
-        // Where a fork shows it plainly, that is better than the parent's “rewound”.
+        // A fork with a visible entry is better than the parent with a rewound one.
         for plain in [Include::default(), include] {
             for log in &logs {
                 let searched = self.meet(*log)?;
@@ -94,7 +94,7 @@ impl Family<'_> {
     }
 }
 
-/// Runs a search. `only` is the conversation asked for, as it is now.
+/// Runs a search. `only` is the requested conversation in its current state.
 pub(super) fn search(rows: &dyn Rows, request: &SearchRequest, only: Option<Arc<Loaded>>) -> Result<Hits> {
     let (query, understood) = Query::parse(&request.query);
     if query.any.is_empty() || query.only_excludes {
@@ -133,7 +133,7 @@ pub(super) fn search(rows: &dyn Rows, request: &SearchRequest, only: Option<Arc<
     Ok(Hits { hits: hits.collect::<Result<_>>()?, more, understood })
 }
 
-/// The rows that a conversation can show: its spans, or for an audit all that it knows.
+/// The rows that a conversation can show: its spans, or for an audit all its rows.
 fn ranges(loaded: &Loaded, include: Include) -> Result<Vec<(LogNo, u64, u64)>> {
     let tree = &loaded.conversation.tree;
     let path = if include.rewound { tree.base().clone() } else { loaded.conversation.path() };
@@ -147,7 +147,7 @@ fn ranges(loaded: &Loaded, include: Include) -> Result<Vec<(LogNo, u64, u64)>> {
     Ok(ranges)
 }
 
-/// A hit with its snippet and its neighbours in the same reading.
+/// A hit with its snippet and its neighbours in the same projection.
 fn hit(
     family: &mut Family<'_>,
     shown: &dyn Fn(&[Part]) -> Snippet,

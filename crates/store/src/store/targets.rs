@@ -1,4 +1,4 @@
-//! Turns to go back to, each with what it did itself. Reads rows of the page alone, however long the conversation is.
+//! Rewind targets, each with the effects of its turn. Reads only the rows of the page, however long the conversation is.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 
 impl Store {
-    /// Turns to go back to, newest first.
+    /// Rewind targets, newest first.
     pub async fn targets(
         &self,
         conversation: ConversationId,
@@ -24,7 +24,7 @@ impl Store {
         self.with(conversation, move |rows, loaded| targets(rows, loaded, before, limit)).await
     }
 
-    /// The entry that opened turn `number` (from 1) of the timeline.
+    /// The entry that opened turn `number` (from 1) in the timeline.
     pub async fn turn(&self, conversation: ConversationId, number: u64) -> Result<Option<EntryId>> {
         self.with(conversation, move |rows, loaded| {
             let records = loaded.records(rows);
@@ -34,7 +34,7 @@ impl Store {
         .await
     }
 
-    /// What an answer asked for now would answer.
+    /// The entry that an answer would follow now.
     pub async fn answering(&self, conversation: ConversationId) -> Result<Answering> {
         self.with(conversation, |rows, loaded| {
             let tip = loaded.conversation.state.tip;
@@ -45,7 +45,7 @@ impl Store {
     }
 }
 
-/// Turns to go back to, newest first.
+/// Rewind targets, newest first.
 pub(super) fn targets(
     rows: &dyn Rows,
     loaded: &Loaded,
@@ -67,7 +67,7 @@ pub(super) fn targets(
     lines.collect()
 }
 
-/// What each of these turns did, oldest first: a look at the ledger and one at the deltas for each span of them all.
+/// The work of each of these turns, oldest first: one reading of the ledger and one of the deltas for each span of all.
 fn did(rows: &dyn Rows, loaded: &Loaded, turns: &[Target]) -> Result<Vec<TurnWork>> {
     let mut did = vec![TurnWork::default(); turns.len()];
     let mut deltas = vec![0_u64; turns.len()];
@@ -86,8 +86,8 @@ fn did(rows: &dyn Rows, loaded: &Loaded, turns: &[Target]) -> Result<Vec<TurnWor
             deltas[turn] += 1;
         }
     }
-    // Of several deltas some may have changed the same paths, and of several paths some may be folders of others: only then
-    // are their paths read.
+    // Several deltas may have changed the same paths, and several paths may include folders of others: only then are their
+    // paths read.
     let several = turns.iter().zip(deltas.iter().zip(&did));
     let several = several.filter(|(_, (deltas, did))| **deltas > 1 || did.files > 1).map(|(turn, _)| turn);
     let several = Path::from_spans(several.flat_map(|turn| turn.own.spans()).copied());
@@ -100,7 +100,7 @@ fn did(rows: &dyn Rows, loaded: &Loaded, turns: &[Target]) -> Result<Vec<TurnWor
         }
     }
     for (did, paths) in did.iter_mut().zip(paths).filter(|(_, paths)| !paths.is_empty()) {
-        // What is in a folder comes right after it, and tells of it.
+        // The content of a folder comes right after it and counts instead of it.
         let all: Vec<_> = paths.into_iter().collect();
         let is_told = |at: usize| {
             let (place, path) = &all[at];

@@ -1,7 +1,7 @@
-//! What goes out: exports in pieces that are all of one state, and the care of the whole store.
+//! Exports in pieces of one state, and the upkeep of the whole store.
 //!
-//! A piece is as large as a reply may be, never as large as a conversation. An export reads the export
-//! projection and nothing else; only a full export, which has a request of its own, holds what a state omits.
+//! A piece fits into a reply, however long the conversation is. An export reads the export projection and nothing else; only a
+//! full export, with a request of its own, contains what a state omits.
 
 mod full;
 mod import;
@@ -24,17 +24,17 @@ use full::full_piece;
 #[cfg(test)]
 pub(crate) use import::arguments as import_arguments;
 
-/// A piece ends behind the entry that reaches so many bytes of content.
+/// A piece ends after the entry that reaches this many bytes of content.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// A piece has at most so many entries.
+/// The most entries in a piece.
 const PIECE_ENTRIES: u64 = 512;
 
-/// Entries that are read at a time.
+/// How many entries are read at a time.
 const STEP: u64 = 16;
 
 impl Store {
-    /// A piece of an export, from where the last one ended; the first one fixes the state for all.
+    /// A piece of an export after the previous one; the first one fixes the state for all.
     pub async fn export(&self, conversation: ConversationId, from: Option<ExportPlace>) -> Result<Excerpt> {
         self.with_at(conversation, from.map(|from| from.head), move |rows, loaded| {
             excerpt(rows, loaded, from.map_or(0, |from| from.done))
@@ -42,7 +42,7 @@ impl Store {
         .await
     }
 
-    /// A piece of a full export of the whole tree of forks, from the cursor of the last one.
+    /// A piece of a full export of the whole tree of forks, from the previous one's cursor.
     pub async fn export_full(
         &self,
         conversation: ConversationId,
@@ -52,23 +52,23 @@ impl Store {
             .await
     }
 
-    /// Makes a conversation of what was said elsewhere, as one step. Asked again, the receipt tells how it is now.
+    /// Creates a conversation from imported entries, as one step. A repeated request gets the current receipt.
     pub async fn import(&self, import: Import) -> Result<Receipt> {
         self.write(|context| context.import(import)).await
     }
 
-    /// Restores a tree of forks exactly, as one step; the receipt is the root's. The same request again gets the same receipt.
+    /// Restores a tree of forks exactly, as one step; the receipt is the root's. A repeated request gets the same receipt.
     pub async fn restore_full(&self, import: FullImport, request: Option<RequestId>) -> Result<Receipt> {
         self.write(|context| context.restore_full(import, request)).await
     }
 
-    /// Writes a consistent copy of the whole store while it is in use. It goes to a file that is not there yet, or
-    /// without a name to a dated one beside the store.
+    /// Writes a consistent copy of the whole store while it is in use. The file must not exist yet; without a name, it is a
+    /// dated one beside the store.
     pub async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied> {
         self.read(move |rows| copied(rows, to.as_deref(), now)).await
     }
 
-    /// Looks the whole store through.
+    /// Checks the whole store.
     pub async fn check(&self, care: Care) -> Result<Checked> {
         let found = self.read(look_through).await?;
         if care == Care::Look || found.problems.is_empty() {
@@ -80,7 +80,7 @@ impl Store {
     }
 }
 
-/// A piece of the export projection, behind the first `done` entries.
+/// A piece of the export projection, after the first `done` entries.
 fn excerpt(rows: &dyn Rows, loaded: &Loaded, done: u64) -> Result<Excerpt> {
     let pieces = loaded.conversation.export();
     let whole = Path::from_spans(pieces.iter().map(|piece| piece.span));
@@ -124,7 +124,7 @@ fn about(rows: &dyn Rows, loaded: &Loaded) -> Result<About> {
     })
 }
 
-/// An entry with its alternatives: those that were there at the head, whatever was said later.
+/// An entry with its alternatives at the head; later ones are left out.
 fn exported(rows: &dyn Rows, loaded: &Loaded, mut shown: retake_core::ShownEntry) -> Result<Exported> {
     let Some(_) = shown.alternative else {
         return Ok(Exported { shown, alternatives: Vec::new() });
@@ -138,7 +138,7 @@ fn exported(rows: &dyn Rows, loaded: &Loaded, mut shown: retake_core::ShownEntry
     for pos in siblings {
         match rows.entry(loaded.key(pos)?) {
             Ok(entry) => alternatives.push((pos, entry)),
-            // What can't be read is no answer to choose; the check of the store tells of it.
+            // An unreadable entry is left out of the alternatives; the check of the store reports it.
             Err(StoreError::Damaged { .. }) => {}
             Err(other) => return Err(other),
         }
@@ -152,7 +152,7 @@ fn exported(rows: &dyn Rows, loaded: &Loaded, mut shown: retake_core::ShownEntry
     Ok(Exported { shown, alternatives })
 }
 
-/// About how large an entry is in an export.
+/// The approximate size of an entry in an export.
 fn size(exported: &Exported) -> usize {
     let parts = |entry: &Entry| entry.parts.iter().map(part_bytes).sum::<usize>();
     let own = exported.shown.entry.as_ref().map_or(0, parts);
@@ -181,7 +181,7 @@ fn copied(rows: &dyn Rows, to: Option<&FilePath>, now: Time) -> Result<Copied> {
     Ok(Copied { path, bytes })
 }
 
-/// Looks at every conversation: what the backend finds, and whether each can be loaded.
+/// Checks every conversation: the backend's problems, and whether each can be loaded.
 fn look_through(rows: &dyn Rows) -> Result<Checked> {
     let Findings { problems, details } = rows.problems()?;
     let mut checked = Checked { problems, details, ..Checked::default() };
@@ -189,7 +189,7 @@ fn look_through(rows: &dyn Rows) -> Result<Checked> {
     loop {
         let page = match rows.conversations(&request) {
             Ok(page) => page,
-            // A list that can't be read is what a check is there to tell of.
+            // A list that cannot be read is reported by the check.
             Err(error @ (StoreError::Damaged { .. } | StoreError::Database { .. })) => {
                 checked.problems.push(Finding::unreadable(error));
                 return Ok(checked);
@@ -212,7 +212,7 @@ fn look_through(rows: &dyn Rows) -> Result<Checked> {
     }
 }
 
-/// What was found, and is no longer there after the mending.
+/// The problems that were found, and that a repair has fixed.
 fn mended(found: Checked, after: Checked) -> Checked {
     let gone = found.problems.iter().any(|problem| !after.problems.contains(problem));
     Checked { mended: gone.then_some(Repair::Indexes).into_iter().collect(), ..after }

@@ -1,5 +1,5 @@
-//! Receipts of requests that had nothing to change. No row of the log tells of them, so they are noted beside it: a retry must not
-//! do later what the first attempt found done. Must never keep a digest of what was erased.
+//! Receipts of requests that changed nothing. The log has no row for them, so they are stored in notes: a retry must not make a
+//! change that the first attempt did not need. Must never contain a digest of erased content.
 
 use retake_core::{Digest, EntryId, Head, Receipt, RequestId, Revision};
 
@@ -10,7 +10,7 @@ use super::write::{empty_plan, receipt_of, same_arguments};
 use crate::error::{Result, StoreError};
 use crate::rows::{Fingerprint, LogNo};
 
-/// How the notes of a tree of forks begin.
+/// The prefix of the notes of a tree of forks.
 fn of_root(root: LogNo) -> String {
     format!("unchanged {} ", root.0)
 }
@@ -20,7 +20,7 @@ fn by_request(loaded: &Loaded, request: &RequestId) -> String {
 }
 
 impl Context {
-    /// Notes that a request has changed nothing, where it can come again. The receipt comes back.
+    /// Notes a request without changes, if it can be repeated. Returns the receipt.
     pub(super) fn note_unchanged(
         &mut self,
         loaded: &Loaded,
@@ -37,7 +37,7 @@ impl Context {
         Ok(receipt)
     }
 
-    /// The receipt of a request that has changed nothing.
+    /// The receipt of a request without changes.
     pub(super) fn unchanged_before(
         &self,
         loaded: &Loaded,
@@ -54,7 +54,7 @@ impl Context {
         Ok(Some(Receipt { head, revision, entries: entry.into_iter().collect(), ..receipt }))
     }
 
-    /// Drops the notes of requests whose id holds a text; how many there were.
+    /// Removes the notes of requests whose id contains a text; returns their number.
     pub(super) fn erase_unchanged(&mut self, root: LogNo, text: &str) -> Result<usize> {
         let mut dropped = 0;
         for (name, _) in self.rows.notes(&of_root(root))? {
@@ -66,7 +66,7 @@ impl Context {
         Ok(dropped)
     }
 
-    /// Something of this tree of forks is erased: no digest of what was said stays. The id alone counts then.
+    /// After an erasure in this tree of forks, removes all digests. Then the id alone counts.
     pub(super) fn forget_unchanged(&mut self, root: LogNo) -> Result<()> {
         for (name, note) in self.rows.notes(&of_root(root))? {
             let print = Fingerprint::default();

@@ -1,4 +1,4 @@
-//! Writing: new conversations, says, and operations; receipts, and the same receipt again for the same request.
+//! Writes: new conversations, messages, and operations; receipts, and the same receipt for a repeated request.
 
 use retake_core::{
     Action, Apply, By, Change, Commit, ConversationId, Digest, EntryId, Head, KeptChange, KeptPath,
@@ -16,13 +16,13 @@ use crate::error::{Result, StoreError};
 use crate::record::encode_flags;
 use crate::rows::{ConversationRow, Fingerprint, LogNo, NowRow, ParentRow, Rows};
 
-/// A time from outside that is further ahead than this is nonsense, in milliseconds: a day.
+/// How far in the future an external time may be, in milliseconds: a day.
 const FAR_FUTURE: i64 = 24 * 60 * 60 * 1000;
 
-/// Deltas may cost this much, in bytes, before a full state is kept; then as much as the state itself.
+/// The bytes of deltas before a full state is stored; or the size of the state itself, if it is larger.
 const STATE_EVERY: u64 = 16 * 1024;
 
-/// The digest that tells a request from another: of the words that a client sent, where they are known.
+/// The digest of a request: of the client's wording, if known.
 fn digest_by(by: &By, own: impl FnOnce() -> Digest) -> Digest {
     by.wording.unwrap_or_else(own)
 }
@@ -81,7 +81,7 @@ impl Context {
         self.begin_conversation(row, Some(&parent), fork.title, &fork.by)
     }
 
-    /// Adds a conversation, which begins with what `parent` is now, where there is one.
+    /// Adds a conversation; a fork begins with the current path of `parent`.
     pub(super) fn begin_conversation(
         &mut self,
         row: ConversationRow,
@@ -107,7 +107,7 @@ impl Context {
         Ok(receipt)
     }
 
-    /// The receipt of a conversation that the same request made.
+    /// The receipt of a conversation that the same request created.
     pub(super) fn created_before(&mut self, by: &By, print: Option<Digest>) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
@@ -130,7 +130,7 @@ impl Context {
         Ok(Some(receipt))
     }
 
-    /// Stores what somebody said.
+    /// Appends a message.
     pub(crate) fn say(&mut self, id: ConversationId, say: SayRequest) -> Result<Receipt> {
         let loaded = self.load(id)?;
         let print = digest_by(&say.by, || said_digest(&say));
@@ -170,7 +170,7 @@ impl Context {
         Ok(receipt)
     }
 
-    /// Goes back and says something there.
+    /// Moves back and appends a message there.
     pub(crate) fn say_at(
         &mut self,
         id: ConversationId,
@@ -211,7 +211,7 @@ impl Context {
         self.apply_keeping(id, apply, Vec::new())
     }
 
-    /// The same, with single paths that a person keeps as they are.
+    /// The same, with single paths that a person adopts.
     pub(super) fn apply_keeping(
         &mut self,
         id: ConversationId,
@@ -231,7 +231,7 @@ impl Context {
             let by = by_without(&apply.by, matching.as_deref());
             let receipt = self.erase(&loaded, &what, &by, print.current)?;
             let request = by.request.as_ref().filter(|_| receipt.unchanged);
-            // Its arguments are what nothing is to be kept of.
+            // Its arguments must not be stored.
             return self.note_unchanged(&loaded, request, Fingerprint::default(), receipt);
         }
         let records = loaded.records(&*self.rows);
@@ -251,13 +251,13 @@ impl Context {
         Ok(receipt_of(&after, commit, &plan, composer))
     }
 
-    /// The receipt of what the same request made, before anything else of it is looked at.
+    /// The receipt of the same earlier request, checked before anything else.
     pub(crate) fn receipt(&mut self, id: ConversationId, by: &By) -> Result<Option<Receipt>> {
         let loaded = self.load(id)?;
         self.recorded(&loaded, by, Some(by.wording.unwrap_or_default()))
     }
 
-    /// The receipt of a request in a conversation, or of the request that made one, whatever its words were.
+    /// The receipt of a request in a conversation, or of the request that created one, whatever its digest.
     pub(crate) fn receipt_of(
         &mut self,
         of: Option<ConversationId>,
@@ -273,7 +273,7 @@ impl Context {
         }
     }
 
-    /// The receipt of an entry or operation that the same request made, or of one that had nothing to make.
+    /// The receipt of an entry or operation of the same earlier request, or of one without changes.
     fn recorded(&mut self, loaded: &Loaded, by: &By, print: Option<Digest>) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
@@ -298,7 +298,7 @@ impl Context {
         replayed(&*self.rows, loaded, ops).map(Some)
     }
 
-    /// Appends a commit's rows; the conversation after it comes back.
+    /// Appends a commit's rows; returns the conversation after it.
     pub(super) fn append(
         &mut self,
         loaded: &Loaded,
@@ -335,7 +335,7 @@ impl Context {
     }
 }
 
-/// About how large a full state is when it is kept.
+/// The approximate size of a stored full state.
 fn estimated_bytes(state: &retake_core::State) -> u64 {
     let folds: usize = state.folds.all().iter().map(|fold| 16 + fold.covers.spans().len() * 12).sum();
     let labels: usize = state.labels.values().map(|name| 16 + name.len()).sum();
@@ -364,21 +364,21 @@ pub(super) fn same_arguments(
     recorded: Option<Fingerprint>,
     print: Option<Digest>,
 ) -> Result<()> {
-    // Whoever looks a request up does not repeat it.
+    // A lookup by id has no digest to compare.
     let Some(print) = print else { return Ok(()) };
     match recorded {
-        // An erasure leaves nothing of the arguments, not even their digest: then the id alone counts.
+        // An erasure removes even the digest of the arguments: then the id alone counts.
         Some(recorded) if print.matches(recorded) || recorded == Fingerprint::default() => Ok(()),
         _ => Err(StoreError::RequestReused(request.clone())),
     }
 }
 
-/// A time that its author gave, or now, when it is nonsense.
+/// The author's time, or now if it is implausible.
 pub(super) fn sane(time: Option<Time>, now: Time) -> Time {
     time.filter(|time| (0..=now.0.saturating_add(FAR_FUTURE)).contains(&time.0)).unwrap_or(now)
 }
 
-/// The receipt of a say.
+/// The receipt of a message.
 pub(super) fn said(after: &Loaded, entry: Option<EntryId>) -> Receipt {
     Receipt {
         entries: entry.into_iter().collect(),
@@ -387,7 +387,7 @@ pub(super) fn said(after: &Loaded, entry: Option<EntryId>) -> Receipt {
     }
 }
 
-/// The receipt of a say that was stored before, in the own log.
+/// The receipt of a message that was stored before, in the own log.
 pub(super) fn said_before(rows: &dyn Rows, loaded: &Loaded, meta: &Meta) -> Result<Receipt> {
     let last = loaded.conversation.last_op_at(&loaded.records(rows), meta.pos.seq - 1)?;
     let head = Head { op: last.map_or(OpNo(0), |op| op.no), seq: Seq(meta.pos.seq) };
@@ -408,7 +408,7 @@ pub(super) fn empty_plan(loaded: &Loaded) -> Plan {
     }
 }
 
-/// The receipt of a commit that led to `after`.
+/// The receipt of a commit with the result `after`.
 pub(super) fn receipt_of(after: &Loaded, commit: Commit, plan: &Plan, composer: Option<EntryId>) -> Receipt {
     Receipt {
         conversation: after.row.id,
@@ -424,7 +424,7 @@ pub(super) fn receipt_of(after: &Loaded, commit: Commit, plan: &Plan, composer: 
     }
 }
 
-/// The receipt of operations that were made before: made again from the state that they were made in.
+/// The receipt of earlier operations, computed again from the state before them.
 fn replayed(rows: &dyn Rows, loaded: &Loaded, ops: Vec<Operation>) -> Result<Receipt> {
     let (first, last) = (&ops[0], &ops[ops.len() - 1]);
     let before = Head { op: OpNo(first.no.0 - 1), seq: first.at };

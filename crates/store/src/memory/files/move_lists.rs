@@ -9,16 +9,16 @@ use crate::rows::{ConversationRow, LogNo, MoveListRows, OpenList};
 
 type Moves = RedBlackTreeMapSync<FilePath, PathMove>;
 
-/// All lists: what they hold, and whose they are.
+/// All lists: their moves and their operations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MoveLists {
     moves: RedBlackTreeMapSync<(LogNo, u64), Moves>,
-    /// Those that an operation names, and whether they are open.
+    /// Lists that an operation names, and whether they are open.
     named: Vec<(OpenList, bool)>,
 }
 
 impl MoveLists {
-    /// What an operation did in a workspace: what its row says, or its list.
+    /// An operation's moves in a workspace, from its row or its list.
     pub(super) fn whole(&self, log: LogNo, op: OpNo, row: &Moved) -> Moved {
         let of = |list: &OpenList| (list.log, list.op, list.workspace) == (log, op, row.workspace);
         let list = self.named.iter().find(|(list, _)| of(list));
@@ -29,7 +29,7 @@ impl MoveLists {
         }
     }
 
-    /// The layers of a path, where an open list has them.
+    /// The layers of a path in an open list.
     pub(super) fn open_layers(&self, log: LogNo, workspace: WorkspaceNo, path: &FilePath) -> Option<&Stack> {
         let here = |list: &OpenList| list.log == log && list.workspace == workspace;
         let mut open = self.named.iter().filter(|(list, open)| *open && here(list));

@@ -1,4 +1,4 @@
-//! Lines of a full export for turns with tools: the ledger, runs and permissions, each as its row has it.
+//! Lines of a full export for turns with tools: the ledger, runs and permissions, each as in its row.
 
 use retake_core::{Fence, Permission, Run, RunNo, Time};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::transfer::FullEffect;
 #[serde(deny_unknown_fields)]
 pub(super) struct EffectRecord {
     conversation: usize,
-    /// The entry that asks for the call.
+    /// The entry that requests the call.
     seq: u64,
     call: String,
     tool: String,

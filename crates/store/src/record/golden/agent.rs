@@ -1,4 +1,4 @@
-//! The records of turns with tools, as they are written.
+//! Golden records of turns with tools.
 
 use retake_core::{
     EffectClass, EffectState, Fence, Mark, Mode, Part, Permission, Pos, Rule, Ruling, Run, RunNo, RunState,

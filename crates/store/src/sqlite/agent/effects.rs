@@ -1,4 +1,4 @@
-//! The ledger of effects: names, classes and digests, never what a call was told.
+//! The ledger of effects: names, classes and digests. Must never contain the arguments of a call.
 
 use retake_core::{ConversationId, Effect, EffectState, EntryId, StartedCall, Time};
 use rusqlite::{Connection, params};
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::record::{Decoded, decode_effect_class, decode_effect_state, encode_effect_state};
 use crate::rows::{EffectRows, Fingerprint, Key, LogNo};
 
-/// What stays of a digest: it is made from the content and could confirm a guess.
+/// The digest of an erased call: a real one could confirm a guess of the content.
 const ERASED: Fingerprint = [0; 16];
 
 macro_rules! select {
@@ -60,7 +60,7 @@ const LIKE: Sql = (
 );
 const ONE: Sql = ("look a call up", "SELECT began, state FROM effect WHERE call = ?");
 
-/// Every statement that reads effects, for the test that none of them scans.
+/// The statements that read effects, for the test that none of them scans a table.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[IN, LEDGER, BEGUN, LIKE, ONE];
 
@@ -81,7 +81,7 @@ fn read(cells: &mut Cells<'_>) -> Decoded<(Key, Effect)> {
     ))
 }
 
-/// Overwrites what the ledger has of the calls that an entry asks for: their tools, and the digests of their arguments.
+/// Overwrites the ledger's tools and digests for the calls of an entry.
 pub(in crate::sqlite) fn erase(db: &Connection, key: Key) -> Result<()> {
     let sql = (
         "erase an effect",

@@ -1,4 +1,4 @@
-//! The index of facts: what entries make known, by key, so that one seek finds the last of them. It can be rebuilt from the entries.
+//! The index of facts by key: one seek finds the last fact of a key. It can be rebuilt from the entries.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::record::decode_parts;
 use crate::rows::{ConversationRow, FactRows, Key, LogNo, facts_of};
 
-/// What the facts of a log are, by entry and key.
+/// The facts of a log, by entry and key.
 pub(in crate::sqlite) type Known = BTreeMap<(u64, String), String>;
 
 const BEFORE: Sql = (
@@ -33,7 +33,7 @@ const ALL: Sql = (
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1",
 );
 
-/// Every statement that reads facts, for the test that none of them scans.
+/// The statements that read facts, for the test that none of them scans a table.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[BEFORE, KEY, ALL];
 
@@ -46,7 +46,7 @@ fn add(db: &Connection, root: LogNo, log: LogNo, seq: u64, fact: &Fact) -> Resul
     run(db, sql, params![root.0, log.0, fact.key, int(seq), fact.value]).map(drop)
 }
 
-/// Takes the facts of an entry out.
+/// Removes the facts of an entry.
 pub(in crate::sqlite) fn remove(db: &Connection, key: Key) -> Result<()> {
     let sql = (
         "take facts away",
@@ -56,7 +56,7 @@ pub(in crate::sqlite) fn remove(db: &Connection, key: Key) -> Result<()> {
     run(db, sql, params![key.log.0, int(key.seq)]).map(drop)
 }
 
-/// All facts of a log, as the index has them.
+/// All facts of a log in the index.
 pub(in crate::sqlite) fn known(db: &Connection, log: LogNo) -> Result<Known> {
     let facts = all(db, ALL, [log.0], of("a fact", log), |cells| {
         Ok(((cells.count()?, cells.next()?), cells.next()?))
@@ -64,8 +64,8 @@ pub(in crate::sqlite) fn known(db: &Connection, log: LogNo) -> Result<Known> {
     Ok(facts?.into_iter().collect())
 }
 
-/// Rebuilds the index from the entries, within the caller's transaction. An entry that can't be read is not in it; `check`
-/// tells of it.
+/// Rebuilds the index from the entries, within the caller's transaction. An entry that cannot be read is left out; `check`
+/// reports it.
 pub(in crate::sqlite) fn rebuild(db: &Connection) -> Result<()> {
     let attempt = || StoreError::database("rebuild the index of facts");
     db.execute_batch("DELETE FROM fact").map_err(attempt())?;

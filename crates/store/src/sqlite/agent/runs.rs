@@ -1,4 +1,5 @@
-//! Runs. That one runs and one waits at most is the schema's to hold, whatever the code above does.
+//! Rows of runs. The schema ensures that at most one runs and one waits, whatever the code above
+//! does.
 
 use retake_core::{ConversationId, Fence, Permission, Run, RunNo, Runs};
 use rusqlite::params;
@@ -54,7 +55,7 @@ const PERMISSION: Sql = (
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1",
 );
 
-/// Every statement that reads runs of a conversation, for the test that none of them scans.
+/// The statements that read runs of a conversation, for the test that none of them scans a table.
 #[cfg(test)]
 pub(super) const READS: &[Sql] = &[RUNNING, QUEUED, LAST, FENCE, NEWEST, BETWEEN, PERMISSION];
 
@@ -77,7 +78,7 @@ impl RunRows for SqliteRows {
     }
 
     fn set_run(&mut self, home: &ConversationRow, run: &Run) -> Result<()> {
-        // Not `REPLACE`: it would silently take the place of another one that runs.
+        // Not `REPLACE`: it would silently replace another running one.
         let sql = (
             "keep a run",
             "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (root, log, no)

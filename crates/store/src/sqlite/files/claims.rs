@@ -1,4 +1,4 @@
-//! Who names which bytes, of the whole store: the one reading of files' rows that goes through all of them.
+//! Which rows name which objects, for the whole store: the only reading that scans all rows about files.
 
 use retake_core::{Capture, ConversationId, DeltaId, LogNo, Moved, OpNo, Time, WorkspaceNo};
 use rusqlite::Connection;

@@ -1,5 +1,5 @@
-//! Erases in a backup what is erased of files in the store: deltas that differ, the layers that they put on paths, what
-//! operations did, captures. Rows of these never change but by erasing.
+//! Erases in a backup the file changes that are erased in the store: deltas that differ, their layers, moves of
+//! operations, captures. These rows only change by erasing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ const CHANGED: Sql = (
      FROM main.delta AS old JOIN store.delta AS now USING (root, log, no) WHERE old.layers <> now.layers",
 );
 
-/// The key of a delta, and what it has lost.
+/// The key of a delta, and what it lost.
 struct Lost {
     root: i64,
     id: DeltaId,
@@ -28,7 +28,7 @@ struct Lost {
     layers: String,
 }
 
-/// In a transaction on the backup, the store attached as `store`.
+/// Runs in a transaction on the backup, with the store attached as `store`.
 pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
     let name = || "a delta of a backup".to_owned();
     let lost = all(backup, CHANGED, [], name, |cells| {
@@ -53,7 +53,7 @@ pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
              WHERE now.root = moved.root AND now.log = moved.log AND now.op = moved.op
              AND now.workspace = moved.workspace AND (now.moves, now.list) IS NOT (moved.moves, moved.list)",
         ),
-        // One that an erasure went over is in the operation's row since.
+        // Moves that an erasure rewrote are in the operation's row since.
         (
             "erase lists of moves",
             "DELETE FROM main.moved_path WHERE NOT EXISTS (SELECT 1 FROM main.moved WHERE moved.root = moved_path.root
@@ -71,7 +71,7 @@ pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
              WHERE now.workspace = capture.workspace AND now.no = capture.no
              AND (now.name, now.changes) IS NOT (capture.name, capture.changes)",
         ),
-        // What the store has forgotten can't be looked through for what is erased.
+        // Rows that the store has forgotten cannot be compared with what is erased.
         (
             "forget captures",
             "DELETE FROM main.capture WHERE NOT EXISTS (SELECT 1 FROM store.capture AS now

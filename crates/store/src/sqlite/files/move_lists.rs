@@ -1,4 +1,4 @@
-//! Lists of moves: a row for each path. What an operation did is in its own row, or in the list that the row names.
+//! Lists of moves: a row for each path. An operation's moves are in its own row, or in the list that the row names.
 
 use rusqlite::{Connection, params};
 
@@ -28,7 +28,7 @@ pub(super) const LAST: Sql = (
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 ORDER BY list DESC LIMIT 1",
 );
 
-/// The layers of a path, where an open list has them.
+/// The layers of a path in an open list.
 pub(super) fn open_layers(
     db: &Connection,
     log: LogNo,
@@ -42,14 +42,14 @@ pub(super) fn open_layers(
     Ok(moves.unwrap_or_default().into_iter().next().map(|made| made.stack_after))
 }
 
-/// What an operation did, as far as it is in its own row, and the list that has the rest.
+/// The moves in an operation's own row, and the list with the others.
 pub(super) fn moved(cells: &mut Cells<'_>, log: LogNo) -> Decoded<(Moved, Option<i64>)> {
     let workspace = WorkspaceNo(cells.count()?);
     let list = cells.next()?;
     Ok((Moved { workspace, moves: decode_moves(&cells.next::<String>()?, log)? }, list))
 }
 
-/// All that it did, in the order of the paths.
+/// All its moves, in the order of the paths.
 pub(super) fn read(db: &Connection, log: LogNo, (mut moved, list): (Moved, Option<i64>)) -> Result<Moved> {
     if let Some(list) = list {
         moved.moves = listed(db, log, list, &[], -1)?;
@@ -58,7 +58,7 @@ pub(super) fn read(db: &Connection, log: LogNo, (mut moved, list): (Moved, Optio
     Ok(moved)
 }
 
-/// Moves of a list after a path; all of them, for a limit below zero.
+/// Moves of a list after a path; all of them for a negative limit.
 fn listed(db: &Connection, log: LogNo, list: i64, after: &[u8], limit: i64) -> Result<Vec<PathMove>> {
     let name = of("what an operation did to files", log);
     let found = all(db, LIST, params![log.0, list, after, limit], name, |cells| {

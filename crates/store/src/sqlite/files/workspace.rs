@@ -1,4 +1,4 @@
-//! What goes with a workspace.
+//! The removal of a workspace's rows.
 
 use retake_core::WorkspaceNo;
 use rusqlite::Connection;
@@ -29,7 +29,7 @@ const FORGET: [Sql; 9] = [
     ("forget a workspace", "DELETE FROM workspace WHERE no = ?"),
 ];
 
-/// Removes a workspace, its captures and its intent; deltas and operations forget what they did there.
+/// Removes a workspace, its captures and its intent; deltas and operations lose their changes there.
 pub(super) fn remove(db: &Connection, workspace: WorkspaceNo) -> Result<()> {
     FORGET.into_iter().try_for_each(|sql| run(db, sql, [int(workspace.0)]).map(drop))
 }

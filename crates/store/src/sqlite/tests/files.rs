@@ -1,4 +1,4 @@
-//! Files: what is made, refused, brought up to date, taken over, and what is left of what was erased.
+//! Tests of files: creation, refusals, migration, takeover, and erased content.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -136,7 +136,7 @@ fn brought_up_to_date_from(format: i64) {
     assert_eq!(open(dir.path()).unwrap().notices, [""; 0]);
 }
 
-/// What was of one workspace each is a row of it, also where an operation was cut short.
+/// Rows about one workspace become rows of that workspace, even if an operation was interrupted.
 #[test]
 fn file_changes_of_an_older_format_are_kept() {
     let dir = older_format(6);
@@ -189,7 +189,7 @@ fn file_whose_log_has_a_newer_format_is_refused() {
     let kit = Kit::new();
     drop(kit.store);
     let file = kit.dir.path().join("retake.db");
-    // Whoever wrote it was killed: the log is there, the file does not have it.
+    // Its writer was killed: the change is in the log and not in the file.
     let copy = tempfile::tempdir().unwrap();
     let db = Connection::open(&file).unwrap();
     db.execute_batch(&format!("PRAGMA user_version = {}", VERSION + 1)).unwrap();
@@ -223,7 +223,7 @@ fn damaged_header_is_reported_as_damage() {
     drop(kit.store);
     let file = kit.dir.path().join("retake.db");
     let mut bytes = fs::read(&file).unwrap();
-    // The page size, and the numbers after it.
+    // The page size and the following numbers.
     bytes[16..24].fill(0xff);
     fs::write(&file, bytes).unwrap();
     let error = open(kit.dir.path()).unwrap_err();
@@ -258,10 +258,10 @@ fn a_second_owner_in_the_process_is_refused() {
     open(dir.path()).unwrap();
 }
 
-/// The variable that tells the child of the test below which directory to hold.
+/// The variable with the directory that the test's child process holds.
 const HOLD: &str = "RETAKE_TEST_HOLD";
 
-/// Not a test by itself: what the child process does.
+/// Not a test of its own: run by the child process.
 #[test]
 fn hold_what_the_parent_names() {
     let Some(dir) = std::env::var_os(HOLD) else {
@@ -310,7 +310,7 @@ fn owning_process_is_named_and_its_end_frees_the_directory() {
 fn paused_owner_cannot_write_after_another_took_over() {
     let mut kit = Kit::new();
     kit.commit(|rows| conversation(rows, 1));
-    // Its lock was lost, as on a network drive: another owner could open the store.
+    // Its lock is lost, as on a network drive: another owner can open the store.
     fs::remove_file(kit.dir.path().join("owner.lock")).unwrap();
     let second = open(kit.dir.path()).unwrap();
     let error = kit.writer().begin().unwrap_err();
@@ -325,7 +325,7 @@ fn moved_store_refuses_writes_and_reads_no_other_store() {
     kit.commit(|rows| conversation(rows, 1));
     let (here, there) = (kit.dir.path().to_owned(), kit.dir.path().with_extension("moved"));
     fs::rename(&here, &there).unwrap();
-    // Another owner begins anew under the old name.
+    // Another owner creates a new store under the old name.
     let second = open(&here).unwrap();
     let error = kit.writer().begin().unwrap_err();
     assert!(matches!(error, StoreError::Moved { .. }), "{error}");
@@ -341,7 +341,7 @@ fn backup_never_replaces_a_file() {
     let kit = Kit::new();
     let elsewhere = tempfile::tempdir().unwrap();
     let to = elsewhere.path().join("mine.db");
-    // Not looked for before: as if it came while the copy was made.
+    // Not checked before: as if the file appeared during the copy.
     fs::write(&to, "mine").unwrap();
     let refused = kit.store.writer.backup(&to).unwrap_err();
     assert!(matches!(&refused, StoreError::FileExists { path } if *path == to), "{refused}");
@@ -376,7 +376,7 @@ fn backup_is_complete_while_the_store_is_in_use() {
 
 const SECRET: &str = "xyzzysecret";
 
-/// A store with a secret in an entry, its label, a summary and a state, and what erases it.
+/// A store with a secret in an entry, its label, a summary and a state, and the erasure of it.
 fn with_secret() -> (Kit, Erasure) {
     let mut kit = Kit::new();
     let label = Change::Label {
@@ -408,7 +408,7 @@ fn with_secret() -> (Kit, Erasure) {
         rows.set_now(home.log, now).unwrap();
         home.log
     });
-    // Many small segments and merges, so that old copies of the words are about.
+    // Many small segments and merges, so that there are old copies of the words.
     for id in 10..60 {
         kit.commit(|rows| {
             let home = conversation(rows, id);
@@ -446,7 +446,7 @@ fn what_is_erased_is_in_no_file() {
     raw(&older, "PRAGMA user_version = 1");
     let note = backups.join("note.txt");
     fs::write(&note, "mine").unwrap();
-    // A reader that was there before stays open, and idle.
+    // An earlier reader stays open and idle.
     read(&kit.store.readers, |rows| rows.meta(what.entries[0])).unwrap();
     assert!(holding_the_secret(kit.dir.path()).len() >= 3);
 

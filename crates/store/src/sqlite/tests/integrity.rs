@@ -1,4 +1,4 @@
-//! Damage: found, named, and kept to where it is. And that no reader walks the entries.
+//! Tests of damage: it is found, named, and limited to its place. Also that no reader scans the entries.
 
 use retake_core::{Change, Fact, Finding, Head, OpNo, Part, Reason};
 
@@ -56,7 +56,7 @@ fn unreadable_row_is_an_error_in_its_place() {
     }
 }
 
-/// FTS5 merges what it holds now and then; a connection that knows it as it was before must look again.
+/// FTS5 sometimes merges its index; a connection with an older view must read it again.
 #[test]
 fn writes_of_another_connection_are_no_damage() {
     let mut kit = Kit::new();
@@ -216,7 +216,7 @@ fn no_reader_scans_the_entries() {
         text += "\n";
         kept += 1;
     }
-    // Those that write and those that look for words are not among these, and are fewer.
+    // Statements that write or search are not counted here; there are fewer of them.
     assert!(2 * kept < super::super::open::STATEMENTS, "a connection keeps all {kept} and more");
     insta::with_settings!({
         snapshot_path => "../../../tests/golden",
@@ -225,7 +225,7 @@ fn no_reader_scans_the_entries() {
     }, { insta::assert_snapshot!("plans", text) });
 }
 
-/// Indexes that do not begin with the root, with their first column. What they find is global, or belongs to this machine: an id or a
+/// Indexes that do not begin with the root, with their first column. They are global, or belong to this machine: an id or a
 /// request names its conversation, and folders belong to no conversation.
 const WITHOUT_ROOT: [(&str, &str); 7] = [
     ("capture", "workspace"),

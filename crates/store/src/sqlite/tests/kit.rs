@@ -1,4 +1,4 @@
-//! A store in a folder of its own, and rows to put into it. Nothing here checks anything.
+//! A store in its own folder, and rows for it. Must never check anything.
 
 use std::path::Path;
 use std::time::Duration;
@@ -75,7 +75,7 @@ pub(super) fn conversation(rows: &mut SqliteRows, id: u128) -> ConversationRow {
     row
 }
 
-/// Entry `seq`, said by a person, plainly.
+/// Entry `seq`, a person's ordinary message.
 pub(super) fn said(seq: u64, text: &str) -> Entry {
     let pos = Pos::new(0, seq);
     Entry {

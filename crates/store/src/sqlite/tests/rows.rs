@@ -1,4 +1,4 @@
-//! What is written is read back equal.
+//! Rows are read as they were written.
 
 use retake_core::{
     Answering, Change, EntryId, Fence, Flags, Fold, FoldId, Folds, Head, ListRequest, Mark, MarkChange,

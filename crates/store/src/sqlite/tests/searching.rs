@@ -1,4 +1,4 @@
-//! The full-text index: what is found, in which order, and how little is read for it.
+//! Tests of the full-text index: its hits, their order, and how little is read.
 
 use retake_core::{Role, SearchRequest, Sort, Time};
 
@@ -167,7 +167,7 @@ fn trial_14_pasted_text_is_found_and_parentheses_reach_the_index() {
     for (typed, expected) in rows {
         assert_eq!(find(typed), expected, "{typed}");
     }
-    // As deep as a query goes.
+    // The deepest nesting of a query.
     let deep = "x (y OR a NOT (b OR ".repeat(20);
     assert_eq!(find(&deep), [5], "{deep}");
     let long = format!("{} {}", "中".repeat(990), "a NOT b ");
@@ -176,7 +176,7 @@ fn trial_14_pasted_text_is_found_and_parentheses_reach_the_index() {
 
 #[test]
 fn symbols_are_found_in_a_store_of_an_earlier_version() {
-    // A program of that format put no symbol into the index.
+    // A program of that format indexed no symbols.
     let dir = older_format(12);
     let (before, now) = ("from the first days", "done 🎉 a→b");
     raw(

@@ -1,4 +1,5 @@
-//! The ledger of effects, along the path: what a rewind leaves behind, and what is about to be done again.
+//! The ledger of effects along the path: effects that stay after a rewind, and calls that are about to be
+//! repeated.
 
 use retake_core::{Action, ChangeKind, Digest, Effect, EffectState, Fence, Path};
 
@@ -33,7 +34,7 @@ pub(super) fn effects(rows: &dyn Rows, loaded: &Loaded, limit: usize) -> Result<
     along(rows, loaded, &loaded.conversation.scheduling(), limit)
 }
 
-/// What an action would take off the visible path.
+/// Those that an action would take off the visible path.
 pub(super) fn taken_back(rows: &dyn Rows, loaded: &Loaded, action: Action) -> Result<Path> {
     let commit = decide(rows, loaded, &undecided(action))?;
     Ok(loaded.conversation.plan(&loaded.records(rows), &commit)?.gone)
@@ -57,14 +58,14 @@ pub(in crate::store) fn along(
     Ok(found)
 }
 
-/// The last one of an equal call that is not on the visible path, whichever version wrote it down.
+/// The last one of an equal call that is not on the visible path, whichever version recorded it.
 pub(super) fn again(rows: &dyn Rows, loaded: &Loaded, digest: Digest) -> Result<Option<Effect>> {
     let current = again_by(rows, loaded, digest.current)?;
     let before = digest.before.map_or(Ok(None), |before| again_by(rows, loaded, before))?;
     Ok(current.into_iter().chain(before).max_by_key(|effect| effect.began))
 }
 
-/// The same by one digest. Looks at one of each visible span, and at one of each log.
+/// The same for one digest. Reads one row in each visible span, and one in each log.
 fn again_by(rows: &dyn Rows, loaded: &Loaded, print: Fingerprint) -> Result<Option<Effect>> {
     let path = loaded.conversation.scheduling();
     let shown = |key: Key| {

@@ -1,4 +1,4 @@
-//! Facts: the last one of a key on the visible path counts. Seeks only, one for each span at most, never a walk.
+//! Facts: the last one of a key on the visible path counts. Only seeks, at most one for each span, never a scan.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::rows::Rows;
 use crate::store::load::Loaded;
 
-/// The last fact of a key; nothing, where it was taken away.
+/// The last fact of a key; `None` if it was removed.
 pub(super) fn fact(rows: &dyn Rows, loaded: &Loaded, key: &str) -> Result<Option<String>> {
     let path = loaded.conversation.scheduling();
     let mut spans = path.spans().iter().rev().peekable();
@@ -18,7 +18,7 @@ pub(super) fn fact(rows: &dyn Rows, loaded: &Loaded, key: &str) -> Result<Option
         if let Some((_, value)) = found.filter(|_| seq >= span.from) {
             return Ok(Some(value).filter(|value| !value.is_empty()));
         }
-        // Nothing is between the one found and this span.
+        // Nothing is between the found one and this span.
         while spans.next_if(|next| next.depth == span.depth && next.from > seq).is_some() {}
     }
     Ok(None)
@@ -31,20 +31,20 @@ pub(super) fn along(rows: &dyn Rows, loaded: &Loaded, path: &Path, key: &str) ->
         let (log, mut to) = (loaded.key(span.last())?.log, span.to);
         while let Some((seq, value)) = rows.fact_before(log, key, to)?.filter(|(seq, _)| *seq >= span.from) {
             found.push(value);
-            // Entries are counted from 1.
+            // Entries are numbered from 1.
             to = seq - 1;
         }
     }
     Ok(found)
 }
 
-/// The last fact of each key that begins so, without those taken away. However often one was made known, it is one seek for
+/// The last fact of each key with this prefix, without removed ones. However often a fact was set, it takes one seek for
 /// its key and one for its value.
 pub(super) fn facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
     Ok(facts_if_any(rows, loaded, prefix)?.unwrap_or_default())
 }
 
-/// The same; nothing, where no entry of these logs has ever made one known.
+/// The same; `None` if no entry of these logs has ever set one.
 pub(super) fn facts_if_any(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Option<Vec<Fact>>> {
     let mut keys = BTreeSet::new();
     for log in loaded.lineage.iter() {

@@ -1,5 +1,5 @@
-//! Runs: each step of core's machine is taken inside the transaction that it belongs to. Its messages are stored there too. Effects of a move or a mark on runs belong to the same transaction, and so does the refusal of a run
-//! whose fence is old.
+//! Runs: each step of core's machine is made inside the transaction that it belongs to, which also stores its messages. The
+//! effects of a move or a mark on runs belong to the same transaction, and so does the refusal of a run with an old fence.
 
 use retake_core::{
     By, Change, ChangeKind, Commit, ConversationId, Digest, EntryId, Fence, Pos, Receipt, Role, Run,
@@ -14,7 +14,7 @@ use crate::store::Context;
 use crate::store::load::Loaded;
 
 impl Context {
-    /// Takes steps, all or none.
+    /// Makes steps, all or none.
     pub(super) fn step_runs(&mut self, id: ConversationId, inputs: Vec<RunInput>) -> Result<RunsStepped> {
         let log = self.load(id)?.row.log;
         let mut all = RunsStepped { runs: self.rows.live_runs_of(log)?, ..RunsStepped::default() };
@@ -50,7 +50,7 @@ impl Context {
             mark: &|pos| loaded.conversation.mark(pos),
         };
         let stepped = before.runs.step(input, &ground)?;
-        // What is over makes room first: the rows hold one of each.
+        // Ended runs make room first: the rows contain one of each kind.
         let live =
             [(&before.runs.running, &stepped.runs.running), (&before.runs.queued, &stepped.runs.queued)];
         let changed = live.into_iter().filter(|(before, after)| before != after);
@@ -60,14 +60,14 @@ impl Context {
         }
         let told = |run: &Option<Run>| run.clone().map(|run| Run { beat: Time(0), ..run });
         let goes_on = told(&before.runs.running) == told(&stepped.runs.running);
-        // A sign of life is nothing to tell anybody.
+        // A renewed claim causes no event.
         if !goes_on || before.runs.queued != stepped.runs.queued || !stepped.over.is_empty() {
             self.touched(id, ChangeKind::Run);
         }
         Ok(stepped)
     }
 
-    /// Whether words are there already, by their request: said, or waiting.
+    /// Whether the message of a request is stored already, as an entry or in a waiting run.
     fn said_or_waiting(&mut self, id: ConversationId, all: &RunsStepped, words: &Words) -> Result<bool> {
         let Some(request) = &words.request else { return Ok(false) };
         let loaded = self.load(id)?;
@@ -82,7 +82,7 @@ impl Context {
         }
     }
 
-    /// Says words that have waited. A request that was used for something else meanwhile keeps nobody from being heard.
+    /// Appends messages that have waited. If the request id was used for something else meanwhile, they are appended anyway.
     fn say_words(&mut self, id: ConversationId, words: Words, now: Time) -> Result<Receipt> {
         let loaded = self.load(id)?;
         let Words { parts, author, request, wording, time } = words;
@@ -104,7 +104,7 @@ impl Context {
         }
     }
 
-    /// Refuses a run that may not write any more.
+    /// Refuses a run whose fence is no longer valid.
     pub(in crate::store) fn admit(&self, loaded: &Loaded, fence: Option<Fence>) -> Result<()> {
         let Some(fence) = fence else { return Ok(()) };
         let runs = self.rows.live_runs_of(loaded.row.log)?;
@@ -114,7 +114,7 @@ impl Context {
         }
     }
 
-    /// What a commit that moves the tip, or changes marks, does to runs.
+    /// The effect on runs of a commit that moves the tip or changes marks.
     pub(in crate::store) fn runs_after(
         &mut self,
         id: ConversationId,
@@ -131,7 +131,8 @@ impl Context {
         Ok(())
     }
 
-    /// Overwrites words that contain a text; how many runs had some. A run that waited with nothing else is over.
+    /// Overwrites waiting messages that contain a text; returns the number of runs with some. A waiting run without other
+    /// messages ends.
     pub(in crate::store) fn erase_words(
         &mut self,
         member: &Loaded,
@@ -173,7 +174,7 @@ fn tail(rows: &dyn Rows, loaded: &Loaded) -> Result<Tail> {
     })
 }
 
-/// The id of the next entry, made from what names its place for ever: there is no chance in here.
+/// The id of the next entry, derived from its unique place: there is no randomness in this crate.
 fn id_at(loaded: &Loaded, now: Time) -> EntryId {
     let mut place = blake3::Hasher::new();
     place.update(loaded.row.id.uuid().as_bytes());
@@ -184,7 +185,7 @@ fn id_at(loaded: &Loaded, now: Time) -> EntryId {
     EntryId::new(Builder::from_unix_timestamp_millis(millis, &rest).into_uuid())
 }
 
-/// Whether words that came by one request were recorded from the same ones. Of erased words the digest is gone.
+/// Whether waiting messages with one request id have the same content. Erased messages have no digest.
 fn is_same(words: Option<Digest>, recorded: Option<Digest>) -> bool {
     let erased = Some(Digest::default());
     recorded == erased

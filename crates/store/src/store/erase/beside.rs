@@ -1,4 +1,5 @@
-//! Which other conversations hold a text that is erased in one: an erasure reaches one tree of forks. It changes nothing.
+//! Finds other conversations that contain an erased text, because an erasure is limited to one tree of forks. Must never
+//! change anything.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,7 +11,8 @@ use crate::error::{Result, StoreError};
 use crate::files::Claimant;
 use crate::rows::{ConversationRow, LogNo, Rows};
 
-/// Of each other tree of forks a conversation that holds the text, or one of these objects, and how many of the tree do.
+/// For each other tree of forks, a conversation that contains the text or names one of these objects, and the number of
+/// such conversations.
 pub(in crate::store) fn elsewhere(
     rows: &dyn Rows,
     of: ConversationId,
@@ -36,7 +38,7 @@ pub(in crate::store) fn elsewhere(
         before = Some(last.id);
         for row in page.iter().filter(|row| row.root != own.root) {
             if by_files.contains(&row.id) || is_in(rows, row, text)? {
-                // Ids grow: the least is of the first one.
+                // Ids grow: the least one is the first.
                 let (id, of_tree) = found.entry(row.root).or_insert((row.id, 0));
                 (*id, *of_tree) = (row.id.min(*id), *of_tree + 1);
             }
@@ -44,13 +46,13 @@ pub(in crate::store) fn elsewhere(
     }
 }
 
-/// Whether anything of a conversation's own log, or beside it, holds the text.
+/// Whether a conversation's own log, or data beside it, contains the text.
 fn is_in(rows: &dyn Rows, row: &ConversationRow, text: &str) -> Result<bool> {
     let (log, last) = (row.log, row.now.head.seq.0);
     let mut from = 1;
     while from <= last {
         let to = last.min(from + PAGE - 1);
-        // What can't be read holds nothing that anybody can read.
+        // An unreadable entry contains no readable text.
         let entries = rows.entries(log, from, to)?.into_iter().flatten();
         let mut entries = entries
             .filter(|entry| names_hold(entry, text) || entry.parts.iter().any(|part| part_holds(part, text)));
@@ -81,7 +83,7 @@ fn op_holds(op: &Operation, text: &str) -> bool {
     label || own(&op.summary) || holds(&op.author, text) || request
 }
 
-/// Streams in progress, drafts, words that wait, rules.
+/// Checks streams in progress, drafts, waiting messages and rules.
 fn is_beside(rows: &dyn Rows, row: &ConversationRow, text: &str) -> Result<bool> {
     let in_parts = |parts: &[retake_core::Part]| parts.iter().any(|part| part_holds(part, text));
     let streams = rows.streams()?;

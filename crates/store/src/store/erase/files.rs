@@ -1,6 +1,6 @@
-//! What an erasure takes of files: what the erased calls changed, whatever holds the text, and the steps of rewinds that went
-//! over either. The rows stay. Which objects they named is written down in the same transaction, so that the owner of the object
-//! store can erase those that nothing else names, also after a crash. Must never name an object that stays.
+//! What an erasure removes from rows about files: changes of the erased calls, rows that contain the text, and the steps over
+//! either. The rows stay. The objects that they named are recorded in the same transaction, so that those without another name
+//! can be erased from the object store, even after a crash. Must never name an object that stays.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -14,10 +14,10 @@ use crate::error::{Result, StoreError};
 use crate::files::{Claimant, DeltaLayers, ErasureSum};
 use crate::rows::{Claims, ERASED_OBJECTS, LogNo, Rows};
 
-/// So many captures are gone through at once.
+/// The captures that are read at once.
 const PAGE: usize = 256;
 
-/// Rows as they are to be.
+/// Rows with their new content.
 #[derive(Default)]
 pub(super) struct Erasing {
     deltas: Vec<(LogNo, DeltaLine, DeltaLayers)>,
@@ -38,7 +38,7 @@ impl Erasing {
             && self.objects.is_empty()
     }
 
-    /// What it comes to, and what of the rows that it overwrites stays.
+    /// The totals, and what stays of the overwritten rows.
     pub(super) fn summary(self, family: &[Loaded]) -> ErasureSum {
         let id = |log: LogNo| family.iter().find(|member| member.row.log == log).map(|member| member.row.id);
         let (mut rows, mut claims) = (BTreeSet::new(), Claims::default());
@@ -56,7 +56,7 @@ impl Erasing {
             rows.extend([Claimant::Capture(row.no), Claimant::Checkpoint(row.no)].map(|by| (*workspace, by)));
             claims.capture(*workspace, row);
         }
-        // One that went over several workspaces has a row for each.
+        // A call that changed several workspaces has a row for each.
         let calls: BTreeSet<(LogNo, u64)> =
             self.deltas.iter().map(|(log, line, _)| (*log, line.seq)).collect();
         let steps: BTreeSet<_> = self.moved.iter().map(|(log, op, _)| (*log, *op)).collect();
@@ -110,7 +110,7 @@ impl Doomed<'_> {
     }
 }
 
-/// All rows that hold something of what is erased.
+/// All rows that contain a part of the erased content.
 pub(super) fn reach(
     rows: &dyn Rows,
     family: &[Loaded],
@@ -158,7 +158,7 @@ pub(super) fn reach(
     Ok(found)
 }
 
-/// The entries of the own log whose deltas go: the erased ones, the results of erased calls, and the calls of erased results.
+/// The entries of the log that lose their deltas: the erased ones, the results of erased calls, and the calls of erased results.
 fn results(rows: &dyn Rows, member: &Loaded, keys: &BTreeSet<Key>) -> Result<BTreeSet<u64>> {
     let log = member.row.log;
     let mut seqs: BTreeSet<u64> = keys.iter().filter(|key| key.log == log).map(|key| key.seq).collect();
@@ -175,7 +175,7 @@ fn results(rows: &dyn Rows, member: &Loaded, keys: &BTreeSet<Key>) -> Result<BTr
 
 type Gone = HashSet<(WorkspaceNo, FilePath, DeltaId)>;
 
-/// The deltas of a log without what goes of them, and their layers off the paths.
+/// The deltas of a log without their erased parts, and the removal of their layers.
 fn deltas(
     rows: &dyn Rows,
     member: &Loaded,
@@ -217,14 +217,14 @@ fn deltas(
     Ok(gone)
 }
 
-/// Whether a step of a rewind went over what goes.
+/// Whether a step went over an erased layer.
 fn went(gone: &Gone, workspace: WorkspaceNo, made: &PathMove) -> bool {
     let mut layers = made.stack_before.layers().iter().chain(made.stack_after.layers());
     layers.any(|layer| gone.contains(&(workspace, made.change.path.clone(), layer.delta)))
 }
 
-/// Captures without what holds the text, and without what an earlier erasure left because it was in a file. All that such a
-/// capture says is that it is there no more.
+/// Captures without the text, and without what an earlier erasure left because a file had it. Such a change only records that
+/// the content is gone.
 fn captures(
     rows: &dyn Rows,
     workspace: WorkspaceNo,
@@ -258,7 +258,7 @@ fn captures(
 }
 
 impl Context {
-    /// Overwrites the rows, and writes down which objects are to be erased.
+    /// Overwrites the rows, and records which objects to erase.
     pub(super) fn erase_files(&mut self, family: &[Loaded], what: Erasing) -> Result<()> {
         if what.is_empty() {
             return Ok(());
@@ -300,7 +300,7 @@ impl Context {
         self.note_erased(&what.objects)
     }
 
-    /// Adds to what is to be erased from the object store.
+    /// Adds to the objects to erase from the object store.
     fn note_erased(&mut self, objects: &BTreeSet<ContentHash>) -> Result<()> {
         let mut all: BTreeSet<ContentHash> = noted(&*self.rows)?.into_iter().collect();
         all.extend(objects);
@@ -309,7 +309,7 @@ impl Context {
     }
 }
 
-/// What is to be erased from the object store.
+/// The objects to erase from the object store.
 pub(in crate::store) fn noted(rows: &dyn Rows) -> Result<Vec<ContentHash>> {
     let bytes = rows.note(ERASED_OBJECTS)?.unwrap_or_default();
     let (names, rest) = bytes.as_chunks::<32>();

@@ -1,14 +1,14 @@
-//! Whether something holds a text that is to be erased, also where JSON has escaped it: arguments of calls are JSON, and texts in
-//! them may be JSON again.
+//! Whether a value contains a text to erase, even if JSON has escaped it: arguments of calls are JSON, and texts in them may be
+//! JSON again.
 
 use std::borrow::Cow;
 
 use retake_core::{Entry, Part, Source};
 
-/// JSON in JSON in JSON: deeper, nobody who writes one by hand looks for it.
+/// JSON in JSON in JSON: deeper nesting is not searched.
 const DEEPEST: usize = 3;
 
-/// Whether a string holds a text, as it is or with its escapes undone.
+/// Whether a string contains a text, as it is or unescaped.
 pub(in crate::store) fn holds(own: &str, text: &str) -> bool {
     if own.contains(text) {
         return true;
@@ -24,7 +24,7 @@ pub(in crate::store) fn holds(own: &str, text: &str) -> bool {
     false
 }
 
-/// Whether any text of a part holds `text`.
+/// Whether any text of a part contains `text`.
 pub(in crate::store) fn part_holds(part: &Part, text: &str) -> bool {
     let source = |source: &Source| match source {
         Source::Link(link) => holds(link, text),
@@ -44,12 +44,12 @@ pub(in crate::store) fn part_holds(part: &Part, text: &str) -> bool {
     }
 }
 
-/// Whether an entry holds a text in what names it: its author, or its id on a platform.
+/// Whether a name of an entry contains a text: its author, or its id on a platform.
 pub(in crate::store) fn names_hold(entry: &Entry, text: &str) -> bool {
     holds(&entry.author, text) || entry.platform_id.as_deref().is_some_and(|id| holds(id, text))
 }
 
-/// A string with the escapes of JSON undone, whether it is JSON or not; nothing, where it has none.
+/// A string with JSON escapes replaced, whether it is JSON or not; `None` if it has none.
 fn unescaped(text: &str) -> Option<String> {
     let (before, mut rest) = text.split_at(text.find('\\')?);
     let mut plain = before.to_owned();
@@ -63,7 +63,7 @@ fn unescaped(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// What the escape at the beginning means, and how many bytes it has. What is none means its backslash.
+/// The character of the escape at the beginning, and its number of bytes. An invalid escape is a backslash.
 fn escape(text: &str) -> (char, usize) {
     let short = match text.as_bytes().get(1) {
         Some(mark @ (b'"' | b'\\' | b'/')) => Some(char::from(*mark)),

@@ -1,9 +1,8 @@
-//! An operation with its file half: decided, settled, or turned back.
+//! An operation with its file half: decided, settled, or reversed.
 //!
-//! The decision is one transaction and a short one, however many files it is about. What a large step does to each path is
-//! written before, in batches, as a list that counts for nobody. The decision names the list, and its layers hold from then on.
-//! They are set on the paths in batches too, when the files are settled. A list that no operation names is removed, at the next
-//! start too.
+//! The decision is one short transaction, however many files it affects. The moves of a large step are written before it, in
+//! batches, as a list without effect. The decision names the list, and its layers apply from then on. They are set on the paths
+//! in batches, too, when the files are settled. A list that no operation names is removed, at the latest at the next start.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,21 +17,21 @@ use crate::error::{Result, StoreError};
 use crate::files::{FilesHalf, IntentRow};
 use crate::rows::{ConversationRow, LogNo, OpenList, Rows, Transactions};
 
-/// So many paths one request of a step goes over. A step of more is written in batches. A command elsewhere makes several
-/// small requests, each of which may wait for one batch.
+/// The most paths in one request of a step. A larger step is written in batches: other commands make several small requests,
+/// each of which may wait for one batch.
 const BATCH: usize = 256;
 
-/// The beginning of the notes that name lists which no operation names yet.
+/// The prefix of notes about lists that no operation names yet.
 const STAGED: &str = "staged moves ";
 
 fn note_of(log: LogNo, list: u64) -> String {
     format!("{STAGED}{} {list}", log.0)
 }
 
-/// How many paths deltas come into, or go out of.
+/// The number of paths that deltas enter or leave.
 type Counts = BTreeMap<DeltaId, i64>;
 
-/// Each delta is counted once, however many paths it is on.
+/// Each delta is counted once, however many paths it has.
 fn count<'a>(counts: &mut Counts, moves: impl Iterator<Item = (&'a Stack, &'a Stack)>) {
     for (before, after) in moves {
         let (out, into) = before.difference(after.layers());
@@ -50,16 +49,16 @@ fn back(made: &PathMove) -> (&Stack, &Stack) {
     (&made.stack_after, &made.stack_before)
 }
 
-/// A list whose moves are written, or some of them.
+/// A list whose moves are written, at least in part.
 #[derive(Clone, Copy)]
 struct Started {
     log: LogNo,
     list: u64,
-    /// The layers of the workspace are those that its moves were compared with as long as this is so.
+    /// The workspace's layers are the compared ones while the version is the same.
     version: u64,
 }
 
-/// A half to be decided: small, or with a list that has its moves.
+/// A file half to decide: small, or with a list of its moves.
 struct Prepared {
     half: FilesHalf,
     list: Option<(Started, Counts)>,
@@ -92,7 +91,7 @@ impl Context {
         Ok(())
     }
 
-    /// Writes a batch of a list that counts for nobody.
+    /// Writes a batch of a list that has no effect yet.
     fn add_to_list(
         &mut self,
         id: ConversationId,
@@ -116,7 +115,7 @@ impl Context {
         Ok(started)
     }
 
-    /// Removes a batch of a list that no operation names; whether there is nothing left of it.
+    /// Removes a batch of a list that no operation names; returns whether nothing is left of it.
     fn remove_from_list(&mut self, log: LogNo, list: u64, limit: usize) -> Result<bool> {
         let done = self.rows.remove_listed(log, list, limit)? < limit;
         if done {
@@ -125,7 +124,7 @@ impl Context {
         Ok(done)
     }
 
-    /// Removes the lists of a log that no operation names: what they were made of is erased.
+    /// Removes the lists of a log that no operation names: their source is erased.
     pub(in crate::store) fn drop_staged_lists(&mut self, log: LogNo) -> Result<()> {
         for (log, list) in staged(&*self.rows)?.into_iter().filter(|(of, _)| *of == log) {
             self.remove_from_list(log, list, usize::MAX)?;
@@ -133,8 +132,8 @@ impl Context {
         Ok(())
     }
 
-    /// Sets a batch of an open list's layers on their paths. The path that the next batch begins after comes back; nothing, when
-    /// the list is finished.
+    /// Sets a batch of an open list's layers on their paths. Returns the path before the next batch; `None` when the list is
+    /// finished.
     fn finish_list(&mut self, open: &OpenList, after: Option<&FilePath>) -> Result<Option<FilePath>> {
         let moves = self.rows.listed(open.log, open.list, after, BATCH)?;
         let home = self.rows.log(open.log)?;
@@ -148,7 +147,7 @@ impl Context {
         Ok(moves.into_iter().next_back().map(|made| made.change.path))
     }
 
-    /// Finishes what is open of a log. A crash may have left it so; else its workspace is held until it is settled.
+    /// Finishes the open lists of a log. A crash may have left them; otherwise their workspace is held until it is settled.
     pub(in crate::store) fn finish_lists(
         &mut self,
         log: LogNo,
@@ -167,7 +166,7 @@ impl Context {
         Ok(())
     }
 
-    /// Decides. Also whether this has made the operation: the same request may have done so before.
+    /// Decides. Also returns whether this call made the operation: the same request may have made it before.
     fn apply_prepared(
         &mut self,
         id: ConversationId,
@@ -184,7 +183,7 @@ impl Context {
             return Ok((receipt, false));
         }
         self.touched(id, ChangeKind::Files);
-        // One without moves only says which paths are kept.
+        // A half without moves only names adopted paths.
         let (large, small): (Vec<_>, Vec<_>) = halves.into_iter().partition(|half| half.list.is_some());
         for Prepared { half, list } in large.into_iter().chain(small) {
             match list {
@@ -196,7 +195,7 @@ impl Context {
         Ok((receipt, true))
     }
 
-    /// The single paths that these halves keep as they are, each by the entry of its delta.
+    /// The single paths that these halves adopt, each with the entry of its delta.
     fn kept_paths<'a>(
         &mut self,
         id: ConversationId,
@@ -219,7 +218,7 @@ impl Context {
         Ok(kept.collect::<BTreeSet<KeptPath>>().into_iter().collect())
     }
 
-    /// What an operation does in one workspace.
+    /// Records an operation's moves in one workspace.
     fn apply_half(&mut self, loaded: &Loaded, op: OpNo, half: FilesHalf) -> Result<()> {
         self.finish_lists(loaded.row.log, Some(half.workspace))?;
         self.check_layers(loaded.row.log, half.workspace, &half.moves)?;
@@ -228,7 +227,7 @@ impl Context {
         self.rows.insert_moved(&loaded.row, op, &Moved { workspace: half.workspace, moves: half.moves })
     }
 
-    /// The same, where a list has its moves: however many they are, these are a few rows.
+    /// The same with a list of moves: however many there are, these are a few rows.
     fn apply_list(
         &mut self,
         loaded: &Loaded,
@@ -261,7 +260,7 @@ impl Context {
         }
     }
 
-    /// Sets the layers of paths from what they were to what they are to be, and counts the deltas that went and came.
+    /// Replaces the layers of paths, and counts the deltas that left and came.
     fn restack(
         &mut self,
         loaded: &Loaded,
@@ -292,7 +291,7 @@ impl Context {
         intent(&*self.rows, workspace)
     }
 
-    /// The files of an operation are as they are to be.
+    /// Settles the files of an operation.
     fn settle(&mut self, workspace: WorkspaceNo) -> Result<()> {
         if let Some((conversation, _)) = self.intent(workspace)?.and_then(|intent| intent.op) {
             self.touched(conversation, ChangeKind::Files);
@@ -300,7 +299,7 @@ impl Context {
         self.rows.set_intent(workspace, None)
     }
 
-    /// Takes an operation back that did this.
+    /// Reverts an operation with these moves.
     fn turn_back(&mut self, of: (ConversationId, OpNo), did: Vec<Did>, by: By) -> Result<Receipt> {
         let (conversation, op) = of;
         let loaded = self.load(conversation)?;
@@ -324,7 +323,7 @@ impl Context {
     }
 }
 
-/// What an operation did in a workspace: moves, or an open list with its counts back.
+/// An operation's changes in a workspace: moves, or an open list with its reversed counts.
 struct Did {
     moved: Moved,
     open: Option<u64>,
@@ -344,12 +343,12 @@ fn staged(rows: &dyn Rows) -> Result<Vec<(LogNo, u64)>> {
     Ok(lists.collect())
 }
 
-/// What the note of a list says.
+/// The content of a list's note.
 fn staged_list(log: LogNo, list: u64) -> Vec<u8> {
     [log.0.to_le_bytes(), list.to_le_bytes()].concat()
 }
 
-/// Removes what a crash has left of lists that no operation names.
+/// Removes lists that no operation names, which a crash has left.
 pub(in crate::store) fn sweep(rows: &mut dyn Transactions) -> Result<()> {
     for (log, list) in staged(rows)? {
         let mut left = BATCH;
@@ -368,7 +367,7 @@ pub(in crate::store) fn sweep(rows: &mut dyn Transactions) -> Result<()> {
 }
 
 impl Store {
-    /// Decides an operation with its file half in each of these workspaces, as one transaction: after it, the files are to be
+    /// Decides an operation with its file half in each of these workspaces, as one transaction: afterwards the files must be
     /// carried out.
     pub async fn apply_files(
         &self,
@@ -398,7 +397,7 @@ impl Store {
         match decided {
             Ok((receipt, true)) => {
                 for workspace in unstaged {
-                    // Decided it is, and its layers hold; what is not finished now is later.
+                    // The operation is decided, and its layers apply; the rest is finished later.
                     if let Err(error) = self.finish_in_batches(workspace).await {
                         tracing::warn!(cause = error.for_log(), "layers of a step are completed later");
                     }
@@ -439,7 +438,7 @@ impl Store {
         started.map(|started| (started, counts)).ok_or(StoreError::NothingToDo)
     }
 
-    /// Removes lists that nothing was decided about. What can't be removed is, at the next start.
+    /// Removes lists without a decision. The next start removes the rest.
     async fn remove_lists(&self, lists: Vec<Started>) {
         for Started { log, list, .. } in lists {
             while let Ok(false) =
@@ -464,14 +463,14 @@ impl Store {
         Ok(())
     }
 
-    /// The files of the intent are settled, or nothing was decided.
+    /// Closes the intent: its files are settled, or nothing was decided.
     pub async fn settle(&self, workspace: WorkspaceNo) -> Result<()> {
         self.finish_in_batches(workspace).await?;
         self.write(move |context| context.settle(workspace)).await
     }
 
-    /// Turns the direction of the intent of a workspace, and with it of all that are of the same operation: that is taken
-    /// back, its layers are as before. From here on its files are to be put back.
+    /// Reverses the intent of a workspace, and all intents of the same operation: the operation is reverted, its layers are as
+    /// before. From here on its files must be put back.
     pub async fn turn_back(&self, workspace: WorkspaceNo, by: By) -> Result<Receipt> {
         let found = self.read(move |rows| {
             let Some((id, op)) = intent(rows, workspace)?.and_then(|intent| intent.op) else {

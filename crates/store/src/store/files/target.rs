@@ -1,4 +1,4 @@
-//! Which deltas belong in the files after an action, and what an undo or a redo takes back of them. Reads only.
+//! The wanted deltas after an action, and those that an undo or a redo reverts. Reads only.
 
 use std::collections::BTreeSet;
 
@@ -12,15 +12,15 @@ use crate::error::Result;
 use crate::files::{GitTaken, Wanted, WantedFiles};
 use crate::rows::Rows;
 
-/// What an action wants of files: what was done is wanted while its entry is on the path and not dropped. An undo or a
-/// redo changes only what it takes back.
+/// The files that an action wants: a call's changes are wanted while its entry is on the path and not dropped. An undo
+/// or a redo affects only what it reverts.
 pub(super) fn wanted(rows: &dyn Rows, loaded: &Loaded, action: Action) -> Result<Wanted> {
     let goes_along_the_history = matches!(action, Action::Undo(_) | Action::Redo(_) | Action::Compensate(_));
     let commit = decide(rows, loaded, &undecided(action))?;
     wanted_by(rows, loaded, commit, goes_along_the_history)
 }
 
-/// The same of a commit.
+/// The same for a commit.
 pub(super) fn wanted_by(
     rows: &dyn Rows,
     loaded: &Loaded,
@@ -58,7 +58,7 @@ pub(super) fn wanted_by(
     Ok(Wanted { files, running, git, kept, adopted, returned })
 }
 
-/// How many files the deltas of these entries have changed, and are in.
+/// The number of files that the deltas of these entries have changed, and that contain them.
 fn path_count(rows: &dyn Rows, loaded: &Loaded, entries: &Path) -> Result<usize> {
     if entries.is_empty() {
         return Ok(0);
@@ -75,7 +75,7 @@ fn is_wanted(conversation: &Conversation, seq: u64) -> bool {
     conversation.wants_files_of(Pos::new(conversation.tree.depth(), seq))
 }
 
-/// The undos that redos take back, in this order.
+/// The undos that redos revert, in this order.
 fn redone(rows: &dyn Rows, loaded: &Loaded, ops: &[Operation]) -> Result<Vec<Operation>> {
     let mut undos: Vec<Operation> = Vec::new();
     for _ in ops.iter().filter(|op| matches!(op.reason, Reason::Redo(_))) {
@@ -85,7 +85,7 @@ fn redone(rows: &dyn Rows, loaded: &Loaded, ops: &[Operation]) -> Result<Vec<Ope
     Ok(undos)
 }
 
-/// Whether these are all that was undone at once: what that did to files is kept as one, and can't be parted.
+/// Whether these are all the steps of one undo: their file changes are stored together, and cannot be separated.
 fn is_whole(rows: &dyn Rows, loaded: &Loaded, undos: &[Operation]) -> Result<bool> {
     let is_there = |no: &u64| (1..=loaded.conversation.head.op.0).contains(no);
     for undo in undos {
@@ -99,7 +99,7 @@ fn is_whole(rows: &dyn Rows, loaded: &Loaded, undos: &[Operation]) -> Result<boo
     Ok(true)
 }
 
-/// What undos or redos take back: each what its step did to files itself, and what was said in answer to that step.
+/// What undos or redos revert: each step's own file changes, and those of the entries that followed it.
 fn back(rows: &dyn Rows, loaded: &Loaded, ops: Vec<Operation>, redone: &[Operation]) -> Result<WantedFiles> {
     let (records, log) = (loaded.records(rows), loaded.row.log);
     let (mut steps, mut since) = (Vec::new(), u64::MAX);
@@ -122,7 +122,7 @@ fn back(rows: &dyn Rows, loaded: &Loaded, ops: Vec<Operation>, redone: &[Operati
     let goes = |line: &DeltaLine| {
         let mut wanted = states.iter().rev().map(|state| is_wanted(state, line.seq));
         let goes = line.seq >= since && wanted.next() == Some(false);
-        // What an earlier step has left undecided is asked about again.
+        // A path that an earlier step has left undecided is planned again.
         goes && (line.applied > 0 || wanted.any(|wanted| wanted))
     };
     let (without, mut staying): (Vec<_>, Vec<_>) = rows.deltas(log)?.into_iter().partition(goes);

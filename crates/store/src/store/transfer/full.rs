@@ -1,7 +1,7 @@
-//! A full export: a tree of forks, every row of it, as it was when the export began.
+//! A full export: all rows of a tree of forks as they were at its beginning.
 //!
-//! Logs, operations and runs that are over only grow, so the ends that the first piece found are kept in the cursor and
-//! every piece ends at them. What is live or may change, it takes down itself: runs, words that wait, permissions.
+//! Logs, operations and ended runs only grow, so their ends at the first piece are in the cursor, and every piece stops
+//! there. The first piece contains everything that may change: live runs, waiting messages, permissions.
 
 use std::collections::HashMap;
 
@@ -14,14 +14,14 @@ use crate::rows::{ConversationRow, LogNo, Rows};
 use crate::store::load::load;
 use crate::transfer::{FullConversation, FullEffect, FullPiece};
 
-/// How far an export has come: rows done so far, and where each conversation ends.
+/// The progress of an export: rows so far, and the end of each conversation.
 #[derive(Debug)]
 struct Cursor {
     done: u64,
     ends: Vec<End>,
 }
 
-/// Where a conversation ends: its head, and the last of the runs before which all are over.
+/// The end of a conversation: its head, and the last run before which all runs have ended.
 #[derive(Clone, Copy, Debug)]
 struct End {
     head: Head,
@@ -89,12 +89,12 @@ fn push(text: &mut String, line: &FullLine) {
     text.push('\n');
 }
 
-/// The first line, that of each conversation, and what is live in it. Where each of them ends comes back.
+/// The first line, that of each conversation, and its live data. Returns the end of each conversation.
 fn begin(rows: &dyn Rows, tree: &[ConversationRow], text: &mut String) -> Result<Vec<End>> {
     push(text, &FullLine::Begin(tree.len() as u64));
     let numbers: HashMap<LogNo, usize> = tree.iter().enumerate().map(|(no, row)| (row.log, no)).collect();
     for row in tree {
-        // An operation that this version can't read could not be written down whole.
+        // An operation that this version cannot read could not be exported completely.
         load(rows, row.clone())?.conversation.writable()?;
         let parent = row.parent.map(|parent| (numbers[&parent.log], parent.head, parent.tip));
         let line = FullConversation {
@@ -119,7 +119,7 @@ fn begin(rows: &dyn Rows, tree: &[ConversationRow], text: &mut String) -> Result
     tree.iter().enumerate().map(|(number, row)| live(rows, number, row, text)).collect()
 }
 
-/// What is settled of permissions, and the runs from the first live one on. Where the conversation ends comes back.
+/// The permissions, and the runs from the first live one on. Returns the end of the conversation.
 fn live(rows: &dyn Rows, number: usize, row: &ConversationRow, text: &mut String) -> Result<End> {
     if let Some(settled) = rows.permission(row.log)? {
         push(text, &FullLine::Permission(number, settled));
@@ -134,8 +134,8 @@ fn live(rows: &dyn Rows, number: usize, row: &ConversationRow, text: &mut String
     Ok(End { head: row.now.head, runs: first.map_or(runs.last.0, |first| first.0 - 1) })
 }
 
-/// The next rows of one conversation, its entries first with what is in the ledger for them, then its operations and
-/// its runs: how many were taken.
+/// The next rows of one conversation: its entries with their ledger rows, then its operations and its runs. Returns the
+/// number of rows.
 fn rows_from(
     rows: &dyn Rows,
     number: usize,
@@ -174,7 +174,7 @@ fn rows_from(
             Some(request) => rows.op_by_request(row.log, request)?,
             None => None,
         };
-        // A request that made several names the first of them.
+        // A request that created several rows names the first one.
         let made_by = made_by.filter(|(no, _)| *no == op.no);
         let made_by = made_by.and_then(|(_, print)| op.request.clone().map(|request| (request, print)));
         push(text, &FullLine::Operation(number, Box::new(op), made_by));

@@ -1,5 +1,5 @@
-//! What comes in: conversations from elsewhere, and whole trees of forks restored exactly. Each is one step of
-//! the writer, so that a crash leaves all of it or nothing.
+//! Imports: conversations from other programs, and whole trees of forks restored exactly. Each is one step of the writer, so that
+//! a crash leaves all of it or nothing.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::store::write::{said, sane};
 use crate::transfer::{FullConversation, FullEffect, FullImport, Import, ImportEntry, Said};
 
 impl Context {
-    /// Makes a conversation of what was said elsewhere.
+    /// Creates a conversation from imported entries.
     pub(crate) fn import(&mut self, import: Import) -> Result<Receipt> {
         let print = of_stored("import", &import_value(&import), &arguments(&import));
         if let Some(made) = self.created_before(&import.by, Some(print))? {
@@ -55,7 +55,7 @@ impl Context {
         Ok(receipt)
     }
 
-    /// One place of the path: what was said there, the alternatives that it was chosen from, its label.
+    /// Adds one place of the path: its entry with the alternatives and the label.
     fn take(&mut self, mut now: Loaded, by: &By, entry: ImportEntry) -> Result<Loaded> {
         let last = entry.said.len().saturating_sub(1);
         for (number, said) in entry.said.into_iter().enumerate() {
@@ -72,7 +72,7 @@ impl Context {
             now = self.append(&now, &commit, by, [0; 16])?;
         }
         let label = entry.label.as_deref().and_then(retake_core::name::label_of_import);
-        // Of labels that look the same the first is kept.
+        // Of labels that look the same the first one is kept.
         let label = label.filter(|label| now.conversation.state.labelled(label).is_none());
         if let (Some(tip), Some(label)) = (now.conversation.state.tip, label) {
             let target = LabelTarget::Entry(tip);
@@ -96,7 +96,7 @@ impl Context {
         self.append(&now, &commit, by, [0; 16])
     }
 
-    /// Restores a tree of forks, unless this request has done so.
+    /// Restores a tree of forks, unless this request has done so before.
     pub(crate) fn restore_full(&mut self, import: FullImport, request: Option<RequestId>) -> Result<Receipt> {
         let Some(request) = request else {
             return self.restore(import);
@@ -113,7 +113,7 @@ impl Context {
         Ok(receipt)
     }
 
-    /// Row by row, and then looks whether it holds together.
+    /// Restores row by row, then checks consistency.
     fn restore(&mut self, import: FullImport) -> Result<Receipt> {
         let mut homes: Vec<ConversationRow> = Vec::new();
         for full in import.conversations {
@@ -173,8 +173,8 @@ impl Context {
         Ok(row)
     }
 
-    /// The ledger, runs and what permissions forbid: an export may be anybody's, and allows nothing here. Nobody carries out a run that
-    /// was at work when it was exported, nor words that waited: they are over.
+    /// Restores the ledger, runs, and denials of permissions: an export is untrusted and allows nothing here. A run that was at
+    /// work, or a waiting message, is ended: nobody carries it out here.
     fn restore_agent(&mut self, home: &ConversationRow, full: &FullConversation) -> Result<()> {
         let bad = |why: String| StoreError::BadExport(format!("conversation {}: {why}", home.id));
         for effect in &full.effects {
@@ -244,12 +244,12 @@ impl Context {
     }
 }
 
-/// A change with names as they may be: those of an export deceive nobody.
+/// A change with sanitised names: names in an export must not mislead.
 fn named(change: Change) -> Change {
     let Change::Label { target, before, after } = change else { return change };
     let fit = |name: Option<String>| {
         name.and_then(|name| match target {
-            // Older versions knew names of nothing.
+            // Older versions allowed empty names.
             _ if name.is_empty() => Some(name),
             LabelTarget::Title => retake_core::name::title_of_import(&name),
             LabelTarget::Entry(_) => retake_core::name::label_of_import(&name),
@@ -258,7 +258,7 @@ fn named(change: Change) -> Change {
     Change::Label { target, before: fit(before), after: fit(after) }
 }
 
-/// The digest that tells an import from another one: everything but the ids, which are new each time.
+/// The digest of an import: everything except the ids, which are new each time.
 pub(crate) fn arguments(import: &Import) -> impl std::fmt::Debug + '_ {
     let said = |said: &Said| {
         let Said { id: _, role, author, parts, flags, time, usage, platform_id } = said.clone();
@@ -271,7 +271,7 @@ pub(crate) fn arguments(import: &Import) -> impl std::fmt::Debug + '_ {
     ("import", &import.title, &import.folder, import.created, entries.collect::<Vec<_>>())
 }
 
-/// Back to before an answer, for another one: a retry where a person's words come before it.
+/// Moves back before an answer for another one: a retry if a person's message comes before it.
 fn back(rows: &dyn Rows, now: &Loaded, by: &By, answer: Pos) -> Result<Commit> {
     let records = now.records(rows);
     let before = now.conversation.tree.after(answer).map(|pos| records.meta(pos)).transpose()?;
@@ -297,7 +297,7 @@ fn say(said: Said, by: &By) -> Say {
     }
 }
 
-/// A row that does not fit says so as a fault of the export: the store itself is whole.
+/// Reports an invalid row as an error of the export: the store itself is not damaged.
 fn broken(error: StoreError) -> StoreError {
     match error {
         StoreError::Damaged { row, why } => StoreError::BadExport(format!("{row}: {why}")),
@@ -307,7 +307,7 @@ fn broken(error: StoreError) -> StoreError {
     }
 }
 
-/// Whether restored rows are such as the store itself would have written.
+/// Checks that restored rows are rows that the store itself would write.
 fn sound(rows: &dyn Rows, loaded: &Loaded) -> Result<()> {
     let records = loaded.records(rows);
     let bad = |pos: Pos, why: &str| {

@@ -1,5 +1,5 @@
-//! Which request has restored a tree of forks. Its rows are those of the export, with the requests that made them there, so that
-//! this is noted beside them. Must never keep a digest of what was erased.
+//! The requests that restored trees of forks. The restored rows have the requests of their origin, so these are stored in notes.
+//! Must never contain a digest of erased content.
 
 use retake_core::{ConversationId, Digest, Head, Receipt, RequestId, Revision};
 
@@ -8,18 +8,18 @@ use crate::rows::Fingerprint;
 use crate::store::Context;
 use crate::store::write::{said, same_arguments};
 
-/// The note of what a request has restored: the root, its head and its revision then.
+/// The name of the note for a request's restore: the root, its head and its revision then.
 fn by_request(request: &RequestId) -> String {
     format!("restored_by {request}")
 }
 
-/// The note of the digest of what a tree of forks was restored from, by its root.
+/// The name of the note with the digest of a restored tree of forks, by its root.
 fn digest_of(root: ConversationId) -> String {
     format!("restored_from {root}")
 }
 
 impl Context {
-    /// Notes what a request has restored.
+    /// Notes a request's restore.
     pub(super) fn note_restored(
         &mut self,
         request: &RequestId,
@@ -32,7 +32,7 @@ impl Context {
         self.rows.set_note(&digest_of(*conversation), Some(&print))
     }
 
-    /// The receipt of the restoration that this request has made.
+    /// The receipt of this request's restore.
     pub(super) fn restored_before(&mut self, request: &RequestId, print: Digest) -> Result<Option<Receipt>> {
         let name = by_request(request);
         let Some(note) = self.rows.note(&name)? else { return Ok(None) };
@@ -51,7 +51,7 @@ impl Context {
         Ok(self.rows.note(&by_request(request))?.is_some())
     }
 
-    /// Something of this tree of forks is erased.
+    /// Removes the digest after an erasure in this tree of forks.
     pub(in crate::store) fn forget_restored(&mut self, root: ConversationId) -> Result<()> {
         self.rows.set_note(&digest_of(root), None)
     }
