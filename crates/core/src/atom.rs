@@ -1,6 +1,6 @@
-//! Atoms: an answer that asks for calls and the results of all its calls are one. No step ends between them. A step back to before
-//! one of them goes to before the answer, and a step that ends at one of them takes the results along. The prompt would otherwise
-//! say that a call was interrupted that has ended.
+//! Atoms: an answer with tool calls and the results of all its calls belong together. No step ends between them: a rewind to one
+//! of them goes to before the answer, and a step that ends at one includes the results. Otherwise the prompt would report an
+//! ended call as interrupted.
 
 use crate::conversation::Conversation;
 use crate::id::Pos;
@@ -8,8 +8,8 @@ use crate::path::Span;
 use crate::records::Records;
 
 impl Conversation {
-    /// The tip that goes back to `tip` and leaves no call without a result that it has on the path now: `tip`, or what stands
-    /// before such a call.
+    /// The tip for a move back to `tip` that leaves no call on the path without its result: `tip`, or the entry before such a
+    /// call.
     pub(crate) fn back_to<R: Records>(
         &self,
         records: &R,
@@ -27,14 +27,14 @@ impl Conversation {
         Ok(tip)
     }
 
-    /// Where a fork, a checkout or a restore ends that is to end at an entry. That is the last result of the call that the entry
-    /// is or belongs to, with what was said before it. Results on the path come before those on another branch.
+    /// The end of a fork, a checkout or a restore to an entry: the last result of the call that the entry is or belongs to.
+    /// Results on the path come before those on another branch.
     pub fn end_at<R: Records>(&self, records: &R, entry: Pos) -> Result<Pos, R::Error> {
         let mut end = entry;
         while let Some(call) = self.call_at(records, end)? {
             let is_said = |pos: Pos| pos.depth < self.tree.depth() || pos.seq <= self.head.seq.0;
             let follows = |pos: &Pos| {
-                // One that is hidden or dropped was with its call: shown again, both are there.
+                // A hidden or dropped result was marked with its call: after a show both are there.
                 *pos > end && is_said(*pos) && self.tree.knows(*pos) && self.tree.is_on_path(end, Some(*pos))
             };
             let results = self.results_of(records, call)?.into_iter().filter(follows);
@@ -46,8 +46,8 @@ impl Conversation {
         Ok(end)
     }
 
-    /// The nearest entry with calls at or before this one in its turn. Results are found within their turn only, so no other
-    /// call can be waiting for one here.
+    /// The nearest entry with calls at or before this one in its turn. Results are found only within their turn, so no other call
+    /// can wait for a result here.
     fn call_at<R: Records>(&self, records: &R, pos: Pos) -> Result<Option<Pos>, R::Error> {
         let mut walk = self.walk_back(records, Some(pos));
         while let Some(meta) = walk.step()? {

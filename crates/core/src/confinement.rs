@@ -1,52 +1,52 @@
-//! What confines commands on this machine, as facts. Must name what does not hold.
+//! How commands are confined on this machine, as facts. Must name each mechanism that does not work.
 
 use std::path::PathBuf;
 
-/// A fact about what confines commands on this machine.
+/// A fact about the confinement of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SandboxFact {
-    /// Landlock confines them, and these mechanisms beside it.
+    /// Landlock confines them, together with these mechanisms.
     Confined {
         /// A filter of system calls.
         seccomp: bool,
         /// Namespaces of their own.
         namespaces: bool,
     },
-    /// Nothing confines them.
+    /// They are not confined.
     Unconfined(NoSandbox),
-    /// The network cannot be closed, nor the sockets of other programs.
+    /// Neither the network nor the sockets of other programs can be closed.
     NoSeccomp,
     /// They have no namespaces of their own.
     NoNamespaces(NoSandbox),
-    /// For want of namespaces, they have no terminals, reach no Unix sockets, and can change git's hooks and settings.
+    /// Without namespaces they have no terminals, reach no Unix sockets, and can change git's hooks and settings.
     NoTerminals,
-    /// For want of namespaces, patterns of names hide no files from them.
+    /// Without namespaces, files cannot be hidden from them by name patterns.
     PatternsNotHidden,
-    /// The kernel is too old to keep their signals from other programs.
+    /// The kernel is too old to prevent signals to other programs.
     SignalsOpen,
-    /// The kernel is too old for them to make Unix sockets.
+    /// The kernel is too old to let them create Unix sockets.
     UnixSocketsClosed,
     /// Control groups limit their memory and the number of their processes.
     MemoryLimited,
-    /// Nothing limits their memory.
+    /// Their memory is not limited.
     MemoryUnlimited(NoSandbox),
 }
 
 /// Why a mechanism does not confine commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoSandbox {
-    /// The settings switch it off.
+    /// The settings disable it.
     SwitchedOff,
     /// The kernel has no Landlock, or one that is too old.
     NoLandlock,
-    /// This path is to be hidden, and lies below a folder that commands may write.
+    /// This path must be hidden, and is below a folder that commands may write.
     Exposed(PathBuf),
     /// This program does not supervise its commands.
     Unsupervised,
     /// There are no control groups.
     NoControlGroups,
-    /// This user may not make control groups that limit memory.
+    /// This user has no permission to create control groups that limit memory.
     NotPermitted,
-    /// The system refuses it, and says this.
+    /// The system refuses it with this error.
     Failed(String),
 }

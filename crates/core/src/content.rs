@@ -1,11 +1,11 @@
-//! What an entry says: roles, content parts, token usage, and the cleaning of text from outside.
+//! The content of an entry: roles, content parts, token usage, and the cleaning of external text.
 //!
-//! Content is kept verbatim after cleaning, so that a provider gets back what it sent (reasoning with its
-//! signature). Nothing here interprets a text.
+//! Content is kept verbatim after cleaning, so that a provider gets back what it sent (reasoning with its signature).
+//! Must never interpret a text.
 
 use std::borrow::Cow;
 
-/// Who speaks in an entry.
+/// The role of an entry's author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// A person.
@@ -32,18 +32,18 @@ impl Role {
         }
     }
 
-    /// The role of that name.
+    /// The role with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
 }
 
-/// Where the bytes of an image or a file are.
+/// The location of the bytes of an image or a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// In the entry itself.
+    /// Stored in the entry itself.
     Inline(Vec<u8>),
-    /// Behind an address that the provider or the reader fetches.
+    /// At an address that the provider or the reader fetches.
     Link(String),
 }
 
@@ -56,19 +56,19 @@ pub enum Part {
     Image {
         /// MIME type, such as `image/png`.
         media_type: String,
-        /// Its bytes, or where they are.
+        /// Its bytes or its address.
         source: Source,
     },
-    /// A file that is referred to.
+    /// A file.
     File {
         /// Path or name as the author gave it.
         name: String,
-        /// MIME type, where known.
+        /// MIME type, if known.
         media_type: Option<String>,
-        /// Its bytes, or where they are.
+        /// Its bytes or its address.
         source: Source,
     },
-    /// A model asks for a tool.
+    /// A tool call by a model.
     ToolCall {
         /// The provider's id of the call; its result names it.
         id: String,
@@ -77,11 +77,11 @@ pub enum Part {
         /// The arguments, JSON text exactly as the model wrote it.
         arguments: String,
     },
-    /// What a tool answered.
+    /// The result of a tool.
     ToolResult {
-        /// The id of the call that this answers.
+        /// The id of its call.
         call: String,
-        /// The result as the model reads it.
+        /// The result for the model.
         content: String,
         /// Whether the tool failed.
         outcome: ToolOutcome,
@@ -93,19 +93,19 @@ pub enum Part {
         /// Opaque; sent back verbatim to the provider that made it.
         signature: Option<String>,
     },
-    /// What the entry makes known to later turns; neither people nor the model read it.
+    /// Facts for later turns; neither people nor the model see them.
     Facts(Vec<Fact>),
-    /// What `Erase` left of a content part: nothing but the fact.
+    /// A part that `Erase` has overwritten.
     Erased,
 }
 
-/// Something that an entry makes known to later turns: the folder that the shell stands in, the to-do list, which version
-/// of a file the agent has read. The last one of a key on the path counts, so that a rewind takes it along.
+/// A fact for later turns: the shell's current folder, the to-do list, or the version of a file that the agent has read.
+/// The last fact of a key on the path counts, so a rewind reverts it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fact {
-    /// What it is of, such as `cwd`, `todo` or `read/src/main.rs`.
+    /// Its key, such as `cwd`, `todo` or `read/src/main.rs`.
     pub key: String,
-    /// What holds since then; what it says is its writer's. Empty takes the fact away.
+    /// Its value, in the writer's own form. An empty value removes the fact.
     pub value: String,
 }
 
@@ -119,9 +119,9 @@ impl Fact {
 /// Whether a tool call worked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToolOutcome {
-    /// The tool did what was asked.
+    /// The tool succeeded.
     Ok,
-    /// The tool says that it failed.
+    /// The tool reported a failure.
     Failed,
 }
 
@@ -155,7 +155,7 @@ impl Part {
         }
     }
 
-    /// The part with every string cleaned as [`clean`] says.
+    /// The part with every string cleaned by [`clean`].
     #[must_use]
     pub fn cleaned(self) -> Self {
         let own = |text: String| match clean(&text) {
@@ -180,19 +180,19 @@ impl Part {
     }
 }
 
-/// All text parts, joined by a line break: what a person would copy.
+/// All text parts, joined by a line break: the text for copying.
 pub fn joined_text(parts: &[Part]) -> String {
     let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
     texts.join("\n")
 }
 
-/// Text as it may be stored: without NUL. (A lone surrogate cannot be in a Rust string: the edge that decodes
-/// foreign text replaces it.) Case: `spec/store.md`, rule *Append*.
+/// Text in its stored form: without NUL. (A Rust string cannot contain a lone surrogate: it is replaced where external
+/// text is decoded.) Case: `spec/store.md`, rule *Append*.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) }
 }
 
-/// What a model call used, as its provider reported it. `None` is unknown, never zero.
+/// The usage of a model call, as its provider reported it. `None` is unknown, never zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Usage {
     /// Tokens of the prompt, cached ones included.

@@ -1,4 +1,4 @@
-//! A conversation in memory: its tree, its state, its head and its undo history; and how a say becomes an entry.
+//! A conversation in memory: its tree, its state, its head and its undo history; and how a message becomes an entry.
 //!
 //! A *decision* takes a conversation and a request and gives a [`Commit`], the rows to append, or a
 //! [`Refusal`]. It changes nothing: the store appends the rows and then applies the commit.
@@ -19,34 +19,34 @@ use crate::state::State;
 use crate::tree::Tree;
 use crate::undo_history::{Step, UndoHistory};
 
-/// Who asks, when, and by which request.
+/// The author, the time and the request of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct By {
     /// A person's or a program's name; may be empty.
     pub author: String,
-    /// When.
+    /// The time.
     pub time: Time,
     /// The request.
     pub request: Option<RequestId>,
-    /// A digest of the request as its author worded it. A name in it (`tN`, `@`, a label) may mean another entry
-    /// when the request is repeated; its wording is the same.
+    /// A digest of the request in its author's wording. A name in it (`tN`, `@`, a label) may mean another entry when the
+    /// request is repeated; the wording stays the same.
     pub wording: Option<crate::Digest>,
 }
 
-/// What a Move's author saw.
+/// The state that the author of a move saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seen {
-    /// Exactly this head; anything newer refuses the request.
+    /// Exactly this head; after any newer change the request is refused.
     Exactly(Head),
-    /// This head, and take back also what was said since. An operation made since refuses the request all the same.
+    /// This head; later entries are rewound, too. A later operation makes the request stale.
     Since(Head),
-    /// Whatever is there.
+    /// Any state.
     #[default]
     Anything,
 }
 
 impl Seen {
-    /// Refuses who saw something else than the head now.
+    /// Refuses a request whose author saw another head than the current one.
     pub fn fits(self, now: Head) -> Result<(), Refusal> {
         let (seen, fits) = match self {
             Self::Exactly(seen) => (seen, seen == now),
@@ -73,58 +73,58 @@ impl Commit {
     }
 }
 
-/// Something to be said.
+/// A message to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Say {
     /// The new entry's id.
     pub id: EntryId,
-    /// Who speaks.
+    /// Its role.
     pub role: Role,
-    /// The speaker's name.
+    /// Its author.
     pub author: String,
-    /// What.
+    /// Its content.
     pub parts: Vec<Part>,
-    /// How it came about; `detached` and `erased` are the decision's, not the author's.
+    /// Its flags; the decision sets `detached` and `erased`.
     pub flags: Flags,
-    /// When.
+    /// Its time.
     pub time: Time,
-    /// What a model's answer used.
+    /// The usage of a model's answer.
     pub usage: Option<Usage>,
     /// Its id on the platform it came from.
     pub platform_id: Option<String>,
     /// The last entry that the author saw: it must be on the path.
     pub seen: Option<Pos>,
-    /// For an answer: the turn it belongs to and what it answers.
+    /// For an answer: its turn, and the entry that it answers.
     pub answering: Option<Answering>,
 }
 
-/// What an answer answers: a late one still knows its turn.
+/// The place of an answer, so that a late answer still knows its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answering {
-    /// The entry that opened the turn; `None` where no turn was open.
+    /// The entry that opened the turn; `None` if no turn was open.
     pub turn: Option<Pos>,
-    /// The tip when the answer was asked for.
+    /// The tip when the answer was requested.
     pub tip: Option<Pos>,
 }
 
-/// A conversation, as far as it is kept in memory: O(runs + marks + folds).
+/// The part of a conversation that is kept in memory: O(stretches + marks + folds).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
     /// Its id.
     pub id: ConversationId,
     /// The tree of its entries.
     pub tree: Tree,
-    /// What it is now.
+    /// Its current state.
     pub state: State,
-    /// The name of that state.
+    /// The head of that state.
     pub head: Head,
-    /// How many commits it has seen.
+    /// The number of its commits.
     pub revision: Revision,
     /// The undo history at the head.
     pub history: Arc<UndoHistory>,
     /// Running totals at the tip.
     pub totals: Totals,
-    /// The operation that this version does not know, if there is one: then nothing may be written.
+    /// An operation that this version does not know, if there is one: then nothing may be written.
     pub unknown: Option<(OpNo, String)>,
 }
 
@@ -172,7 +172,7 @@ impl Conversation {
         Ok(next)
     }
 
-    /// Whether an entry is the new wording of the last operation, an edit: the first entry after it.
+    /// Whether an entry is the new message of the last operation, an edit: the first entry after it.
     fn is_reworded_by<R: Records>(&self, records: &R, commit: &Commit, pos: Pos) -> Result<bool, R::Error> {
         let last = self.head.op;
         if self.history.done != Some(Step::Op(last)) {
@@ -184,7 +184,7 @@ impl Conversation {
         }
     }
 
-    /// The next entry of the log. Where it rewords a message it is one step with the edit.
+    /// Adds the next entry of the log. The new message of an edit is one step with it.
     fn push(&mut self, meta: &Meta, rewords: bool) {
         let pos = self.tree.push(meta.after, meta.flags.detached);
         self.head.seq = Seq(pos.seq);
@@ -198,15 +198,15 @@ impl Conversation {
         }
     }
 
-    /// A fork of this conversation, empty of its own: its path begins with the one to `tip`, as it is seen here.
-    /// What is hidden or dropped here stays out of it for good.
+    /// An empty fork of this conversation: its base is the path to `tip` as it is seen here. Entries that are hidden or
+    /// dropped here stay out of the fork for ever.
     #[must_use]
     pub fn forked(&self, id: ConversationId, tip: Option<Pos>, totals: Totals) -> Self {
         let pieces = self.state.marks.along(&self.tree.path(tip)).into_iter();
         let visible: Vec<_> = pieces.filter(|(_, mark)| mark.is_visible()).collect();
         let base = Path::from_spans(visible.iter().map(|(span, _)| *span));
         let marks = Marks::from_ranges(visible.into_iter().filter(|(_, mark)| *mark != Mark::Normal));
-        // A fold over what stays out can never be in force here; any other one may be again.
+        // A fold over entries that stay out can never be in force here; any other fold can.
         let stays = |covers: &Path| covers.without(base.spans().iter().copied()).is_empty();
         let folds = self.state.folds.all().iter().filter(|fold| stays(&fold.covers)).cloned().collect();
         let mut labels = (*self.state.labels).clone();
@@ -221,7 +221,7 @@ impl Conversation {
         Self { state, totals, tree: Tree::new(self.tree.depth() + 1, base), ..Self::new(id) }
     }
 
-    /// Refuses every write when the log holds an operation of a newer version.
+    /// Refuses every write if the log contains an operation of a newer version.
     pub fn writable(&self) -> Result<(), Refusal> {
         match &self.unknown {
             Some((op, kind)) => Err(Refusal::ReadOnly { op: *op, kind: kind.clone() }),
@@ -229,12 +229,12 @@ impl Conversation {
         }
     }
 
-    /// Compares the head with what a Move's author saw.
+    /// Compares the head with the one that a move's author saw.
     pub fn expect(&self, seen: Seen) -> Result<(), Refusal> {
         seen.fits(self.head)
     }
 
-    /// Refuses an entry that nothing can aim at: unknown, off the path, hidden or dropped.
+    /// Refuses an entry that cannot be a target: unknown, off the path, hidden or dropped.
     pub fn visible_on_path<R: Records>(&self, records: &R, pos: Pos) -> Result<(), R::Error> {
         if !self.tree.knows(pos) {
             return Err(Refusal::UnknownEntry.into());
@@ -246,7 +246,7 @@ impl Conversation {
         Ok(self.in_sight(pos)?)
     }
 
-    /// Refuses an entry that nobody sees on any branch: unknown, hidden or dropped.
+    /// Refuses an entry that is visible on no branch: unknown, hidden or dropped.
     pub fn in_sight(&self, pos: Pos) -> Result<(), Refusal> {
         match self.state.marks.get(pos) {
             _ if !self.tree.knows(pos) => Err(Refusal::UnknownEntry),
@@ -255,8 +255,8 @@ impl Conversation {
         }
     }
 
-    /// The branch that leads to an entry, as it would be read if it were checked out at this head: its path with today's marks
-    /// and folds. Only for reading; what was not said yet at this head is on no branch of it.
+    /// The branch to an entry, as a checkout at this head would show it: its path with the current marks and folds. Only for
+    /// reading; entries after this head are on no branch of it.
     pub fn on_branch<R: Records>(&self, records: &R, tip: Pos) -> Result<Self, R::Error> {
         let is_later = tip.depth == self.tree.depth() && tip.seq > self.head.seq.0;
         if is_later || !self.tree.knows(tip) {
@@ -268,7 +268,7 @@ impl Conversation {
         Ok(Self { state, totals, ..self.clone() })
     }
 
-    /// The operation that took an entry off the path, and the head before it. Walks back; for error texts.
+    /// The operation that took an entry off the path, and the head before it. Searches backwards; for error texts.
     fn taken_back_by<R: Records>(&self, records: &R, pos: Pos) -> Result<Option<(OpNo, Head)>, R::Error> {
         for no in (1..=self.head.op.0).rev() {
             let op = records.op(OpNo(no))?;
@@ -281,7 +281,7 @@ impl Conversation {
         Ok(None)
     }
 
-    /// Decides a say: the entry that it becomes.
+    /// Decides a message: the entry that it becomes.
     pub fn say<R: Records>(&self, records: &R, say: Say) -> Result<Commit, R::Error> {
         self.writable()?;
         if let Some(seen) = say.seen {
@@ -321,7 +321,7 @@ impl Conversation {
         Ok(Commit { entries: vec![entry], ops: Vec::new() })
     }
 
-    /// What a say's author saw may have been hidden meanwhile, but not taken back.
+    /// The entry that a message's author saw may be hidden meanwhile, but not rewound.
     fn visible_or_marked<R: Records>(&self, records: &R, seen: Pos) -> Result<(), R::Error> {
         if self.is_on_path(seen) {
             return Ok(());
@@ -329,19 +329,19 @@ impl Conversation {
         self.visible_on_path(records, seen)
     }
 
-    /// Whether an answer still has its place: what it answers is on the path.
+    /// Whether an answer still has its place: the entry that it answers is on the path.
     fn reaches(&self, answering: Answering) -> bool {
         answering.turn.is_none_or(|turn| self.is_on_path(turn))
             && answering.tip.is_none_or(|tip| self.is_on_path(tip))
     }
 
-    /// The turn that an entry said after `after` belongs to. A fork does not know one whose opener was hidden.
+    /// The turn of an entry that is appended after `after`. A fork does not know a turn whose opener was hidden.
     pub fn turn_of<R: Records>(&self, records: &R, after: Option<Pos>) -> Result<Option<Pos>, R::Error> {
         let turn = after.map(|after| records.meta(after)).transpose()?.and_then(|meta| meta.turn);
         Ok(turn.filter(|turn| self.tree.knows(*turn)))
     }
 
-    /// Running totals up to an entry, marks aside.
+    /// Running totals up to an entry, independent of marks.
     pub fn totals_at<R: Records>(&self, records: &R, pos: Option<Pos>) -> Result<Totals, R::Error> {
         match pos {
             None => Ok(Totals::default()),
@@ -350,7 +350,7 @@ impl Conversation {
         }
     }
 
-    /// The entry with the call that these results answer: sought back through the turn.
+    /// The entry with the call of these results: searched backwards through the turn.
     fn call_answered<R: Records>(
         &self,
         records: &R,
@@ -372,7 +372,7 @@ impl Conversation {
         Ok(None)
     }
 
-    /// An operation of this conversation, with its place in the log.
+    /// An operation of this conversation, with its number in the log.
     pub(crate) fn operation(&self, by: &By, reason: Reason, change: Change) -> Operation {
         let no = self.head.op.next();
         let history_after =
@@ -399,7 +399,7 @@ impl Conversation {
         Commit { entries: Vec::new(), ops: vec![op] }
     }
 
-    /// The tip at an earlier head: what it left, everything said up to then included.
+    /// The tip at an earlier head, including the entries up to then.
     pub fn tip_at<R: Records>(&self, records: &R, head: Head) -> Result<Option<Pos>, R::Error> {
         let (from, tip) = match head.op {
             OpNo(0) => (0, self.tree.base().last()),
@@ -411,7 +411,7 @@ impl Conversation {
         Ok(self.tree.last_attached(from, head.seq.0).or(tip))
     }
 
-    /// Checks that a head was one.
+    /// Checks that a head existed.
     pub fn head_of<R: Records>(&self, records: &R, head: Head) -> Result<Head, R::Error> {
         let unknown = || R::Error::from(Refusal::UnknownHead(head));
         if head.op > self.head.op {

@@ -1,4 +1,4 @@
-//! Decisions: what each verb becomes, as pure functions of a conversation and its rows.
+//! Decisions: the commit of each verb, as pure functions of a conversation and its rows.
 
 mod action;
 mod marking;

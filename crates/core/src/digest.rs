@@ -1,16 +1,16 @@
-//! Digests of requests and calls, by which a repeated one is recognised. Must never compute one: the caller does.
+//! Digests of requests and calls, which identify repeated ones. Must never compute one: the caller does.
 
-/// A digest of the arguments of a request or of a call, in today's encoding and in that of earlier versions.
+/// A digest of the arguments of a request or a call, in the current encoding and in that of earlier versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
-    /// In today's encoding: what is stored.
+    /// In the current encoding, which is stored.
     pub current: [u8; 16],
-    /// In the encoding of earlier versions, where they may have stored it.
+    /// In the encoding of earlier versions, if they may have stored it.
     pub before: Option<[u8; 16]>,
 }
 
 impl Digest {
-    /// Whether a stored digest is of the same arguments, whichever version stored it.
+    /// Whether a stored digest is for the same arguments, whichever version stored it.
     pub fn matches(self, stored: [u8; 16]) -> bool {
         stored == self.current || self.before == Some(stored)
     }

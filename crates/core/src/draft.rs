@@ -1,45 +1,44 @@
-//! The draft of an author: a piece for each client that shows words of it. Must never drop a word, except where its holder puts another
-//! one in its place.
+//! The draft of an author: a piece for each client that shows a part of it. Must never drop text, unless its holder replaces it.
 
 use crate::content::{Fact, Part};
 
-/// Keys of the facts behind the parts of a piece: what the piece replaces, who shows it, and that it moved aside.
+/// Keys of the facts after the parts of a piece: the entry that it replaces, its holder, and whether it was moved aside.
 const EDITS: &str = "edits";
 const HOLDER: &str = "holder";
 const ASIDE: &str = "aside";
 
-/// The words of one client.
+/// The text of one client.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DraftPiece {
-    /// The words, and what is attached to them.
+    /// The text and its attachments.
     pub parts: Vec<Part>,
-    /// The entry that they are to replace.
+    /// The entry that it will replace.
     pub edits: Option<String>,
-    /// The client that shows them. Without one, the next client gets them.
+    /// The client that shows it. Without one, the next client gets it.
     pub holder: Option<String>,
-    /// They made room for other words: they are no part of the next message, and come back when a person asks for them.
+    /// It was moved aside for another text: it is no part of the next message, and returns when a person requests it.
     pub is_aside: bool,
 }
 
-/// Where new words go.
+/// The place for new text.
 #[derive(Clone, Debug, Default)]
 pub struct DraftPlace {
-    /// The parts that they replace; without, all.
+    /// The parts that it replaces; without them, all.
     pub instead_of: Option<Vec<Part>>,
-    /// Their holder does not show them any more.
+    /// Whether its holder no longer shows it.
     pub released: bool,
-    /// What moved aside for them, instead of what had moved aside before; without, that stays.
+    /// What was moved aside for it, replacing what was aside before; without it, that stays.
     pub aside: Option<Vec<Vec<Part>>>,
 }
 
-/// What a person sees of a draft.
+/// A draft in the form for people.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShownDraft {
-    /// The entry that it is to replace.
+    /// The entry that it will replace.
     pub edits: Option<String>,
-    /// The words, and what is attached to them.
+    /// The text and its attachments.
     pub parts: Vec<Part>,
-    /// What moved aside, piece by piece.
+    /// The pieces that were moved aside.
     pub aside: Vec<Vec<Part>>,
 }
 
@@ -48,7 +47,7 @@ pub struct ShownDraft {
 pub struct Draft(Vec<DraftPiece>);
 
 impl Draft {
-    /// A draft as it is stored.
+    /// Parses a stored draft.
     pub fn read(stored: Vec<Part>) -> Self {
         let (mut pieces, mut piece) = (Vec::new(), DraftPiece::default());
         for part in stored {
@@ -66,7 +65,7 @@ impl Draft {
         Self(pieces)
     }
 
-    /// The draft as it is stored. Pieces without a holder come last, so that no holder needs to be written.
+    /// The draft in its stored form. Pieces without a holder come last, so that no empty holder needs to be written.
     pub fn stored(self) -> Vec<Part> {
         let mut pieces = self.0;
         pieces.retain(|piece| !piece.parts.is_empty());
@@ -83,14 +82,14 @@ impl Draft {
         parts
     }
 
-    /// What a person sees.
+    /// The form for people.
     pub fn shown(self) -> ShownDraft {
         let (aside, pieces): (Vec<_>, Vec<_>) = self.0.into_iter().partition(|piece| piece.is_aside);
         let DraftPiece { parts, edits, .. } = joined(pieces);
         ShownDraft { edits, parts, aside: aside.into_iter().map(|piece| piece.parts).collect() }
     }
 
-    /// Keeps a new piece in its place.
+    /// Stores a new piece in its place.
     pub fn put(&mut self, new: DraftPiece, place: DraftPlace) {
         let holder = new.holder.clone().filter(|_| !place.released);
         let all = std::mem::take(&mut self.0).into_iter();
@@ -113,7 +112,7 @@ impl Draft {
             (Some(_), Some(_)) if pieces.iter().any(|piece| piece.holder == new.holder) => {
                 pieces.retain(|piece| piece.holder != new.holder);
             }
-            // What it released, and nobody has claimed yet, is still its own.
+            // A piece that it released and nobody has claimed yet is still its own.
             (Some(old), Some(_)) => take_out(pieces.iter_mut().filter(|piece| piece.holder.is_none()), old),
             (Some(old), None) => {
                 pieces.sort_by_key(|piece| piece.holder.is_some());
@@ -125,7 +124,7 @@ impl Draft {
         self.0 = pieces;
     }
 
-    /// Gives a holder its own pieces, and those that no living holder shows. What moved aside stays so, piece by piece.
+    /// Gives a holder its own pieces and those without a living holder. Pieces that were moved aside stay aside, one by one.
     pub fn claim(&mut self, holder: Option<&str>, lives: impl Fn(&str) -> bool) -> Self {
         let is_free = |piece: &DraftPiece| match &piece.holder {
             None => true,
@@ -143,7 +142,7 @@ impl Draft {
     }
 }
 
-/// All of them as one that nobody holds. What is put together replaces no entry.
+/// Joins pieces to one without a holder. A joined piece replaces no entry.
 fn joined(mut pieces: Vec<DraftPiece>) -> DraftPiece {
     match pieces.len() {
         1 => DraftPiece { holder: None, ..pieces.remove(0) },
@@ -154,7 +153,7 @@ fn joined(mut pieces: Vec<DraftPiece>) -> DraftPiece {
     }
 }
 
-/// Takes parts away, each once: the first that is like it.
+/// Removes parts, each once: the first equal one.
 fn take_out<'a>(pieces: impl Iterator<Item = &'a mut DraftPiece>, old: Vec<Part>) {
     let mut pieces: Vec<_> = pieces.collect();
     for part in old {
@@ -173,7 +172,7 @@ impl DraftPiece {
         Self { is_aside: true, ..Self::default() }
     }
 
-    /// Whether it is parts and nothing else.
+    /// Whether it consists of parts alone.
     fn is_plain(&self) -> bool {
         self.edits.is_none() && self.holder.is_none() && !self.is_aside
     }
@@ -202,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Each piece in short: its texts, its holder, whether it is aside.
+    /// Each piece, shortened: its texts, its holder, whether it is aside.
     fn short(draft: &Draft) -> Vec<String> {
         let one = |piece: &DraftPiece| {
             let texts: Vec<_> = piece.parts.iter().filter_map(Part::as_text).collect();
@@ -251,10 +250,10 @@ mod tests {
         let mut draft = Draft(vec![piece("a", Some("A")), piece("b", Some("B")), piece("free", None)]);
         draft.put(piece("a2", Some("A")), instead_of(&["a"]));
         assert_eq!(short(&draft), ["b of B", "free of nobody", "a2 of A"]);
-        // One that shows nothing yet replaces what nobody shows, each part once.
+        // An empty piece replaces free pieces, each part once.
         draft.put(piece("c", Some("C")), instead_of(&["free", "b"]));
         assert_eq!(short(&draft), ["b of B", "a2 of A", "c of C"]);
-        // Without a holder: free pieces first, then those of others.
+        // Without a holder: free pieces first, then those of other holders.
         draft.put(piece("x", None), instead_of(&["a2"]));
         assert_eq!(short(&draft), ["b of B", "c of C", "x of nobody"]);
         draft.put(piece("y", None), instead_of(&["x", "c"]));

@@ -1,19 +1,19 @@
-//! What a call does to the world: its class, what it is about to do, and what the effects ledger says of it. A call is written down before it runs.
+//! The effect of a call on the world: its class, its intent, and its row in the ledger. A call is recorded before it runs.
 
 use std::path::PathBuf;
 
 use crate::id::{ConversationId, EntryId, Time};
 
-/// What a call does to the world at most.
+/// The most that a call does to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EffectClass {
-    /// Nothing that stays.
+    /// Nothing permanent.
     None,
-    /// It changes files of the workspace: a rewind brings them back.
+    /// It changes files of the workspace: a rewind reverts them.
     Workspace,
-    /// It can be taken back by another call.
+    /// Another call can revert it.
     Compensable,
-    /// It reaches outside: nothing takes it back.
+    /// It reaches outside: nothing reverts it.
     External,
 }
 
@@ -31,73 +31,74 @@ impl EffectClass {
         }
     }
 
-    /// The class of that name.
+    /// The class with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 }
 
-/// What a call is about to touch: what a person is asked about, and what rules are compared with.
+/// What a call is about to touch: shown in an approval request, and compared with rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// A file or a folder is read.
     Read(PathBuf),
-    /// A file is written, made, moved or deleted.
+    /// A file is written, created, moved or deleted.
     Write(PathBuf),
     /// A command line is run.
     Command(String),
-    /// The commands of this call can reach the network. A grant of its own: no rule for a command implies it.
+    /// The commands of this call can reach the network. It needs a permission of its own: no rule for a command implies it.
     Network,
-    /// The commands of this call begin in another folder than the first root: a program named by a relative path is another one there.
+    /// The commands of this call start in another folder than the first root: a relative path of a program means another one
+    /// there.
     Elsewhere,
     /// An address is fetched.
     Url(String),
-    /// Something else, by a tool that only its server knows.
+    /// An unknown effect of a tool that only its server knows.
     Other,
 }
 
 /// What a call is about to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intent {
-    /// What it does to the world at most.
+    /// The most that it does to the world.
     pub class: EffectClass,
-    /// What it touches, absolute paths, in its order.
+    /// What it touches, with absolute paths, in its order.
     pub touches: Vec<Touch>,
-    /// What it does, in a line for people: `write src/main.rs`, `$ make test`.
+    /// Its description in a line for people: `write src/main.rs`, `$ make test`.
     pub line: String,
-    /// More for people, such as the diff that it would make.
+    /// Details for people, such as the diff.
     pub detail: Option<String>,
 }
 
-/// What came of a call.
+/// The state of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EffectState {
-    /// It was begun; how it ended is not known (yet, or for ever after a crash).
+    /// It began; its end is not known (yet, or for ever after a crash).
     Begun,
-    /// It did what was asked.
+    /// It succeeded.
     Done,
-    /// It says that it failed; something may have happened all the same.
+    /// It reported a failure; it may have had an effect anyway.
     Failed,
 }
 
-/// A call of which something may stay, as the ledger has it: written before it runs, its result after.
+/// A ledger row for a call whose effect may stay: recorded before it runs, its result after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// The call: unique in the store.
     pub call: String,
     /// The conversation.
     pub conversation: ConversationId,
-    /// The entry that asks for it.
+    /// The entry that requests it.
     pub entry: EntryId,
     /// The tool.
     pub tool: String,
-    /// What it does to the world at most.
+    /// The most that it does to the world.
     pub class: EffectClass,
-    /// A digest of tool and arguments: an equal call has an equal one.
+    /// A digest of tool and arguments: equal calls have equal digests.
     pub print: [u8; 16],
     /// When it began.
     pub began: Time,
-    /// What came of it.
+    /// Its state.
     pub state: EffectState,
 }
 

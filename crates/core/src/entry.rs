@@ -1,4 +1,4 @@
-//! Entries: one thing said or done by a person, a model or a tool. An entry never changes.
+//! Entries: one message or action of a person, a model or a tool. An entry never changes.
 
 use crate::content::{Part, Role, Usage};
 use crate::id::{EntryId, Pos, Revision, Time};
@@ -8,7 +8,7 @@ use crate::id::{EntryId, Pos, Revision, Time};
 pub struct Totals {
     /// Entries.
     pub messages: u64,
-    /// Tool calls asked for in them.
+    /// Tool calls in them.
     pub calls: u64,
     /// Turns opened.
     pub turns: u64,
@@ -25,7 +25,7 @@ impl Totals {
         }
     }
 
-    /// What lies between `earlier` and this, on one path.
+    /// The difference between `earlier` and this, on one path.
     #[must_use]
     pub fn minus(self, earlier: Self) -> Self {
         Self {
@@ -36,45 +36,45 @@ impl Totals {
     }
 }
 
-/// How an entry came about, where it is not plainly something that was said.
+/// Flags of an entry that is not an ordinary message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags {
-    /// Made by a program, not said by anybody: opens no turn.
+    /// Created by a program, not by a person or a model: opens no turn.
     pub synthetic: bool,
-    /// Group chatter that was not addressed to the agent: context, opens no turn.
+    /// A group chat message that was not addressed to the agent: context, opens no turn.
     pub observed: bool,
-    /// A model's answer that was cut short.
+    /// A model's interrupted answer.
     pub interrupted: bool,
-    /// A late result of a turn that was no longer on the path: moved nothing.
+    /// A late result of a turn that was no longer on the path: it moved nothing.
     pub detached: bool,
     /// Its content was erased.
     pub erased: bool,
 }
 
-/// What is known of an entry without its content.
+/// An entry without its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
     /// Its stable id.
     pub id: EntryId,
-    /// Where it stands.
+    /// Its position.
     pub pos: Pos,
-    /// The tip at the moment it was said.
+    /// The tip when it was appended.
     pub after: Option<Pos>,
-    /// The entry that opened the turn it belongs to; itself, where it opened one.
+    /// The entry that opened its turn; itself if it opened one.
     pub turn: Option<Pos>,
-    /// Who spoke.
+    /// Its role.
     pub role: Role,
-    /// How it came about.
+    /// Its flags.
     pub flags: Flags,
-    /// When it was said.
+    /// Its time.
     pub time: Time,
     /// Running totals up to and including it.
     pub totals: Totals,
     /// The revision that stored it.
     pub revision: Revision,
-    /// How many tool calls it asks for.
+    /// The number of its tool calls.
     pub calls: u32,
-    /// For a tool's result: the entry with the call. They are one atom.
+    /// For a tool's result: the entry with its call. They are one atom.
     pub answers: Option<Pos>,
 }
 
@@ -84,7 +84,7 @@ impl Meta {
         self.turn == Some(self.pos)
     }
 
-    /// What it adds to the totals.
+    /// Its own part of the totals.
     pub fn own_totals(&self) -> Totals {
         Totals { messages: 1, calls: self.calls.into(), turns: self.opens_turn().into() }
     }
@@ -93,20 +93,20 @@ impl Meta {
 /// An entry with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// All but the content.
+    /// All except the content.
     pub meta: Meta,
     /// A person's name, a model's (`provider/model`) or a tool's; may be empty.
     pub author: String,
-    /// What was said.
+    /// Its content.
     pub parts: Vec<Part>,
-    /// What a model's answer used.
+    /// The usage of a model's answer.
     pub usage: Option<Usage>,
-    /// The id it has on the chat platform it came from.
+    /// Its id on the chat platform that it came from.
     pub platform_id: Option<String>,
 }
 
-/// Whether what `role` says with these flags opens a turn: what a human said, never a synthetic or an observed
-/// entry, never one that moved nothing.
+/// Whether an entry of `role` with these flags opens a turn: a person's message does; a synthetic, an observed
+/// or a detached entry does not.
 pub fn opens_turn(role: Role, flags: Flags) -> bool {
     role == Role::User && !flags.synthetic && !flags.observed && !flags.detached
 }

@@ -1,5 +1,5 @@
-//! Files of a workspace as data: names, records, changes, what deltas have done to a path, and how it is rebuilt. Nothing
-//! here touches a disk.
+//! Files of a workspace as data: names, records, changes, layers of deltas, and how a path is rebuilt. Must never touch a
+//! disk.
 
 mod change;
 mod coming;

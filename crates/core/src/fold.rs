@@ -1,13 +1,13 @@
 //! Folds: summaries that replace entries in the prompt. A component of the state that no operation ever has to maintain.
 //!
-//! A fold names the exact Normal entries that its summary was made from. Whether it is *in force* is derived:
-//! those entries must be, in this order and with nothing between, in today's Normal list.
+//! A fold names the exact Normal entries that its summary was made from. Whether it is *in force* is derived: those
+//! entries must be in the current Normal list, in this order and without gaps.
 
 use crate::id::OpNo;
 use crate::mark::{Mark, Marks};
 use crate::path::Path;
 
-/// A fold's name: the operation that made it, in the log at `depth` of the lineage. Later folds are greater.
+/// A fold's name: the operation that created it, in the log at `depth` of the lineage. Later folds are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FoldId {
     /// The log, as in [`crate::Pos::depth`].
@@ -16,12 +16,12 @@ pub struct FoldId {
     pub op: OpNo,
 }
 
-/// A summary instead of entries. Its text is content and stays with the operation that made it.
+/// A summary in place of entries. Its text is content and stays with its operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// Its name.
     pub id: FoldId,
-    /// The entries that the summary stands for, Normal when it was made.
+    /// The entries that the summary replaces, Normal when it was created.
     pub covers: Path,
 }
 
@@ -43,12 +43,12 @@ impl Folds {
         &self.folds
     }
 
-    /// The fold of that name.
+    /// The fold with this name.
     pub fn get(&self, id: FoldId) -> Option<&Fold> {
         self.folds.binary_search_by_key(&id, |fold| fold.id).ok().map(|at| &self.folds[at])
     }
 
-    /// Adds a fold; one of the same name is replaced.
+    /// Adds a fold; replaces one with the same name.
     pub fn add(&mut self, fold: Fold) {
         match self.folds.binary_search_by_key(&fold.id, |fold| fold.id) {
             Ok(at) => self.folds[at] = fold,
@@ -56,7 +56,7 @@ impl Folds {
         }
     }
 
-    /// Removes the fold of that name.
+    /// Removes the fold with this name.
     pub fn remove(&mut self, id: FoldId) {
         self.folds.retain(|fold| fold.id != id);
     }
@@ -79,12 +79,12 @@ impl Folds {
     }
 }
 
-/// Today's Normal list: the path without everything that is marked. With running counts, so that a list of
-/// entries is found in it in O(its spans · log).
+/// The current Normal list: the path without marked entries. With running counts, so that a list of entries is found in
+/// it in O(its spans · log).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Normal {
     path: Path,
-    /// For each span, how many entries stand before it.
+    /// For each span, the number of entries before it.
     offsets: Vec<u64>,
 }
 
@@ -110,7 +110,7 @@ impl Normal {
         &self.path
     }
 
-    /// Where `entries` stand in the list, if they do so in this order and with nothing between.
+    /// The place of `entries` in the list, if they are in it in this order and without gaps.
     fn locate(&self, entries: &Path) -> Option<std::ops::Range<u64>> {
         let (first, last) = (entries.first()?, entries.last()?);
         if self.path.part(first, last) != *entries {

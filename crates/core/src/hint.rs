@@ -1,5 +1,5 @@
-//! What to do next, for any client: text, and the things to do, which each client calls by its own commands. Must never hold the words
-//! of one client.
+//! What to do next, for any client: text and remedies, each of which a client shows as its own command. Must never contain the
+//! wording of one client.
 
 use std::fmt;
 
@@ -14,22 +14,22 @@ pub struct Hint(Vec<HintPiece>);
 pub enum HintPiece {
     /// Text as it is.
     Text(String),
-    /// Something to do.
+    /// A remedy.
     Do(Remedy),
 }
 
-/// Something to do, which a client has a command for.
+/// A remedy, for which a client has a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// List the alternatives of an answer.
     Choose,
     /// Write a backup with the command line program, which also writes to pipes and devices.
     Backup,
-    /// Choose for each file of a plan.
+    /// Make a choice for each file of a plan.
     ChooseFiles,
     /// List the settings.
     Config,
-    /// Say which conversation is meant.
+    /// Name the conversation.
     Conversation,
     /// Use another data folder.
     DataDir,
@@ -37,21 +37,21 @@ pub enum Remedy {
     Doctor,
     /// Repair the store.
     DoctorMend,
-    /// Say something else instead of a message.
+    /// Replace a message.
     Edit,
-    /// End what commands have left running.
+    /// End the processes that commands have left running.
     EndJobs,
-    /// Keep a message from the model.
+    /// Exclude a message from the prompt.
     Exclude,
-    /// Put a summary instead of messages, for the model.
+    /// Replace messages by a summary in the prompt.
     Fold,
-    /// Import, and let commands run in the folder of the import.
+    /// Import, and keep the folder of the import, in which commands will run.
     KeepFolder,
     /// List the conversations.
     List,
     /// List the messages.
     Log,
-    /// Look at an MCP server of a project, and allow it.
+    /// Show an MCP server of a project, and approve it.
     McpAllow(String),
     /// List the MCP servers.
     McpList,
@@ -61,25 +61,25 @@ pub enum Remedy {
     Model,
     /// List the models.
     Models,
-    /// List what was done.
+    /// List the operations.
     Ops,
     /// Remove a label or a title.
     RemoveLabel,
-    /// Return to an earlier head: this one, or one to be named.
+    /// Return to an earlier head: this one, or one that the person names.
     Restore(Option<Head>),
-    /// Ask for another answer.
+    /// Request another answer.
     Retry,
-    /// Go back to before a message.
+    /// Rewind to before a message.
     Rewind,
-    /// Bring a hidden message back.
+    /// Show a hidden message again.
     Show,
     /// Stop the active run.
     Stop,
     /// List the branches.
     Tree,
-    /// Take back the last thing done.
+    /// Undo the last step.
     Undo,
-    /// List what was seen of the folder, checkpoints among it.
+    /// List the captures of the folder, checkpoints included.
     FilesLog,
     /// Leave files as they are.
     WithoutFiles,
@@ -87,7 +87,7 @@ pub enum Remedy {
     WorkspaceList,
 }
 
-/// A named value of a refusal or a failure.
+/// A named value of a refusal or an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Field {
     /// A text.
@@ -123,7 +123,7 @@ impl From<u64> for Field {
 }
 
 impl Hint {
-    /// A hint in which each `{}` is the next of these things to do.
+    /// A hint in which each `{}` is the next of these remedies.
     pub fn new(template: &str, remedies: impl IntoIterator<Item = Remedy>) -> Self {
         let mut remedies = remedies.into_iter();
         let mut pieces = Vec::new();
@@ -138,7 +138,7 @@ impl Hint {
         Self(pieces)
     }
 
-    /// This after another sentence, which may hold anything.
+    /// The hint after another sentence, which may contain any characters.
     #[must_use]
     pub fn after(mut self, sentence: String) -> Self {
         self.0.insert(0, HintPiece::Text(sentence + " "));
@@ -157,7 +157,7 @@ impl<T: Into<String>> From<T> for Hint {
     }
 }
 
-/// For those who are no client, such as a log: a thing to do is called by its name.
+/// For readers that are no client, such as a log: a remedy is shown by its name.
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|piece| match piece {

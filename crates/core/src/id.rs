@@ -1,6 +1,6 @@
-//! Names of things: ids, positions, heads. Each its own type, so that one can't be taken for another.
+//! Names of things: ids, positions, heads. Each has its own type, so that none can be mistaken for another.
 //!
-//! Nothing here is made up: core has no randomness, ids come from outside.
+//! Core creates no ids: it has no randomness, ids come from outside.
 
 use std::fmt;
 use std::str::FromStr;
@@ -52,11 +52,11 @@ uuid_id! {
     ConversationId
 }
 uuid_id! {
-    /// An entry (UUIDv7). Stable for ever; unique in the tree of forks that shares a root.
+    /// An entry (UUIDv7). Never changes; unique in the tree of forks that shares a root.
     EntryId
 }
 
-/// A text that is not the id it should be.
+/// A text that is not a valid id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("“{text}” is not a valid {what}")]
 pub struct BadId {
@@ -90,7 +90,7 @@ impl fmt::Display for OpNo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Seq(pub u64);
 
-/// How many commits a conversation has seen, the scheduler's included. Orders events.
+/// The number of a conversation's commits, the scheduler's included. Orders events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Revision(pub u64);
 
@@ -102,10 +102,10 @@ impl Revision {
     }
 }
 
-/// Where an entry stands: which log of the lineage, and its `seq` there.
+/// The position of an entry: a log of the lineage, and the `seq` in it.
 ///
-/// `depth` counts forks: 0 is the root conversation's log, 1 that of a fork of it, and so on down to the
-/// conversation at hand. Along any path positions only grow, so their order is the order of the path
+/// `depth` counts forks: 0 is the root conversation's log, 1 that of a fork of it, and so on down to the current conversation.
+/// Along any path positions only grow, so their order is the order of the path
 ///.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pos {
@@ -122,8 +122,8 @@ impl Pos {
     }
 }
 
-/// A state's name: the number of the last operation and of the last entry. It only grows, so it names one
-/// state for ever. Written `OP.SEQ`, as in `12.340`.
+/// The name of a state: the number of the last operation and of the last entry. It only grows, so it names one state for ever.
+/// Written `OP.SEQ`, as in `12.340`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Head {
     /// The last operation.
@@ -145,7 +145,7 @@ impl fmt::Display for Head {
     }
 }
 
-/// A head has at most 15 digits in each number.
+/// The limit of each number of a head, which has at most 15 digits.
 const LARGEST: u64 = 1_000_000_000_000_000;
 
 impl FromStr for Head {
@@ -163,14 +163,14 @@ impl FromStr for Head {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorkspaceNo(pub u64);
 
-/// The number of a log (a conversation) in its store; never shown.
+/// The number of a log (a conversation) in its store; never shown to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LogNo(pub i64);
 
 /// The longest request id, in bytes.
 const REQUEST_ID_MAX: usize = 128;
 
-/// A client's name for one request: who repeats it gets the recorded receipt. Printable ASCII, 1 to 128 bytes.
+/// A client's name for one request: a repeated request gets the recorded receipt. Printable ASCII, 1 to 128 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(String);
 
@@ -180,11 +180,11 @@ impl RequestId {
         &self.0
     }
 
-    /// The id of step `at` (from 2) of a request that is carried out in several steps. The first step has the request's own id.
+    /// The id of step `at` (from 2) of a request with several steps. The first step has the request's own id.
     ///
     /// # Errors
     ///
-    /// The id is too long: together with the number it has more than 128 characters.
+    /// The id is too long: with the number it has more than 128 characters.
     pub fn of_step(&self, at: usize) -> Result<Self, BadId> {
         format!("{self}~{at}").parse()
     }

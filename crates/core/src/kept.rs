@@ -1,6 +1,6 @@
-//! What the files keep although the path says otherwise: entries whose changes were adopted, and entries whose changes were taken
-//! out (spec `rewind.md`, *Adoption*, cases 49 to 53). A component of the state, so that undo, redo, restore and fork return to
-//! exactly what was recorded.
+//! What is kept in the files against the path: entries whose changes were adopted, and entries whose changes were taken out (spec
+//! `rewind.md`, *Adoption*, cases 49 to 53). A component of the state, so that undo, redo, restore and fork return to exactly
+//! what was recorded.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::path::{Path, Span};
 use crate::ranges::{RangeChange, Ranges};
 use crate::records::Records;
 
-/// What a step takes along.
+/// What a step affects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// Messages and files.
@@ -36,22 +36,22 @@ impl Scope {
     }
 }
 
-/// Whether the changes of an entry's calls belong in the files.
+/// Whether the changes of an entry's calls are wanted in the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Keep {
     /// While the entry is on the path and not dropped.
     #[default]
     ByPath,
-    /// In any case: they are the person's own.
+    /// Always: they are adopted.
     Adopted,
-    /// In no case: somebody has taken them out of the files.
+    /// Never: a step on files alone reverted them.
     TakenOut,
 }
 
-/// One path of an entry that a person has kept as it was: no step takes that entry's changes of it out, or puts them in.
+/// One path of an entry that a person has kept: no step removes or adds that entry's changes of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeptPath {
-    /// The entry that the changes belong to.
+    /// The entry with the changes.
     pub entry: Pos,
     /// The folder.
     pub workspace: WorkspaceNo,
@@ -62,40 +62,40 @@ pub struct KeptPath {
 /// The component of the state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// Of entries of the own log, whichever branch they are on.
+    /// For entries of the own log, on any branch.
     pub entries: Ranges<Keep>,
     /// Single paths.
     pub paths: BTreeSet<KeptPath>,
-    /// The operation that changed this component last: by it, all that did are found without reading the others.
+    /// The operation that changed this component last: it leads to all that did without reading the others.
     pub last: Option<OpNo>,
 }
 
-/// What earlier steps have left undecided of entries of the own log (*skip*, or nobody knows whose it is): the conversation says one
-/// thing of them, and the files another.
+/// Entries of the own log that earlier steps have left undecided (*skip*, or an unknown author): conversation and files disagree
+/// about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undecided {
-    /// All that these have changed is in the files.
+    /// Entries with all their changes in the files.
     pub there: Path,
-    /// Nothing of it is.
+    /// Entries with none of their changes in the files.
     pub missing: Path,
 }
 
-/// What an operation changes of it, with before and after.
+/// An operation's change of it, with the values before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptChange {
-    /// Of entries, in the order in which it is done.
+    /// For entries, in the order of application.
     pub entries: Vec<RangeChange<Keep>>,
-    /// Single paths that are kept from now on.
+    /// Single paths that are adopted.
     pub adopted: Vec<KeptPath>,
-    /// Single paths that belong to their entry again.
+    /// Single paths that are returned to their entry.
     pub returned: Vec<KeptPath>,
     /// [`Kept::last`] before.
     pub before: Option<OpNo>,
 }
 
 impl Undecided {
-    /// What is in the files when the conversation alone goes from wanting these entries to wanting those. It is what is wanted
-    /// now, except for entries that it takes back or brings back and of which the files say something else.
+    /// The entries in the files when the conversation alone goes from wanting `now` to wanting `then`. These are the wanted ones
+    /// of now, corrected by undecided entries that it rewinds or brings back.
     fn in_files(&self, now: &Path, then: &Path) -> Path {
         let minus = |one: &Path, other: &Path| one.without(other.spans().iter().copied());
         let both = |one: &Path, other: &Path| minus(one, &minus(one, other));
@@ -114,12 +114,12 @@ impl KeptChange {
         self.entries.is_empty() && self.adopted.is_empty() && self.returned.is_empty()
     }
 
-    /// Whether it is of the chain of those that changed something, also where an erasure has left nothing of it.
+    /// Whether it belongs to the chain of changes, even if an erasure has left nothing of it.
     pub(crate) fn is_recorded(&self) -> bool {
         !self.is_empty() || self.before.is_some()
     }
 
-    /// The change without the single paths that an erasure takes; nothing, where it takes none.
+    /// The change without the single paths that an erasure removes; `None` if it removes none.
     pub fn without_paths(&self, is_erased: impl Fn(&KeptPath) -> bool) -> Option<Self> {
         let mut rest = self.clone();
         rest.adopted.retain(|path| !is_erased(path));
@@ -127,7 +127,7 @@ impl KeptChange {
         (rest != *self).then_some(rest)
     }
 
-    /// The change that takes this one back.
+    /// The change that reverts this one.
     pub(crate) fn inverse(&self) -> Self {
         Self {
             entries: self.entries.iter().rev().map(|change| change.inverse()).collect(),
@@ -137,7 +137,7 @@ impl KeptChange {
         }
     }
 
-    /// This change, and then another one.
+    /// This change, followed by another one.
     fn then(mut self, next: Self) -> Self {
         self.entries.extend(next.entries);
         for path in next.returned {
@@ -157,7 +157,7 @@ impl KeptChange {
 }
 
 impl Kept {
-    /// Carries the change of an operation out.
+    /// Applies the change of an operation.
     pub(crate) fn apply(&mut self, change: &KeptChange, by: OpNo) {
         self.entries.apply(&change.entries);
         for path in &change.returned {
@@ -167,13 +167,13 @@ impl Kept {
         self.last = Some(by);
     }
 
-    /// Takes the change of an operation back.
+    /// Reverts the change of an operation.
     fn take_back(&mut self, change: &KeptChange) {
         self.apply(&change.inverse(), OpNo(0));
         self.last = change.before;
     }
 
-    /// What leads from this to another one.
+    /// The change from this to another one.
     fn difference(&self, other: &Self) -> KeptChange {
         let mut spans: Vec<Span> = Vec::new();
         spans.extend(self.entries.ranges().iter().map(|(span, _)| *span));
@@ -193,7 +193,7 @@ impl Kept {
         }
     }
 
-    /// What has to change so that the files of `want` are wanted, where those of `now` are.
+    /// The changes that are needed to want the files of `want`, where those of `now` are wanted.
     fn steer(&self, on_path: &Path, now: &Path, want: &Path) -> Vec<RangeChange<Keep>> {
         let out = now.without(want.spans().iter().copied());
         let into = want.without(now.spans().iter().copied());
@@ -213,14 +213,14 @@ impl Kept {
 }
 
 impl Operation {
-    /// What takes this operation back when the tip is `tip` now. `None`: it can't be taken back.
+    /// The change that reverts this operation when the tip is `tip`. `None`: it cannot be reverted.
     pub(crate) fn inverse(&self, tip: Option<Pos>) -> Option<(Change, KeptChange)> {
         Some((self.change.inverse(tip)?, self.kept.inverse()))
     }
 }
 
 impl Conversation {
-    /// Whether the changes of an entry's calls belong in the files now; of an entry of the own log.
+    /// Whether the changes of an entry's calls are wanted in the files now, for an entry of the own log.
     pub fn wants_files_of(&self, pos: Pos) -> bool {
         match self.state.kept.entries.get(pos) {
             Keep::ByPath => self.is_on_path(pos) && self.mark(pos) != Mark::Dropped,
@@ -237,7 +237,7 @@ impl Conversation {
         Path::from_spans(pieces.into_iter().filter(|(_, mark)| *mark != Mark::Dropped).map(|(span, _)| span))
     }
 
-    /// The entries of the own log whose changes belong in the files.
+    /// The entries of the own log whose changes are wanted in the files.
     fn wanted_entries(&self) -> Path {
         let kept = self.state.kept.entries.ranges();
         let by_path = self.by_path().without(kept.iter().map(|(span, _)| *span));
@@ -247,13 +247,13 @@ impl Conversation {
         Path::from_spans(spans)
     }
 
-    /// The entries of the own log whose changes become the person's own with a commit: the path no longer has them, the files do.
+    /// The entries of the own log whose changes a commit adopts: they leave the path and stay in the files.
     pub fn adopted_by<R: Records>(&self, records: &R, commit: &Commit) -> Result<Path, R::Error> {
         let after = self.after(records, commit)?;
         Ok(after.adopted().without(self.adopted().spans().iter().copied()))
     }
 
-    /// The entries whose changes belong to their turn again with a commit: they were adopted or taken out, and are no longer.
+    /// The entries whose changes a commit returns to their turn: they were adopted or taken out, and no longer are.
     pub fn returned_by<R: Records>(&self, records: &R, commit: &Commit) -> Result<Path, R::Error> {
         let after = self.after(records, commit)?;
         let kept = |of: &Self| Path::from_spans(of.state.kept.entries.ranges().iter().map(|(span, _)| *span));
@@ -265,7 +265,7 @@ impl Conversation {
         Path::from_spans(ranges.filter(|(_, keep)| *keep == Keep::Adopted).map(|(span, _)| *span))
     }
 
-    /// What an operation changes of `kept`, numbered.
+    /// An operation's numbered change of `kept`.
     pub(crate) fn kept_change(&self, change: KeptChange) -> KeptChange {
         match change.is_empty() {
             true => KeptChange::default(),
@@ -273,7 +273,7 @@ impl Conversation {
         }
     }
 
-    /// What a new checkout or choice changes: the turns that it brings onto the path belong to themselves again.
+    /// The change by a new checkout or choice: the turns that it brings onto the path get their changes back.
     pub(crate) fn returning(&self, tip: Option<Pos>) -> KeptChange {
         let came = self.tree.path(tip).without(self.path().spans().iter().copied());
         let kept = &self.state.kept;
@@ -284,7 +284,7 @@ impl Conversation {
         }
     }
 
-    /// What a restore changes: all is kept as it was at an earlier head. Reads the operations that have changed it since.
+    /// The change by a restore: `kept` becomes as it was at an earlier head. Reads the operations that have changed it since.
     pub(crate) fn kept_at<R: Records>(&self, records: &R, head: Head) -> Result<KeptChange, R::Error> {
         let mut then = (*self.state.kept).clone();
         while let Some(no) = then.last.filter(|no| *no > head.op) {
@@ -293,7 +293,7 @@ impl Conversation {
         Ok(self.state.kept.difference(&then))
     }
 
-    /// A rewind to an entry, with all that is kept as it was before that entry was said: what the files were then.
+    /// A rewind to an entry, with `kept` as it was before that entry: the files of then.
     pub fn before_entry<R: Records>(&self, records: &R, entry: Pos) -> Result<Commit, R::Error> {
         let commit = self.rewind(records, &By::default(), Seen::Anything, entry)?;
         let own = entry.depth == self.tree.depth();
@@ -303,8 +303,8 @@ impl Conversation {
         self.kept_with(records, commit, kept)
     }
 
-    /// The commit as it is when only one half of it is done, and what that changes of `kept`. The conversation alone leaves the
-    /// files as they are for good. Files alone do not come back by themselves.
+    /// The commit when only one half of it is done, with its change of `kept`. The conversation alone adopts the files as they
+    /// are. Files alone do not return by themselves.
     pub fn one_half<R: Records>(
         &self,
         records: &R,
@@ -333,8 +333,8 @@ impl Conversation {
         }
     }
 
-    /// The commit with what else it changes of `kept`; nothing, where it has no operation. A path that is kept already stays so, also
-    /// where the commit itself gives it back.
+    /// The commit with a further change of `kept`; unchanged without an operation. A path that is kept already stays so, even if
+    /// the commit itself returns it.
     pub fn kept_with<R: Records>(
         &self,
         records: &R,

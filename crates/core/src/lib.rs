@@ -1,8 +1,8 @@
-//! The heart of Retake: log, state, operation, as pure functions.
+//! The core of Retake: log, state and operations, as pure functions.
 //!
-//! Nothing here does I/O, waits, asks the time or rolls dice: the world comes in as data, decisions go out as
-//! rows to append. Read in this order: the ids, the path, the state's components, the operations, the decisions,
-//! the readings.
+//! It must never do I/O, wait, read a clock or draw random numbers: its input is data, its decisions are rows to
+//! append. Read in this order: the ids, the path, the state's components, the operations, the decisions, the
+//! projections.
 
 mod atom;
 mod confinement;

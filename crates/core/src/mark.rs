@@ -5,14 +5,14 @@ use crate::ranges::{RangeChange, Ranges};
 /// What people and models see of an entry. Unmarked is `Normal`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mark {
-    /// Everybody sees it.
+    /// Visible to people and the model.
     #[default]
     Normal,
-    /// People see it, the model does not.
+    /// Visible to people, not to the model.
     Excluded,
-    /// As if deleted; `show` brings it back.
+    /// Hidden from both; `show` reverts it.
     Hidden,
-    /// A middle turn taken out together with its files.
+    /// A turn in the middle taken out together with its files.
     Dropped,
 }
 
@@ -54,7 +54,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against an array with a mark per entry.
+        /// Compared with an array with a mark for each entry.
         #[test]
         fn ranges_agree_with_an_array_of_values(sets in prop::collection::vec((0u32..2, 1u64..30, 0u64..8, mark()), 0..40)) {
             let mut marks = Marks::default();

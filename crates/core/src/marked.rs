@@ -1,5 +1,5 @@
-//! What is marked, in pieces that people know: the messages of one turn that were excluded, hidden or dropped together. It is the one
-//! reading that tells of hidden entries, for clients that ask for just them; must never be mixed with what a reading of the state shows.
+//! Marked entries in groups for people: the messages of one turn that were excluded, hidden or dropped together. The only reading
+//! with hidden entries, for clients that request just these. Must never be mixed with a projection.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::mark::Mark;
 use crate::path::{Path, Span};
 use crate::records::Records;
 
-/// Entries of one turn that stand together on the path and have one mark, which is not `Normal`.
+/// Neighbouring entries of one turn on the path with one mark other than `Normal`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     /// The mark.
@@ -19,11 +19,11 @@ pub struct Marked {
     pub turn: u64,
     /// The entries.
     pub part: Path,
-    /// What they come to.
+    /// Their totals.
     pub totals: Totals,
 }
 
-/// The same while it is put together, its last entry first.
+/// The same during its assembly, the last entry first.
 struct Open {
     mark: Mark,
     turn: u64,
@@ -32,7 +32,7 @@ struct Open {
 
 impl Conversation {
     /// The marks that entries of this path have in a later state of the conversation and do not have here: each pair (here, then)
-    /// with how many have it. O(marks).
+    /// with its number of entries. O(marks).
     pub fn other_marks(&self, later: &Self) -> Vec<((Mark, Mark), u64)> {
         let mut counts = BTreeMap::new();
         for (span, here) in self.state.marks.along(&self.path()) {
@@ -45,8 +45,8 @@ impl Conversation {
         counts.into_iter().collect()
     }
 
-    /// The newest `limit` pieces of what is marked on the path, newest first; with `before`, of what stands before that entry. Reads
-    /// what it shows, and O(spans + marks) of the state.
+    /// The newest `limit` groups of marked entries on the path, newest first; with `before`, only before that entry. Reads what
+    /// it shows, and O(spans + marks) of the state.
     pub fn marked<R: Records>(
         &self,
         records: &R,

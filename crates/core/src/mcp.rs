@@ -1,6 +1,6 @@
-//! What is known of an MCP server, as facts. Must never hold the value of a variable.
+//! Facts about an MCP server. Must never contain the value of a variable.
 
-/// Something that an approval of a server allows. What acts on a terminal or is invisible stands in it as an escape.
+/// A permission that the approval of a server includes. Terminal control characters and invisible ones are escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approves {
     /// It runs this command line.
@@ -13,28 +13,28 @@ pub enum Approves {
     Address(String),
     /// It gets this header: `NAME: VALUE`.
     Header(String),
-    /// It is given the user's variable of this name.
+    /// It gets the user's variable with this name.
     Given {
         /// The variable.
         variable: String,
-        /// It looks like a secret.
+        /// Whether it looks like a secret.
         secret: bool,
     },
 }
 
-/// So many tools of one server are used: all of them stand in every prompt.
+/// The most tools of one server: all of them are in every prompt.
 pub const MOST: usize = 128;
 
-/// Something that should be known of a server.
+/// A notice about a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// This tool of its is left out.
+    /// This tool is left out.
     ToolLeftOut(String, LeftOut),
-    /// So many more are left out, for such reasons.
+    /// This many more are left out, for similar reasons.
     MoreLeftOut(usize),
-    /// It offers at least so many tools; the first of them are used.
+    /// It offers at least this many tools; only the first ones are used.
     TooMany(usize),
-    /// Its tools changed, and can't be listed: why.
+    /// Its tools changed, and cannot be listed, for this reason.
     NotListed(String),
 }
 
@@ -43,11 +43,11 @@ pub enum Note {
 pub enum LeftOut {
     /// Its name is empty or too long.
     BadName,
-    /// There is one of that name before it.
+    /// An earlier tool has the same name.
     SameName,
-    /// Its schema is no object.
+    /// Its schema is not an object.
     NoSchema,
-    /// Its schema describes no object.
+    /// Its schema does not describe an object.
     BadSchema,
     /// Its schema is too long.
     LongSchema,

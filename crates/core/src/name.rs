@@ -1,5 +1,5 @@
-//! Names that people give: labels of messages, titles of conversations. Must never let through what acts on a terminal, or what is not
-//! seen: a name shows all that it holds.
+//! Names that people give: labels of messages, titles of conversations. Must never accept a terminal control character or an
+//! invisible one: all characters of a name are visible.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use unicode_normalization::{UnicodeNormalization, is_nfkc};
 
 use crate::refusal::Refusal;
 
-/// A title, as it is kept: as it was typed, without blanks around it.
+/// A title in its stored form: as it was typed, without surrounding blanks.
 ///
 /// # Errors
 ///
-/// When nothing of it is seen, or when it holds a sign that can't be in a name.
+/// It has no visible character, or one that a name must not contain.
 pub fn title(typed: &str) -> Result<String, Refusal> {
     let title = typed.trim();
     if let Some(unfit) = title.chars().find(|c| is_unfit(*c)) {
@@ -23,30 +23,30 @@ pub fn title(typed: &str) -> Result<String, Refusal> {
     Ok(title.to_owned())
 }
 
-/// A label, as it is kept: signs that mean the same are written in one way (NFKC), so that `ｄｒａｆｔ` is `draft`.
+/// A label in its stored form: equivalent characters are normalised (NFKC), so that `ｄｒａｆｔ` becomes `draft`.
 ///
 /// # Errors
 ///
-/// As of a title.
+/// Those of a title.
 pub fn label(typed: &str) -> Result<String, Refusal> {
     title(typed)?;
     title(&written(typed))
 }
 
-/// What two labels have in common that are the same to the eye.
+/// The common form of labels that look the same.
 pub(crate) fn looks(label: &str) -> Cow<'_, str> {
     let label = written(label);
     if !label.contains(joins) { label } else { Cow::Owned(label.replace(joins, "")) }
 }
 
-/// A title that came with an import: what can't be in one is a blank there. Nothing, where nothing is left.
+/// A title of an import: forbidden characters become blanks. None if nothing is left.
 pub fn title_of_import(found: &str) -> Option<String> {
     let fit: String = found.chars().map(|c| if is_unfit(c) { ' ' } else { c }).collect();
     let words: Vec<&str> = if fit == found { vec![found] } else { fit.split_whitespace().collect() };
     title(&words.join(" ")).ok()
 }
 
-/// A label that came with an import, likewise.
+/// A label of an import, with the same rules.
 pub fn label_of_import(found: &str) -> Option<String> {
     title_of_import(&written(found))
 }
@@ -55,13 +55,13 @@ fn written(label: &str) -> Cow<'_, str> {
     if is_nfkc(label) { Cow::Borrowed(label) } else { Cow::Owned(label.nfkc().collect()) }
 }
 
-/// Whether a sign is seen as what it is: it does not act on a terminal, nor turn the text around it, nor take no room.
+/// Whether a character is visible as itself: no control character, no change of direction, no zero width.
 pub fn is_seen(c: char) -> bool {
     !is_unfit(c) && !joins(c)
 }
 
-/// Whether a sign acts on a terminal, turns the text around it, or takes no room though it is none that scripts or emoji are joined
-/// with.
+/// Whether a character controls a terminal, changes the direction of text, or has zero width without being a joiner of scripts or
+/// emoji.
 fn is_unfit(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -69,13 +69,13 @@ fn is_unfit(c: char) -> bool {
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
             // Breaks of lines and paragraphs.
             | '\u{2028}' | '\u{2029}'
-            // What takes no room, or is an empty letter.
+            // Characters of zero width, or empty letters.
             | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
             | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}'
             | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e001f}')
 }
 
-/// Whether a sign only says how its neighbours are drawn: scripts and emoji need it, and it is not seen itself.
+/// Whether a character only changes how its neighbours are drawn: scripts and emoji need it, and it is invisible itself.
 fn joins(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0020}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }

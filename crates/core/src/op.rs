@@ -1,6 +1,6 @@
-//! Operations: everything that changes the state, other than saying something.
+//! Operations: all changes of the state other than appending an entry.
 //!
-//! Typed, numbered, each with the delta of the one component that it changes. Never recognised by a text.
+//! Typed, numbered, each with the delta of the one component that it changes. Must never be recognised by a text.
 
 use crate::fold::Fold;
 use crate::id::{OpNo, Pos, RequestId, Revision, Seq, Time};
@@ -8,7 +8,7 @@ use crate::kept::KeptChange;
 use crate::mark::MarkChange;
 use crate::undo_history::{Step, UndoHistory};
 
-/// What an operation changes, before and after.
+/// An operation's change, before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The tip.
@@ -20,22 +20,22 @@ pub enum Change {
     },
     /// Marks.
     Mark(Vec<MarkChange>),
-    /// A fold comes in. Its summary is in [`Operation::summary`].
+    /// A new fold. Its summary is in [`Operation::summary`].
     Fold(Fold),
-    /// A fold goes.
+    /// A removed fold.
     Unfold(Fold),
     /// A label, or the title.
     Label {
-        /// What is named.
+        /// The target.
         target: LabelTarget,
-        /// Its name before.
+        /// Its label before.
         before: Option<String>,
-        /// Its name after.
+        /// Its label after.
         after: Option<String>,
     },
-    /// Files of a workspace, and nothing else: which, is kept beside.
+    /// Only files of a workspace; which ones, is stored beside it.
     Files,
-    /// Content was overwritten; the state is the same.
+    /// Content was overwritten; the state does not change.
     Erase(Vec<Pos>),
     /// An operation of a newer version; it makes the conversation read-only.
     Unknown {
@@ -45,7 +45,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The change that takes this one back when the tip is `tip` now. `None`: it can't be taken back.
+    /// The change that reverts this one when the tip is `tip`. `None`: it cannot be reverted.
     pub fn inverse(&self, tip: Option<Pos>) -> Option<Self> {
         match self {
             Self::Move { before, .. } => Some(Self::Move { before: tip, after: *before }),
@@ -75,7 +75,7 @@ impl Change {
     }
 }
 
-/// What a label names.
+/// The target of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LabelTarget {
     /// The conversation: its title.
@@ -84,26 +84,26 @@ pub enum LabelTarget {
     Entry(Pos),
 }
 
-/// Why an operation was made: the verb.
+/// Why an operation was made: its verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Back to before an entry.
+    /// A rewind to before an entry.
     Rewind,
-    /// One step back on the undo history.
+    /// A step back in the undo history.
     Undo(Step),
-    /// One step forward on the undo history; names the step that is there again.
+    /// A step forward in the undo history; names the step that is back.
     Redo(Step),
-    /// Back to what an earlier head left.
+    /// A return to an earlier head.
     Restore(crate::id::Head),
-    /// To another branch of the tree.
+    /// A move to another branch of the tree.
     Checkout,
-    /// To another alternative.
+    /// A move to another alternative.
     Choose,
-    /// To before an answer, for another one.
+    /// A move to before an answer, for another one.
     Retry,
-    /// To before an entry, for another wording.
+    /// A move to before an entry, for another wording.
     Edit,
-    /// Takes back something that failed or was stopped before it came to anything; no step of the undo history.
+    /// Compensates something that failed or was stopped without a result; no step of the undo history.
     Compensate(Step),
     /// Marks entries hidden.
     Hide,
@@ -115,13 +115,13 @@ pub enum Reason {
     Include,
     /// Marks a middle turn dropped.
     Drop,
-    /// Files put as they were, while the conversation stays.
+    /// Files restored, while the conversation stays.
     Files,
-    /// A fold that somebody asked for.
+    /// A fold that a person requested.
     Fold,
     /// A fold that the engine made by itself; no step of the undo history.
     AutoFold,
-    /// A fold taken away.
+    /// A removed fold.
     Unfold,
     /// A label set or removed; no step of the undo history.
     Label,
@@ -160,39 +160,39 @@ impl Reason {
     }
 }
 
-/// A row of a conversation's operations. It never changes, but for what `Erase` overwrites.
+/// A row of a conversation's operations. It never changes, except for content that `Erase` overwrites.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// Its number.
     pub no: OpNo,
-    /// The last entry of the own log when it was made: with `no`, the head that it made.
+    /// The last entry of the own log before it: with `no`, the head that it made.
     pub at: Seq,
     /// The revision that stored it.
     pub revision: Revision,
-    /// Why.
+    /// Its reason.
     pub reason: Reason,
-    /// What it changes.
+    /// Its change.
     pub change: Change,
-    /// What it changes of `kept`.
+    /// Its change of `kept`.
     pub kept: KeptChange,
     /// The tip after it.
     pub tip: Option<Pos>,
-    /// Of a fold: what stands for the covered entries in the prompt.
+    /// For a fold: the summary that replaces the covered entries in the prompt.
     pub summary: Option<String>,
     /// The undo history before it.
     pub history_before: UndoHistory,
     /// The undo history after it.
     pub history_after: UndoHistory,
-    /// Who asked for it; may be empty.
+    /// The author of the request; may be empty.
     pub author: String,
-    /// When.
+    /// Its time.
     pub time: Time,
     /// The request that made it.
     pub request: Option<RequestId>,
 }
 
 impl Operation {
-    /// Whether an entry of the same log rewords what an edit went back before: both are one step of the undo history.
+    /// Whether an entry of the same log is the new message of this edit: both are one step of the undo history.
     pub fn is_reworded_by(&self, pos: Pos) -> bool {
         self.reason == Reason::Edit && self.at.0 + 1 == pos.seq
     }
@@ -207,7 +207,7 @@ mod tests {
     use crate::mark::Mark;
     use crate::path::{Path, Span};
 
-    /// Every reason: its stored name, whether it is a step of the undo history, and whether files can go with it.
+    /// Every reason: its stored name, whether it is a step of the undo history, and whether files can change with it.
     #[test]
     fn reasons_have_stored_names_and_fixed_traits() {
         let step = Step::Op(OpNo(1));
@@ -253,7 +253,7 @@ mod tests {
         };
         let unknown = Change::Unknown { kind: "merge".to_owned() };
         let rows = [
-            // It goes from where the tip is now, not from where it went then.
+            // It moves from the current tip, not from the tip of then.
             (
                 "move",
                 Change::Move { before: one, after: two },

@@ -1,4 +1,4 @@
-//! Spans and paths: the conversation as runs of consecutive entries. Derived, never stored as truth.
+//! Spans and paths: the conversation as stretches of consecutive entries. Derived, never stored.
 //!
 //! Everything here costs O(spans), never O(entries).
 
@@ -47,7 +47,7 @@ impl Span {
         self.depth == pos.depth && (self.from..=self.to).contains(&pos.seq)
     }
 
-    /// What both have in common.
+    /// The common part of both.
     pub fn intersect(self, other: Self) -> Option<Self> {
         let (from, to) = (self.from.max(other.from), self.to.min(other.to));
         (self.depth == other.depth && from <= to).then_some(Self::new(self.depth, from, to))
@@ -70,7 +70,7 @@ impl Path {
         path
     }
 
-    /// Appends a span behind the last one; touching spans become one.
+    /// Appends a span after the last one; touching spans are merged.
     pub fn push(&mut self, span: Span) {
         match self.spans.last_mut() {
             Some(last) if last.depth == span.depth && last.to + 1 == span.from => last.to = span.to,
@@ -132,7 +132,7 @@ impl Path {
         self.clip(None, pos)
     }
 
-    /// The part behind `pos`; with `None`, everything.
+    /// The part after `pos`; with `None`, everything.
     #[must_use]
     pub fn behind(&self, pos: Option<Pos>) -> Self {
         self.clip(pos, self.last())
@@ -143,7 +143,7 @@ impl Path {
         self.clip(self.before(first), Some(last))
     }
 
-    /// The part behind `after` and up to `to`, both by position.
+    /// The part after `after` and up to `to`, both by position.
     fn clip(&self, after: Option<Pos>, to: Option<Pos>) -> Self {
         let Some(to) = to else { return Self::default() };
         let start = after.map_or(0, |after| self.seek(after));
@@ -168,7 +168,7 @@ impl Path {
         part
     }
 
-    /// The part of it that lies in `span`, by position: a span of the path's own log may cover gaps of it.
+    /// The part in `span`, by position: a span of the path's own log may cover gaps of it.
     #[must_use]
     pub fn within(&self, span: Span) -> Self {
         let mut part = Self::default();
@@ -211,7 +211,7 @@ impl Path {
         rest
     }
 
-    /// The last entry that both have in common from their beginnings.
+    /// The last entry of the common beginning of both.
     pub fn common_prefix(&self, other: &Self) -> Option<Pos> {
         let mut common = None;
         for (mine, theirs) in self.spans.iter().zip(&other.spans) {
@@ -226,7 +226,7 @@ impl Path {
         common
     }
 
-    /// Every position, first to last. For tests and for readers that fetch each entry anyway.
+    /// Every position, first to last. For tests, and for readers that fetch each entry anyway.
     pub fn positions(&self) -> impl DoubleEndedIterator<Item = Pos> + '_ {
         self.spans.iter().flat_map(|span| (span.from..=span.to).map(|seq| Pos::new(span.depth, seq)))
     }

@@ -1,5 +1,5 @@
-//! Whether a call may run: the mode of a conversation, and rules for tools, paths, commands and addresses. Pure; asking a
-//! person is the engine's. A rule that denies is a help, not a wall: what a command can reach is the sandbox's.
+//! Whether a call may run: the mode of a conversation, and rules for tools, paths, commands and addresses. Pure; the engine
+//! requests approvals. A rule that denies helps but is no barrier: the sandbox limits what a command can reach.
 
 mod command;
 mod fit;
@@ -15,17 +15,17 @@ use fit::Piece;
 
 pub use text::BadRule;
 
-/// How much a conversation's agent may do unasked.
+/// What a conversation's agent may do without an approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Reading in the workspace is free, everything else is asked about.
+    /// Reading in the workspace is allowed, everything else needs an approval.
     #[default]
     Ask,
-    /// Edits of files in the workspace are free, too.
+    /// Edits of files in the workspace are allowed, too.
     AllowEdits,
-    /// Everything is free but what a rule denies or asks about.
+    /// Everything is allowed, unless a rule denies or asks.
     AllowAll,
-    /// Reading only: everything else is refused.
+    /// Only reading is allowed; everything else is refused.
     Plan,
 }
 
@@ -43,20 +43,20 @@ impl Mode {
         }
     }
 
-    /// The mode of that name.
+    /// The mode with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }
 
-/// What a rule says of what it fits.
+/// The ruling of a rule for what it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ruling {
     /// It may run.
     Allow,
-    /// A person is asked.
+    /// It needs an approval.
     Ask,
-    /// It may not.
+    /// It must not run.
     Deny,
 }
 
@@ -73,46 +73,46 @@ impl Ruling {
         }
     }
 
-    /// The ruling of that name.
+    /// The ruling with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ruling| ruling.name() == name)
     }
 }
 
-/// A rule: for a tool, and there for a path, a command or an address. As a text: `allow shell(git push)`. Commands that reach
-/// the network are allowed by rules for `network` only: `allow network(git push)`.
+/// A rule for a tool, and in it for a path, a command or an address. As a text: `allow shell(git push)`. Commands with
+/// network access are only allowed by rules for `network`: `allow network(git push)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
-    /// What it says.
+    /// Its ruling.
     pub ruling: Ruling,
-    /// The tool's name; a `*` stands for any letters.
+    /// The tool's name; `*` matches any letters.
     pub tool: String,
-    /// A glob of paths, the first words of a command, or the host of an address; anything, without.
+    /// A glob of paths, the first words of a command, or the host of an address; without one, it matches everything.
     pub what: Option<String>,
 }
 
-/// What is settled of a conversation's permissions.
+/// The permissions of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permission {
     /// The mode.
     pub mode: Mode,
-    /// Rules. Their order says nothing: of those that fit, one that denies wins, then one that asks.
+    /// Rules in any order: of the matching ones, one that denies wins, then one that asks.
     pub rules: Vec<Rule>,
 }
 
-/// Whether a call may run.
+/// The ruling for one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// It may run.
     Allow,
-    /// A person is asked, for this reason.
+    /// It needs an approval, for this reason.
     Ask(AskCause),
-    /// It may not. The model reads why.
+    /// It must not run. The model gets the reason.
     Deny(String),
 }
 
 impl Settled {
-    /// Without the reason.
+    /// The ruling without the reason.
     pub fn ruling(&self) -> Ruling {
         match self {
             Self::Allow => Ruling::Allow,
@@ -122,16 +122,16 @@ impl Settled {
     }
 }
 
-/// Why a person is asked about a call.
+/// Why a call needs an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AskCause {
-    /// This rule wants it.
+    /// This rule asks.
     Rule(Rule),
-    /// It may change something, and nobody can say what.
+    /// It may change something, and it is not known what.
     MayChange,
-    /// Only its server knows what it does.
+    /// Its effect is known only to its server.
     ServerKnows,
-    /// It may change what it reads.
+    /// It may change the files that it reads.
     MayChangeRead,
     /// It reads outside of the workspace.
     ReadsOutside,
@@ -141,24 +141,25 @@ pub enum AskCause {
     WritesOutside,
     /// It runs a command.
     Command,
-    /// It runs a command that can reach the network, which no rule for commands allows.
+    /// It runs a command with network access, which no rule for commands allows.
     NetworkCommand,
-    /// It reaches into the network.
+    /// It accesses the network.
     Network,
     /// This file may hold secrets.
     Secrets(PathBuf),
-    /// The same call ran before; its effects outside of the files were not taken back.
+    /// An equal call ran before; its effects outside of the files were not reverted.
     RanBefore,
 }
 
-/// What the model reads where only reading is free.
+/// The refusal for the model if only reading is allowed.
 const PLAN: &str =
     "plan mode only reads: say what you would do, step by step, and leave it until the person agrees";
 
 impl Permission {
     /// Whether a call of this tool with this intent may run. Globs are relative to the first root. Each thing that it touches
-    /// is looked at, and the strictest answer holds. Of rules that fit, one that denies wins over one that asks, that over
-    /// one that allows, and any over the mode. Plan refuses whatever may write, whatever rules say.
+    /// is checked, and the strictest ruling counts. Of matching rules, one that denies overrides one that asks, which
+    /// overrides one that allows; any rule overrides the mode. Plan refuses everything that may write, whatever the rules
+    /// are.
     pub fn settle(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> Settled {
         let mut settled: Option<Settled> = None;
         for piece in fit::pieces(intent, roots) {
@@ -170,7 +171,7 @@ impl Permission {
         settled.expect("BUG: every intent has a piece")
     }
 
-    /// What of this only forbids: from somebody else's file, nothing may be allowed that nobody here has allowed.
+    /// Only the denials: a file from another person must not allow anything that nobody here has allowed.
     #[must_use]
     pub fn forbidding(&self) -> Self {
         let mode = if self.mode == Mode::Plan { Mode::Plan } else { Mode::Ask };
@@ -178,7 +179,7 @@ impl Permission {
         Self { mode, rules }
     }
 
-    /// What holds of every call of a tool of this class, where that does not depend on the call.
+    /// The ruling for every call of a tool of this class; `None` if it depends on the call.
     pub fn always(&self, tool: &str, class: EffectClass) -> Option<Ruling> {
         let of = |rule: &&Rule| glob::word(&rule.tool, tool);
         let whole =
@@ -194,7 +195,7 @@ impl Permission {
         }
     }
 
-    /// The rules that allow something to tools whose names begin so.
+    /// The rules that allow something to tools whose names have this prefix.
     pub fn allowing<'a>(&'a self, beginning: &'a str) -> impl Iterator<Item = &'a Rule> {
         let fits = move |rule: &&Rule| {
             let fixed = rule.tool.find('*').map_or(rule.tool.as_str(), |at| &rule.tool[..at]);
@@ -203,7 +204,7 @@ impl Permission {
         self.rules.iter().filter(|rule| rule.ruling == Ruling::Allow).filter(fits)
     }
 
-    /// What rules say of a tool that reads this path, whatever the mode says; nothing, where none fits.
+    /// The rules' ruling for a tool that reads this path, whatever the mode is; `None` if none matches.
     pub fn reading(&self, tool: &str, path: &Path, roots: &[PathBuf]) -> Option<Ruling> {
         let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
         let piece = fit::path_piece(path, false, roots);
@@ -211,7 +212,7 @@ impl Permission {
         fitting.map(|rule| rule.ruling).max()
     }
 
-    /// Whether a rule allows this path to a tool, and names paths: what is guarded is allowed by no other one.
+    /// Whether a rule that names paths allows this path to a tool: no other rule allows a guarded file.
     pub fn allows_by_name(&self, tool: &str, path: &Path, roots: &[PathBuf]) -> bool {
         let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
         let piece = fit::path_piece(path, false, roots);
@@ -225,7 +226,7 @@ impl Permission {
         }
         let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
         let fitting = self.rules.iter().filter(|rule| fit::fits(rule, tool, piece, root));
-        // Of those that are equally strict the first one is named.
+        // Of equally strict ones, the first is named.
         if let Some(rule) = fitting.rev().max_by_key(|rule| rule.ruling) {
             return match rule.ruling {
                 Ruling::Allow => Settled::Allow,
@@ -236,7 +237,7 @@ impl Permission {
         self.by_mode(class, piece)
     }
 
-    /// What holds where no rule fits.
+    /// The ruling if no rule matches.
     fn by_mode(&self, class: EffectClass, piece: &Piece) -> Settled {
         let reads = class == EffectClass::None;
         let (free, cause) = match piece {

@@ -1,4 +1,4 @@
-//! Plans: what an operation would do, said before it is done. A pure read.
+//! Plans: what an operation would do, computed without doing it. A pure read.
 
 use crate::content::Role;
 use crate::conversation::{Commit, Conversation};
@@ -11,29 +11,29 @@ use crate::reading::{difference, marked};
 use crate::records::Records;
 use crate::undo_history::Step;
 
-/// What a commit would do to the conversation.
+/// The effect of a commit on the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The head that it was made from: applying it expects exactly this one.
     pub head: Head,
     /// The entries that leave the timeline.
     pub gone: Path,
-    /// How much that is.
+    /// Their totals.
     pub taken_back: Totals,
     /// The entries that come into the timeline.
     pub came: Path,
-    /// How much that is.
+    /// Their totals.
     pub brought_back: Totals,
     /// Folds that are no longer in force.
     pub lifted: Vec<FoldId>,
     /// Folds that come into force: a new one, or one that comes back.
     pub in_force: Vec<FoldId>,
-    /// The entry whose text returns to the composer: what a person said, where the tip moves to just before it.
+    /// The entry whose text returns to the composer: a person's message, if the tip moves to just before it.
     pub composer: Option<Pos>,
 }
 
 impl Conversation {
-    /// What `commit`, decided from this conversation, would do.
+    /// The effect of `commit`, which was decided from this conversation.
     pub fn plan<R: Records>(&self, records: &R, commit: &Commit) -> Result<Plan, R::Error> {
         let after = self.after(records, commit)?;
         let change = match commit.ops.as_slice() {
@@ -52,8 +52,8 @@ impl Conversation {
         })
     }
 
-    /// The entry whose text a commit returns to the composer. It is the first one taken off the path by a rewind, an
-    /// edit, an undo or a redo, when a person said it and it can be seen.
+    /// The entry whose text a commit returns to the composer. It is the first one that the commit's rewind,
+    /// edit, undo or redo takes off the path, if it is a person's and visible.
     pub fn composer<R: Records>(&self, records: &R, commit: &Commit) -> Result<Option<Pos>, R::Error> {
         let Some((op, earlier)) = commit.ops.split_last() else {
             return Ok(None);
@@ -66,7 +66,7 @@ impl Conversation {
             return Ok(None);
         };
         let after = match op.reason {
-            // The new words of an edit that came to nothing return, though the old ones are there again.
+            // The new message of a compensated edit returns, although the old one is there again.
             Reason::Compensate(Step::Op(no)) => match records.op(no)? {
                 edit if edit.reason == Reason::Edit => edit.tip,
                 _ => *after,
@@ -78,7 +78,7 @@ impl Conversation {
         let Some(first) = taken_back.first().filter(|_| came_from_there) else {
             return Ok(None);
         };
-        // Of several steps the last one counts: the ones before it may have shown or hidden the text.
+        // The last of several steps counts: earlier ones may have shown or hidden the text.
         let mut state = self.state.clone();
         earlier.iter().for_each(|op| state.follow(op));
         let meta = records.meta(first)?;

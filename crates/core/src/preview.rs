@@ -1,4 +1,4 @@
-//! Previews: a message in one short line.
+//! Previews: a message as one short line.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -7,8 +7,8 @@ use crate::content::{Part, ToolOutcome};
 /// The longest preview, in graphemes, the ellipsis included.
 pub const PREVIEW_MAX: usize = 80;
 
-/// The text parts joined by a space, white space folded, at most [`PREVIEW_MAX`] graphemes, none cut in two.
-/// Without text, what the entry holds in brackets. Reads no more of a long text than it shows.
+/// The text parts joined by a space, white space folded, at most [`PREVIEW_MAX`] graphemes, none of them split.
+/// Without text, the kind of content in brackets. Reads no more of a long text than it shows.
 pub fn preview(parts: &[Part]) -> String {
     let words = parts.iter().filter_map(Part::as_text).flat_map(str::split_whitespace);
     let mut line = String::new();
@@ -38,7 +38,7 @@ pub fn shorten(text: &str, max: usize) -> String {
     }
 }
 
-/// What stands for an entry without text.
+/// The placeholder for an entry without text.
 fn placeholder(part: &Part) -> String {
     match part {
         Part::Text(_) | Part::Facts(_) => String::new(),
@@ -51,7 +51,7 @@ fn placeholder(part: &Part) -> String {
     }
 }
 
-/// The first line of what a tool answered; of one that failed how it ended, where its last line says that in brackets.
+/// The first line of a tool's result; for a failed one its end, if its last line has it in brackets.
 fn came_of_it(content: &str, outcome: ToolOutcome) -> String {
     let mut lines = content.lines().map(str::trim).filter(|line| !line.is_empty());
     let bare = |line: &'_ str| line.len() > 2 && line.starts_with('[') && line.ends_with(']');

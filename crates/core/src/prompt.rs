@@ -1,10 +1,10 @@
-//! The prompt as messages, repaired in memory. Rows are never changed by it.
+//! The prompt as messages, repaired in memory. Must never change rows.
 //!
 //! Rules (`spec/store.md`, *Reading*), which hold for any entries in any order:
 //! - the first message is not the model's;
-//! - between two messages of the model stands one of another role, and two of any other role in a row are one;
-//! - only the model calls tools. Behind a message with calls stands one message with their results, in the order of
-//!   the calls, wherever these stood. A missing result is stated, one without a call is left out;
+//! - between two messages of the model is one of another role, and two of any other role in a row are one;
+//! - only the model calls tools. After a message with calls comes one message with their results, in the order of the
+//!   calls, wherever these were. A missing result is replaced by a note, one without a call is left out;
 //! - no message is empty.
 
 use std::collections::BTreeMap;
@@ -14,42 +14,42 @@ use crate::content::{Part, Role, ToolOutcome};
 /// One message of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who speaks.
+    /// Its role.
     pub role: Role,
-    /// What.
+    /// Its parts.
     pub parts: Vec<Part>,
-    /// The model that wrote it (`provider/model`), where known. Reasoning goes back only to the provider that made
-    /// it, because its signature means nothing to another; without this it is not sent.
+    /// The model that wrote it (`provider/model`), if known. Reasoning is sent only to the provider that made it,
+    /// because another cannot use its signature; without this it is not sent.
     pub model: Option<String>,
 }
 
 impl Message {
-    /// A message of which the writing model does not matter.
+    /// A message for which the writing model does not matter.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         Self { role, parts, model: None }
     }
 
-    /// A message of a single text.
+    /// A message with a single text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self::new(role, vec![Part::text(text)])
     }
 }
 
-/// What the model reads instead of a result that is not there.
+/// The replacement of a missing result for the model.
 pub const NO_RESULT: &str = "[no result: the call was interrupted]";
 
-/// What stands before the summary of a fold in the prompt.
+/// The heading of a fold's summary in the prompt.
 const SUMMARY_OF_EARLIER: &str = "[Summary of earlier messages]";
 
-/// The message that a summary becomes in the prompt.
+/// The message for a summary in the prompt.
 pub fn summary_message(summary: &str) -> Message {
     Message::new(Role::User, vec![Part::Text(format!("{SUMMARY_OF_EARLIER}\n{summary}"))])
 }
 
-/// What stands where a message is needed and none is shown: before an answer whose prompt is hidden.
+/// The message where one is needed and none is visible: before an answer whose prompt is hidden.
 pub const NO_MESSAGE: &str = "[no message is shown here]";
 
-/// Makes a prompt that every provider takes, from entries and summaries in order.
+/// Makes a prompt that every provider accepts, from entries and summaries in order.
 pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
     let mut places: Vec<Place> = Vec::new();
     let mut open: Vec<(usize, usize, String)> = Vec::new();
@@ -59,7 +59,7 @@ pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
         open.extend(place.calls().enumerate().map(|(nth, id)| (at, nth, id.to_owned())));
         places.push(place);
         for result in std::mem::take(&mut places[at].results) {
-            // A result without its call is left out; a picture that stood beside it is not.
+            // A result without its call is left out; a picture beside it is not.
             match asked(&mut open, &result) {
                 Some((at, nth)) => drop(places[at].answers.insert(nth, result)),
                 None => places[at].others.extend(result.into_iter().skip(1)),
@@ -73,12 +73,12 @@ pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
     prompt
 }
 
-/// A message, taken apart.
+/// A message in parts.
 struct Place {
     message: Message,
-    /// Results of tools, each with what stands beside it.
+    /// Tool results, each with the parts beside it.
     results: Vec<Vec<Part>>,
-    /// What stood beside results that are left out.
+    /// Parts beside results that are left out.
     others: Vec<Part>,
     /// The results of this message's calls, by the number of the call.
     answers: BTreeMap<usize, Vec<Part>>,
@@ -124,8 +124,8 @@ impl Place {
     }
 }
 
-/// Which call a result answers, by its message and its number there: of the last message that has an open call of this
-/// id, the first. It is no longer open.
+/// The call of a result, by its message and its number there: the first open call with this id in the last message
+/// that has one. It is closed.
 fn asked(open: &mut Vec<(usize, usize, String)>, result: &[Part]) -> Option<(usize, usize)> {
     let id = result.first().and_then(Part::answered_call)?;
     let (message, ..) = *open.iter().rfind(|(_, _, call)| call == id)?;
@@ -134,7 +134,8 @@ fn asked(open: &mut Vec<(usize, usize, String)>, result: &[Part]) -> Option<(usi
     Some((at, nth))
 }
 
-/// Adds a message, such that the model does not speak first or twice in a row, and everybody else says all at once.
+/// Adds a message so that the model neither comes first nor twice in a row, and neighbouring messages of other roles
+/// are merged.
 fn append(prompt: &mut Vec<Message>, mut message: Message) {
     if message.parts.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! A value for each entry, kept as ranges: what marks and adoptions are made of. O(ranges), never O(entries).
+//! A value for each entry, stored as ranges: used for marks and adoptions. O(ranges), never O(entries).
 
 use crate::id::Pos;
 use crate::path::{Path, Span};
@@ -15,7 +15,7 @@ pub struct RangeChange<T> {
 }
 
 impl<T: Copy> RangeChange<T> {
-    /// The change that takes this one back.
+    /// The change that reverts this one.
     #[must_use]
     pub fn inverse(self) -> Self {
         Self { span: self.span, before: self.after, after: self.before }
@@ -88,7 +88,7 @@ impl<T: Copy + Default + PartialEq> Ranges<T> {
         path.spans().iter().flat_map(|span| self.pieces(*span)).collect()
     }
 
-    /// What changes when every entry of `targets` gets `value`; nothing for those that have it.
+    /// The changes when every entry of `targets` gets `value`; none for those that have it.
     pub fn changes(&self, targets: &Path, value: T) -> Vec<RangeChange<T>> {
         self.along(targets)
             .into_iter()
@@ -102,14 +102,14 @@ impl<T: Copy + Default + PartialEq> Ranges<T> {
         changes.iter().all(|change| self.pieces(change.span).iter().all(|(_, value)| *value == change.before))
     }
 
-    /// Carries the changes out.
+    /// Applies the changes.
     pub fn apply(&mut self, changes: &[RangeChange<T>]) {
         for change in changes {
             self.set(change.span, change.after);
         }
     }
 
-    /// Gives every entry of `span` this value.
+    /// Sets the value of every entry of `span`.
     fn set(&mut self, span: Span, value: T) {
         let start = self.seek(span.first());
         let end = start + self.ranges[start..].partition_point(|(range, _)| range.first() <= span.last());

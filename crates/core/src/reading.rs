@@ -1,7 +1,7 @@
-//! The five projections: the only readings of a state there are. Nobody filters by hand.
+//! The five projections: the only readings of a state. Nothing else may filter entries.
 //!
-//! Each gives spans, in path order, in O(runs + marks + folds); a reader that needs contents fetches them.
-//! `ARCHITECTURE.md` names them (*Projections*).
+//! Each returns spans, in path order, in O(stretches + marks + folds); a reader that needs contents fetches
+//! them. `ARCHITECTURE.md` lists them (*Projections*).
 
 use crate::conversation::Conversation;
 use crate::fold::{FoldId, Normal};
@@ -9,22 +9,22 @@ use crate::id::Pos;
 use crate::mark::{Mark, MarkChange};
 use crate::path::{Path, Span};
 
-/// The named readings.
+/// The projections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Projection {
-    /// What people see.
+    /// For people.
     Timeline,
-    /// What the model sees.
+    /// For the model.
     Prompt,
-    /// What turn taking looks at.
+    /// For turn taking.
     Scheduling,
-    /// What a search looks through.
+    /// For searches.
     Search,
-    /// What an export and a fork take along.
+    /// For exports and forks.
     Export,
 }
 
-/// Consecutive entries of a reading that look the same.
+/// Consecutive entries of a projection with the same mark and fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// The entries.
@@ -40,11 +40,11 @@ pub struct Piece {
 pub enum PromptPiece {
     /// Entries, verbatim.
     Entries(Span),
-    /// The summary of a fold in force, instead of what it covers.
+    /// The summary of a fold in force, in place of its entries.
     Summary(FoldId),
 }
 
-/// What an audit may see beyond a reading; each hit then says so.
+/// What an audit includes beyond a projection; each hit is labelled accordingly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Include {
     /// Entries off the path.
@@ -53,7 +53,7 @@ pub struct Include {
     pub hidden: bool,
 }
 
-/// How an entry stands in a state.
+/// The standing of an entry in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// On the path, with this mark.
@@ -63,7 +63,7 @@ pub enum Standing {
 }
 
 impl Conversation {
-    /// The entries that people see, in pieces: Normal and Excluded, with what folds cover.
+    /// The entries for people, in pieces: Normal and Excluded, including covered ones.
     pub fn timeline(&self) -> Vec<Piece> {
         let path = self.path();
         let normal = Normal::of(&path, &self.state.marks);
@@ -100,7 +100,7 @@ impl Conversation {
         pieces
     }
 
-    /// The entries that the model sees, with summaries instead of what folds in force cover.
+    /// The entries for the model, with summaries in place of the entries that folds in force cover.
     pub fn prompt(&self) -> Vec<PromptPiece> {
         let mut prompt = Vec::new();
         for piece in self.timeline() {
@@ -114,22 +114,22 @@ impl Conversation {
         prompt
     }
 
-    /// The entries that turn taking looks at: Normal and Excluded.
+    /// The entries for turn taking: Normal and Excluded.
     pub fn scheduling(&self) -> Path {
         self.visible(&self.path())
     }
 
-    /// The entries that an export takes along, in pieces, like the timeline.
+    /// The entries of an export, in pieces, like the timeline.
     pub fn export(&self) -> Vec<Piece> {
         self.timeline()
     }
 
-    /// How an entry stands now, for a search of everything.
+    /// The current standing of an entry, for a search of everything.
     pub fn standing(&self, pos: Pos) -> Standing {
         if self.is_on_path(pos) { Standing::OnPath(self.mark(pos)) } else { Standing::Rewound }
     }
 
-    /// Whether a search may show an entry that stands so.
+    /// Whether a search may show an entry with this standing.
     pub fn searchable(standing: Standing, include: Include) -> bool {
         match standing {
             Standing::OnPath(mark) => mark.is_visible() || include.hidden,
@@ -143,7 +143,7 @@ impl Conversation {
         Path::from_spans(pieces.filter(|(_, mark)| mark.is_visible()).map(|(span, _)| span))
     }
 
-    /// The folds in force now, oldest place first.
+    /// The folds in force now, by their place on the path.
     pub fn folds_in_force(&self) -> Vec<FoldId> {
         if self.state.folds.all().is_empty() {
             return Vec::new();
@@ -153,7 +153,7 @@ impl Conversation {
     }
 }
 
-/// What changes for a reader between two states of one conversation.
+/// The difference for a reader between two states of one conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
     /// Entries of the timeline that are no longer there.
@@ -166,8 +166,8 @@ pub struct Difference {
     pub in_force: Vec<FoldId>,
 }
 
-/// The difference that marks make, on a path that stays as it is. It is the same as [`difference`] gives, in
-/// O(changes + folds) instead of O(marks), for those who hide one message after the other.
+/// The difference that marks make on an unchanged path. It equals the result of [`difference`], in O(changes
+/// + folds) instead of O(marks), which helps when a person hides one message after the other.
 pub(crate) fn marked(before: &Conversation, after: &Conversation, changes: &[MarkChange]) -> Difference {
     let path = before.path();
     let part = |visible: bool| {
@@ -181,7 +181,7 @@ pub(crate) fn marked(before: &Conversation, after: &Conversation, changes: &[Mar
     fold_changes(before, after, Difference { gone: part(true), came: part(false), ..Difference::default() })
 }
 
-/// The difference with the folds of two states in it.
+/// Adds the difference between the folds of two states.
 fn fold_changes(before: &Conversation, after: &Conversation, difference: Difference) -> Difference {
     let (old, new) = (before.folds_in_force(), after.folds_in_force());
     Difference {
@@ -191,8 +191,8 @@ fn fold_changes(before: &Conversation, after: &Conversation, difference: Differe
     }
 }
 
-/// The difference between two states, by what the timeline shows: what was said and taken back between them
-/// is in neither.
+/// The difference between the timelines of two states: entries that were appended and rewound in between are
+/// in neither.
 pub fn difference(before: &Conversation, after: &Conversation) -> Difference {
     let (old, new) = (before.scheduling(), after.scheduling());
     let gone = old.without(new.spans().iter().copied());

@@ -1,4 +1,4 @@
-//! The rows that core reads: the world as data, never asked for anything that is not written down.
+//! The rows that core reads: its input as data, limited to what is stored.
 
 use crate::content::Part;
 use crate::entry::Meta;
@@ -8,10 +8,10 @@ use crate::op::Operation;
 use crate::path::Span;
 use crate::refusal::Refusal;
 
-/// The rows that a decision reads. All of them exist when a decision is made, so an error is damage or a
-/// failing disk, never an answer.
+/// The rows that a decision reads. All of them exist when a decision is made, so an error means damage or
+/// a failing disk, never an answer.
 pub trait Records {
-    /// What reading a row can fail with.
+    /// The error of reading a row.
     type Error: From<Refusal>;
 
     /// An entry without its content.
@@ -24,10 +24,10 @@ pub trait Records {
     fn parts(&self, pos: Pos) -> Result<Vec<Part>, Self::Error>;
     /// An operation of the conversation's own log.
     fn op(&self, no: OpNo) -> Result<Operation, Self::Error>;
-    /// The summary of a fold, which an operation of any log of the lineage made.
+    /// The summary of a fold, which is in an operation of any log of the lineage.
     fn summary(&self, fold: FoldId) -> Result<Option<String>, Self::Error>;
     /// The last entry of the span that opened a turn.
     fn last_opener(&self, span: Span) -> Result<Option<Pos>, Self::Error>;
-    /// Pairs (call, result) of which at least one lies in the span.
+    /// Pairs (call, result) of which at least one is in the span.
     fn atoms(&self, span: Span) -> Result<Vec<(Pos, Pos)>, Self::Error>;
 }

@@ -1,10 +1,10 @@
-//! Why a request is refused. A refusal changes nothing; each has its own type, text and next step.
+//! Why a request is refused. A refusal changes nothing; each has its own type, text and hint.
 
 use crate::hint::{Field, Hint, Remedy};
 use crate::id::{Head, OpNo, Pos};
 use crate::mark::Mark;
 
-/// A refusal. The texts name no entry: the client that shows one adds the id of the request.
+/// A refusal. The texts name no entry: the client that shows one adds the id from the request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The position names no entry of this conversation.
@@ -15,45 +15,45 @@ pub enum Refusal {
     NotOnPath {
         /// The entry.
         entry: Pos,
-        /// The operation that took it back, and the head before it.
+        /// The operation that rewound it, and the head before it.
         taken_back: Option<(OpNo, Head)>,
     },
-    /// The entry is hidden or dropped, so that nothing can aim at it.
+    /// The entry is hidden or dropped, so it cannot be a target.
     #[error("the entry is {}", .0.name())]
     NotVisible(Mark),
-    /// What the author saw is not what is there now.
+    /// The author saw another state than the current one.
     #[error("the conversation has changed: it was at {seen} and is at {now}")]
     Stale {
         /// The head that the author saw.
         seen: Head,
-        /// The head now.
+        /// The current head.
         now: Head,
     },
     /// The entries do not have the mark that the author saw.
     #[error("the messages are no longer marked {}", .0.name())]
     StaleMark(Mark),
-    /// Nothing has been done, or all of it is undone.
+    /// There is no step, or all are undone.
     #[error("there is nothing to undo")]
     NothingToUndo,
-    /// Nothing was undone, or something new was done since.
+    /// Nothing was undone, or a new step was made since.
     #[error("there is nothing to redo")]
     NothingToRedo,
-    /// There never was such a head.
+    /// This head never existed.
     #[error("there is no head {0} in this conversation")]
     UnknownHead(Head),
-    /// What should be compensated is no longer the last thing.
+    /// The step to compensate is no longer the last one.
     #[error("something was said since, so it stays")]
     Overtaken,
     /// There is no such fold.
     #[error("there is no such fold")]
     UnknownFold,
-    /// The entries to fold do not stand together in the prompt, or there are none.
+    /// The entries to fold are not together in the prompt, or there are none.
     #[error("these messages do not stand together in the prompt, so no summary can take their place")]
     NotFoldable,
     /// A label or a title needs a text.
     #[error("a label or a title can't be empty")]
     EmptyLabel,
-    /// A label or a title holds a sign that can't be in one.
+    /// A label or a title contains a character that it must not.
     #[error("a label or a title can't hold U+{:04X}: {}", u32::from(*.0), unfit(*.0))]
     BadName(char),
     /// A fold needs a summary.
@@ -65,12 +65,12 @@ pub enum Refusal {
     /// The entry has no such alternative.
     #[error("there is no alternative number {wanted}, the last one is {count}")]
     NoSuchAlternative {
-        /// The number asked for, from 1.
+        /// The requested number, from 1.
         wanted: usize,
-        /// How many there are.
+        /// The number of alternatives.
         count: usize,
     },
-    /// A model did not write it, so there is no other answer to ask for.
+    /// A model did not write it, so there is no other answer to request.
     #[error("the message was not written by a model")]
     NotAnAnswer,
     /// An operation of a newer version is in the log.
@@ -164,7 +164,7 @@ impl Refusal {
     }
 }
 
-/// What is wrong with a sign in a name.
+/// Why a character is not allowed in a name.
 fn unfit(sign: char) -> &'static str {
     match sign {
         '\n' | '\r' | '\u{2028}' | '\u{2029}' => "a name is one line",

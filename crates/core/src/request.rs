@@ -1,4 +1,4 @@
-//! Requests to a conversation, and the receipt of a change. Ids and typed fields only: JSON is the business of `wire`.
+//! Requests to a conversation, and the receipt of a change. Ids and typed fields only: JSON belongs to `wire`.
 
 use crate::{
     Answering, By, ContentHash, ConversationId, EffectState, EntryId, Fence, Flags, FoldId, Head, Include,
@@ -14,7 +14,7 @@ pub struct NewConversation {
     pub folder: Option<String>,
     /// Its title.
     pub title: Option<String>,
-    /// Who asks.
+    /// The author of the request.
     pub by: By,
 }
 
@@ -25,40 +25,40 @@ pub struct NewFork {
     pub parent: ConversationId,
     /// The child's id.
     pub id: ConversationId,
-    /// The last entry that it begins with; the tip, without.
+    /// The last entry of its base; without one, the tip.
     pub entry: Option<EntryId>,
     /// Its title.
     pub title: Option<String>,
-    /// Who asks.
+    /// The author of the request.
     pub by: By,
 }
 
-/// Something said.
+/// A message to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SayRequest {
     /// The new entry's id.
     pub id: EntryId,
-    /// Who speaks.
+    /// Its role.
     pub role: Role,
-    /// What.
+    /// Its content.
     pub parts: Vec<Part>,
-    /// How it came about.
+    /// Its flags.
     pub flags: Flags,
-    /// When it was said, as its author tells; nonsense becomes `by.time`.
+    /// Its time, as its author gave it; an implausible one becomes `by.time`.
     pub time: Option<Time>,
-    /// What a model's answer used.
+    /// The usage of a model's answer.
     pub usage: Option<Usage>,
     /// Its id on its platform.
     pub platform_id: Option<String>,
     /// The last entry that the author saw.
     pub seen: Option<EntryId>,
-    /// For an answer: the run that gives it.
+    /// For an answer: its turn, and the entry that it answers.
     pub answering: Option<Answering>,
-    /// For a result: the call of the ledger that ends with it, and what came of it.
+    /// For a result: its call in the ledger, and the call's state.
     pub ends: Option<(String, EffectState)>,
-    /// Of a run: its fence.
+    /// For a run: its fence.
     pub fence: Option<Fence>,
-    /// Who speaks (the author), when it is stored, by which request.
+    /// The author, the time of storing, and the request.
     pub by: By,
 }
 
@@ -85,23 +85,23 @@ impl SayRequest {
 /// A change of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Back to before an entry.
+    /// Rewinds to before an entry.
     Rewind(EntryId),
-    /// Back to before an entry, for another wording.
+    /// Moves to before an entry, for another wording.
     Edit(EntryId),
-    /// Back to a prompt, for another answer.
+    /// Moves to a prompt, for another answer.
     Retry(EntryId),
-    /// Steps back on the undo history.
+    /// Makes steps back in the undo history.
     Undo(usize),
-    /// Steps forward on the undo history.
+    /// Makes steps forward in the undo history.
     Redo(usize),
-    /// To what an earlier head left.
+    /// Returns to an earlier head.
     Restore(Head),
-    /// To an entry of the tree; `None` is the beginning.
+    /// Moves to an entry of the tree; `None` is the beginning.
     Checkout(Option<EntryId>),
-    /// To alternative number `.1` (from 1) of an answer.
+    /// Moves to alternative number `.1` (from 1) of an answer.
     Choose(EntryId, usize),
-    /// Takes back what came to nothing.
+    /// Compensates a step without a result.
     Compensate(Step),
     /// Marks entries.
     Mark {
@@ -111,10 +111,10 @@ pub enum Action {
         entries: Vec<EntryId>,
         /// Whether the entries are ends.
         range: bool,
-        /// The mark that was seen.
+        /// The mark that the author saw.
         seen: Option<Mark>,
     },
-    /// Puts a summary in place of a range.
+    /// Replaces a range by a summary.
     Fold {
         /// `Fold` or `AutoFold`.
         verb: Reason,
@@ -124,16 +124,16 @@ pub enum Action {
         to: EntryId,
         /// The summary.
         summary: String,
-        /// What it was made from, where that was earlier.
+        /// The entries of an earlier summary.
         covers: Option<Path>,
     },
-    /// Files alone; what exactly, is in the other half of the request.
+    /// Changes files alone; the other half of the request says how.
     Files(Reason),
-    /// One half of an action: the conversation alone, or files alone. What the files keep by it is recorded with it.
+    /// One half of an action: the conversation alone, or files alone. What is kept in the files is recorded with it.
     Half(Scope, Box<Action>),
-    /// Takes a fold away.
+    /// Removes a fold.
     Unfold(FoldId),
-    /// Names an entry, or with `None` the conversation.
+    /// Labels an entry, or with `None` the conversation.
     Label(Option<EntryId>, Option<String>),
     /// Overwrites content in every conversation of the root: of these entries, and of everything that contains
     /// the text.
@@ -142,23 +142,23 @@ pub enum Action {
         entries: Vec<EntryId>,
         /// A text.
         matching: Option<String>,
-        /// Objects that contain the text: only who can read them knows.
+        /// Objects that contain the text: only the reader of the object store can find them.
         objects: Vec<ContentHash>,
     },
 }
 
-/// A change of the state, with what its author saw.
+/// A change of the state, with the head that its author saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Apply {
-    /// What.
+    /// The action.
     pub action: Action,
-    /// The head that was seen.
+    /// The head that its author saw.
     pub seen: Seen,
-    /// Who asks.
+    /// The author of the request.
     pub by: By,
 }
 
-/// Proof of a change. The same request gets an equal one again. Ids only.
+/// The receipt of a change. A repeated request gets an equal one. Ids only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// The conversation.
@@ -169,26 +169,26 @@ pub struct Receipt {
     pub revision: Revision,
     /// The operations it made.
     pub ops: Vec<OpNo>,
-    /// The entries it made, or recognised as there already.
+    /// The entries that it created, or found as existing.
     pub entries: Vec<EntryId>,
-    /// Nothing had to be changed.
+    /// Whether nothing had to be changed.
     pub unchanged: bool,
-    /// What left the timeline.
+    /// The totals that left the timeline.
     pub taken_back: Totals,
-    /// What came into it.
+    /// The totals that came into it.
     pub brought_back: Totals,
     /// Folds no longer in force.
     pub lifted: Vec<FoldId>,
-    /// The entry whose text returns to the composer of the one who asked.
+    /// The entry whose text returns to the requester's composer.
     pub composer: Option<EntryId>,
 }
 
-/// Where a conversation is found.
+/// Whether a conversation is in the ordinary list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shelf {
-    /// Among those that are at hand.
+    /// In the ordinary list.
     AtHand,
-    /// Among those that somebody has put away.
+    /// In the archive.
     Archived,
 }
 
@@ -197,9 +197,9 @@ pub enum Shelf {
 pub struct ListRequest {
     /// Only those of this folder.
     pub folder: Option<String>,
-    /// Behind this one.
+    /// After this one.
     pub before: Option<ConversationId>,
-    /// At most so many.
+    /// The most conversations.
     pub limit: usize,
     /// Only those of this shelf.
     pub shelf: Option<Shelf>,
@@ -220,7 +220,7 @@ pub enum Sort {
 /// A search.
 #[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
-    /// As the user typed it.
+    /// The query as it was typed.
     pub query: String,
     /// Only this conversation.
     pub conversation: Option<ConversationId>,
@@ -236,55 +236,56 @@ pub struct SearchRequest {
     pub to: Option<Time>,
     /// The order.
     pub sort: Sort,
-    /// Leaves out so many hits.
+    /// The number of hits to skip.
     pub offset: usize,
-    /// At most so many hits.
+    /// The most hits.
     pub limit: usize,
-    /// Audit.
+    /// What an audit includes.
     pub include: Include,
     /// How hits describe calls.
     pub calls: CallWords,
 }
 
-/// A page of a reading.
+/// A page of a projection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageRequest {
     /// Only before this entry.
     pub before: Option<EntryId>,
     /// Only after this entry.
     pub after: Option<EntryId>,
-    /// At most so many.
+    /// The most entries.
     pub limit: usize,
 }
 
-/// What to read of a conversation, and when.
+/// What to read of a conversation, at which head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Which projection.
+    /// The projection.
     pub projection: Projection,
-    /// An earlier head; now, without.
+    /// An earlier head; without one, the current state.
     pub at: Option<Head>,
-    /// The branch that leads to this entry, instead of the path.
+    /// The branch to this entry, instead of the path.
     pub branch: Option<EntryId>,
 }
 
 impl Reading {
-    /// What a projection shows now.
+    /// The current content of a projection.
     pub const fn now(projection: Projection) -> Self {
         Self { projection, at: None, branch: None }
     }
 }
 
-/// A stretch of operation numbers, newest first.
+/// A range of operation numbers, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpRange {
     /// Only those before this one.
     pub before: Option<OpNo>,
-    /// At most so many.
+    /// The most operations.
     pub limit: usize,
 }
 
-/// Describes a call in words, by the name of its tool and its arguments. The caller knows the tools; the store does not.
+/// Describes a call as a sentence, from the name of its tool and its arguments. The caller knows the tools; the store
+/// does not.
 #[derive(Clone, Copy, Debug)]
 pub struct CallWords(pub fn(&str, &str) -> String);
 

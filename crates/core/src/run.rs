@@ -1,8 +1,8 @@
-//! Runs: who answers when. At most one runs and one waits in a conversation, from all clients together. Every change of them is a step of
-//! this machine, taken inside a transaction (spec `playground.md`, sections 7 and 10).
+//! Runs: the schedule of answers. At most one runs and one waits in a conversation, from all clients together. Every change of
+//! them is a step of this machine, made inside a transaction (spec `playground.md`, sections 7 and 10).
 //!
-//! A run that waits says what it stands on, and is compared with what is there when it is claimed. A run that was claimed
-//! writes with a *fence*: once it is over, stopped by a step back, or taken over, nothing of it can be written any more.
+//! A waiting run records the tail that it answers, which is compared with the current one when the run is claimed. A claimed run
+//! writes with a *fence*: once it is over, rewound or taken over, its writes are refused.
 
 use crate::content::Part;
 use crate::id::{Pos, RequestId, Time};
@@ -16,23 +16,23 @@ pub use step::{RunEffect, RunEnding, RunInput, Stepped};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunNo(pub u64);
 
-/// Leave to write for a run: another one, and a higher one, each time a run of the conversation is claimed.
+/// Permits the writes of a run: a higher one each time a run of the conversation is claimed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fence(pub u64);
 
-/// Without a sign of life for so long, in milliseconds, a run counts as dead.
+/// How long a run may go without renewing its claim, in milliseconds, before it counts as dead.
 pub const STALE_AFTER_MS: i64 = 10 * 60 * 1000;
 
-/// So many messages wait for their turn in a conversation at most: they are said together, and listed as a whole.
+/// The most messages that wait in a conversation: they are sent together, and listed as a whole.
 pub(crate) const MOST_WORDS: usize = 1000;
 
-/// Where a run is.
+/// The state of a run.
 ///
 /// ```text
 /// queued ──claimed──▶ running ──▶ succeeded | failed | canceled
-/// queued ──what it stands on has changed──▶ skipped
-/// queued ──taken back──▶ canceled
-/// queued ──its words joined the running one──▶ succeeded
+/// queued ──its tail has changed──▶ skipped
+/// queued ──withdrawn──▶ canceled
+/// queued ──its messages joined the running one──▶ succeeded
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RunState {
@@ -42,11 +42,11 @@ pub enum RunState {
     Running,
     /// Its answer is stored.
     Succeeded,
-    /// It came to no answer.
+    /// It gave no answer.
     Failed,
-    /// Somebody stopped it, or took back what it stood on.
+    /// A person stopped it, or rewound the entry that it answers.
     Canceled,
-    /// It never ran: what it stood on was no longer there.
+    /// It never ran: the entry that it answers was no longer there.
     Skipped,
 }
 
@@ -67,17 +67,17 @@ impl RunState {
         }
     }
 
-    /// The state of that name.
+    /// The state with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// Whether nothing comes after it.
+    /// Whether it is final.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
 
-    /// Whether the one may follow the other.
+    /// Whether `next` may follow this state.
     pub fn may_become(self, next: Self) -> bool {
         match self {
             Self::Queued => next != Self::Queued && next != Self::Failed,
@@ -87,7 +87,7 @@ impl RunState {
     }
 }
 
-/// What becomes of words that are said while a run goes on.
+/// What happens to messages that arrive during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Steer {
     /// They wait until it is over.
@@ -112,35 +112,35 @@ impl Steer {
         }
     }
 
-    /// The way of that name.
+    /// The way with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|steer| steer.name() == name)
     }
 }
 
-/// The end of the scheduling projection, with its alternatives and its mark: what a run answers.
+/// The end of the scheduling projection, with its alternatives and its mark: the entry that a run answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tail {
     /// The last entry; none in an empty conversation.
     pub entry: Option<Pos>,
-    /// How many entries stand in its place, itself included.
+    /// The number of alternatives in its place, itself included.
     pub alternatives: u32,
     /// Its mark.
     pub mark: Mark,
 }
 
-/// Words that wait to be said.
+/// A waiting message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
-    /// What.
+    /// Its content.
     pub parts: Vec<Part>,
-    /// Whose.
+    /// Its author.
     pub author: String,
-    /// By which request.
+    /// Its request.
     pub request: Option<RequestId>,
-    /// The digest of the request as its author worded it.
+    /// The digest of the request in its author's wording.
     pub wording: Option<crate::Digest>,
-    /// When they were typed.
+    /// When it was typed.
     pub time: Time,
 }
 
@@ -149,51 +149,51 @@ pub struct Words {
 pub struct Run {
     /// Its number.
     pub no: RunNo,
-    /// Where it is.
+    /// Its state.
     pub state: RunState,
-    /// Of one that waits: how it takes its turn.
+    /// For a waiting run: how it begins.
     pub steer: Steer,
-    /// Words that are said when it is claimed, oldest first. They stay here when that never happens: no prompt is lost.
+    /// Messages that are appended when it is claimed, oldest first. If that never happens, they stay here: no prompt is lost.
     pub words: Vec<Words>,
-    /// What it stands on: compared when it is claimed; with words of its own, only this entry has to be on the path.
+    /// The entry that it answers: compared when it is claimed; with messages of its own, only this entry must be on the path.
     pub tail: Tail,
-    /// The model that is to answer; the configured one, without.
+    /// The model; without one, the configured model.
     pub model: Option<String>,
-    /// Leave to write, once it is claimed.
+    /// Permits its writes, once it is claimed.
     pub fence: Fence,
-    /// The owner that has claimed it, by its epoch.
+    /// The epoch of the owner that claimed it.
     pub owner: u64,
-    /// When it was asked for.
+    /// When it was requested.
     pub created: Time,
-    /// Its last sign of life.
+    /// When its claim was last renewed.
     pub beat: Time,
     /// When it was first asked to stop.
     pub cancel: Option<Time>,
-    /// When it was over.
+    /// When it ended.
     pub ended: Option<Time>,
     /// Why it did not succeed: a stable word.
     pub error: Option<String>,
 }
 
-/// A run to be asked for.
+/// A request for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
-    /// Words that it begins with; none for an answer to what is there.
+    /// The message that it begins with; none for an answer to the current path.
     pub words: Option<Words>,
-    /// How it takes its turn.
+    /// How it begins.
     pub steer: Steer,
-    /// With words: the last entry that their author saw.
+    /// With a message: the last entry that its author saw.
     pub seen: Option<Pos>,
-    /// The model that is to answer.
+    /// The model.
     pub model: Option<String>,
 }
 
 /// The live runs of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// The one that runs.
+    /// The running one.
     pub running: Option<Run>,
-    /// The one that waits.
+    /// The waiting one.
     pub queued: Option<Run>,
     /// The number of the last one.
     pub last: RunNo,
@@ -201,7 +201,7 @@ pub struct Runs {
     pub fence: Fence,
 }
 
-/// What a step is taken on: the conversation as it is now.
+/// The input of a step: the current state of the conversation.
 pub struct RunGround<'a> {
     /// The end of the scheduling projection.
     pub tail: Tail,
@@ -213,22 +213,22 @@ pub struct RunGround<'a> {
     pub mark: &'a dyn Fn(Pos) -> Mark,
 }
 
-/// Why a step is not taken. Nothing has changed.
+/// Why a step is refused. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunRefusal {
-    /// One runs.
+    /// A run is at work.
     Running,
-    /// So many words wait already that no more are taken.
+    /// The limit of waiting messages is reached.
     TooManyWords,
-    /// One waits already, and has no words that others could be added to.
+    /// A run waits already, and has no messages to which others could be added.
     Waiting,
-    /// None waits.
+    /// No run waits.
     NothingQueued,
-    /// None runs.
+    /// No run is at work.
     NothingRuns,
-    /// Other words wait by now than were made ready to be said.
+    /// Other messages are waiting by now than those that were prepared.
     OtherWords,
-    /// The run may not write any more: it is over, was stopped, or was taken over.
+    /// The fence is no longer valid: the run is over, was stopped, or was taken over.
     Fenced,
 }
 

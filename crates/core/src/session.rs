@@ -1,13 +1,14 @@
-//! What the session of one conversation decides: who may run in it, who waits for what, and which questions are open.
+//! The decisions of one conversation's session: claims, waits, and open questions.
 //!
-//! A pure machine. It takes one command at a time and answers at once; what has to happen then is in the answer as data. A waiting caller has a
-//! [`Ticket`]; the machine names the tickets to wake in the same step that makes their condition true, so that no wake-up can be lost.
+//! A pure machine. It takes one command at a time and answers at once; the effects are in the answer as data. A waiting caller
+//! has a [`Ticket`]; the machine names the tickets to wake in the same step that makes their condition true, so that no wake-up
+//! can be lost.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::{By, Receipt, RequestId};
 
-/// Names a claim, an access, a halt or a waiting caller. No two of one session are equal.
+/// Names a claim, an access, a halt or a waiting caller. Unique within a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
@@ -16,29 +17,29 @@ pub struct Ticket(u64);
 pub struct Served {
     /// The request, and its author.
     pub by: By,
-    /// The receipt that the run began with.
+    /// The receipt of the run's beginning.
     pub began: Option<Receipt>,
 }
 
-/// How a caller may say something in the conversation.
+/// How a caller accesses the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Beside other callers with shared access.
+    /// Together with other callers with shared access.
     Shared,
     /// Alone.
     Exclusive,
 }
 
-/// What a caller waits for.
+/// The condition that a caller waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// Nothing has claimed the conversation.
+    /// The conversation is not claimed.
     Idle,
-    /// Nothing has claimed it, or it is known which requests the claim serves.
+    /// It is not claimed, or the requests of the claim are known.
     Known,
     /// No plan of files is being carried out.
     PlansClosed,
-    /// Somebody has asked the run with this claim to stop.
+    /// The run with this claim was asked to stop.
     Stopped(Ticket),
     /// The question with this id has been answered or withdrawn.
     Settled(String),
@@ -51,39 +52,39 @@ pub enum SessionCommand {
     Claim,
     /// The claim is at work for these requests; `None` when it serves none any more.
     Serve(Ticket, Option<Vec<Served>>),
-    /// Another run goes on with the claim: a request to stop was for the one before.
+    /// Another run continues with the claim: a stop request was for the one before.
     HandOn(Ticket),
-    /// Give the claim up.
+    /// Release the claim.
     Release(Ticket),
     /// Ask the run at work to stop.
     Stop,
-    /// The run with this claim has noticed that it is to stop.
+    /// The run with this claim has received its stop request.
     TakeStop(Ticket),
-    /// Let nothing that waits be taken up until the halt ends.
+    /// Start no waiting run until the halt ends.
     Halt,
     /// End a halt.
     EndHalt(Ticket),
-    /// What a stopping run takes back is what this request asks for.
+    /// The run's compensation at its stop belongs to this request.
     HaltFor(By),
     /// Take the request of a halt.
     TakeHaltRequest,
-    /// Look for a run that waits: claim the conversation, or have its claim look at its end.
+    /// Look for a waiting run: claim the conversation, or let its claim look at its end.
     Look,
-    /// The claim looks for a run that waits now.
+    /// The claim looks for a waiting run now.
     BeginLook(Ticket),
-    /// Get access to say something.
+    /// Get access to append entries.
     Access(Access),
-    /// Give an access up, or no longer wait for it.
+    /// Release an access, or stop waiting for it.
     EndAccess(Ticket),
-    /// Wait for something.
+    /// Wait for a condition.
     Wait(Until),
-    /// No longer wait.
+    /// Stop waiting.
     GiveUp(Ticket),
     /// A plan of files is being carried out.
     OpenPlan,
     /// It is done.
     ClosePlan,
-    /// Ask a person a question under this id.
+    /// Open a question for a person with this id.
     Ask(String),
     /// Answer or withdraw the question with this id.
     Settle(String),
@@ -92,27 +93,27 @@ pub enum SessionCommand {
 /// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionAnswer {
-    /// It is done, or what the caller waits for is so already.
+    /// Done, or the condition is already true.
     Done,
-    /// It is refused or does nothing: the conversation is claimed, nothing runs, the question is no longer open.
+    /// Refused or without effect: the conversation is claimed, nothing runs, or the question is no longer open.
     No,
-    /// It is done, and this names it.
+    /// Done, with this ticket.
     Got(Ticket),
     /// The caller waits until this ticket is woken.
     Waits(Ticket),
-    /// The request that was asked for.
+    /// The requested request.
     Request(Option<By>),
 }
 
-/// What a command leads to.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "who is to be woken is in it"]
 pub struct Handled {
     /// The answer.
     pub answer: SessionAnswer,
-    /// Callers whose wait is over, in this order.
+    /// Callers whose condition became true, in this order.
     pub wake: Vec<Ticket>,
-    /// Whether somebody has to look for a run that waits, as the claim that ended was in the way.
+    /// Whether a waiting run must be looked up, because the ended claim prevented that.
     pub look: bool,
 }
 
@@ -129,7 +130,7 @@ pub struct Session {
     last: u64,
     claim: Option<Claim>,
     halts: Vec<(Ticket, Option<By>)>,
-    /// Somebody has looked for a run that waits, and the claim has not since.
+    /// Whether a waiting run was looked up since the claim last did.
     looked: bool,
     holders: Vec<(Ticket, Access)>,
     queue: VecDeque<(Ticket, Access)>,
@@ -139,7 +140,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Carries a command out.
+    /// Carries out a command.
     pub fn handle(&mut self, command: SessionCommand) -> Handled {
         let (mut wake, mut look) = (Vec::new(), false);
         let answer = match command {
@@ -217,7 +218,7 @@ impl Session {
         Handled { answer, wake, look }
     }
 
-    /// Commands about the claim that there is; one that is over has no effect.
+    /// Commands for the current claim; for an ended one they have no effect.
     fn of_claim(&mut self, command: SessionCommand) -> SessionAnswer {
         let Some(claim) = &mut self.claim else { return SessionAnswer::No };
         match command {
@@ -248,7 +249,7 @@ impl Session {
         self.claim.as_ref().is_some_and(|claim| claim.ticket == ticket)
     }
 
-    /// Grants access in the order of requests, as far as that is possible now. Those that have got it.
+    /// Grants access in the order of requests, as far as possible now. Returns the granted tickets.
     fn grant(&mut self) -> Vec<Ticket> {
         let mut granted = Vec::new();
         while let Some((ticket, access)) = self.queue.front().copied() {
@@ -271,7 +272,7 @@ impl Session {
             Until::Idle => self.claim.is_none(),
             Until::Known => self.claim.as_ref().is_none_or(|claim| claim.serves.is_some()),
             Until::PlansClosed => self.plans == 0,
-            // Nobody asks a run to stop that is over.
+            // Nobody stops a run that is over.
             Until::Stopped(ticket) => {
                 self.claim.as_ref().is_some_and(|claim| claim.ticket == *ticket && claim.stop)
             }
@@ -279,7 +280,7 @@ impl Session {
         }
     }
 
-    /// Callers whose condition is true now; they wait no longer.
+    /// Callers whose condition is true now; they are removed.
     fn no_longer_waiting(&mut self) -> Vec<Ticket> {
         let waiting = std::mem::take(&mut self.waiting);
         let (over, still): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(_, until)| self.is_so(until));
@@ -287,7 +288,7 @@ impl Session {
         over.into_iter().map(|(ticket, _)| ticket).collect()
     }
 
-    /// Whether something has claimed the conversation.
+    /// Whether the conversation is claimed.
     pub fn is_claimed(&self) -> bool {
         self.claim.is_some()
     }
@@ -297,7 +298,7 @@ impl Session {
         self.claim.as_ref()?.serves.as_deref()
     }
 
-    /// The request of this id that the run at work answers.
+    /// The request with this id that the run at work answers.
     pub fn serving(&self, request: &RequestId) -> Option<&Served> {
         self.served()?.iter().find(|served| served.by.request.as_ref() == Some(request))
     }
@@ -307,7 +308,7 @@ impl Session {
         self.plans > 0
     }
 
-    /// Whether there is nothing to remember: a new session would be equal to it.
+    /// Whether there is nothing to remember: a new session would be equal.
     pub fn is_at_rest(&self) -> bool {
         self.claim.is_none()
             && self.halts.is_empty()

@@ -1,21 +1,21 @@
-//! A strict reader of shell lines: it accepts a line only where it is proven which programs the line starts. The accepted
-//! language is a small part of the shell's grammar, chosen so that bash and plain POSIX shells read it alike; everything
-//! else is refused, whatever it means. Must never guess, and never run or expand anything.
+//! A strict parser of shell lines: it accepts a line only if it is proven which programs the line starts. The accepted
+//! language is a small part of the shell's grammar, chosen so that bash and plain POSIX shells agree on it; everything else
+//! is refused. Must never guess, and never run or expand anything.
 
 mod words;
 
 use words::Ending;
 
-/// How deep command substitutions may nest.
+/// The deepest nesting of command substitutions.
 const DEPTH: usize = 3;
 
-/// A line that was proven plain: it starts programs from its commands, and no others. It writes no file by itself: it
-/// redirects to `/dev/null` and between open descriptors only.
+/// A line that is proven plain: it starts the programs of its commands, and no others. It writes no file by itself: it
+/// redirects only to `/dev/null` and between open descriptors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlainLine {
-    /// Its commands in the order in which they begin; those of a command substitution come before the command around them.
+    /// Its commands in the order in which they start; those of a command substitution come before the command around them.
     pub commands: Vec<PlainCommand>,
-    /// It starts commands in the background, which may outlive it.
+    /// Whether it starts commands in the background, which may outlive it.
     pub has_background: bool,
 }
 
@@ -23,37 +23,37 @@ pub struct PlainLine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainCommand {
     /// Its words without quotes. The first one is the name of a program, exactly as the shell looks it up, or of a harmless
-    /// builtin of the shell.
+    /// builtin.
     pub words: Vec<PlainWord>,
 }
 
 /// A word of a plain command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlainWord {
-    /// Its text. A value that is known only at run time is a NUL character.
+    /// Its text. A value that is only known at run time is a NUL character.
     pub text: String,
-    /// What the shell makes of it.
+    /// The kind of expansion.
     pub kind: WordKind,
 }
 
-/// What the shell makes of a word.
+/// The kind of a word's expansion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WordKind {
-    /// The text itself.
+    /// None: the text itself.
     #[default]
     Fixed,
-    /// One word or several: names of files, the alternatives of braces, a home folder.
+    /// One word or several: file names, alternatives of braces, a home folder.
     Pattern,
-    /// Anything: it holds the value of a variable or the output of a command.
+    /// Anything: it contains the value of a variable or the output of a command.
     Unknown,
 }
 
-/// Stands for what is known only at run time.
+/// The placeholder for a value that is only known at run time.
 pub(crate) const UNKNOWN: char = '\0';
 
-/// Words that the shell itself takes for a command. A name of this list is not plain, unless [`is_harmless`] says so.
+/// Words that the shell interprets itself. A command with such a name is not plain, unless [`is_harmless`] accepts it.
 const OWN: &[&str] = &[
-    // Reserved words, of ksh and zsh too.
+    // Reserved words, including those of ksh and zsh.
     "!",
     "[[",
     "]]",
@@ -151,21 +151,21 @@ const OWN: &[&str] = &[
     "whence",
 ];
 
-/// Where the shell stands as a line begins.
+/// The shell's folder at the beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begins {
-    /// In the workspace's own folder, which relative names in rules are meant from.
+    /// The workspace's own folder, to which relative names in rules refer.
     AtRoot,
-    /// In another one: relative names of programs mean another file.
+    /// Another one: relative names of programs mean another file.
     Elsewhere,
 }
 
-/// Reads a line that begins in the workspace's own folder. Nothing, where it is not proven plain.
+/// Parses a line that begins in the workspace's own folder. None if it is not proven plain.
 pub fn plain_line(line: &str) -> Option<PlainLine> {
     plain_line_in(line, Begins::AtRoot)
 }
 
-/// Reads a line that begins there. Nothing, where it is not proven plain.
+/// Parses a line that begins in this folder. None if it is not proven plain.
 pub(crate) fn plain_line_in(line: &str, begins: Begins) -> Option<PlainLine> {
     let moved = begins == Begins::Elsewhere;
     let mut reader = Reader { chars: line.chars().collect(), at: 0, line: PlainLine::default(), moved };
@@ -173,12 +173,12 @@ pub(crate) fn plain_line_in(line: &str, begins: Begins) -> Option<PlainLine> {
     Some(reader.line)
 }
 
-/// Reads a line from its beginning to its end. Every method answers `None` where the line is not plain.
+/// Parses a line from its beginning to its end. Every method returns `None` if the line is not plain.
 struct Reader {
     chars: Vec<char>,
     at: usize,
     line: PlainLine,
-    /// The shell may have left its folder: names of programs that are relative mean another file.
+    /// Whether the shell may have left its folder: relative names of programs mean another file then.
     moved: bool,
 }
 
@@ -217,12 +217,12 @@ impl Reader {
         }
     }
 
-    /// What stands between commands: blanks, line ends, comments.
+    /// Text between commands: blanks, line ends, comments.
     fn between(&mut self, is_nested: bool) -> Option<()> {
         loop {
             self.blanks()?;
             match self.peek() {
-                // Shells differ in where a comment within a substitution ends.
+                // Shells disagree where a comment within a substitution ends.
                 Some('#') if is_nested => return None,
                 Some('#') => self.comment(),
                 Some('\n') => self.at += 1,
@@ -237,11 +237,11 @@ impl Reader {
         }
     }
 
-    /// Spaces, tabs, and ends of lines that are taken back before a word.
+    /// Spaces, tabs, and escaped line ends before a word.
     fn blanks(&mut self) -> Option<()> {
         loop {
             if self.take("\\\n") {
-                // What follows belongs to what came before, where no blank is between them.
+                // Without a blank in between, the next part belongs to the part before.
                 let joins = self.peek().is_some_and(|c| "#<>&|;()".contains(c));
                 if joins {
                     return None;
@@ -254,7 +254,7 @@ impl Reader {
         }
     }
 
-    /// What follows a command. Whether another one must follow.
+    /// The operator after a command. Returns whether another command must follow.
     fn operator(&mut self) -> Option<bool> {
         match self.peek() {
             None | Some(')') => return Some(false),
@@ -304,7 +304,7 @@ impl Reader {
         Some(())
     }
 
-    /// The name of a program: plain letters, which no shell expands or takes for anything else.
+    /// The name of a program: plain letters, which no shell expands or interprets.
     fn name(&mut self) -> Option<String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./+@:,-[".contains(c);
         let from = self.at;
@@ -318,7 +318,7 @@ impl Reader {
         (ends && is_name && !name.is_empty() && !name.starts_with('-')).then_some(name)
     }
 
-    /// `2>&1`, `>/dev/null`, `&>/dev/null`, `</dev/null` and their like.
+    /// `2>&1`, `>/dev/null`, `&>/dev/null`, `</dev/null` and similar.
     fn redirection(&mut self) -> Option<()> {
         let is_both = self.take("&");
         if !is_both && self.peek().is_some_and(|c| c.is_ascii_digit()) {
@@ -332,7 +332,7 @@ impl Reader {
         self.at += 1;
         let appends = !reads && !is_both && self.take(">");
         if !appends && !is_both && self.take("&") {
-            // Others may be open that nobody here knows.
+            // Other descriptors may be open and unknown here.
             self.peek().filter(|c| "012-".contains(*c))?;
             self.at += 1;
         } else {
@@ -345,8 +345,8 @@ impl Reader {
     }
 }
 
-/// Whether a builtin of the shell does nothing but what its name says. Names of variables are no names: bash evaluates the
-/// subscript of `a[…]` in them, which may hold a command.
+/// Whether a builtin of the shell does only what its name says. Names of variables are not accepted as names: bash
+/// evaluates the subscript of `a[…]` in them, which may contain a command.
 fn is_harmless(name: &str, words: &[PlainWord]) -> bool {
     let all_fixed = words.iter().all(|word| word.kind == WordKind::Fixed);
     match name {
@@ -360,7 +360,7 @@ fn is_harmless(name: &str, words: &[PlainWord]) -> bool {
     }
 }
 
-/// Whether a format of `printf` stores nothing (`%n`), and has widths that are written out.
+/// Whether a format of `printf` stores nothing (`%n`), and has explicit widths.
 fn prints_only(format: &str) -> bool {
     let mut rest = format;
     while let Some((_, after)) = rest.split_once('%') {

@@ -1,4 +1,4 @@
-//! The state: what the conversation is now. Independent components, each changed by its own operations.
+//! The state: the conversation as it is now. Independent components, each changed by its own operations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,23 +9,23 @@ use crate::kept::Kept;
 use crate::mark::Marks;
 use crate::op::{Change, LabelTarget, Operation};
 
-/// Tip, marks, folds, labels, and what the files keep. Cheap to clone.
+/// Tip, marks, folds, labels, and what is kept in the files. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// The last entry of the path; `None` is the root: nothing said.
+    /// The last entry of the path; `None` is the root: an empty conversation.
     pub tip: Option<Pos>,
-    /// What is excluded, hidden, dropped.
+    /// Excluded, hidden and dropped ranges.
     pub marks: Arc<Marks>,
     /// The folds, in force or not.
     pub folds: Arc<Folds>,
-    /// Names of entries, and the title.
+    /// Labels of entries, and the title.
     pub labels: Arc<BTreeMap<LabelTarget, String>>,
-    /// What the files keep although the path says otherwise.
+    /// What is kept in the files against the path.
     pub kept: Arc<Kept>,
 }
 
 impl State {
-    /// Carries an operation out: what it changes, what of `kept`, and the tip.
+    /// Applies an operation: its change, its change of `kept`, and its tip.
     pub fn follow(&mut self, op: &Operation) {
         self.apply(&op.change);
         self.tip = op.tip;
@@ -34,7 +34,7 @@ impl State {
         }
     }
 
-    /// Carries a change out. Total: a change that doesn't fit (there is none in a sound log) changes what it can.
+    /// Applies a change. Total: a change that does not fit (there is none in a valid log) changes what it can.
     pub fn apply(&mut self, change: &Change) {
         match change {
             Change::Move { after, .. } => self.tip = *after,
@@ -52,12 +52,12 @@ impl State {
         }
     }
 
-    /// The title that somebody gave.
+    /// The title, if a person gave one.
     pub fn title(&self) -> Option<&str> {
         self.named(LabelTarget::Title)
     }
 
-    /// The entry with that label: what is written the same goes before what only looks the same.
+    /// The entry with this label: an equal label comes before one that only looks the same.
     pub fn labelled(&self, name: &str) -> Option<Pos> {
         let looks = crate::name::looks(name);
         let among = |same: &dyn Fn(&str) -> bool| {
@@ -69,7 +69,7 @@ impl State {
         among(&|label| label == name).or_else(|| among(&|label| crate::name::looks(label) == looks))
     }
 
-    /// Another entry whose label looks the same as this one's.
+    /// Another entry whose label looks the same.
     pub fn looks_like(&self, pos: Pos, label: &str) -> Option<Pos> {
         let looks = crate::name::looks(label);
         self.labels.iter().find_map(|(target, other)| match target {
@@ -83,7 +83,7 @@ impl State {
         self.named(LabelTarget::Entry(pos))
     }
 
-    /// What is left of an erased name is empty, and is no name.
+    /// An erased name is empty, and counts as none.
     fn named(&self, target: LabelTarget) -> Option<&str> {
         self.labels.get(&target).map(String::as_str).filter(|name| !name.is_empty())
     }

@@ -1,9 +1,10 @@
-//! Conversations in memory for the tests of decisions and readings: a log with its rows, changed by scripts of short steps. Must never
-//! be part of the program.
+//! Conversations in memory for the tests of decisions and projections: a log with its rows, changed by scripts of short steps.
+//! Must never be part of the program.
 //!
-//! A script is steps with `;` between them. A step of letters says entries, one for each letter: `u` a person, `a` an answer, `c` an
-//! answer with a call, `r` the result of the last call on the path, `s` a synthetic prompt, `o` something observed. Other steps are
-//! verbs: `rewind 3`, `hide 2-4`, `undo`, `fork 5`. An entry is its number; `0:3` is entry 3 of the log at depth 0.
+//! A script is steps with `;` between them. A step of letters appends an entry for each letter. `u` is a person's message, `a` an
+//! answer, and `c` an answer with a call. `r` is the result of the last call on the path, `s` a synthetic prompt, and `o` an
+//! observed entry. Other steps are verbs: `rewind 3`, `hide 2-4`, `undo`, `fork 5`. An entry is its number; `0:3` is entry 3 of
+//! the log at depth 0.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -24,9 +25,9 @@ use crate::undo_history::Step;
 /// A conversation with its rows.
 #[derive(Clone)]
 pub(crate) struct Log {
-    /// As it is now.
+    /// Its current state.
     pub(crate) now: Conversation,
-    /// As it was after each commit, the first one empty.
+    /// Its state after each commit, the first one empty.
     pub(crate) was: Vec<Conversation>,
     entries: Vec<Entry>,
     ops: Vec<Operation>,
@@ -78,7 +79,7 @@ impl Log {
         Self { was: vec![now.clone()], now, entries: Vec::new(), ops: Vec::new(), parent }
     }
 
-    /// A conversation in which a script was done.
+    /// A conversation after a script.
     pub(crate) fn after(script: &str) -> Self {
         let mut log = Self::new();
         log.run(script).unwrap_or_else(|refusal| panic!("{script}: {refusal:?}"));
@@ -95,7 +96,7 @@ impl Log {
         Ok(at.unwrap_or_else(|| panic!("no entry {pos:?}")))
     }
 
-    /// Appends what was decided.
+    /// Appends a decided commit.
     pub(crate) fn commit(&mut self, commit: Commit) {
         let next = self.now.after(self, &commit).expect("all rows are there");
         self.entries.extend(commit.entries);
@@ -106,7 +107,7 @@ impl Log {
         }
     }
 
-    /// Does the steps of a script; stops at the first one that is refused.
+    /// Runs the steps of a script; stops at the first refusal.
     pub(crate) fn run(&mut self, script: &str) -> Result<(), Refusal> {
         for step in script.split(';').map(str::trim).filter(|step| !step.is_empty()) {
             if step.chars().all(|c| "uacrso".contains(c)) {
@@ -127,7 +128,7 @@ impl Log {
         Ok(())
     }
 
-    /// What a letter says.
+    /// The entry for a letter.
     pub(crate) fn said(&self, who: char) -> Say {
         let seq = self.now.tree.last() + 1;
         let last_call = || {
@@ -180,7 +181,7 @@ impl Log {
         }
     }
 
-    /// What a verb decides now.
+    /// The decision of a verb now.
     pub(crate) fn decide(&self, step: &str) -> Result<Commit, Refusal> {
         let (now, by, seen) = (&self.now, &By::default(), Seen::Anything);
         let words: Vec<&str> = step.split_whitespace().collect();
@@ -235,7 +236,7 @@ impl Log {
         }
     }
 
-    /// A part of a path in words: `1-3 5`; with the depth, where that is another log's.
+    /// A part of a path in words: `1-3 5`; for another log with its depth.
     pub(crate) fn part(&self, path: &Path) -> String {
         let spans: Vec<String> = path.spans().iter().map(|span| self.span(*span)).collect();
         spans.join(" ")
@@ -269,14 +270,14 @@ impl Log {
     }
 }
 
-/// What scripts lead to, in the words of `show`: rows of a script and the expected words.
+/// Compares the results of scripts, in the words of `show`: rows of a script and the expected words.
 pub(crate) fn check(show: impl Fn(&Log) -> String, rows: &[(&str, &str)]) {
     let found: Vec<_> = rows.iter().map(|(script, _)| (*script, show(&Log::after(script)))).collect();
     let expected: Vec<_> = rows.iter().map(|(script, text)| (*script, (*text).to_owned())).collect();
     assert_eq!(found, expected);
 }
 
-/// The code of the refusal that the last step of each script ends with; all steps before it are done.
+/// The code of the refusal of each script's last step; all steps before it succeed.
 pub(crate) fn refused(rows: &[(&str, &str)]) {
     for (script, code) in rows {
         let (before, last) = script.rsplit_once(';').unwrap_or(("", script));

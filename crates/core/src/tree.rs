@@ -1,7 +1,7 @@
-//! The tree that the entries of a log form, kept as its stretches: which entry follows which.
+//! The tree of a log's entries, stored as its stretches: which entry follows which.
 //!
-//! A *stretch* starts where an entry's `after` is not the entry before it. Stretches are all that is needed to find the
-//! path of any tip, so memory and time are O(stretches), never O(entries).
+//! A *stretch* starts at an entry whose `after` is not the entry before it. Stretches are enough to find the path of any tip, so
+//! memory and time are O(stretches), never O(entries).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,14 +14,13 @@ use crate::path::{Path, Span};
 pub struct Stretch {
     /// `seq` of its first entry.
     pub start: u64,
-    /// The tip when that entry was said; `None` at the root.
+    /// The tip when that entry was appended; `None` at the root.
     pub after: Option<Pos>,
-    /// A late result that moved nothing: always a stretch of its own, one entry long.
+    /// Whether it is a late result that moved nothing: such a stretch has a single entry.
     pub detached: bool,
 }
 
-/// The tree of a conversation: for a fork, the part of the parent's path that it begins with, and the stretches of
-/// its own log.
+/// The tree of a conversation: its base, if it is a fork, and the stretches of its own log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     depth: u32,
@@ -30,14 +29,14 @@ pub struct Tree {
     last: u64,
 }
 
-/// A leaf of the tree: an entry after which nothing was said.
+/// A leaf of the tree: an entry that no other follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Leaf {
     /// The leaf.
     pub pos: Pos,
-    /// Where its branch leaves what came before: the last entry it shares with an older branch.
+    /// The branch point: the last entry that it shares with an older branch.
     pub fork: Option<Pos>,
-    /// The leaf of the branch that this entry is an own one of.
+    /// The leaf of the branch to which that entry belongs.
     pub onto: Option<Pos>,
 }
 
@@ -57,7 +56,7 @@ impl Tree {
         self.depth
     }
 
-    /// The path that a fork begins with; empty for a root conversation.
+    /// The base of a fork; empty for a root conversation.
     pub fn base(&self) -> &Path {
         &self.base
     }
@@ -72,7 +71,7 @@ impl Tree {
         self.last
     }
 
-    /// Whether an entry said now, after `after`, starts a stretch.
+    /// Whether an entry that is appended now, after `after`, starts a stretch.
     pub fn starts_stretch(&self, after: Option<Pos>, detached: bool) -> bool {
         let follows = self.last > 0 && after == Some(Pos::new(self.depth, self.last));
         let behind_detached = self.stretches.last().is_some_and(|stretch| stretch.detached);
@@ -88,12 +87,12 @@ impl Tree {
         Pos::new(self.depth, self.last)
     }
 
-    /// Whether the position names an entry that this conversation can know.
+    /// Whether this conversation can know an entry at this position.
     pub fn knows(&self, pos: Pos) -> bool {
         if pos.depth == self.depth { (1..=self.last).contains(&pos.seq) } else { self.base.contains(pos) }
     }
 
-    /// Index of the stretch that holds `seq` of the own log.
+    /// Index of the stretch with `seq` of the own log.
     fn stretch_of(&self, seq: u64) -> usize {
         self.stretches.partition_point(|stretch| stretch.start <= seq) - 1
     }
@@ -103,7 +102,7 @@ impl Tree {
         self.stretches.get(index + 1).map_or(self.last, |next| next.start - 1)
     }
 
-    /// What was said just before `pos`: its `after`, as far as this conversation sees it.
+    /// The entry before `pos`: its `after`, as far as this conversation sees it.
     pub fn after(&self, pos: Pos) -> Option<Pos> {
         if pos.depth < self.depth {
             return self.base.before(pos);
@@ -150,7 +149,7 @@ impl Tree {
         false
     }
 
-    /// The entry right behind `after` on the path of `tip`; nothing, where `after` is not on it or is its end. O(spans between them).
+    /// The entry right after `after` on the path of `tip`; `None` if `after` is not on it or is its end. O(spans between them).
     pub fn next_towards(&self, after: Option<Pos>, tip: Option<Pos>) -> Option<Pos> {
         let mut at = tip;
         while let Some(pos) = at {
@@ -176,7 +175,7 @@ impl Tree {
         None
     }
 
-    /// The last entry said up to `seq` that moved the tip, if there is one behind `from` (exclusive).
+    /// The last entry up to `seq` that moved the tip, if there is one after `from` (exclusive).
     pub fn last_attached(&self, from: u64, seq: u64) -> Option<Pos> {
         let mut seq = seq;
         while seq > from {
@@ -204,14 +203,14 @@ impl Tree {
         }
     }
 
-    /// Entries that were said right after `after`, oldest first: a turn's continuation and its siblings.
+    /// Entries right after `after`, oldest first: its continuation and the siblings of that.
     pub fn children(&self, after: Option<Pos>) -> Vec<Pos> {
         let others = self.stretches.iter().filter(|stretch| stretch.after == after);
         let others = others.map(|stretch| Pos::new(self.depth, stretch.start));
         self.continuation(after).into_iter().chain(others).collect()
     }
 
-    /// Entries with siblings, each with them, oldest first. O(stretches log stretches).
+    /// Groups of sibling entries, oldest first. O(stretches log stretches).
     pub fn siblings(&self) -> Vec<Vec<Pos>> {
         let mut groups: BTreeMap<Option<Pos>, Vec<Pos>> = BTreeMap::new();
         for stretch in self.stretches.iter() {
@@ -223,7 +222,7 @@ impl Tree {
         groups.into_values().filter(|group| group.len() > 1).collect()
     }
 
-    /// The leaf said last among `pos` and all that was said after it. O(stretches).
+    /// The newest leaf among `pos` and all entries after it. O(stretches).
     pub fn latest_leaf(&self, pos: Pos) -> Pos {
         let mut leaf = pos;
         let mut inside = vec![false; self.stretches.len()];
@@ -252,8 +251,8 @@ impl Tree {
             && self.stretch_of(pos.seq) == self.stretch_of(after.seq)
     }
 
-    /// Every leaf, oldest first: the branches. Each entry is on the path of at least one, and an own one of exactly one.
-    /// O(stretches log stretches).
+    /// Every leaf, oldest first: the branches. Each entry is on the path of at least one, and belongs to exactly one. O(stretches
+    /// log stretches).
     pub fn leaves(&self) -> Vec<Leaf> {
         let first_child = self.first_children();
         let ends = self.ends(&first_child);
@@ -276,7 +275,7 @@ impl Tree {
         leaves
     }
 
-    /// The leaf of the branch that an entry is an own one of. O(stretches log stretches).
+    /// The leaf of the branch to which an entry belongs. O(stretches log stretches).
     pub fn branch_of(&self, pos: Pos) -> Pos {
         let first_child = self.first_children();
         let ends = self.ends(&first_child);
@@ -286,7 +285,7 @@ impl Tree {
         }
     }
 
-    /// The stretch that was said first behind each entry that has one.
+    /// The first stretch after each entry that has one.
     fn first_children(&self) -> BTreeMap<Option<Pos>, usize> {
         let mut first = BTreeMap::new();
         for (index, stretch) in self.stretches.iter().enumerate() {
@@ -295,23 +294,23 @@ impl Tree {
         first
     }
 
-    /// Of each stretch the leaf that it leads to, by what was said first behind its end.
+    /// For each stretch its leaf: follows the first stretch after its end.
     fn ends(&self, first_child: &BTreeMap<Option<Pos>, usize>) -> Vec<Pos> {
         let mut ends: Vec<Pos> =
             (0..self.stretches.len()).map(|index| Pos::new(self.depth, self.stretch_end(index))).collect();
-        // What follows an entry was said later.
+        // Later entries come after earlier ones.
         for index in (0..ends.len()).rev() {
             ends[index] = self.end_behind(ends[index], first_child, &ends);
         }
         ends
     }
 
-    /// The leaf behind the end of a stretch, or of the base.
+    /// The leaf after the end of a stretch, or of the base.
     fn end_behind(&self, end: Pos, first_child: &BTreeMap<Option<Pos>, usize>, ends: &[Pos]) -> Pos {
         first_child.get(&Some(end)).map_or(end, |child| ends[*child])
     }
 
-    /// Where the branch that ends in stretch `index` leaves an older one: follows stretches that merely continue.
+    /// The branch point of the branch that ends in stretch `index`: follows stretches that only continue.
     fn branch_point(&self, mut index: usize, first_child: &BTreeMap<Option<Pos>, usize>) -> Option<Pos> {
         loop {
             let after = self.stretches[index].after?;
@@ -401,7 +400,7 @@ mod tests {
         assert_eq!(tree().last_attached(6, 7), None);
     }
 
-    /// Every position of a tree with what was said just before it, found without the tree's own rules.
+    /// Every position of a tree with the entry before it, found without the tree's own rules.
     fn parents(tree: &Tree) -> BTreeMap<Pos, Option<Pos>> {
         let base: Vec<Pos> = tree.base().positions().collect();
         let before = |at: usize| at.checked_sub(1).map(|at| base[at]);

@@ -1,88 +1,88 @@
-//! A turn, as a state machine: the model answers, its calls run or are refused, the model is asked again, until it requests
-//! no more calls. Decides only; the engine carries the effects out and says what came of them.
+//! A turn, as a state machine: the model answers, its calls run or are refused, the model is asked again, until it requests no
+//! more calls. It only decides; the engine carries the effects out and reports the results.
 //!
-//! Calls begin in the order in which they were requested. Calls that do not disturb each other run in parallel; any other one
-//! waits for all before it, and all behind it wait for it. What a call is about to do is checked when it is next, as those
-//! before it may have changed that. Approval is requested for one call at a time.
+//! Calls begin in the order in which they were requested. Independent calls run in parallel; any other one waits for all before
+//! it, and all after it wait for it. The intent of a call is determined when it is next, because earlier calls may change it.
+//! Approval is requested for one call at a time.
 
 use crate::permission::Ruling;
 
-/// A call that an answer asks for.
+/// A requested call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallAsked {
     /// Its id.
     pub id: String,
-    /// Whether it may run beside others that may.
+    /// Whether it may run in parallel with others of this kind.
     pub beside: bool,
 }
 
-/// What happens to a turn.
+/// An input for a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnInput {
     /// It begins.
     Begin,
     /// An answer is stored, with these calls.
     Answered(Vec<CallAsked>),
-    /// The model gave no whole answer; what there is of it is stored.
+    /// The model gave no complete answer; its part is stored.
     Broken,
-    /// What the call is about to do was looked at: whether it may run.
+    /// The call's intent is known, with this ruling.
     Settled(String, Ruling),
-    /// A person says that the call may run.
+    /// A person allows the call.
     Allowed(String),
-    /// A person says that it may not.
+    /// A person denies it.
     Denied(String),
     /// The call's result is stored.
     Ended(String),
-    /// Somebody asks it to stop.
+    /// Somebody stops it.
     Stop,
-    /// It may not write any more: a step back, or another owner. Nothing more is stored.
+    /// Its fence is no longer valid: a rewind, or another owner. Nothing more is stored.
     Fenced,
 }
 
-/// What is to be done.
+/// An effect to carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnEffect {
-    /// Ask the model, with what has been said meanwhile.
+    /// Call the model, with the messages that arrived meanwhile.
     AskModel,
-    /// Look at what the call is about to do.
+    /// Determine the call's intent.
     Look(String),
-    /// Ask a person whether the call may run.
+    /// Request an approval for the call.
     RequestApproval(String),
-    /// Nobody needs to say any more whether the call may run.
+    /// Withdraw the approval request of the call.
     DropApproval(String),
     /// Run the call.
     Run(String),
-    /// Store a result that says that the call was not run.
+    /// Store a result that says the call did not run.
     Refuse(String),
     /// End the calls that run. Each still ends with a result.
     StopCalls,
-    /// It is over.
+    /// The turn is over.
     Over(TurnEnd),
 }
 
 /// How a turn ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnEnd {
-    /// The model is done.
+    /// The model finished.
     Done,
     /// It was stopped.
     Stopped,
-    /// The model failed, or was cut.
+    /// The model failed, or its answer was cut.
     Broken,
-    /// The model would have been asked more often than it may be.
+    /// The limit of model calls is reached.
     Limit,
-    /// It may not write any more.
+    /// Its fence is no longer valid.
     Fenced,
 }
 
-/// Where a call is.
+/// The state of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// Its turn has not come.
+    /// It waits for earlier calls.
     Waits,
-    /// It is being looked at.
+    /// Its intent is being determined.
     Looked,
-    /// A person is asked.
+    /// It waits for an approval.
     Asked,
     /// It runs.
     Runs,
@@ -103,17 +103,17 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// A turn in which the model is asked so often at most.
+    /// A turn with this limit of model calls.
     pub fn new(limit: u32) -> Self {
         Self { calls: Vec::new(), asking: false, stopping: false, over: None, left: limit }
     }
 
-    /// How it ended, once it has.
+    /// Its end, once it is over.
     pub fn is_over(&self) -> Option<TurnEnd> {
         self.over
     }
 
-    /// Takes a step. What does not fit where the turn is, such as the answer to a question that is no longer asked, does nothing.
+    /// Makes a step. An input that does not match the state, such as a decision on a withdrawn approval request, does nothing.
     #[must_use = "the effects are to be carried out"]
     pub fn step(&mut self, input: TurnInput) -> Vec<TurnEffect> {
         if self.over.is_some() {
@@ -152,7 +152,7 @@ impl Turn {
         }
     }
 
-    /// Moves a call on. Whether it was there.
+    /// Moves a call to another state. Returns whether it was in the first one.
     fn put(&mut self, id: &str, from: At, to: At) -> bool {
         let call = self.calls.iter_mut().find(|(call, at)| call.id == id && *at == from);
         call.map(|(_, at)| *at = to).is_some()
@@ -174,7 +174,7 @@ impl Turn {
         }
     }
 
-    /// A call begins; others may begin beside it.
+    /// Begins a call; others may begin in parallel.
     fn begun(&mut self, id: String) -> Vec<TurnEffect> {
         let mut effects = vec![TurnEffect::Run(id)];
         effects.extend(self.go_on());
@@ -195,7 +195,7 @@ impl Turn {
         vec![TurnEffect::Over(how)]
     }
 
-    /// Begins what may begin now; when nothing is left, goes on or ends.
+    /// Begins the calls that may begin now; if none is left, continues or ends.
     fn go_on(&mut self) -> Vec<TurnEffect> {
         if self.asking {
             return Vec::new();
@@ -204,7 +204,7 @@ impl Turn {
             return if self.stopping { self.end(TurnEnd::Stopped) } else { self.ask() };
         }
         let mut effects = Vec::new();
-        // Whether all before are over, and whether all that are not run beside others.
+        // Whether all earlier calls are over, and whether the others run in parallel.
         let (mut clear, mut beside) = (true, true);
         for (call, at) in &mut self.calls {
             if *at == At::Waits && self.stopping {
@@ -229,7 +229,7 @@ impl Turn {
         effects
     }
 
-    /// Ends what runs, and withdraws approval requests.
+    /// Stops running calls, and withdraws approval requests.
     fn let_go(&mut self) -> Vec<TurnEffect> {
         let mut effects = Vec::new();
         for (call, at) in &mut self.calls {
@@ -250,7 +250,8 @@ mod tests {
 
     use super::*;
 
-    /// Calls as `a` (allowed), `a&` (allowed, beside others), `a?` (to be asked), `a!` (denied): all are looked at at once.
+    /// Calls as `a` (allowed), `a&` (allowed, in parallel), `a?` (needs an approval), `a!` (denied): all intents are determined
+    /// at once.
     fn calls(text: &str) -> Vec<CallAsked> {
         let call = |word: &str| CallAsked {
             id: word.trim_end_matches(['&', '?', '!']).to_owned(),
@@ -284,7 +285,7 @@ mod tests {
         }
     }
 
-    /// Takes a step, and settles what is to be looked at as the calls say.
+    /// Makes a step, and rules on the calls according to their names.
     fn step(turn: &mut Turn, asked: &str, input: TurnInput) -> String {
         let mut done = Vec::new();
         let mut todo = std::collections::VecDeque::from(turn.step(input));
@@ -304,7 +305,7 @@ mod tests {
         told(&done)
     }
 
-    /// After the first answer with these calls: each input, and what is to be done then.
+    /// After the first answer with these calls: each input, and the expected effects.
     fn check(asked: &str, first: &str, then: &[(&str, &str)]) {
         let mut turn = Turn::new(2);
         assert_eq!(told(&turn.step(TurnInput::Begin)), "model");
@@ -361,7 +362,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes in whatever order, every call gets one result at most and the turn comes to an end.
+        /// For any inputs in any order, every call gets at most one result and the turn ends.
         #[test]
         fn every_turn_ends_and_every_call_is_settled_once(
             asked in prop::collection::vec((0u8..3, any::<bool>()), 0..6),
@@ -383,13 +384,13 @@ mod tests {
                     0 => TurnInput::Allowed(id),
                     1 => TurnInput::Denied(id),
                     2 if no < calls.len() => TurnInput::Settled(id, ruling(no)),
-                    // A result comes only of what runs or is refused.
+                    // Only a running or refused call gets a result.
                     _ if effects.contains(&TurnEffect::Run(id.clone())) => TurnInput::Ended(id),
                     _ => TurnInput::Allowed(id),
                 };
                 effects.extend(turn.step(wild));
             }
-            // Then all that is looked at is settled, all that is asked is answered, and all that runs ends.
+            // Then each intent is ruled on, each approval request is decided, and each running call ends.
             for _ in 0..=2 * calls.len() {
                 for (no, call) in calls.iter().enumerate() {
                     effects.extend(turn.step(TurnInput::Settled(call.id.clone(), ruling(no))));

@@ -1,4 +1,4 @@
-//! Counters, and turns as rewind targets: newest first, each with what going back to it would take back.
+//! Counters, and turns as rewind targets: newest first, each with the part that a rewind to it would remove.
 
 use crate::conversation::Conversation;
 use crate::entry::{Meta, Totals};
@@ -6,22 +6,22 @@ use crate::id::Pos;
 use crate::path::{Path, Span};
 use crate::records::Records;
 
-/// A turn that one can go back to.
+/// A turn as a rewind target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The entry that opened it.
     pub meta: Meta,
     /// Number of the turn on its path, from 1. Hiding other turns does not change it.
     pub number: u64,
-    /// What a rewind to it takes back, itself included; hidden entries don't count.
+    /// The totals that a rewind to it removes, itself included; hidden entries do not count.
     pub takes_back: Totals,
-    /// Its own entries, those that are visible.
+    /// Its own visible entries.
     pub own: Path,
-    /// What they come to.
+    /// Their totals.
     pub holds: Totals,
 }
 
-/// The end of a turn, put together from its last entry on.
+/// The end of a turn, assembled from its last entry on.
 #[derive(Default)]
 struct TurnEnd {
     /// The last one first.
@@ -55,8 +55,8 @@ fn first_opener<R: Records>(records: &R, span: Span) -> Result<Option<u64>, R::E
     Ok(Some(low))
 }
 
-/// The first entry of a span by whose end so many turns were opened; `last`, its last one, is such an entry. Guesses where it is
-/// by how long the turns between two known entries are, and halves what is left where a guess did not.
+/// The first entry of a span at whose end this many turns were opened; `last`, its last one, is such an entry. Guesses its place
+/// from the lengths of the turns between two known entries, and halves the rest after a wrong guess.
 fn opener_within<R: Records>(records: &R, span: Span, last: Meta, number: u64) -> Result<Meta, R::Error> {
     let first = records.meta(span.first())?;
     if first.totals.turns >= number {
@@ -67,7 +67,7 @@ fn opener_within<R: Records>(records: &R, span: Span, last: Meta, number: u64) -
         let wide = found.pos.seq - before.pos.seq;
         let middle = if halve { wide / 2 } else { share(wide, &before, &found, number) };
         let mut probe = records.meta(Pos::new(span.depth, before.pos.seq + middle))?;
-        // Within the turn that is sought, its first entry is known.
+        // Within the wanted turn, its first entry is known.
         if let Some(opener) = probe.turn.filter(|_| probe.totals.turns == number)
             && opener.depth == span.depth
             && (before.pos.seq + 1..probe.pos.seq).contains(&opener.seq)
@@ -87,7 +87,7 @@ fn opener_within<R: Records>(records: &R, span: Span, last: Meta, number: u64) -
     Ok(found)
 }
 
-/// How far behind `before` the turn may begin, if all turns up to `found` are of one length: at least 1, and less than `wide`.
+/// The distance from `before` to the turn, if all turns up to `found` have equal lengths: at least 1, and less than `wide`.
 fn share(wide: u64, before: &Meta, found: &Meta, number: u64) -> u64 {
     let turns = u128::from(found.totals.turns - before.totals.turns);
     let share = u128::from(wide) * u128::from(number - before.totals.turns) / turns.max(1);
@@ -95,7 +95,7 @@ fn share(wide: u64, before: &Meta, found: &Meta, number: u64) -> u64 {
 }
 
 impl Conversation {
-    /// Totals on the path, without what is hidden or dropped. O(spans + marks on the path).
+    /// Totals on the path, without hidden and dropped entries. O(spans + marks on the path).
     pub fn counters<R: Records>(&self, records: &R) -> Result<Totals, R::Error> {
         self.visible_totals(records, &self.path())
     }
@@ -153,7 +153,7 @@ impl Conversation {
         Ok(targets)
     }
 
-    /// What of the visible entries belongs to a turn that was opened before them: those before the first opener.
+    /// The visible entries that belong to a turn which was opened before them: those before the first opener.
     fn begun_before<R: Records>(
         &self,
         records: &R,
@@ -175,15 +175,15 @@ impl Conversation {
         Ok(())
     }
 
-    /// The visible entry on the path that opened turn `number`, from 1. Reads O(spans + log entries) entries, and a handful of
-    /// a span whose turns are about as long as each other, however long it is.
+    /// The visible entry on the path that opened turn `number`, from 1. Reads O(spans + log entries) entries; few in a span
+    /// whose turns have similar lengths, however long it is.
     pub fn turn_opener<R: Records>(&self, records: &R, number: u64) -> Result<Option<Pos>, R::Error> {
         let first = self.first_of(records, &self.path(), number)?;
         let opener = first.filter(|meta| meta.opens_turn() && meta.totals.turns == number);
         Ok(opener.map(|meta| meta.pos).filter(|pos| self.mark(*pos).is_visible()))
     }
 
-    /// All of turn `number` that is on the path, whatever its marks; 0 is what was said before the first turn. Reads as much as
+    /// All entries of turn `number` on the path, whatever their marks; 0 is the part before the first turn. Reads as much as
     /// [`Self::turn_opener`], twice.
     pub fn turn_part<R: Records>(&self, records: &R, number: u64) -> Result<Path, R::Error> {
         let path = self.path();
@@ -196,7 +196,7 @@ impl Conversation {
         Ok(next.map_or(rest.clone(), |next| rest.up_to(path.before(next.pos))))
     }
 
-    /// The first entry of the path by which so many turns were opened.
+    /// The first entry of the path at which this many turns were opened.
     fn first_of<R: Records>(&self, records: &R, path: &Path, number: u64) -> Result<Option<Meta>, R::Error> {
         for span in path.spans() {
             let last = records.meta(span.last())?;
@@ -229,11 +229,11 @@ mod tests {
     use crate::refusal::Refusal;
     use crate::testing::Log;
 
-    /// Entries of one log, and how often one was read.
+    /// Entries of one log, and the number of reads.
     struct Counted(Vec<Meta>, Cell<usize>);
 
     impl Counted {
-        /// Turns of these lengths behind some entries that belong to none.
+        /// Turns of these lengths after some entries without a turn.
         fn new(before: u64, lengths: impl IntoIterator<Item = u64>) -> Self {
             let mut all = Self(Vec::new(), Cell::new(0));
             (0..before).for_each(|_| all.push(None, 0));
@@ -261,7 +261,7 @@ mod tests {
             });
         }
 
-        /// The most entries that were read for one of the turns, each of which was found.
+        /// The most entries that were read to find one of the turns.
         fn most_read(&self) -> usize {
             let last = self.0.last().expect("an entry");
             let span = Span::new(0, 1, last.pos.seq);
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// The targets of a conversation in words: number, opener, what it takes back, its own entries and what they come to.
+    /// The targets of a conversation in words: number, opener, removed totals, own entries and their totals.
     fn targets(script: &str, before: Option<u64>, limit: usize) -> String {
         let log = Log::after(script);
         let before = before.map(|seq| Pos::new(log.now.tree.depth(), seq));
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn entries_after_a_hidden_first_message_belong_to_the_turn_before() {
-        // The third turn begins anywhere behind the second one, whose opener is hidden.
+        // The third turn begins anywhere after the second one, whose opener is hidden.
         for length in 1..12 {
             let answers = "a".repeat(length);
             let script = format!("ua; u{answers}; uaa; hide 3");
@@ -387,7 +387,7 @@ mod tests {
             ("saua", 1, Some(3), "3-4"),
             ("uaua; rewind 3; uaua", 2, Some(5), "5-6"),
             ("uaua; rewind 4; aua", 2, Some(3), "3 5"),
-            // Hidden turns keep their number and are not named by it.
+            // Hidden turns keep their number, and their number names nothing.
             ("uaua; hide 1", 1, None, "1-2"),
             ("uaua; hide 1", 2, Some(3), "3-4"),
             ("uaua; exclude 1", 1, Some(1), "1-2"),

@@ -1,12 +1,12 @@
-//! The undo history: what `undo` takes back next, and what `redo` brings forward.
+//! The undo history: the next step to undo, and the next one to redo.
 //!
-//! It is a linked list through the log: every operation keeps the undo history before and after it, a turn's is derived
-//! from the operation before it. So a step back or forward reads a row or two, whatever the history's length.
+//! It is a linked list through the log: every operation stores the undo history before and after it; a turn's is
+//! derived from the operation before it. So a step back or forward reads a row or two, however long the history is.
 
 use crate::id::{OpNo, Pos};
 
-/// Something that was done and that `undo` takes back as one: a turn, or an operation with what was said in answer to
-/// it. Examples are a retry with its answer, and an edit with the new words and their answer.
+/// One unit of undo: a turn, or an operation with its answer. Examples are a retry with its answer, and an edit with
+/// the new message and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Step {
     /// The turn that this entry of the own log opened.
@@ -18,22 +18,22 @@ pub enum Step {
 /// The undo history at a head.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct UndoHistory {
-    /// The step that `undo` takes back next.
+    /// The next step to undo.
     pub done: Option<Step>,
-    /// The undo operation that `redo` reverses next.
+    /// The undo operation that the next redo reverts.
     pub undone: Option<OpNo>,
-    /// Steps that were compensated while a later one was done: `undo` passes over them.
+    /// Steps that were compensated while a later one was made: `undo` passes over them.
     pub void: Vec<Step>,
 }
 
 impl UndoHistory {
-    /// The undo history after `step` was done: nothing is left to redo.
+    /// The undo history after `step` was made: nothing is left to redo.
     #[must_use]
     pub fn did(&self, step: Step) -> Self {
         Self { done: Some(step), undone: None, void: self.void.clone() }
     }
 
-    /// The undo history after something was said that is no step of its own.
+    /// The undo history after an entry that is no step of its own.
     #[must_use]
     pub fn said(&self) -> Self {
         Self { undone: None, ..self.clone() }

@@ -1,4 +1,4 @@
-//! Care for the whole store: a check of everything, and a backup.
+//! Upkeep of the whole store: a check, and a backup.
 
 use std::path::PathBuf;
 
@@ -9,26 +9,26 @@ use crate::ConversationId;
 pub enum Care {
     /// Only look.
     Look,
-    /// Mend what can be mended without losing anything.
+    /// Repair what can be repaired without loss.
     Mend,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Conversations looked at.
+    /// The number of checked conversations.
     pub conversations: u64,
-    /// Entries in them.
+    /// The number of their entries.
     pub entries: u64,
-    /// What is wrong.
+    /// The problems.
     pub problems: Vec<Finding>,
-    /// What the database says of it, for those who know its inside.
+    /// The database's own messages about them, for experts.
     pub details: Vec<String>,
-    /// What was mended.
+    /// The repairs.
     pub mended: Vec<Repair>,
 }
 
-/// Something that is wrong with what is kept.
+/// A problem in the stored data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The full-text index is damaged.
@@ -37,53 +37,53 @@ pub enum Finding {
     Index,
     /// Pages of the store are damaged.
     Pages,
-    /// Something cannot be read.
+    /// Data that cannot be read.
     Unreadable {
-        /// Whose it is, where that is not said yet.
+        /// Its conversation, if the text does not name it.
         conversation: Option<ConversationId>,
-        /// What the store says.
+        /// The store's error.
         detail: String,
     },
-    /// This entry of a conversation follows one behind it.
+    /// This entry of a conversation follows a later one.
     Order(ConversationId, u64),
-    /// The index of facts does not fit the messages.
+    /// The index of facts does not match the messages.
     Facts(ConversationId),
-    /// A step in this folder was cut short: its files are in between.
+    /// A step in this folder was interrupted: some of its files are changed and others are not.
     StepCutShort(String),
-    /// An erasure was cut short: versions of files are still there.
+    /// An erasure was interrupted: versions of files still exist.
     EraseCutShort,
-    /// Versions that going back may need are missing or damaged.
+    /// Versions that a rewind may need are missing or damaged.
     LostVersions {
-        /// How many.
+        /// Their number.
         versions: usize,
-        /// Whose they are, in order.
+        /// Their conversations, in order.
         conversations: Vec<ConversationId>,
     },
-    /// So many versions that only captures saw are missing or damaged.
+    /// This many versions that only captures need are missing or damaged.
     LostCaptured(usize),
-    /// So many files as they are now are missing or damaged in the object store. Mending takes them in again.
+    /// This many current files are missing or damaged in the object store. A repair stores them again.
     LostCurrent(usize),
 }
 
 impl Finding {
-    /// What cannot be read, where the message says all.
+    /// Data that cannot be read, if the message contains everything.
     pub fn unreadable(error: impl ToString) -> Self {
         Self::Unreadable { conversation: None, detail: error.to_string() }
     }
 }
 
-/// Something that was mended.
+/// A repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repair {
     /// The indexes were rebuilt.
     Indexes,
-    /// So many versions that were missing or damaged are kept again, from the folders.
+    /// This many missing or damaged versions were stored again from the folders.
     Versions(usize),
-    /// The step in this folder that was cut short is finished.
+    /// The interrupted step in this folder was finished.
     StepFinished(String),
-    /// The step in this folder that was cut short is taken back.
+    /// The interrupted step in this folder was reverted.
     StepTakenBack(String),
-    /// The erasure that was cut short is finished.
+    /// The interrupted erasure was finished.
     EraseFinished,
 }
 

@@ -1,11 +1,11 @@
-//! Kinds of actions, and the table of their traits. What a layer must know of an action before it is decided stands here and nowhere
-//! else: a new action gets a row, and the compiler asks for it.
+//! Kinds of actions, and the table of their traits. The only place for what other layers must know of an action before it is
+//! decided: the compiler demands a row for each new action.
 
 use crate::kept::Scope;
 use crate::op::Reason;
 use crate::request::Action;
 
-/// A kind of action, without what it is about.
+/// A kind of action, without its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Rewind,
@@ -31,16 +31,17 @@ pub(crate) enum Verb {
     Erase,
 }
 
-/// What holds for each action of a kind.
+/// The traits of a kind of action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
-    /// It may move the tip: while a run works, it is refused or stops the run.
+    /// It may move the tip: during a run it is refused or stops the run.
     pub moves_tip: bool,
-    /// Files can go with it.
+    /// Files can change with it.
     pub touches_files: bool,
-    /// It is refused where its author saw another head than the one now.
+    /// It is refused if its author saw another head than the current one.
     pub needs_exact_head: bool,
-    /// Its plan is the difference that its operations make. (An erasure makes none in the state; its plan counts what goes.)
+    /// Its plan is the difference that its operations make. (An erasure does not change the state; its plan counts the erased
+    /// content.)
     pub is_planned: bool,
     /// Its operation is a step of the undo history.
     pub is_step: bool,
@@ -104,7 +105,7 @@ impl Reason {
         }
     }
 
-    /// The traits of the action that an operation was made by.
+    /// The traits of the action of an operation.
     pub fn traits(self) -> Traits {
         self.verb().traits()
     }

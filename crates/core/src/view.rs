@@ -1,26 +1,26 @@
-//! What a reader gets of a conversation: pages, plans, lists and change events, as plain data for clients to show.
+//! The data that a reader gets of a conversation: pages, plans, lists and change events, for clients to show.
 
 use crate::{
     ContentHash, ConversationId, DeltaId, Effect, EffectClass, EffectState, Entry, EntryId, FileChange,
     FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part, PathMove, Plan, Pos, Receipt, Revision, Standing,
     Target, Time, Totals, WorkspaceNo,
 };
-/// A conversation in short.
+/// The summary of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Its id.
     pub id: ConversationId,
-    /// The title that somebody gave.
+    /// The title, if a person gave one.
     pub title: Option<String>,
-    /// The first visible message that a person said.
+    /// The first visible message of a person.
     pub preview: String,
     /// Its folder.
     pub folder: Option<String>,
-    /// Of a fork: the parent and its head then.
+    /// For a fork: the parent and its head then.
     pub parent: Option<(ConversationId, Head)>,
-    /// Of a fork: the first visible message that a person said in itself.
+    /// For a fork: the first visible message of a person in the fork itself.
     pub own: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: Time,
     /// When it last changed.
     pub changed: Time,
@@ -32,15 +32,15 @@ pub struct Summary {
     pub tip: Option<EntryId>,
     /// Totals of the timeline.
     pub counts: Totals,
-    /// The steps that were taken back, and the next ones of undo and redo.
+    /// The number of rewinds, and the next steps of undo and redo.
     pub steps: Steps,
-    /// Why nothing can be written.
+    /// Why the conversation is read-only.
     pub read_only: Option<ReadOnly>,
-    /// Whether somebody has put it away.
+    /// Whether it is archived.
     pub archived: bool,
 }
 
-/// Why nothing can be written in a conversation.
+/// Why a conversation is read-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadOnly {
     /// This operation is of a kind that only a newer version knows.
@@ -49,18 +49,18 @@ pub enum ReadOnly {
     Damaged(String),
 }
 
-/// The steps of a conversation that were taken back, and the next ones of undo and redo.
+/// The number of a conversation's rewinds, and the next steps of undo and redo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// How many rewinds it has seen.
+    /// The number of its rewinds.
     pub rewinds: u64,
-    /// What undo takes back next, as a word: `turn`, `rewind`, `hide` …
+    /// The next step to undo, as a word: `turn`, `rewind`, `hide` …
     pub undo: Option<String>,
-    /// What redo brings back next.
+    /// The next step to redo.
     pub redo: Option<String>,
 }
 
-/// Entries of a reading, in path order.
+/// Entries of a projection, in path order.
 #[derive(Debug, Default)]
 pub struct EntryPage {
     /// The entries.
@@ -71,12 +71,12 @@ pub struct EntryPage {
     pub later: bool,
 }
 
-/// An entry as a reading shows it.
+/// An entry in a projection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownEntry {
-    /// Where it stands.
+    /// Its position.
     pub pos: Pos,
-    /// The entry; what is wrong with it, when it is damaged.
+    /// The entry, or the error of a damaged one.
     pub entry: Result<Entry, String>,
     /// Its mark.
     pub mark: Mark,
@@ -84,83 +84,83 @@ pub struct ShownEntry {
     pub fold: Option<FoldId>,
     /// Its label.
     pub label: Option<String>,
-    /// Which alternative it is, from 1, and of how many, where there are several.
+    /// Its number among the alternatives, from 1, and their count, if there are several.
     pub alternative: Option<(usize, usize)>,
 }
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunResult {
-    /// It was answered.
+    /// An answer.
     By {
-        /// What stored the answer.
+        /// The receipt of the stored answer.
         receipt: Box<Receipt>,
         /// The model, as the answer's author.
         author: String,
         /// Whether it was stopped or cut.
         interrupted: bool,
     },
-    /// No answer is there, and the conversation still waits for one.
+    /// There is no answer, and the conversation still waits for one.
     Waiting,
-    /// Nothing came of it, and the conversation is elsewhere now.
+    /// There is no answer, and the conversation has moved on.
     Nothing,
 }
 
 /// An entry in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryLine {
-    /// All but its content.
+    /// All except its content.
     pub meta: Meta,
-    /// At most 80 graphemes of it; empty when the state at hand hides it.
+    /// At most 80 graphemes of it; empty if the state hides it.
     pub preview: String,
-    /// Where it holds a call of a tool beside no words: who made it, the tool, and its arguments.
+    /// Its tool call, if it has no text: author, tool and arguments.
     pub called: Option<CallLine>,
 }
 
-/// A call that stands for an entry without words.
+/// A call that represents an entry without text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallLine {
-    /// Who made the entry.
+    /// The author of the entry.
     pub author: String,
     /// The tool.
     pub tool: String,
-    /// Its arguments, as they were written.
+    /// Its arguments, unchanged.
     pub arguments: String,
 }
 
-/// A turn to go back to.
+/// A turn as a rewind target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetLine {
     /// The turn.
     pub target: Target,
-    /// Its first message in one line.
+    /// Its first message, as one line.
     pub preview: String,
-    /// What it did itself.
+    /// Its own effects.
     pub did: TurnWork,
 }
 
-/// What a turn did to the world, as far as its visible entries tell.
+/// The effects of a turn, from its visible entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TurnWork {
-    /// Paths that its calls changed, each once in a workspace, and no folder that came or went with them.
+    /// The number of paths that its calls changed, each once in a workspace, without folders that came or went with them.
     pub files: u64,
-    /// Calls that it began and of which something may stay, in the order in which they were written down.
+    /// Its calls whose effects may stay, in the order in which they were recorded.
     pub begun: Vec<StartedCall>,
 }
 
-/// A call in the ledger, in short.
+/// A call in the ledger, shortened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartedCall {
-    /// The tool; no name, where it is erased.
+    /// The tool; no name if it is erased.
     pub tool: String,
-    /// What it does to the world at most.
+    /// The most that it does to the world.
     pub class: EffectClass,
 }
 
 /// An alternative of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
-    /// Whether it is the one on the path.
+    /// Whether it is on the path.
     pub current: bool,
     /// The entry.
     pub line: EntryLine,
@@ -169,39 +169,39 @@ pub struct Alternative {
 /// A branch of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
-    /// Its leaf, and where it leaves an older branch.
+    /// Its leaf, and its branch point on an older branch.
     pub leaf: Leaf,
     /// The leaf of that older branch.
     pub onto: Option<EntryId>,
-    /// Whether it is the conversation now.
+    /// Whether it is the current one.
     pub current: bool,
-    /// Of another branch than the conversation now: the last entry that both show.
+    /// For another than the current branch: the last entry of both.
     pub shared: Option<EntryLine>,
-    /// The last entry it shares with an older branch.
+    /// The last entry that it shares with an older branch.
     pub from: Option<EntryLine>,
-    /// The first of its own.
+    /// Its first own entry.
     pub first: Option<EntryLine>,
-    /// What it is called by: the first message of a person among the entries that are on it alone, else the first of them. None
-    /// where the conversation is, if that is no leaf.
+    /// The entry that names it: the first message of a person among the entries that are on it alone, else the first of them.
+    /// None at the current place, if that is no leaf.
     pub called: Option<EntryLine>,
     /// The leaf.
     pub last: EntryLine,
-    /// Entries from the root to the leaf.
+    /// The number of entries from the root to the leaf.
     pub messages: u64,
-    /// Entries of its own.
+    /// The number of its own entries.
     pub own: u64,
     /// A label on one of its own entries.
     pub label: Option<String>,
 }
 
-/// What an action would do, with what is needed to show it.
+/// The plan of an action, with the content for showing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
     /// Core's plan.
     pub plan: Plan,
     /// Whether anything would change at all.
     pub unchanged: bool,
-    /// How many operations it would make: of an undo or a redo, the steps that there are.
+    /// The number of operations that it would make: for an undo or a redo, the available steps.
     pub ops: usize,
     /// The first of these steps.
     pub steps: Vec<StepLine>,
@@ -211,42 +211,42 @@ pub struct Planned {
     pub came: Vec<EntryLine>,
     /// The first entries that a fold would cover.
     pub covers: Vec<EntryLine>,
-    /// How many it would cover.
+    /// The number of entries that it would cover.
     pub covered: u64,
-    /// The entry whose words would return to the composer.
+    /// The entry whose text would return to the composer.
     pub composer: Option<(EntryId, Vec<Part>)>,
-    /// The calls that it would take off the path and that nothing takes back, newest first.
+    /// The calls that it would take off the path and whose effects stay, newest first.
     pub effects: Vec<Effect>,
-    /// Whether there are changes of files that may come or go with it (`Store::has_changes` of the store).
+    /// Whether files may change with it (`Store::has_changes` of the store).
     pub changes: bool,
     /// Calls without a result that would leave the timeline, those of the newest turn first.
     pub unanswered: Vec<Unanswered>,
 }
 
-/// A call that has no result.
+/// A call without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unanswered {
-    /// The entry that asks for it.
+    /// The entry that requests it.
     pub entry: EntryId,
     /// The tool.
     pub tool: String,
-    /// Its arguments, as they were written.
+    /// Its arguments, unchanged.
     pub arguments: String,
-    /// What the ledger says of it; nothing, where it was not written down.
+    /// Its state in the ledger; `None` if it was not recorded.
     pub state: Option<EffectState>,
-    /// Whether it is one of the newest turn, of which it may still run.
+    /// Whether it belongs to the newest turn: then it may still run.
     pub newest: bool,
 }
-/// What a step of an undo or a redo takes back or brings back.
+/// A step of an undo or a redo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepLine {
-    /// The operation; none, where it is a turn.
+    /// The operation; none for a turn.
     pub op: Option<Operation>,
-    /// Where that led, or the turn.
+    /// The entry that it moved to, or the turn.
     pub aim: Option<StepTarget>,
 }
 
-/// The message that an operation led to: the one that a rewind went back to, the end of a branch that was switched to.
+/// The entry that an operation moved to: the target of a rewind, the end of another branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepTarget {
     /// The number of its turn.
@@ -255,157 +255,157 @@ pub struct StepTarget {
     pub line: EntryLine,
 }
 
-/// Messages of one turn that stand together and have one mark.
+/// Neighbouring messages of one turn with one mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkedLine {
     /// The mark.
     pub mark: Mark,
     /// The number of the turn.
     pub turn: u64,
-    /// What they come to.
+    /// Their totals.
     pub totals: Totals,
-    /// The first of them, in its words.
+    /// The first of them, with its text.
     pub first: EntryLine,
     /// The last of them.
     pub last: EntryId,
-    /// When they got the mark, where that is known.
+    /// When they got the mark, if known.
     pub when: Option<Time>,
 }
 
-/// What is marked, newest first.
+/// Marked entries, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MarkedPage {
-    /// A page of it.
+    /// The page.
     pub marked: Vec<MarkedLine>,
-    /// Whether there is more before it.
+    /// Whether there are earlier ones.
     pub more: bool,
 }
 
-/// What changed for a reader between two heads: what was said and taken back between them is in neither.
+/// The net change for a reader between two heads: entries that were appended and rewound in between are in neither.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetChange {
-    /// What left the timeline.
+    /// The totals that left the timeline.
     pub taken_back: Totals,
-    /// What came into it.
+    /// The totals that came into it.
     pub brought_back: Totals,
     /// Folds no longer in force.
     pub lifted: Vec<FoldId>,
 }
-/// What a client gets with a receipt in addition to what is recorded.
+/// What a client gets with a receipt in addition to the recorded part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceiptDetails {
-    /// What its operations did to files, in their order.
+    /// The file changes of its operations, in their order.
     pub moved: Vec<Moved>,
-    /// What the composer gets, read at the time of the reply.
+    /// The current content for the composer.
     pub composer: Option<Vec<Part>>,
 }
 
 /// A hit of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The conversation it was found in.
+    /// The conversation with the hit.
     pub conversation: ConversationId,
     /// Its title, or its first message.
     pub title: String,
     /// The entry.
     pub line: EntryLine,
-    /// How it stands there.
+    /// Its standing there.
     pub standing: Standing,
     /// Text around the match.
     pub snippet: String,
     /// Byte ranges of the matches in it.
     pub marks: Vec<std::ops::Range<usize>>,
-    /// The entry before it, in the same reading.
+    /// The entry before it, in the same projection.
     pub before: Option<EntryLine>,
-    /// The entry after it, in the same reading.
+    /// The entry after it, in the same projection.
     pub after: Option<EntryLine>,
 }
 
 /// The hits of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
-    /// In the order asked for.
+    /// The hits, in the requested order.
     pub hits: Vec<Hit>,
     /// Whether there are more.
     pub more: bool,
-    /// The query as it was understood, where that is not what was typed.
+    /// The query as it was understood, if that differs from the typed text.
     pub understood: Option<String>,
 }
 
-/// What a commit changed of a conversation.
+/// The kind of change in a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ChangeKind {
-    /// It was made.
+    /// It was created.
     Created,
-    /// Something was said.
+    /// An entry was appended.
     Said,
     /// An operation.
     Operation,
     /// Content was erased.
     Erased,
-    /// Runs, or words that wait.
+    /// Runs, or waiting messages.
     Run,
-    /// The ledger of what calls did to the world.
+    /// The ledger.
     Effect,
-    /// What its agent may do.
+    /// The permissions of its agent.
     Permission,
-    /// It was put away, or fetched back.
+    /// It was archived, or taken out of the archive.
     Archived,
-    /// What calls and operations did to files, or files that are settled.
+    /// File changes of calls and operations, or settled files.
     Files,
 }
 
-/// A commit of a conversation. Those of one conversation have the revisions 1, 2, 3 … without a gap; one that was
-/// restored begins with the revision that it has. A stream in progress, a run's sign of life, and rows of workspaces are
-/// no commits of a conversation.
+/// A commit of a conversation. Those of one conversation have the revisions 1, 2, 3 … without a gap; a restored one continues
+/// from its own revision. A stream in progress, the renewal of a claim, and rows of workspaces are no commits of a
+/// conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitEvent {
-    /// Which one.
+    /// The conversation.
     pub conversation: ConversationId,
-    /// The revision that the commit made.
+    /// Its revision.
     pub revision: Revision,
-    /// What it changed.
+    /// The kinds of change.
     pub kinds: Vec<ChangeKind>,
 }
 
-/// What a follower hears.
+/// An event for a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeEvent {
     /// A commit.
     Changed(CommitEvent),
-    /// Somebody's draft in this conversation is another one. Only subscribers of this one conversation get this event.
+    /// A draft of this conversation has changed. Only subscribers of this one conversation get this event.
     Drafts(ConversationId),
-    /// The subscriber has fallen behind and missed some events: it must read the conversation again.
+    /// The subscriber lagged and missed some events: it must read the conversation again.
     Missed,
 }
 
-/// What changed between a revision and now.
+/// The changes between a revision and now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {
-    /// The head now.
+    /// The current head.
     pub head: Head,
-    /// The revision now.
+    /// The current revision.
     pub revision: Revision,
     /// Entries no longer in the timeline.
     pub gone: Vec<EntryId>,
-    /// Entries that came into it.
+    /// Entries that were added to it.
     pub came: Vec<ShownEntry>,
     /// Entries that look different.
     pub changed: Vec<ShownEntry>,
 }
 
-/// An operation and how it stands on the undo history.
+/// An operation with its place in the undo history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpLine {
     /// The operation.
     pub op: Operation,
     /// The head before it.
     pub before: Head,
-    /// Whether undo takes it back next.
+    /// Whether it is the next step to undo.
     pub undo_next: bool,
-    /// Whether redo brings it back next.
+    /// Whether it is the next step to redo.
     pub redo_next: bool,
-    /// The message that it led to, where it moved the tip, or the first one that it marked.
+    /// The entry that it moved to, or the first one that it marked.
     pub aim: Option<StepTarget>,
 }
 
@@ -423,51 +423,51 @@ pub struct OpPage {
 pub struct WorkspaceInfo {
     /// Its number.
     pub no: WorkspaceNo,
-    /// Its path, absolute, as the system has it.
+    /// Its absolute path, as the system has it.
     pub root: Vec<u8>,
-    /// Device and inode of the folder when it was first seen: another one under the same name is another folder.
+    /// Device and inode of the folder when it was first seen: another folder under the same name differs.
     pub identity: (u64, u64),
     /// When it was first seen.
     pub created: Time,
-    /// What its last capture saw, by the name that the capture gave it; nothing before the first one.
+    /// The mark of its last capture; `None` before the first one.
     pub mark: Option<ContentHash>,
 }
 
-/// A capture: what changed in a workspace since the one before it and belongs to no call.
+/// A capture: the changes in a workspace since the one before that belong to no call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     /// Its number in the workspace: 1, 2, 3 …
     pub no: u64,
-    /// When.
+    /// Its time.
     pub time: Time,
-    /// The name that somebody gave it.
+    /// Its name, if it has one.
     pub name: Option<String>,
-    /// What no call changed: the user's, as far as is known.
+    /// Changes without a call: the user's, as far as is known.
     pub changes: Vec<FileChange>,
-    /// All that was there, as an object: of a capture that somebody named.
+    /// The manifest of all files, as an object: only for a checkpoint.
     pub manifest: Option<ContentHash>,
 }
 
-/// A delta, without what it changed.
+/// A delta without its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeltaLine {
-    /// Which.
+    /// Its id.
     pub id: DeltaId,
-    /// The entry of the own log that it belongs to.
+    /// Its entry in the own log.
     pub seq: u64,
-    /// Where.
+    /// The workspace.
     pub workspace: WorkspaceNo,
-    /// How many paths.
+    /// The number of its paths.
     pub paths: u64,
-    /// In how many of them it is now.
+    /// The number of paths that contain it now.
     pub applied: u64,
 }
 
-/// What an operation did, or is doing, to the files of a workspace.
+/// An operation's moves in a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// Where.
+    /// The workspace.
     pub workspace: WorkspaceNo,
-    /// What.
+    /// The moves.
     pub moves: Vec<PathMove>,
 }

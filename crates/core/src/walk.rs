@@ -15,7 +15,7 @@ pub(crate) struct WalkBack<'a, R> {
     tree: &'a Tree,
     records: &'a R,
     next: Option<Pos>,
-    /// What was read, oldest first: neighbours in the log, of which some may lie on other branches.
+    /// The entries that were read, oldest first: neighbours in the log, some of which may be on other branches.
     batch: Vec<Meta>,
     size: u64,
 }
@@ -47,7 +47,7 @@ impl<R: Records> WalkBack<'_, R> {
         self.size = (self.size * 2).min(MOST);
         self.batch = match from == pos.seq {
             true => Vec::new(),
-            // A damaged neighbour is no reason to fail.
+            // A damaged neighbour must not fail the walk.
             false => self.records.metas(Span { depth: pos.depth, from, to: pos.seq }).unwrap_or_default(),
         };
         match self.batch.pop().filter(|meta| meta.pos == pos) {
@@ -74,7 +74,7 @@ mod tests {
     use crate::refusal::Refusal;
     use crate::tree::Stretch;
 
-    /// Counts how often it is read from.
+    /// Counts reads.
     struct Counted(Cell<u64>);
 
     fn meta(pos: Pos) -> Meta {

@@ -1,9 +1,9 @@
-//! The rules of a conversation, as tables: what a script of steps leads to.
+//! The rules of a conversation, as tables of scripts with their results.
 
 use super::*;
 use crate::testing::{Log, check, refused};
 
-/// The step that undo takes back, the one that redo brings back, and those that undo passes over.
+/// The step that undo reverts, the step that redo brings back, and the steps that undo passes over.
 fn undo_history(log: &Log) -> String {
     let history = &log.now.history;
     let next = log.now.next_undo(log).expect("all rows are there");
@@ -50,28 +50,29 @@ fn a_call_and_its_results_are_never_split() {
     check(
         Log::path,
         &[
-            // To before a result is to before its call; to before the next call's answer is not.
+            // A rewind to a result goes to before its call; a rewind to the next call's answer does
+            // not.
             ("ucra; rewind 3", "1"),
             ("ucra; rewind 4", "1-3"),
             ("ucrcra; rewind 5", "1-3"),
             ("ucrua; rewind 4", "1-3"),
-            // A call without a result on the path splits nothing.
+            // A call without a result on the path is no atom.
             ("ucua; rewind 4", "1-3"),
             ("uca; rewind 3", "1-2"),
-            // A checkout of a call takes its results along.
+            // A checkout of a call includes its results.
             ("ucra; checkout 2", "1-3"),
             ("ucra; checkout 3", "1-3"),
             ("ucra; checkout 1", "1"),
             ("ucrau; checkout 4", "1-4"),
-            // What was said behind a head that ended between the two comes along to the result.
+            // A head between the two: the entries up to the result are included.
             ("ucra; restore 0.2", "1-3"),
             ("ucra; restore 0.3", "1-3"),
             ("ucra; fork 2", "0:1-3"),
-            // Said while the call ran: going back to before it goes to before the call.
+            // Appended while the call ran: a rewind to it goes to before the call.
             ("ucsra; rewind 4", "1"),
             ("ucsra; checkout 2", "1-4"),
             ("ucurua; rewind 5", "1-4"),
-            // What nobody asked for in this turn is the result of no call.
+            // A result without a call in this turn belongs to no call.
             ("ucura; retry 5", "1-3"),
         ],
     );
@@ -94,7 +95,7 @@ fn undo_takes_back_the_last_step_and_redo_brings_it_back() {
             ("uaua; rewind 3; undo", "1-4 undo t3 redo 1"),
             ("uaua; rewind 3; undo; redo", "1-2 undo 1 redo -"),
             ("uaua; rewind 3; ua; undo", "1-2 undo 1 redo t5"),
-            // An edit and its new words are one step, and so are a retry and its answer.
+            // An edit and its new message are one step, and so are a retry and its answer.
             ("uaua; edit 3; ua", "1-2 5-6 undo 1 redo -"),
             ("uaua; edit 3; ua; undo", "1-4 undo t3 redo 1"),
             ("uaua; edit 3; ua; undo; redo", "1-2 5-6 undo 1 redo -"),
@@ -148,7 +149,7 @@ fn a_late_answer_moves_nothing() {
             ("ua; rewind 1; late a 1 2", " late true turn 1 after 2"),
             ("ua; rewind 2; late a 1 2", "1 late true turn 1 after 2"),
             ("uc; rewind 2; late r 1 2", "1 late true turn 1 after 2"),
-            // A person says it where the conversation is: a new turn.
+            // A person's message is appended at the current place: a new turn.
             ("ua; late u 1 2", "1-3 late false turn 3 after 2"),
         ],
     );
@@ -201,7 +202,7 @@ fn each_head_leads_back_to_what_it_named() {
         for op in 0..=log.now.head.op.0 + 1 {
             for seq in 0..=log.now.head.seq.0 + 1 {
                 let was = log.was.iter().any(|was| was.head == Head::new(op, seq));
-                // Several operations of one request are one commit, and each of them made a head.
+                // Several operations of one request are one commit, and each of them has a head.
                 let made =
                     op > 0 && op <= log.now.head.op.0 && log.op(OpNo(op)).is_ok_and(|op| op.at.0 == seq);
                 assert_eq!(
@@ -238,7 +239,7 @@ fn a_branch_is_read_as_if_it_were_checked_out() {
     }
     assert_eq!(log.now.on_branch(&log, Pos::new(0, 9)), Err(Refusal::UnknownEntry));
     assert_eq!(log.now.on_branch(&log, Pos::new(0, 0)), Err(Refusal::UnknownEntry));
-    // At an earlier head, nothing that was said later is on a branch.
+    // At an earlier head, later entries are on no branch.
     let earlier = Conversation { head: Head::new(1, 4), ..log.now.clone() };
     assert_eq!(earlier.on_branch(&log, Pos::new(0, 5)), Err(Refusal::UnknownEntry));
     assert!(earlier.on_branch(&log, Pos::new(0, 4)).is_ok());
@@ -267,7 +268,7 @@ fn a_fork_begins_with_what_is_seen_and_goes_its_own_way() {
             ("uaua; fork 4; rewind 0:3; u; checkout 0:4", "0:1-4 (4/2)"),
             ("uaua; fork 4; ua; fork 1", "0:1-4 1:1 (5/3)"),
             ("uaua; fork 4; ua; fork 1; hide 0:4-1:1", "0:1-4 1:1 (3/2) hidden 0:4 hidden 1:1"),
-            // What is hidden or dropped stays out for good; what is excluded is excluded there.
+            // Hidden or dropped entries stay out for ever; excluded entries are excluded there.
             ("uaua; hide 2; fork 4", "0:1 0:3-4 (3/2)"),
             ("uaua; drop 1-2; fork 4", "0:3-4 (2/1)"),
             ("uaua; exclude 2; fork 4", "0:1-4 (4/2) excluded 0:2"),
@@ -310,7 +311,7 @@ fn how_an_entry_came_about_is_decided_with_it() {
     let commit = log.now.say(&log, Say { flags, ..log.said('u') }).expect("it is possible");
     let kept = Flags { interrupted: true, ..Flags::default() };
     assert_eq!((commit.entries[0].meta.flags, commit.entries[0].meta.opens_turn()), (kept, true));
-    // What the parent recorded of its files is no operation of the fork.
+    // The parent's record of its files is no operation of the fork.
     let mut fork = Log::after("uaua; conversation: rewind 3; fork 2; ua");
     assert_eq!(fork.run("restore 0.1").map(|()| fork.path()), Ok("0:1-2 1".to_owned()));
 }

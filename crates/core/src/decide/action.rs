@@ -1,4 +1,4 @@
-//! From an action to the decision of its verb.
+//! Dispatches an action to the decision of its verb.
 
 use crate::conversation::{Commit, Conversation};
 use crate::decide::{FoldRequest, MarkRequest, Targets};
@@ -9,8 +9,8 @@ use crate::records::Records;
 use crate::request::{Action, Apply};
 
 impl Conversation {
-    /// What an action becomes. `at` finds the position of an entry. An erasure beyond this conversation is the store's business.
-    /// Of one half of an action, earlier steps have left nothing undecided.
+    /// The commit of an action. `at` finds the position of an entry. The store handles an erasure beyond this conversation. For
+    /// an action on one half, no earlier step has left anything undecided.
     pub fn decide<R: Records>(
         &self,
         records: &R,

@@ -9,7 +9,7 @@ use crate::path::{Path, Span};
 use crate::records::Records;
 use crate::refusal::Refusal;
 
-/// Entries that a request aims at, all on the path.
+/// The targets of a request, all on the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Targets {
     /// These.
@@ -18,33 +18,33 @@ pub enum Targets {
     Range(Pos, Pos),
 }
 
-/// Asks for marks.
+/// A request for marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkRequest {
     /// `Hide`, `Show`, `Exclude`, `Include` or `Drop`.
     pub verb: Reason,
-    /// What to mark.
+    /// The entries to mark.
     pub targets: Targets,
-    /// The mark that the author saw on all of them, where he wants that checked.
+    /// The mark that the author saw on all of them, if it must be checked.
     pub seen: Option<Mark>,
 }
 
-/// Asks for a fold.
+/// A request for a fold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoldRequest {
     /// `Fold` or `AutoFold`.
     pub verb: Reason,
-    /// The entries between these two, both included, that are Normal.
+    /// The Normal entries between these two, both included.
     pub from: Pos,
     /// See `from`.
     pub to: Pos,
-    /// What stands for them in the prompt.
+    /// Its replacement in the prompt.
     pub summary: String,
-    /// The exact entries that the summary was made from, where that was earlier: they must still stand together.
+    /// The exact entries of an earlier summary: they must still be together.
     pub covers: Option<Path>,
 }
 
-/// The mark that a verb gives, and the marks that it takes effect on.
+/// The mark that a verb sets, and the marks that it changes.
 fn effect(verb: Reason) -> (Mark, &'static [Mark]) {
     match verb {
         Reason::Hide => (Mark::Hidden, &[Mark::Normal, Mark::Excluded]),
@@ -57,7 +57,7 @@ fn effect(verb: Reason) -> (Mark, &'static [Mark]) {
 }
 
 impl Conversation {
-    /// Hides, shows, excludes, includes or drops entries. Those the verb has no effect on stay as they are.
+    /// Hides, shows, excludes, includes or drops entries. Entries that the verb does not affect stay as they are.
     pub fn mark_entries<R: Records>(
         &self,
         records: &R,
@@ -77,7 +77,7 @@ impl Conversation {
         let mut changes = self.state.marks.changes(&targets, mark);
         changes.retain(|change| on.contains(&change.before));
         if changes.is_empty() {
-            // What nobody sees has not the mark that is asked for, and would not get it.
+            // An invisible entry does not have the requested mark and would not get it.
             let marks = self.state.marks.along(&targets);
             if let Some((_, there)) = marks.first().filter(|_| request.verb != Reason::Show)
                 && marks.iter().all(|(_, there)| !there.is_visible() && *there != mark)
@@ -89,7 +89,7 @@ impl Conversation {
         Ok(Self::one(self.operation(by, request.verb, Change::Mark(changes))))
     }
 
-    /// The entries that are aimed at, as a part of the path.
+    /// The targets, as a part of the path.
     fn resolve<R: Records>(&self, records: &R, path: &Path, targets: &Targets) -> Result<Path, R::Error> {
         let on_path = |pos: Pos| match path.contains(pos) {
             true => Ok(()),
@@ -111,7 +111,7 @@ impl Conversation {
         }
     }
 
-    /// Adds the other half of every tool call or result that is cut apart: they are one atom.
+    /// Adds the other half of every tool call or result that would be separated: they are one atom.
     fn widen<R: Records>(&self, records: &R, path: &Path, targets: Path) -> Result<Path, R::Error> {
         let mut whole = targets;
         loop {
@@ -132,8 +132,8 @@ impl Conversation {
         }
     }
 
-    /// Puts a summary instead of the Normal entries of a range, in the prompt. Where one in force says the same instead of the
-    /// same entries, nothing changes.
+    /// Replaces the Normal entries of a range by a summary in the prompt. If a fold in force has the same summary and entries,
+    /// nothing changes.
     pub fn fold<R: Records>(&self, records: &R, by: &By, request: &FoldRequest) -> Result<Commit, R::Error> {
         self.writable()?;
         let summary = crate::content::clean(&request.summary).into_owned();
@@ -166,14 +166,14 @@ impl Conversation {
         Ok(Self::one(op))
     }
 
-    /// Takes a fold away: what it covered is in the prompt again, verbatim.
+    /// Removes a fold: its entries are in the prompt again, verbatim.
     pub fn unfold(&self, by: &By, fold: FoldId) -> Result<Commit, Refusal> {
         self.writable()?;
         let fold = self.state.folds.get(fold).ok_or(Refusal::UnknownFold)?;
         Ok(Self::one(self.operation(by, Reason::Unfold, Change::Unfold(fold.clone()))))
     }
 
-    /// Names an entry of any branch, or the conversation, or removes the name.
+    /// Sets or removes the label of an entry on any branch, or the conversation's title.
     pub fn label(&self, by: &By, target: LabelTarget, name: Option<&str>) -> Result<Commit, Refusal> {
         self.writable()?;
         let name = match target {
@@ -184,7 +184,7 @@ impl Conversation {
         let reason = match target {
             LabelTarget::Title => Reason::Title,
             LabelTarget::Entry(pos) => {
-                // On any branch: a name is how a branch that was left is found again.
+                // On any branch: a label helps to find a rewound branch again.
                 self.in_sight(pos)?;
                 let taken =
                     name.as_deref().and_then(|name| self.state.labelled(name)).filter(|at| *at != pos);
@@ -201,7 +201,7 @@ impl Conversation {
         Ok(Self::one(self.operation(by, reason, Change::Label { target, before, after: name })))
     }
 
-    /// The row that says when content was erased, without the content. The store overwrites it.
+    /// The row that records when content was erased, without the content. The store overwrites the content.
     pub fn erase(&self, by: &By, entries: Vec<Pos>) -> Result<Commit, Refusal> {
         if entries.iter().any(|pos| !self.tree.knows(*pos)) {
             return Err(Refusal::UnknownEntry);

@@ -1,4 +1,4 @@
-//! Moves of the tip: rewind, checkout, restore, alternatives, and what compensates one.
+//! Moves of the tip: rewind, checkout, restore, alternatives, and the compensation of a move.
 
 use crate::content::Role;
 use crate::conversation::{By, Commit, Conversation, Seen};
@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use crate::undo_history::{Step, UndoHistory};
 
 impl Conversation {
-    /// A Move of the tip; nothing, when it is there already.
+    /// A move of the tip; an empty commit if it is there already.
     pub(crate) fn move_tip(&self, by: &By, reason: Reason, after: Option<Pos>) -> Commit {
         if after == self.state.tip {
             return Commit::default();
@@ -18,7 +18,7 @@ impl Conversation {
         Self::one(self.operation(by, reason, Change::Move { before: self.state.tip, after }))
     }
 
-    /// The same, with what it changes of `kept`; nothing, when both are so already.
+    /// The same, with its change of `kept`; an empty commit if neither changes.
     fn move_keeping(&self, by: &By, reason: Reason, after: Option<Pos>, kept: KeptChange) -> Commit {
         if kept.is_empty() {
             return self.move_tip(by, reason, after);
@@ -28,7 +28,7 @@ impl Conversation {
         Self::one(op)
     }
 
-    /// Back to just before `target`, which is on the path; of a result, to before its call.
+    /// Moves to just before `target`, which is on the path; for a result, to before its call.
     pub fn rewind<R: Records>(
         &self,
         records: &R,
@@ -39,7 +39,7 @@ impl Conversation {
         self.back_before(records, by, seen, target, Reason::Rewind)
     }
 
-    /// To just before a prompt or an answer, so that another wording can be said: a sibling.
+    /// Moves to just before a prompt or an answer, so that another wording can be appended: a sibling.
     pub fn edit<R: Records>(
         &self,
         records: &R,
@@ -68,8 +68,8 @@ impl Conversation {
         Ok(self.move_tip(by, reason, before))
     }
 
-    /// To what a model is to answer again: the last thing that a person said, at or before `target`. Any entry of
-    /// an answer names it, and so does the prompt itself.
+    /// Moves to the prompt for another answer: the last message of a person at or before `target`. Any entry of an answer names
+    /// it, and so does the prompt itself.
     pub fn retry<R: Records>(
         &self,
         records: &R,
@@ -93,7 +93,7 @@ impl Conversation {
         Ok(self.move_tip(by, Reason::Retry, Some(prompt)))
     }
 
-    /// To any entry of the tree: another branch. The results of a call come along.
+    /// Moves to any entry of the tree: another branch. The results of a call are included.
     pub fn checkout<R: Records>(
         &self,
         records: &R,
@@ -110,7 +110,8 @@ impl Conversation {
         Ok(self.move_keeping(by, Reason::Checkout, tip, self.returning(tip)))
     }
 
-    /// To what an earlier head left. A call that was running then has its results since: they come along. Marks and folds stay as they are: a Move never brings back what is hidden.
+    /// Moves to the tip of an earlier head. A call that was running then may have results since: they are included. Marks and
+    /// folds stay as they are: a move never shows hidden entries.
     pub fn restore<R: Records>(
         &self,
         records: &R,
@@ -136,8 +137,8 @@ impl Conversation {
         Ok(None)
     }
 
-    /// The alternatives of a visible answer, itself included, oldest first: siblings that a model wrote. Empty
-    /// for what a person said: the old wording of an edited prompt is history, not an alternative.
+    /// The alternatives of a visible answer, itself included, oldest first: siblings that a model wrote. Empty for a person's
+    /// message: the old wording of an edited prompt is history, not an alternative.
     pub fn alternatives<R: Records>(&self, records: &R, pos: Pos) -> Result<Vec<Pos>, R::Error> {
         self.visible_on_path(records, pos)?;
         let mut alternatives = Vec::new();
@@ -150,8 +151,8 @@ impl Conversation {
         Ok(if alternatives.contains(&pos) { alternatives } else { Vec::new() })
     }
 
-    /// The answer whose alternatives an entry names: its own, where it has some; else the first answer on the path of its turn that
-    /// has. So a prompt names the answers to it, and so does each later step of one.
+    /// The answer with the alternatives of an entry: the entry itself if it has some, else the first such answer of its turn on
+    /// the path. So a prompt names the answers to it, and so does each later entry of an answer.
     pub fn answer_named<R: Records>(&self, records: &R, pos: Pos) -> Result<Pos, R::Error> {
         if self.alternatives(records, pos)?.len() > 1 {
             return Ok(pos);
@@ -169,7 +170,7 @@ impl Conversation {
         Ok(pos)
     }
 
-    /// To the latest leaf of alternative `number` (from 1) of a visible answer.
+    /// Moves to the latest leaf of alternative `number` (from 1) of a visible answer.
     pub fn choose<R: Records>(
         &self,
         records: &R,
@@ -194,7 +195,7 @@ impl Conversation {
         Ok(self.move_keeping(by, Reason::Choose, tip, self.returning(tip)))
     }
 
-    /// Takes back a turn or a Move that came to nothing, as if it had never been: the undo history does not see it.
+    /// Compensates a turn or a move without a result: the undo history does not contain it.
     pub fn compensate<R: Records>(&self, records: &R, by: &By, step: Step) -> Result<Commit, R::Error> {
         self.writable()?;
         let tip = self.state.tip;
@@ -206,7 +207,7 @@ impl Conversation {
                 op @ Operation { change: Change::Move { before, after }, .. }
                     if op.reason.traits().is_step =>
                 {
-                    // Of an edit the new words go along.
+                    // For an edit, the new message is included.
                     let words = Pos::new(self.tree.depth(), op.at.0 + 1);
                     let reworded =
                         op.is_reworded_by(words) && tip == Some(words) && self.tree.after(words) == after;
@@ -232,8 +233,8 @@ impl Conversation {
         Ok(Self::one(op))
     }
 
-    /// Takes back an operation that moved no tip, or an undo or a redo, which are no steps. It can do so while nothing
-    /// was done since, and takes back everything that was done in the same commit.
+    /// Compensates an operation that moved no tip, or an undo or a redo, which are no steps. Only possible while nothing was done
+    /// since; reverts everything of the same commit.
     fn compensate_last<R: Records>(&self, records: &R, by: &By, op: Operation) -> Result<Commit, R::Error> {
         if self.head.op != op.no || self.head.seq != op.at {
             return Err(Refusal::Overtaken.into());
@@ -254,15 +255,14 @@ impl Conversation {
         Ok(commit)
     }
 
-    /// Files alone, put as they were for this reason.
+    /// A restore of files alone, for this reason.
     pub fn files(&self, by: &By, seen: Seen, reason: Reason) -> Result<Commit, Refusal> {
         self.writable()?;
         self.expect(seen)?;
         Ok(Self::one(self.operation(by, reason, Change::Files)))
     }
 
-    /// Whether a step is done and nothing that was done after it moved the tip: an equal tip alone may be another
-    /// step's work.
+    /// Whether a step is done and nothing after it moved the tip: an equal tip alone may come from another step.
     fn moved_last<R: Records>(&self, records: &R, step: Step) -> Result<bool, R::Error> {
         let mut next = self.history.done;
         while let Some(done) = next {

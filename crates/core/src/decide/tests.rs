@@ -1,4 +1,4 @@
-//! Decisions, as tables: what is refused, what changes nothing, and what one request makes.
+//! Decisions as tables: refusals, requests without changes, and the commits of requests.
 
 use crate::conversation::{By, Commit, Seen};
 use crate::decide::{MarkRequest, Targets};
@@ -58,7 +58,7 @@ fn impossible_actions_are_refused_with_the_reason() {
         ("ua; hide 1; hide 2; compensate 1", "overtaken"),
         ("ua; erase 1; compensate 1", "overtaken"),
         ("uaua; edit 3; ua; compensate 1", "overtaken"),
-        // The tip is where the rewind left it, but another step has put it there.
+        // The tip is where the rewind left it, but another step moved it there.
         ("uaua; rewind 3; ua; rewind 5; compensate 1", "overtaken"),
         ("uaua; rewind 3; undo; redo; undo; compensate 1", "overtaken"),
     ]);
@@ -160,7 +160,7 @@ fn alternatives_are_the_visible_answers_after_the_same_entry() {
         ("ua", 2, &[2], 2),
         ("ua", 1, &[], 1),
         ("ua; retry 2; a", 3, &[2, 3], 3),
-        // A prompt names the answers to it, and so does each later step of one.
+        // A prompt names the answers to it, and so does each later entry of an answer.
         ("ua; retry 2; a", 1, &[], 3),
         ("ua; retry 2; aa", 4, &[4], 3),
         ("ua; retry 2; a; hide 3; checkout 2", 2, &[2], 2),

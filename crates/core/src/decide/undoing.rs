@@ -1,4 +1,4 @@
-//! Undo and redo: one step back or forward on the undo history, each an operation of its own.
+//! Undo and redo: a step back or forward in the undo history, each an operation of its own.
 
 use crate::content::Part;
 use crate::conversation::{By, Commit, Conversation, Seen};
@@ -56,7 +56,7 @@ impl<R: Records> Records for Pending<'_, R> {
 }
 
 impl Conversation {
-    /// Takes back the last `count` things done, at least one, clamped to the beginning.
+    /// Undoes the last `count` steps, at least one, limited to the beginning.
     pub fn undo<R: Records>(
         &self,
         records: &R,
@@ -68,7 +68,7 @@ impl Conversation {
         self.repeat(records, by, seen, count, one)?.ok_or_else(|| Refusal::NothingToUndo.into())
     }
 
-    /// Brings back the last `count` things undone, at least one, clamped to the last.
+    /// Redoes the last `count` undone steps, at least one, limited to the last.
     pub fn redo<R: Records>(
         &self,
         records: &R,
@@ -80,7 +80,7 @@ impl Conversation {
         self.repeat(records, by, seen, count, one)?.ok_or_else(|| Refusal::NothingToRedo.into())
     }
 
-    /// Up to `count` steps in one commit; `None` when there is not even one.
+    /// Up to `count` steps in one commit; `None` if not even one is possible.
     fn repeat<R: Records>(
         &self,
         records: &R,
@@ -121,12 +121,12 @@ impl Conversation {
         let mut op = self.operation(by, Reason::Undo(step), change);
         op.kept = self.kept_change(kept);
         let done = self.history_before(records, step)?.done;
-        // What is passed over stays void: a redo puts this step upon it again.
+        // Passed-over steps stay void: a redo puts this step on top of them again.
         op.history_after = UndoHistory { done, undone: Some(op.no), void: self.history.void.clone() };
         Ok(Some(op))
     }
 
-    /// The step that undo takes back next: the last one done that was not compensated.
+    /// The next step to undo: the last one that was not compensated.
     pub fn next_undo<R: Records>(&self, records: &R) -> Result<Option<Step>, R::Error> {
         let mut next = self.history.done;
         while let Some(step) = next
@@ -153,7 +153,7 @@ impl Conversation {
         Ok(Some(op))
     }
 
-    /// The undo history just before a step was done.
+    /// The undo history just before a step was made.
     pub(crate) fn history_before<R: Records>(
         &self,
         records: &R,
@@ -165,7 +165,7 @@ impl Conversation {
         }
     }
 
-    /// The undo history when the own log's last entry was `seq` and the next entry was about to be said.
+    /// The undo history when the own log's last entry was `seq` and the next entry was about to be appended.
     pub fn history_at<R: Records>(&self, records: &R, seq: u64) -> Result<UndoHistory, R::Error> {
         let last = self.last_op_at(records, seq)?;
         let (history, from) = match &last {

@@ -1,36 +1,36 @@
-//! What changed between two captures.
+//! Changes between two captures.
 
 use super::file_path::FilePath;
 use super::record::Record;
 
-/// A path, before and after. Both sides were covered; `None` is: known to be absent.
+/// A path before and after. Both captures covered it; `None` means known to be absent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileChange {
-    /// Which path.
+    /// The path.
     pub path: FilePath,
-    /// What was there.
+    /// Its version before.
     pub before: Option<Record>,
-    /// What is there.
+    /// Its version after.
     pub after: Option<Record>,
 }
 
 impl FileChange {
-    /// The change that takes this one back.
+    /// The change that reverts this one.
     #[must_use]
     pub fn inverse(&self) -> Self {
         Self { path: self.path.clone(), before: self.after.clone(), after: self.before.clone() }
     }
 }
 
-/// Of these changes of one folder, in the order of their paths, those that are shown and counted. A folder that came or went is
-/// not shown when something in it is.
+/// The changes of one folder to show and count, in the order of their paths. A created or removed folder is not shown if
+/// something in it is.
 pub fn without_full_folders<T>(changes: Vec<T>, change: impl Fn(&T) -> &FileChange) -> Vec<T> {
     let is_folder = |change: &FileChange| {
         let folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
         (folder(&change.before) && change.after.is_none())
             || (change.before.is_none() && folder(&change.after))
     };
-    // What is in a folder comes right after it.
+    // The content of a folder comes right after it.
     let is_told = |at: usize| {
         changes.get(at + 1).is_some_and(|next| change(next).path.is_within(&change(&changes[at]).path))
     };
@@ -39,19 +39,19 @@ pub fn without_full_folders<T>(changes: Vec<T>, change: impl Fn(&T) -> &FileChan
     changes.into_iter().zip(keeps).filter_map(|(change, keep)| keep.then_some(change)).collect()
 }
 
-/// How sure it is that a change is the agent's.
+/// How certain it is that the agent made a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Grade {
-    /// One of our own edit tools did it, known exactly.
+    /// One of our own edit tools made it, known exactly.
     Written,
-    /// It happened during one call: presumed the agent's.
+    /// It happened during one call: presumed to be the agent's.
     Seen,
-    /// Nobody knows, for this reason: kept unless chosen.
+    /// The author is not known, for this reason: kept unless chosen.
     Ambiguous(Uncertain),
 }
 
 impl Grade {
-    /// Why nobody knows whose the change is; nothing, where that is known.
+    /// Why the author is not known; `None` if it is known.
     pub fn uncertain(self) -> Option<Uncertain> {
         match self {
             Self::Ambiguous(why) => Some(why),
@@ -59,13 +59,13 @@ impl Grade {
         }
     }
 
-    /// Whether nobody knows whose the change is.
+    /// Whether the author is not known.
     pub fn is_ambiguous(self) -> bool {
         self.uncertain().is_some()
     }
 }
 
-/// Why nobody knows whose a change is.
+/// Why the author of a change is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Uncertain {
     /// No reason was recorded: earlier versions stored none.
@@ -74,7 +74,7 @@ pub enum Uncertain {
     Late,
     /// A background job of an earlier call still ran.
     Job,
-    /// It happened around a call that was cut off: its program was killed or crashed before the call had a result.
+    /// It happened around an interrupted call: its program was killed or crashed before the call had a result.
     CutOff,
     /// Several calls ran at the same time.
     Several,
@@ -95,7 +95,7 @@ mod tests {
             let path = FilePath::new(path.as_bytes()).expect("a path");
             FileChange { path, before: record(before), after: record(after) }
         };
-        /// What changed, and the paths that are told.
+        /// The changes, and the paths to show.
         type Row<'a> = (&'a [(&'a str, char, char)], &'a [&'a str]);
         let rows: [Row<'_>; 8] = [
             (&[], &[]),
@@ -103,7 +103,7 @@ mod tests {
             (&[("a", 'd', '-'), ("a/b", 'f', '-')], &["a/b"]),
             (&[("a", '-', 'd'), ("b", '-', 'f')], &["a", "b"]),
             (&[("a", '-', 'd')], &["a"]),
-            // What became another kind of thing, or only got other permissions, is told.
+            // A path that changed its kind, or only its permissions, is shown.
             (&[("a", 'd', 'f'), ("a/b", 'f', '-')], &["a", "a/b"]),
             (&[("a", 'd', 'd'), ("a/b", 'f', '-')], &["a", "a/b"]),
             (&[("a", 'f', 'd'), ("a/b", '-', 'f')], &["a", "a/b"]),

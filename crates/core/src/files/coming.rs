@@ -1,44 +1,44 @@
-//! The layers of a delta that comes back into a path, and of those that stay above it (spec `rewind.md`, *After*, case 58). What a
-//! person had removed of it before it went does not come back. What a later delta did to it is done to it again.
+//! The layers of a delta that returns to a path, and those of deltas that stay above it (spec `rewind.md`, *After*, case 58).
+//! What a person had removed of it before it went does not return. Changes of later deltas to it are applied again.
 
 use super::merge::{MergeBytes, merge};
 use super::plan::PathMove;
 use super::stack::{DeltaId, Layer, Stack, what_is_left_in_all};
 
-/// Finds that out from what was done to the path, last step first.
+/// Finds these layers from the steps on the path, last step first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Coming {
     delta: DeltaId,
     layers: Vec<Layer>,
-    /// The layers with which a later step had put it in.
+    /// The layers with which a later step had restored it.
     came: Option<Vec<Layer>>,
 }
 
 impl Coming {
-    /// Of a delta that did this to the path.
+    /// For a delta with these original layers on the path.
     pub(super) fn new(delta: DeltaId, made: Vec<Layer>) -> Self {
         Self { delta, layers: made, came: None }
     }
 
-    /// Whose layers they are.
+    /// The delta of these layers.
     pub(super) fn delta(&self) -> DeltaId {
         self.delta
     }
 
-    /// The layers, as far as it is known.
+    /// The layers, as far as they are known.
     pub(super) fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
-    /// Looks at a step that was done before those that it has seen, and whether nobody chose anything for this path. Says whether
-    /// no earlier one matters.
+    /// Reads a step that was made before those that it has read; `is_merge` is whether nobody made a choice for this path.
+    /// Returns whether earlier ones do not matter.
     pub(super) fn look_at(&mut self, step: &PathMove, is_merge: bool, bytes: &mut dyn MergeBytes) -> bool {
         let (had, has) = (step.stack_before.of(self.delta), step.stack_after.of(self.delta));
         if had.is_empty() {
             self.came = Some(has).filter(|has| !has.is_empty()).or(self.came.take());
             return false;
         }
-        // A step that was undone took nothing out.
+        // A step that was undone removed nothing.
         if !has.is_empty() || self.came.take().is_some_and(|came| came == had) {
             return false;
         }
@@ -58,7 +58,7 @@ impl Coming {
         }
     }
 
-    /// What was left of the delta when this step took it out; nothing, where all of it was.
+    /// What was left of the delta when this step removed it; `None` if all of it was.
     fn less(&self, step: &PathMove, bytes: &mut dyn MergeBytes) -> Option<Vec<Layer>> {
         let (change, before, after) = (&step.change, &step.stack_before, &step.stack_after);
         let again = after.rebuild(change.after.as_ref(), before.layers(), bytes);
@@ -68,7 +68,7 @@ impl Coming {
         let taken = &before.layers()[before.kept(after.layers())..];
         let left = what_is_left_in_all(taken, change.before.as_ref(), bytes);
         let as_it_went = |layer: &Layer| match left.iter().find(|(of, _)| *of == layer) {
-            // Without what others wrote, where that can be told from it.
+            // Without changes by others, if these can be separated.
             Some((_, left)) => {
                 let (below, above) = (left.before.as_ref(), left.after.as_ref());
                 let alone = merge(below, layer.before.as_ref(), above, bytes);
@@ -80,43 +80,43 @@ impl Coming {
     }
 }
 
-/// Finds the layers of a delta above others that come back: those that it had when it last lay above them. It may have lost what it
-/// did to them while they were away.
+/// Finds the layers of a delta above others that return: those that it had when it was last above them. It may have lost its
+/// changes to them while they were away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Above {
     delta: DeltaId,
     below: Vec<DeltaId>,
-    /// Its layers above the others, where there was such a time.
+    /// Its layers above the others, if there was such a time.
     upon: Option<Vec<Layer>>,
     /// Its layers right after that.
     since: Option<Vec<Layer>>,
-    /// A later step had put it in.
+    /// Whether a later step had restored it.
     came: bool,
 }
 
 impl Above {
-    /// Of a delta that stays or comes back, above these that come back.
+    /// For a delta that stays or returns, above these that return.
     pub(super) fn new(delta: DeltaId, below: Vec<DeltaId>) -> Self {
         Self { delta, below, upon: None, since: None, came: false }
     }
 
-    /// Whose layers they are.
+    /// The delta of these layers.
     pub(super) fn delta(&self) -> DeltaId {
         self.delta
     }
 
-    /// Its layers above the others. Nothing where it never lay above them, or somebody has chosen since what it does.
+    /// Its layers above the others. None if it never was above them, or if a person has made a choice about it since.
     pub(super) fn layers(&self) -> Option<&[Layer]> {
         self.upon.as_deref()
     }
 
-    /// Its layers above the others, where it comes back with these and they are what was left of those.
+    /// Its layers above the others, if it returns with these and they are what was left of those.
     pub(super) fn instead_of(&self, coming: &[Layer]) -> Option<&[Layer]> {
         self.layers().filter(|_| self.since.as_deref() == Some(coming))
     }
 
-    /// Looks at a step that was done before those that it has seen, and whether nobody chose anything for this path. Says whether
-    /// no earlier one matters.
+    /// Reads a step that was made before those that it has read; `is_merge` is whether nobody made a choice for this path.
+    /// Returns whether earlier ones do not matter.
     pub(super) fn look_at(&mut self, step: &PathMove, is_merge: bool) -> bool {
         let is_in = |stack: &Stack, delta: &DeltaId| stack.layers().iter().any(|layer| layer.delta == *delta);
         let (had, has) = (step.stack_before.of(self.delta), step.stack_after.of(self.delta));
@@ -132,26 +132,26 @@ impl Above {
         }
         self.came |= had.is_empty() && !has.is_empty();
         let went = |delta: &DeltaId| is_in(&step.stack_before, delta) && !is_in(&step.stack_after, delta);
-        // It was made when they were away.
+        // It was made while they were away.
         had.is_empty() && !self.came && self.below.iter().any(went)
     }
 }
 
 impl PathMove {
-    /// Whether the step did what layers come to, and nobody chose anything else, as far as the path alone tells it.
+    /// Whether the step did what its layers mean and nobody made another choice, as far as the path alone shows.
     pub(super) fn is_merge(&self, bytes: &mut dyn MergeBytes) -> bool {
         let (before, after) = (self.change.before.as_ref(), self.change.after.as_ref());
         let merged = self.stack_before.rebuild(before, self.stack_after.layers(), bytes);
         merged.is_ok_and(|merged| merged.record.as_ref() == after && merged.stack == self.stack_after)
     }
 
-    /// Whether it needs other paths to be told: a file that came or went, now or before, may have been renamed.
+    /// Whether this depends on other paths: a file that was created or removed, now or before, may have been renamed.
     pub(super) fn is_told_by_others(&self) -> bool {
         let is_away = |stack: &Stack| stack.layers().iter().any(|layer| layer.after.is_none());
         self.change.before.is_none() || self.change.after.is_none() || is_away(&self.stack_before)
     }
 
-    /// Whether a path with these layers is as the step left it, and is to have just the deltas that it had before.
+    /// Whether a path with these layers is as the step left it, and is to have exactly the deltas from before the step.
     pub(super) fn led_from(&self, wanted: &[Layer], stack: &Stack) -> bool {
         let (out, into) = self.stack_before.difference(wanted);
         self.stack_after == *stack && out.is_empty() && into.is_empty()

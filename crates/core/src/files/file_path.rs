@@ -1,17 +1,17 @@
-//! A name below the root of a workspace. Bytes are bytes: a name need not be UTF-8. One that leaves the root, or
-//! reaches into git's own folder, can't be made.
+//! A path below the root of a workspace. It is bytes and need not be UTF-8. A path that leaves the root, or that is in
+//! git's own folder, cannot be created.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// A path below a workspace's root: components parted by `/`, at least one, none of them empty, `.`, `..` or `.git`
-/// in any case (spec `rewind.md`, *Capture*, case 29). Ordered by components, so that a folder comes right before what
-/// is in it. Cheap to clone.
+/// A path below a workspace's root: components separated by `/`, at least one, none of them empty, `.`, `..` or `.git`
+/// in any case (spec `rewind.md`, *Capture*, case 29). Ordered by components, so that a folder comes right before its
+/// content. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct FilePath(Arc<[u8]>);
 
-/// A name that is no path below a root.
+/// A name that is not a path below a root.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("“{path}” can't be a path below the root: {why}")]
 pub struct BadFilePath {
@@ -19,11 +19,11 @@ pub struct BadFilePath {
     why: &'static str,
 }
 
-/// The longest path that the system takes, in bytes.
+/// The longest path that the system accepts, in bytes.
 const LONGEST: usize = 4095;
 
 impl FilePath {
-    /// A path of these bytes; `./a`, `a//b` and `a/` are the same as `a`, `a/b` and `a`.
+    /// The path with these bytes; `./a`, `a//b` and `a/` become `a`, `a/b` and `a`.
     pub fn new(bytes: &[u8]) -> Result<Self, BadFilePath> {
         let bad = |why| BadFilePath { path: String::from_utf8_lossy(bytes).into_owned(), why };
         if bytes.first() == Some(&b'/') {
@@ -64,24 +64,24 @@ impl FilePath {
         self.0.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
     }
 
-    /// The folder that it is in; `None` is the root.
+    /// Its folder; `None` is the root.
     pub fn parent(&self) -> Option<Self> {
         let cut = self.0.iter().rposition(|byte| *byte == b'/')?;
         Some(Self(self.0[..cut].into()))
     }
 
-    /// The path of something in this folder.
+    /// The path of an entry in this folder.
     pub fn join(&self, name: &[u8]) -> Result<Self, BadFilePath> {
         Self::new(&[&self.0, b"/".as_slice(), name].concat())
     }
 
-    /// Whether this is `folder` or something below it.
+    /// Whether this is `folder` or below it.
     pub fn is_within(&self, folder: &Self) -> bool {
         self.0.strip_prefix(&*folder.0).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
     }
 }
 
-/// Whether git keeps its own things under that name, also on file systems that take `.GIT` for the same.
+/// Whether git keeps its own files under this name, also on file systems that treat `.GIT` as the same.
 fn is_git(component: &[u8]) -> bool {
     component.eq_ignore_ascii_case(b".git")
 }
@@ -101,7 +101,7 @@ impl PartialOrd for FilePath {
 
 impl fmt::Display for FilePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is no UTF-8, and what could act on a terminal, is shown as an escape.
+        // Invalid UTF-8 and terminal control characters are shown as escapes.
         for chunk in self.0.utf8_chunks() {
             for letter in chunk.valid().chars() {
                 match letter.is_control() {

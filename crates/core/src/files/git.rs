@@ -1,9 +1,9 @@
-//! What calls moved in a git repository: effects that only git takes back, so a plan names them and how (spec `rewind.md`,
-//! *Plan*, case 21). Pure: nothing here reads or runs git.
+//! What calls changed in a git repository: effects that only git reverts, so a plan names them and the commands (spec
+//! `rewind.md`, *Plan*, case 21). Pure: must never read or run git.
 //!
-//! A command that is named undoes what git did and no more. Where a call only went to commits that were there before, git's
-//! command brings the files of these back, too. Where it made commits, files are not git's to bring back. The command leaves
-//! each as it is on disk, and none removes the last name of a commit that a person may want.
+//! A suggested command undoes what git did and no more. If a call only went to existing commits, git's command restores their
+//! files, too. If it made commits, git must not restore files: the command leaves each as it is on disk. No command removes the
+//! last name of a commit that a person may want.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,12 +14,12 @@ mod worktrees;
 pub use file::{GitFile, GitFileChange, GitFileRole};
 pub use remark::GitRemark;
 
-/// Where HEAD is.
+/// The place of HEAD.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GitPlace {
-    /// The branch; nothing when it is detached.
+    /// The branch; `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// The commit, in hexadecimal digits; nothing where there is none yet.
+    /// The commit, in hexadecimal digits; `None` if there is none yet.
     pub commit: Option<String>,
 }
 
@@ -37,16 +37,16 @@ pub struct GitRef {
 /// A linked worktree of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GitWorktree {
-    /// Its folder, absolute. A name that is not UTF-8 stands in it with replacement characters.
+    /// Its absolute folder; invalid UTF-8 is replaced by replacement characters.
     pub path: String,
-    /// Where its HEAD is.
+    /// The place of its HEAD.
     pub head: GitPlace,
-    /// Whether git was told not to remove it.
+    /// Whether it is locked.
     pub locked: bool,
 }
 
 impl GitWorktree {
-    /// Whether this is the same folder on the same branch. What is committed on a branch moves the branch.
+    /// Whether this is the same folder on the same branch. A commit on a branch moves the branch.
     pub fn is_as(&self, other: &Self) -> bool {
         let on = |of: &Self| (of.path.clone(), of.head.branch.clone());
         on(self) == on(other) && (self.head.branch.is_some() || self.head.commit == other.head.commit)
@@ -56,55 +56,54 @@ impl GitWorktree {
 /// A linked worktree, before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GitWorktreeMove {
-    /// By which name git keeps it: a folder of `.git/worktrees`.
+    /// Its name in git: a folder of `.git/worktrees`.
     pub name: String,
-    /// What it was like before.
+    /// Its state before.
     pub before: Option<GitWorktree>,
-    /// What it was like after.
+    /// Its state after.
     pub after: Option<GitWorktree>,
 }
 
-/// What was moved while a call ran.
+/// The moves while a call ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GitMove {
     /// HEAD, before and after.
     pub head: Option<(GitPlace, GitPlace)>,
     /// Branches and the stash.
     pub refs: Vec<GitRef>,
-    /// Whether something else is staged.
+    /// Whether the index changed.
     pub index: bool,
-    /// Linked worktrees that came, went or changed their place.
+    /// Linked worktrees that were created, removed or moved.
     pub worktrees: Vec<GitWorktreeMove>,
 }
 
-/// What calls that are taken back moved in git, against where git is now.
+/// The moves in git of reverted calls, compared with git's current state.
 #[derive(Debug)]
 pub struct GitBack<'a> {
-    /// Where HEAD is.
+    /// The place of HEAD.
     now: &'a GitPlace,
-    /// Where HEAD was before, if these moves have brought it to where it is.
+    /// The place of HEAD before, if these moves brought it to where it is.
     to: Option<GitPlace>,
-    /// What they did to branches and the stash, where nobody has gone on since.
+    /// Their moves of branches and the stash, unless somebody has moved these since.
     refs: Vec<GitRef>,
-    /// Where all of them were before.
+    /// The commits of all of them before.
     before: BTreeMap<String, String>,
-    /// Whether they staged something, and committed nothing.
+    /// Whether they staged changes and committed nothing.
     staged: bool,
-    /// The linked worktrees that are there.
+    /// The current linked worktrees.
     there: &'a BTreeMap<String, GitWorktree>,
-    /// What they did to linked worktrees, where nobody has gone on since.
+    /// Their moves of linked worktrees, unless somebody has moved these since.
     worktrees: Vec<GitWorktreeMove>,
 }
 
-/// So many digits of a commit are shown: git takes them for it.
+/// The number of digits of a commit that are shown: enough for git.
 const SHORT: usize = 12;
 
 /// The branches of a repository.
 const HEADS: &str = "refs/heads/";
 
 impl<'a> GitBack<'a> {
-    /// Of these moves, first first. `refs` are branches and the stash as they are now, and `there` the linked worktrees, by
-    /// name.
+    /// For these moves, oldest first. `refs` are the current branches and stash, and `there` the linked worktrees by name.
     pub fn new(
         moves: &[GitMove],
         now: &'a GitPlace,
@@ -118,7 +117,7 @@ impl<'a> GitBack<'a> {
                 None => moved.push(next.clone()),
             }
         }
-        // Where somebody has gone on since, what was there is theirs by now.
+        // If somebody has moved it since, it is theirs by now.
         moved.retain(|moved| moved.before != moved.after && refs.get(&moved.name) == moved.after.as_ref());
         let mut before = refs.clone();
         for moved in &moved {
@@ -138,26 +137,26 @@ impl<'a> GitBack<'a> {
         self.before.values().cloned().chain(head).collect()
     }
 
-    /// The commits of which it has to be known whether they were there before: whether one of `tips` leads to them.
+    /// The commits for which the caller must find out whether they existed before: whether one of `tips` contains them.
     pub fn asked(&self) -> Vec<String> {
         let refs = self.refs.iter().filter_map(|moved| moved.after.clone());
         self.now.commit.clone().into_iter().chain(refs).chain(self.asked_in_worktrees()).collect()
     }
 
-    /// Between which commits git's own command brings files back: from the one that they are of now to the one that they
-    /// were of. Nothing, where it leaves files as they are.
+    /// The commits between which git's own command restores files: from the current one to the earlier one. `None` if it leaves
+    /// files as they are.
     pub fn files(&self, had: &HashSet<String>) -> Option<(String, GitPlace)> {
         let to = self.to.as_ref()?;
         Some((self.base(to, had)?.clone(), to.clone()))
     }
 
-    /// What stays when these moves are taken back. The commands are to be given in this order. `had` are those of the commits that
-    /// were asked about which were there before.
+    /// What stays when these moves are reverted. The commands must run in this order. `had` are those of the `asked` commits that
+    /// existed before.
     pub fn stays(&self, had: &HashSet<String>) -> Vec<GitRemark> {
         if self.to.as_ref().is_some_and(|before| *before == GitPlace::default()) {
             return vec![GitRemark::Repository];
         }
-        // First, as git moves and removes no branch that is checked out in a worktree.
+        // First: git neither moves nor removes a branch that is checked out in a worktree.
         let mut told = self.worktrees_stay(had);
         if let Some(command) = self.to.as_ref().and_then(|to| self.way_back(to, had)) {
             let at = GitPlace { commit: self.now.commit.as_deref().map(short), ..self.now.clone() };
@@ -169,12 +168,12 @@ impl<'a> GitBack<'a> {
         told
     }
 
-    /// What these moves did to a branch.
+    /// The move of a branch.
     fn moved(&self, branch: &str) -> Option<&GitRef> {
         self.refs.iter().find(|moved| moved.name.strip_prefix(HEADS) == Some(branch))
     }
 
-    /// The commit up to which HEAD's files are those of commits that were there before; none, where that is not known.
+    /// The commit up to which HEAD's files belong to commits that existed before; `None` if that is not known.
     fn base(&'a self, to: &GitPlace, had: &HashSet<String>) -> Option<&'a String> {
         let now = self.now.commit.as_ref()?;
         if had.contains(now) {
@@ -184,7 +183,7 @@ impl<'a> GitBack<'a> {
         self.moved(branch)?.before.as_ref()
     }
 
-    /// The command that brings HEAD back to a place, and loses nothing that is not committed.
+    /// The command that moves HEAD back without losing uncommitted changes.
     fn way_back(&self, to: &GitPlace, had: &HashSet<String>) -> Option<String> {
         let base = self.base(to, had);
         let is_there = base.is_some() && base == self.now.commit.as_ref();
@@ -197,7 +196,7 @@ impl<'a> GitBack<'a> {
                 None => "git update-ref -d HEAD".to_owned(),
             });
         }
-        // First what was committed since, which leaves files and what is staged; then what git checked out.
+        // First the commits since, which leaves files and the index; then git's checkout.
         let first = base.filter(|_| !is_there).map(|base| format!("git reset --soft {}", short(base)));
         let (way, last) = match (&to.branch, commit) {
             (Some(branch), Some(commit)) => {
@@ -223,7 +222,7 @@ impl<'a> GitBack<'a> {
         Some(steps.join(" && "))
     }
 
-    /// What stays of a branch, or of the stash; what the remark on HEAD tells is not told again.
+    /// The remark about a branch or the stash, unless the remark about HEAD contains it.
     fn ref_stays(&self, moved: &GitRef, had: &HashSet<String>) -> Option<GitRemark> {
         let Some(branch) = moved.name.strip_prefix(HEADS) else {
             return Some(GitRemark::Stash);
@@ -243,7 +242,7 @@ impl<'a> GitBack<'a> {
         let (branch, name) = (branch.to_owned(), quoted(branch));
         Some(match (moved.before.as_deref().map(short), &moved.after) {
             (None, after) => {
-                // Its name may be the only one that these commits have.
+                // Its name may be the only one of these commits.
                 let is_only_name = after.as_ref().is_some_and(|after| !had.contains(after));
                 let is_in_use = (is_head_s && self.to.is_none()) || self.checked_out(&branch).is_some();
                 let command = (!is_only_name && !is_in_use).then(|| format!("git branch -D {name}"));
@@ -263,7 +262,7 @@ impl<'a> GitBack<'a> {
     }
 }
 
-/// Where HEAD was before the moves that have brought it to where it is.
+/// The place of HEAD before the moves that brought it to where it is.
 fn head_before(moves: &[GitMove], now: &GitPlace) -> Option<GitPlace> {
     let mut at = now;
     for (before, after) in moves.iter().rev().filter_map(|moved| moved.head.as_ref()) {
@@ -278,7 +277,7 @@ fn short(commit: &str) -> String {
     commit.get(..SHORT).unwrap_or(commit).to_owned()
 }
 
-/// A name as a shell takes it.
+/// A name quoted for a shell.
 fn quoted(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+@,".contains(&byte);
     if name.bytes().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
@@ -313,7 +312,7 @@ mod tests {
         back.stays(&had.iter().map(|commit| (*commit).to_owned()).collect())
     }
 
-    /// The command that brings HEAD back.
+    /// The command that moves HEAD back.
     fn goes_back(moves: &[GitMove], state: &State<'_>, had: &[&str]) -> String {
         match told(moves, state, had).into_iter().next() {
             Some(GitRemark::Head { at, command }) if at == state.0 => command,

@@ -1,36 +1,36 @@
-//! Some hunks of what a path would become, and not the others (spec `rewind.md`, case 37). Hunks are of bytes: the mode
-//! stays, and what is made, goes or becomes something else has none.
+//! Applies only some hunks of a path's change (spec `rewind.md`, case 37). Hunks are of bytes: the mode stays, and a
+//! path that is created, removed or changes its kind has none.
 
 use super::file_path::FilePath;
 use super::merge::{MergeBytes, NoSuchHunks};
 use super::record::Record;
 
-/// Hunks were chosen for a path that has not got them.
+/// A choice of hunks that the path does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("can't choose hunks of {path}: {why}")]
 pub struct Unfit {
-    /// Which path.
+    /// The path.
     pub path: FilePath,
-    /// Why.
+    /// The reason.
     pub why: WhyUnfit,
 }
 
 /// Why a choice of hunks does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WhyUnfit {
-    /// The plan does nothing to it.
+    /// The plan does not change it.
     #[error("nothing would be done to it")]
     NotPlanned,
-    /// There is nothing now.
+    /// It does not exist now.
     #[error("it comes back as a whole")]
     ComesBack,
-    /// There is to be nothing.
+    /// It would be removed.
     #[error("it goes as a whole")]
     Goes,
     /// It is a link or a folder, or becomes one.
     #[error("only a file that stays a file has hunks")]
     NoFile,
-    /// Its bytes stay.
+    /// Its bytes do not change.
     #[error("none of its lines would change")]
     SameBytes,
     /// Its bytes have no such hunks.
@@ -38,7 +38,7 @@ pub enum WhyUnfit {
     Bytes(NoSuchHunks),
 }
 
-/// What is at a path, with only these hunks of what it would become.
+/// The version of a path with only these hunks of its change.
 pub(super) fn part(
     disk: Option<&Record>,
     whole: Option<&Record>,

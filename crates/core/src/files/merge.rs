@@ -1,34 +1,34 @@
-//! Three versions of a path become one: kind, mode and bytes apart (spec `rewind.md`, *Plan*).
+//! Merges three versions of a path: kind, mode and bytes separately (spec `rewind.md`, *Plan*).
 
 use super::record::{ContentHash, Record};
 
-/// Merges the bytes of files. Core knows their hashes only.
+/// Merges the bytes of files. Core knows only their hashes.
 pub trait MergeBytes {
-    /// The bytes that hold what `ours` and `theirs` each changed in `base`; `None` when both changed the same place, or when
-    /// they are no texts.
+    /// The bytes with the changes of both `ours` and `theirs` to `base`; `None` if both changed the same place, or if they are no
+    /// text.
     fn merge(
         &mut self,
         base: ContentHash,
         ours: ContentHash,
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)>;
-    /// The bytes that hold all of `ours`, and what `theirs` changed in `base` in lines that `ours` left as they were; without
-    /// `theirs` all lines of `base` go. `None` when they are no texts.
+    /// The bytes with all of `ours`, and the changes of `theirs` to lines of `base` that `ours` did not change; without `theirs`,
+    /// all lines of `base` are removed. `None` if they are no text.
     fn over(
         &mut self,
         base: ContentHash,
         ours: ContentHash,
         theirs: Option<ContentHash>,
     ) -> Option<(ContentHash, u64)>;
-    /// The bytes of `theirs` without the lines that it only added to `base` where `ours` wrote too: what [`Self::over`] does not
-    /// add. `None` when they are no texts.
+    /// The bytes of `theirs` without the lines that it only added to `base` where `ours` wrote too: those that [`Self::over`]
+    /// does not add. `None` if they are no text.
     fn beside(
         &mut self,
         base: ContentHash,
         ours: ContentHash,
         theirs: ContentHash,
     ) -> Option<(ContentHash, u64)>;
-    /// The bytes of `before` with only these hunks, counted from 1, of what leads to `after`.
+    /// The bytes of `before` with only these hunks (from 1) of the change to `after`.
     fn part(
         &mut self,
         before: ContentHash,
@@ -37,18 +37,18 @@ pub trait MergeBytes {
     ) -> Result<(ContentHash, u64), NoSuchHunks>;
 }
 
-/// Why bytes have not the hunks that are asked for.
+/// Why bytes do not have the requested hunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchHunks {
-    /// They are no texts, or too large to be compared.
+    /// They are no text, or too large to compare.
     #[error("it is no text, or too large a one, and has no hunks")]
     NoText,
-    /// There are only so many.
+    /// There are only this many.
     #[error("it has {}", match .0 { 0 => "no hunks".to_owned(), 1 => "one hunk".to_owned(), more => format!("{more} hunks") })]
     Only(u32),
 }
 
-/// Why two versions don't go together.
+/// Why two versions cannot be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Clash {
     /// Both changed the same place of the bytes (case 17).
@@ -59,20 +59,20 @@ pub enum Clash {
     Kind,
     /// Somebody removed it (case 18).
     Removed,
-    /// Somebody made something there (case 18).
+    /// Somebody created something there (case 18).
     Made,
-    /// The folder that it belongs in is none any more.
+    /// Its parent is no folder any more.
     Parent,
-    /// A folder is in its place, and not all that is in it can be taken away.
+    /// A folder is in its place whose content cannot be removed completely.
     Sealed,
 }
 
-/// A version that holds both sides.
+/// A version with the changes of both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// It; `None`: there is to be nothing.
+    /// The version; `None` if the path is absent.
     pub record: Option<Record>,
-    /// Whether both sides had changed something.
+    /// Whether both sides had changes.
     pub mixed: bool,
 }
 
@@ -82,7 +82,7 @@ impl Merged {
     }
 }
 
-/// Merges: what leads from `base` to `theirs` is done to `ours`.
+/// Merges: applies the change from `base` to `theirs` to `ours`.
 pub fn merge(
     base: Option<&Record>,
     ours: Option<&Record>,
@@ -121,8 +121,8 @@ pub fn merge(
     }
 }
 
-/// Merges as far as it goes: where both changed the same place, `ours` stays. A clash is left only where `theirs` is no file, or no
-/// folder, any more, and `ours` has something of `base` that would have to go with it.
+/// Merges as far as possible: in a place that both changed, `ours` stays. There is a clash only if `theirs` is no file or folder
+/// any more and `ours` has a part of `base` that would be lost.
 pub(super) fn merge_over(
     base: Option<&Record>,
     ours: Option<&Record>,
@@ -158,7 +158,7 @@ pub(super) fn merge_over(
     }
 }
 
-/// What one side changed; `None` when both did, differently.
+/// The value that one side changed; `None` if both changed it differently.
 fn pick<T: PartialEq + Copy>(base: &T, ours: &T, theirs: &T) -> Option<T> {
     if ours == base || ours == theirs {
         Some(*theirs)
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// Bytes that never merge, and of which nines are left.
+    /// Bytes that never merge, and whose rest is nines.
     struct Over;
 
     impl MergeBytes for Over {
@@ -291,7 +291,7 @@ mod tests {
             (Some(&a), Some(&b), None, Clash::Bytes),
         ] {
             let refused = merge(base, ours, theirs, &mut { NEVER });
-            // Nothing leads from nothing to nothing.
+            // There is no change from nothing to nothing.
             let expected = if base.is_none() && theirs.is_none() { None } else { Some(clash) };
             assert_eq!(refused.err(), expected, "{base:?} {ours:?} {theirs:?}");
         }
@@ -305,10 +305,10 @@ mod tests {
         for (base, ours, theirs, expected) in [
             (Some(&a), Some(&b), Some(&c), Ok(Some(nines(0o644)))),
             (Some(&a), Some(&file(2, 0o755)), Some(&file(3, 0o600)), Ok(Some(nines(0o755)))),
-            // Something of what was made is left, and nothing of it.
+            // A part of the created content is left, and none of it.
             (Some(&a), Some(&b), None, Err(Clash::Bytes)),
             (Some(&a), Some(&nines(0o644)), None, Ok(Some(nines(0o644)))),
-            // Another thing in its place.
+            // Something else in its place.
             (Some(&a), Some(&link), Some(&c), Ok(Some(link.clone()))),
             (None, Some(&b), Some(&a), Ok(Some(b.clone()))),
             (Some(&a), None, Some(&c), Ok(None)),

@@ -1,4 +1,4 @@
-//! The file half of a plan: for each path what would be done, and what can be chosen instead (spec `rewind.md`, *Plan*). Pure.
+//! The file half of a plan: for each path the verdict and the possible choices (spec `rewind.md`, *Plan*). Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,39 +18,39 @@ pub use chosen::Chosen;
 use chosen::offered;
 pub use replay::Moves;
 
-/// What a plan looks at.
+/// The input of a plan.
 pub trait Look {
-    /// What merges the bytes of versions.
+    /// Merges the bytes of versions.
     fn bytes(&mut self) -> &mut dyn MergeBytes;
-    /// What is at a path now.
+    /// The current version of a path.
     fn now(&mut self, path: &FilePath) -> Now;
-    /// What is in a folder now, covered or not; `None` is something that no plan can reach, as git's own folder.
+    /// The current content of a folder, covered or not; `None` is an entry that no plan can change, such as git's own folder.
     fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>>;
-    /// The last version that somebody else wrote, where one is known.
+    /// The last version that somebody else wrote, if known.
     fn theirs(&mut self, path: &FilePath) -> Option<Option<Record>>;
-    /// The last delta of the conversation that left this at a path, wherever that is in it, as far as that is known.
+    /// The last delta of the conversation that left this version at a path, in any place of its layers, if known.
     fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId>;
-    /// Whether what this delta did at a path was adopted, with all that it did or alone: it is the person's own.
+    /// Whether this delta's change of a path was adopted, alone or with all its changes.
     fn is_adopted(&mut self, path: &FilePath, delta: DeltaId) -> bool;
-    /// Whether it is what git's HEAD has, which a call that is taken back has moved there (spec `rewind.md`, *Plan*).
+    /// Whether git's HEAD has this file, and a reverted call moved HEAD there (spec `rewind.md`, *Plan*).
     fn is_git_s(&mut self, path: &FilePath) -> bool;
 }
 
-/// What is at a path.
+/// The current state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Now {
-    /// This; `None`: nothing.
+    /// This version; `None` if it is absent.
     Covered(Option<Record>),
-    /// Nobody knows, and why: it is left alone.
+    /// It is not known, for this reason: it is left alone.
     NotCovered(WhyNot),
 }
 
-/// What a path is to become.
+/// The wanted version of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedPath {
-    /// Which path.
+    /// The path.
     pub path: FilePath,
-    /// The layers that are in it now.
+    /// Its current layers.
     pub stack: Stack,
     /// What is wanted of it.
     pub want: Want,
@@ -61,50 +61,50 @@ pub struct WantedPath {
 pub enum Want {
     /// Exactly these layers, in path order.
     Layers(Vec<Layer>),
-    /// What was done to it is taken back, last first.
+    /// Steps on it are reverted, last first.
     Back {
-        /// What operations did to it, in the order in which they are reversed.
+        /// The moves of operations, in the order in which they are reversed.
         reversed: Vec<PathMove>,
-        /// The deltas that are to leave it.
+        /// The deltas that must leave it.
         without: Vec<DeltaId>,
-        /// The deltas that came into it since, and stay.
+        /// The deltas that came since and stay.
         staying: Vec<DeltaId>,
     },
-    /// As exactly these layers make it; those that it has stay its layers.
+    /// The version with exactly these layers; its own layers stay.
     PutBack(Vec<Layer>),
-    /// What was there at a checkpoint.
+    /// The version at a checkpoint.
     Version {
-        /// It.
+        /// The version.
         record: Option<Record>,
-        /// Whether the path was named in the request: what somebody else made since goes only then.
+        /// Whether the request names the path: a file that somebody else created since is removed only then.
         named: bool,
     },
 }
 
-/// What an operation did to a path: its own delta, with the layers before and after.
+/// An operation's move of a path: its change, with the layers before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathMove {
-    /// What it found and what it left.
+    /// The version before and after.
     pub change: FileChange,
-    /// The layers that it found.
+    /// The layers before.
     pub stack_before: Stack,
-    /// The layers that it left.
+    /// The layers after.
     pub stack_after: Stack,
 }
 
 impl PathMove {
-    /// Whether it found and left just what layers say: nothing that others wrote.
+    /// Whether its versions come from layers alone, without changes of other authors.
     fn is_of_layers_alone(&self) -> bool {
         let (before, after) = (&self.stack_before, &self.stack_after);
         before.is_just(self.change.before.as_ref(), after)
             && after.is_just(self.change.after.as_ref(), before)
     }
 
-    /// What it does to the path. What no call has left or found holds what others wrote, also where that comes back just as
-    /// it was. A plan and the receipt of what it did say the same of it.
+    /// The verdict of the move. A version that no call left or found contains changes of other authors, even if it returns
+    /// unchanged. A plan and its receipt give the same verdict.
     pub fn verdict(&self) -> Verdict {
         let all = || self.stack_before.layers().iter().chain(self.stack_after.layers());
-        // One that does nothing only says that what was put back is there.
+        // A layer without a change only records that the restored version is there.
         let layers = || all().filter(|layer| layer.before != layer.after);
         let after = &self.change.after;
         let is_theirs = layers().next().is_some()
@@ -116,47 +116,47 @@ impl PathMove {
     }
 }
 
-/// What can be chosen for a path.
+/// A choice for a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Choice {
-    /// What is on the disk is kept, and counts as somebody else's from now on.
+    /// The version on disk is kept, and counts as somebody else's from now on.
     Disk,
     /// The last version that somebody else wrote.
     Yours,
-    /// Exactly as it was there, whatever others wrote since.
+    /// Exactly the checkpoint's version, whatever others wrote since.
     Checkpoint,
-    /// What others wrote since is merged with it.
+    /// Later changes by other authors are merged with it.
     Merge,
-    /// It is left as it is, and asked about again the next time.
+    /// It is left as it is, and the next step asks again.
     Skip,
-    /// Only these hunks, from 1, of what would be done; the others are left as they are, and asked about again the next time.
+    /// Only these hunks (from 1) of the change; the others are left as they are, and the next step asks again.
     Hunks(Vec<u32>),
 }
 
-/// What would be done to a path.
+/// What a step would do to a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It gets an earlier (or a later) version.
     Revert,
-    /// It goes: the agent made it.
+    /// It is removed: the agent created it.
     Delete,
-    /// It comes back: the agent removed it.
+    /// It is restored: the agent removed it.
     Recreate,
-    /// It gets another version that holds what others wrote since.
+    /// It gets another version that contains later changes by other authors.
     Merge,
     /// It gets some hunks of another version.
     Part,
-    /// It is left alone until somebody chooses.
+    /// It is left alone until a person chooses.
     Conflict(Clash),
-    /// It is so already.
+    /// It has the wanted version already.
     Unchanged,
-    /// It is left alone: nobody knows whose the change is.
+    /// It is left alone: the author of the change is not known.
     Kept,
-    /// It is left alone: a call moved git's HEAD, and this is what HEAD has; or a call moved the folder in which git keeps something.
+    /// It is left alone: a call moved git's HEAD, which has this version; or a call moved the folder of a repository.
     GitHas,
-    /// A folder that others have put something into stays.
+    /// A folder stays that contains somebody else's files.
     NotEmpty,
-    /// It is left alone: somebody else has made it since.
+    /// It is left alone: somebody else has created it since.
     Foreign,
     /// It is left alone, for this reason.
     NotCovered(WhyNot),
@@ -165,36 +165,36 @@ pub enum Verdict {
 /// A path of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPlan {
-    /// Which path.
+    /// The path.
     pub path: FilePath,
-    /// What would be done.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How sure it is that what is taken back is the agent's: the least sure of it.
+    /// The grade of what is reverted: the least certain one.
     pub grade: Grade,
     /// The deltas that leave it, last first.
     pub out: Vec<DeltaId>,
-    /// The deltas that come into it, first first.
+    /// The deltas that enter it, first first.
     pub into: Vec<DeltaId>,
-    /// What is there, what is to be there, and the layers of both.
+    /// The current and the wanted version, with the layers of both.
     pub step: PathMove,
-    /// What can be chosen, the default first.
+    /// The possible choices, the default first.
     pub choices: Vec<Choice>,
-    /// What it would be if nothing were chosen for it alone, and no clash or doubt kept it as it is: hunks are counted from what
-    /// is there to this.
+    /// The version without a choice for it alone, if no clash or doubt prevented it: hunks are counted from the current version
+    /// to this one.
     pub whole: Option<Record>,
-    /// What was chosen for it, where something was.
+    /// The choice for it, if any.
     pub choice: Option<Choice>,
-    /// Which hunks were chosen; none: none were.
+    /// The chosen hunks; empty without such a choice.
     pub hunks: Vec<u32>,
-    /// Where somebody has renamed it, or the agent had: the path that its content goes with.
+    /// If somebody renamed it, or the agent had: the path that its content goes with.
     pub renamed: Option<FilePath>,
-    /// What somebody else wrote goes with it.
+    /// Whether changes of somebody else are lost with it.
     pub theirs: bool,
-    /// Whose work keeps it from what is wanted, where something does, also where a choice settles it.
+    /// Whose changes prevent the wanted version, if any, even if a choice settles it.
     pub against: Option<Against>,
-    /// Whether a person has chosen that what is there after the step is the person's own (spec `rewind.md`, *Adoption*).
+    /// Whether a person has chosen to adopt its version after the step (spec `rewind.md`, *Adoption*).
     pub adopts: bool,
-    /// What it is after each choice that is offered; not of what is put back from a checkpoint.
+    /// Its version after each possible choice; not for a restore from a checkpoint.
     pub outcomes: Vec<(Choice, Becomes)>,
 }
 
@@ -206,24 +206,24 @@ pub struct FilePlan {
 }
 
 impl FilePlan {
-    /// Whether nothing is left to be chosen.
+    /// Whether no choice is open.
     pub fn is_clean(&self) -> bool {
         !self.paths.iter().any(|path| matches!(path.verdict, Verdict::Conflict(_)))
     }
 
-    /// What is to be done on the disk: changes, in the order of the paths.
+    /// The changes on disk, in the order of the paths.
     pub fn changes(&self) -> impl Iterator<Item = &FileChange> {
         self.paths.iter().map(|path| &path.step.change).filter(|change| change.before != change.after)
     }
 
-    /// The paths that a person has chosen to keep, each with the deltas that would have left it or come into it.
+    /// The paths that a person has chosen to keep, each with the deltas that would have left it or entered it.
     pub fn adopted(&self) -> impl Iterator<Item = (DeltaId, FilePath)> {
         let paths = self.paths.iter().filter(|path| path.adopts);
         paths.flat_map(|path| path.out.iter().chain(&path.into).map(|delta| (*delta, path.path.clone())))
     }
 
-    /// Plans: what is wanted, as it can be done, with what was chosen. Hunks that there are not are refused; every other choice
-    /// that does not fit is left out, and what waited for it waits on.
+    /// Plans the wanted versions, with the choices. Hunks that do not exist are refused; any other choice that does not apply is
+    /// ignored, and its path stays undecided.
     pub fn new(wanted_paths: Vec<WantedPath>, chosen: &Chosen, look: &mut dyn Look) -> Result<Self, Unfit> {
         let mut paths = BTreeMap::new();
         let mut moves = moved::follow(&wanted_paths, look);
@@ -250,7 +250,7 @@ impl FilePlan {
         Ok(Self { paths: paths.into_values().collect() })
     }
 
-    /// What lies in folders that are to make way, as it was chosen for them, and that nothing is planned of: it is to go with them.
+    /// The content of folders that must make way, by a choice for them, and that is not planned: it goes with them.
     pub fn in_the_way(&self, chosen: &Chosen, look: &mut dyn Look) -> Vec<FilePath> {
         let chosen = |path: &&PathPlan| chosen.of(&path.path) == Some(&Choice::Checkpoint);
         let folders = self.paths.iter().filter(|path| super::tree::is_in_place(path)).filter(chosen);
@@ -261,7 +261,7 @@ impl FilePlan {
     }
 }
 
-/// The plan of one path; nothing where nothing is wanted of it.
+/// The plan of one path; `None` if nothing is wanted of it.
 fn one(
     wanted_path: WantedPath,
     moved: Moved,
@@ -320,13 +320,13 @@ fn one(
         // It would change nothing.
         choices.retain(|choice| *choice != Choice::Checkpoint);
     }
-    // Also where something is chosen: what is there is told with the choice.
+    // Even with a choice: the conflict is shown with it.
     let clashed = match &fork.doubt {
         Some(Doubt::Takes(Err(clashed))) => Some(clashed),
         _ => fork.merged.as_ref().err(),
     };
     let against = clashed.map(|clashed| whose::against(&path, &clashed.by, &fork.goal.stack, look));
-    // A folder that is in the way makes a conflict of it later.
+    // A folder in the way makes it a conflict later.
     let outcomes =
         choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look.bytes()))).collect();
     let change = FileChange { path: path.clone(), before: fork.disk, after: record };
@@ -351,7 +351,7 @@ fn one(
     }))
 }
 
-/// A path that is left alone, as nobody knows what is there.
+/// A path that is left alone because its state is not known.
 fn not_covered(path: FilePath, stack: Stack, why: WhyNot) -> PathPlan {
     let change = FileChange { path: path.clone(), before: None, after: None };
     PathPlan {
@@ -373,27 +373,27 @@ fn not_covered(path: FilePath, stack: Stack, why: WhyNot) -> PathPlan {
     }
 }
 
-/// Whether what is there is not as the layers left it: somebody else has written it.
+/// Whether the current version differs from its layers: somebody else has written it.
 fn is_foreign(stack: &Stack, disk: Option<&Record>) -> bool {
     disk.is_some() && stack.layers().last().is_none_or(|last| last.after.as_ref() != disk)
 }
 
-/// A path where it is to be decided which way it goes.
+/// A path with a decision about its version.
 struct Fork {
     goal: Goal,
     stack: Stack,
     disk: Option<Record>,
     theirs: Option<Option<Record>>,
     merged: Result<Rebuilt, Clashed>,
-    /// What it is exactly, where what leaves it can be told from what stays.
+    /// The exact version, if the leaving changes can be separated from the staying ones.
     exact: Option<Rebuilt>,
-    /// What is done where nobody is sure of what is to leave it.
+    /// The alternative if the author of a leaving change is not certain.
     doubt: Option<Doubt>,
     git_has: bool,
 }
 
 impl Fork {
-    /// What becomes of it with a choice, or without one.
+    /// The outcome with a choice, or without one.
     fn outcome(&self, choice: Option<&Choice>, bytes: &mut dyn MergeBytes) -> Outcome {
         let (goal, stack, disk) = (&self.goal, &self.stack, self.disk.as_ref());
         let choice = choice.filter(|choice| match choice {
@@ -426,7 +426,7 @@ impl Fork {
         self.exact.as_ref().map_or(self.disk.as_ref(), |exact| exact.record.as_ref())
     }
 
-    /// What the path is after a choice. The layers are made only of what is chosen.
+    /// The version after a choice. Its layers contain only what is chosen.
     fn becomes(&self, choice: &Choice, bytes: &mut dyn MergeBytes) -> Becomes {
         let record = match choice {
             Choice::Disk | Choice::Skip => self.disk.clone(),
@@ -437,7 +437,7 @@ impl Fork {
         whose::becomes((choice, record.as_ref()), self.disk.as_ref(), (&self.stack, &self.goal.stack))
     }
 
-    /// What it would be if no clash and no doubt kept it as this outcome says, and the layers of that.
+    /// The version and its layers if no clash and no doubt prevented it.
     fn whole(&self, (verdict, record, stack): &Outcome) -> (Option<Record>, Stack) {
         let waits = matches!(verdict, Some(Verdict::Conflict(_) | Verdict::Kept | Verdict::GitHas));
         match (waits, &self.merged, &self.exact) {
@@ -447,9 +447,9 @@ impl Fork {
         }
     }
 
-    /// The layers when it gets only a part of what it would be. Where that is a merge, the part holds all that others wrote,
-    /// and the rest of it is the deltas' alone. Otherwise the layers say what the deltas did, as before, and whatever
-    /// differs from that is somebody's.
+    /// The layers when only a part of a change is applied. For a merge, the part contains all changes by other authors, and the
+    /// rest belongs to the deltas alone. Otherwise the layers stay as the deltas made them, and a difference from them belongs
+    /// to somebody else.
     fn partly(
         &self,
         part: &Record,
@@ -476,7 +476,7 @@ fn with_mode_of(record: Record, other: &Record) -> Record {
     }
 }
 
-/// What is done when one record takes another's place.
+/// The verdict when one record replaces another.
 fn plain(disk: Option<&Record>, record: Option<&Record>) -> Verdict {
     match (disk, record) {
         _ if disk == record => Verdict::Unchanged,

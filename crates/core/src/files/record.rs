@@ -1,4 +1,4 @@
-//! What is known of one path at one moment.
+//! The record of one path at one moment.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,17 +27,17 @@ pub enum Record {
     File {
         /// Its bytes.
         hash: ContentHash,
-        /// How many.
+        /// Its size in bytes.
         len: u64,
         /// Its permission bits, `& 0o777`.
         mode: u16,
     },
     /// A symbolic link; never followed.
     Link {
-        /// Where it points, as it is written.
+        /// Its target, unchanged.
         target: Arc<[u8]>,
     },
-    /// A folder, itself; what is in it has records of its own.
+    /// A folder itself; its content has records of its own.
     Folder {
         /// Its permission bits, `& 0o777`.
         mode: u16,
@@ -45,7 +45,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// The bytes that the object store must hold for this record.
+    /// The object that this record needs.
     pub fn hash(&self) -> Option<ContentHash> {
         match self {
             Self::File { hash, .. } => Some(*hash),

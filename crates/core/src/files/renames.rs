@@ -1,5 +1,5 @@
-//! The two names of a rename in a plan: a choice for one holds for both, and what others wrote into the new name goes back
-//! to the old one. Must never follow a rename that is in doubt.
+//! The two names of a rename in a plan: a choice for one counts for both, and other authors' changes of the new name go back to
+//! the old one. Must never follow a rename that is in doubt.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use super::record::{ContentHash, Record};
 use super::stack::{DeltaId, Layer, Stack};
 use super::whose;
 
-/// Files of fewer bytes are equal by chance, such as empty ones, `{}`, or one line that every file of a kind has.
+/// Shorter files are equal by coincidence, such as empty ones, `{}`, or one line that every file of a kind has.
 const TELLING: u64 = 32;
 
 type Paths = BTreeMap<FilePath, PathPlan>;
 
-/// The bytes of a file, where there are enough of them to know them again.
+/// The content of a file, if it is long enough to be recognised.
 pub(super) fn telling(record: Option<&Record>) -> Option<ContentHash> {
     match record {
         Some(Record::File { hash, len, .. }) if *len >= TELLING => Some(*hash),
@@ -23,33 +23,33 @@ pub(super) fn telling(record: Option<&Record>) -> Option<ContentHash> {
     }
 }
 
-/// The bytes of a file that a layer has taken away from its name: nothing is there then, or a link or a folder. Another file could
-/// be the same one, rewritten.
+/// The content of a file that a layer has removed from its name: nothing is there after it, or a link or a folder. Another file
+/// could be the same one, rewritten.
 fn taken(layer: &Layer) -> Option<ContentHash> {
     let is_gone = !matches!(layer.after, Some(Record::File { .. }));
     telling(layer.before.as_ref()).filter(|_| is_gone)
 }
 
-/// Whether layers leave or come: only what goes the same way makes one rename.
+/// Whether layers leave or enter: only changes in the same direction are one rename.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
     Out,
     Into,
 }
 
-/// The layers of a path that go one way, lowest first.
+/// The layers of a path in one direction, lowest first.
 type Turnover<'a> = (&'a FilePath, Way, Vec<Layer>);
 
-/// The names of which one gets the bytes that another one loses.
+/// The names between which content moves.
 #[derive(Default)]
 struct Names<'a> {
     coming: Vec<&'a FilePath>,
     going: Vec<&'a FilePath>,
 }
 
-/// What was chosen, for both names of a rename: a file that is kept as it is under one name is not removed from, or put at, the
-/// other one. The same holds for these further names, an old and a new one each. Also returns the names that got a choice by
-/// that, each with the name that it was made for.
+/// Applies choices to both names of a rename: a file that is kept as it is under one name is not removed from, or put at, the
+/// other one. The same holds for these further pairs of names, an old and a new one each. Also returns the names that got a
+/// choice this way, each with its origin.
 pub(super) fn choose_both(
     wanted_paths: &[WantedPath],
     further: &[(FilePath, FilePath)],
@@ -63,12 +63,12 @@ pub(super) fn choose_both(
     let turnovers = turnovers(wanted_paths);
     let further = further.iter().map(|(old, new)| Names { coming: vec![old], going: vec![new] });
     let renames: Vec<Names<'_>> = names(&turnovers).into_values().chain(further).collect();
-    // One choice may be carried on from name to name.
+    // A choice may be passed on from name to name.
     for _ in 0..renames.len() {
         let before = carried.len();
         for Names { coming, going } in &renames {
             let old = kept(coming, false, &all, look).map(|choice| (choice, going));
-            // Of several old names nobody knows which one was renamed.
+            // With several old names, it is not known which one was renamed.
             let new = kept(going, true, &all, look).filter(|_| coming.len() == 1);
             for ((from, choice), others) in old.into_iter().chain(new.map(|choice| (choice, coming))) {
                 for other in others {
@@ -86,8 +86,8 @@ pub(super) fn choose_both(
     (all, carried)
 }
 
-/// The names of each rename by one call that a plan takes back, or does again: the one that the bytes come to, and the one that they
-/// go from.
+/// The names of each rename by one call that a plan reverts or repeats: the name that the content goes to, and the name that it
+/// comes from.
 pub(super) fn pairs(wanted_paths: &[WantedPath]) -> Vec<(FilePath, FilePath)> {
     let turnovers = turnovers(wanted_paths);
     let mut made: BTreeMap<_, Vec<&FilePath>> = BTreeMap::new();
@@ -110,7 +110,8 @@ pub(super) fn pairs(wanted_paths: &[WantedPath]) -> Vec<(FilePath, FilePath)> {
     pairs
 }
 
-/// What can't come back under one name of a rename does not go from the other one: the file would be gone under both.
+/// If a file cannot be restored under one name of a rename, it is not removed from the other one: otherwise it would be gone
+/// under both.
 pub(super) fn wait(paths: &mut Paths, pairs: &[(FilePath, FilePath)]) {
     for (old, new) in pairs {
         let waits = |path: &&PathPlan| {
@@ -129,7 +130,7 @@ pub(super) fn wait(paths: &mut Paths, pairs: &[(FilePath, FilePath)]) {
         waits_for(goes, clash, against, old);
     }
     for (old, new) in pairs {
-        // The layer that took it from its old name is in doubt and stays, and the one that put it at the new name goes.
+        // The layer that removed it from its old name is in doubt and stays, and the one that put it at the new name goes.
         let Some((left, against)) = paths.get(old).map(|path| (left_gone(path), path.against)) else {
             continue;
         };
@@ -145,9 +146,9 @@ pub(super) fn wait(paths: &mut Paths, pairs: &[(FilePath, FilePath)]) {
     }
 }
 
-/// The deltas that were to leave a path and stay, so that what they took from it is not there, whatever is there now.
+/// The deltas that should leave a path and stay, so that their removed content is not there, whatever is there now.
 fn left_gone(path: &PathPlan) -> Vec<DeltaId> {
-    // A conflict is to be settled anyway.
+    // A conflict waits for a choice anyway.
     if matches!(path.verdict, Verdict::Conflict(_)) {
         return Vec::new();
     }
@@ -158,7 +159,7 @@ fn left_gone(path: &PathPlan) -> Vec<DeltaId> {
     left.filter(is_gone).map(|layer| layer.delta).collect()
 }
 
-/// Leaves a path as it is until something is chosen, because of what is at another one.
+/// Leaves a path as it is until there is a choice, because of another path.
 fn waits_for(path: &mut PathPlan, clash: Clash, against: Option<whose::Against>, other: &FilePath) {
     path.verdict = Verdict::Conflict(clash);
     path.step.change.after.clone_from(&path.step.change.before);
@@ -167,8 +168,8 @@ fn waits_for(path: &mut PathPlan, clash: Clash, against: Option<whose::Against>,
     (path.against, path.renamed) = (against, Some(other.clone()));
 }
 
-/// A file is not made again under one name of a rename without a notice, where somebody has removed it under the other one. The
-/// same holds where it is missing because the turn that made it is off the path.
+/// A file is not silently created again under one name of a rename if somebody has removed it under the other one. The same holds
+/// if it is missing because the turn that created it is off the path.
 pub(super) fn removed(paths: &mut Paths, pairs: &[(FilePath, FilePath)], look: &mut dyn Look) {
     for (comes, goes) in pairs {
         let is_removed = |path: &&PathPlan| {
@@ -195,7 +196,7 @@ pub(super) fn removed(paths: &mut Paths, pairs: &[(FilePath, FilePath)], look: &
     }
 }
 
-/// What is chosen for all of these names that keeps the others, too: where one of them is not kept, the bytes are there.
+/// The choice for all of these names that keeps the others, too: the content is at the one that is not kept.
 fn kept<'a>(
     names: &[&'a FilePath],
     is_there: bool,
@@ -206,11 +207,11 @@ fn kept<'a>(
     kept.collect::<Option<Vec<_>>>()?.into_iter().next()
 }
 
-/// The choice that keeps the other name of a rename as it is, too, when this is chosen for one of them.
+/// The choice that keeps the other name of a rename as well, when this one is chosen for one of them.
 fn stays(choice: &Choice, name: &FilePath, is_there: bool, look: &mut dyn Look) -> Option<Choice> {
     match choice {
         Choice::Disk | Choice::Skip => Some(choice.clone()),
-        // The bytes are under one of the names then.
+        // The content is under one of the names then.
         Choice::Yours => {
             look.theirs(name).filter(|theirs| theirs.is_some() == is_there).map(|_| Choice::Disk)
         }
@@ -218,7 +219,7 @@ fn stays(choice: &Choice, name: &FilePath, is_there: bool, look: &mut dyn Look) 
     }
 }
 
-/// The layers that leave each path, and those that come into it.
+/// The layers that leave each path, and those that enter it.
 fn turnovers(wanted_paths: &[WantedPath]) -> Vec<Turnover<'_>> {
     let mut all = Vec::new();
     for wanted_path in wanted_paths {
@@ -234,7 +235,7 @@ fn turnovers(wanted_paths: &[WantedPath]) -> Vec<Turnover<'_>> {
     all
 }
 
-/// The names of each rename. Where something was renamed several times, those in between are left out.
+/// The names of each rename. After several renames, the names in between are left out.
 fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(Way, ContentHash), Names<'a>> {
     let removed = |layers: &[Layer]| layers.last().and_then(taken);
     let gone: BTreeSet<_> =
@@ -272,8 +273,8 @@ fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(Way, ContentHash), Names<'
     names
 }
 
-/// The agent renamed `a` to `b`, and somebody has written to `b` since: going back, what they wrote goes to `a`. A rename
-/// is recognised by equal bytes. Where it is in doubt, it stays a conflict.
+/// The agent renamed `a` to `b`, and somebody has changed `b` since: a rewind moves the change to `a`. A rename is recognised by
+/// equal content. If it is in doubt, it stays a conflict.
 pub(super) fn follow(paths: &mut Paths, bytes: &mut dyn MergeBytes) {
     let mut moved: Vec<(FilePath, FilePath, Record)> = Vec::new();
     for clash in paths.values() {
@@ -285,7 +286,7 @@ pub(super) fn follow(paths: &mut Paths, bytes: &mut dyn MergeBytes) {
         }
     }
     for (from, to, record) in &moved {
-        // Of several that could go there none does: the others would be lost.
+        // If several could go there, none does: the others would be lost.
         if moved.iter().filter(|(_, other, _)| other == to).count() > 1 {
             continue;
         }
@@ -302,13 +303,13 @@ pub(super) fn follow(paths: &mut Paths, bytes: &mut dyn MergeBytes) {
     }
 }
 
-/// A rename that comes again: its old name and its new one, each with the layer that comes.
+/// A rename that returns: its old name and its new one, each with the returning layer.
 pub(super) struct Again {
     old: (FilePath, Layer),
     new: (FilePath, Layer),
 }
 
-/// The renames that come again, where nothing else comes into one of the names, and the bytes tell one pair of names.
+/// The returning renames, if nothing else enters one of the names, and the content identifies one pair of names.
 pub(super) fn again(wanted_paths: &[WantedPath]) -> Vec<Again> {
     let turnovers = turnovers(wanted_paths);
     let single = turnovers.iter().filter_map(|(path, way, layers)| match &layers[..] {
@@ -330,8 +331,8 @@ pub(super) fn again(wanted_paths: &[WantedPath]) -> Vec<Again> {
     others.iter().filter_map(only).collect()
 }
 
-/// The agent had renamed a file, that was taken back, and somebody has written to its old name since. Where the rename comes again,
-/// what they wrote goes along to the new name.
+/// The agent had renamed a file, the rename was reverted, and somebody has changed the old name since. If the rename returns, the
+/// change moves to the new name.
 pub(super) fn follow_again(paths: &mut Paths, again: &[Again]) {
     for Again { old: (old, removal), new: (new, made) } in again {
         let is_alone = |path: &PathPlan| path.choice.is_none() && path.out.is_empty();
@@ -363,8 +364,8 @@ pub(super) fn follow_again(paths: &mut Paths, again: &[Again]) {
     }
 }
 
-/// The path that what is left at a clash goes along to, and what is there then: what others wrote, done to what comes back.
-/// Nothing, where these do not go together. Where it was renamed several times, it goes the whole way.
+/// The path to which the rest at a clash moves, and its version there: the changes by other authors, applied to the returning
+/// version. `None` if they cannot be merged. After several renames, it moves all the way.
 fn carried(paths: &Paths, clash: &PathPlan, bytes: &mut dyn MergeBytes) -> Option<(FilePath, Record)> {
     let now = clash.step.change.before.clone();
     let (mut made, mut left) = as_made(clash, clash.step.stack_before.layers().len(), now, bytes)?;
@@ -381,8 +382,8 @@ fn carried(paths: &Paths, clash: &PathPlan, bytes: &mut dyn MergeBytes) -> Optio
     None
 }
 
-/// Of a path that is to vanish, the lowest layer that the agent had made it with, and what is left there without the layers above
-/// that. Nothing that stays, or whose author is uncertain, lies above it. There are enough bytes to recognise them.
+/// For a path to be removed: the lowest layer with which the agent created it, and what is left of it without the layers above.
+/// No staying layer and none of an uncertain author is above it, and the content is long enough to be recognised.
 fn as_made(
     plan: &PathPlan,
     layers: usize,
@@ -401,9 +402,9 @@ fn as_made(
     Some((layers[at].clone(), left.record))
 }
 
-/// The one path that these bytes were taken away from, by a layer that goes: it comes back. Else it is one that was made
-/// in between, and that nothing comes back to. What was taken away only after the delta that made the new name was there twice, or
-/// somebody else had moved it: that is no rename.
+/// The one path from which a leaving layer removed this content: it returns. Otherwise it is a path in between, to which nothing
+/// returns. Content that was removed only after the delta that created the new name existed twice, or somebody else had moved it:
+/// that is no rename.
 fn source(paths: &Paths, hash: ContentHash, by: DeltaId) -> Option<&PathPlan> {
     let is_later = |path: &PathPlan| {
         let mut layers = path.step.stack_before.layers().iter();
@@ -415,7 +416,7 @@ fn source(paths: &Paths, hash: ContentHash, by: DeltaId) -> Option<&PathPlan> {
         last.is_some_and(|last| path.out.contains(&last.delta) && taken(last) == Some(hash))
     };
     let is_file = |path: &PathPlan| matches!(path.step.change.before, Some(Record::File { .. }));
-    // What is asked for exactly takes nothing of others along.
+    // An exact restore takes no changes by others with it.
     let is_exact = |path: &PathPlan| path.choice == Some(Choice::Checkpoint);
     let comes_back = |path: &PathPlan| match path.verdict {
         _ if is_exact(path) || is_later(path) => false,

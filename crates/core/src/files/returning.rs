@@ -1,5 +1,5 @@
-//! With which layers turns come back into files that they went from, as it was recorded when they went. Steps are read by the caller,
-//! from the last one on, for as long as there is a path of which that isn't known. Must never change anything.
+//! The layers with which turns return to files, as recorded when they left. The caller reads steps, from the last one on, as long
+//! as this is not known for a path. Must never change anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,35 +10,35 @@ use super::plan::replay::Replay;
 use super::plan::{Moves, PathMove, Want, WantedPath};
 use super::stack::{DeltaId, Layer, Stack};
 
-/// Paths that are to have other layers, while earlier steps are asked which.
+/// Paths that get other layers, while earlier steps are searched for them.
 pub struct Returning(Vec<Open>);
 
-/// A path, while earlier steps are asked.
+/// A path, while earlier steps are searched.
 struct Open {
     path: FilePath,
     stack: Stack,
     staying: Vec<Layer>,
     coming: Vec<(Coming, bool)>,
     above: Vec<(Above, bool)>,
-    /// The deltas that are in it in part, and come back whole where that was the last step.
+    /// The deltas that are in it in part, and return completely if that was the last step.
     parts: Vec<DeltaId>,
     /// Whether a step over it was seen, or none may be reversed.
     met: bool,
-    /// What is to be reversed, here and in the paths that it was renamed with: it took out just what comes back.
+    /// The moves to reverse, here and in the paths that it was renamed with: they removed exactly what returns.
     reversed: Vec<(PathMove, Stack)>,
 }
 
-/// An earlier step, with what is needed to tell whether it can be reversed.
+/// An earlier step, with the information whether it can be reversed.
 pub struct EarlierStep {
     moves: Moves,
     replay: Option<Replay>,
-    /// The layers that paths have which are not looked at, and with which others of the step were renamed.
+    /// The layers of paths that are not read, with which others of the step were renamed.
     further: BTreeMap<FilePath, Stack>,
 }
 
 impl Returning {
-    /// Of these paths, each with the layers that it has and those that enter it, and whether each delta is wanted. `reverses` is whether
-    /// a step may be reversed; otherwise all of it is reported as layers.
+    /// For these paths, each with its current layers and the entering ones, and whether each delta is wanted. `reverses` is
+    /// whether a step may be reversed; otherwise it is reported as layers.
     pub fn new(
         paths: Vec<(FilePath, Stack, Vec<Layer>)>,
         is_wanted: &HashMap<DeltaId, bool>,
@@ -54,17 +54,17 @@ impl Returning {
         self.0.iter().all(Open::is_known)
     }
 
-    /// The step that was done before those that were looked at.
+    /// The step before those that were read.
     pub fn earlier(&self, moves: Moves, bytes: &mut dyn MergeBytes) -> EarlierStep {
         EarlierStep::new(moves, &self.0, bytes)
     }
 
-    /// Looks at it.
+    /// Reads it.
     pub fn look_at(&mut self, step: &EarlierStep, bytes: &mut dyn MergeBytes) {
         look_at(&mut self.0, step, bytes);
     }
 
-    /// What is wanted of the paths, and of those that they were renamed with.
+    /// The wanted versions of the paths, and of those that they were renamed with.
     pub fn wanted_paths(self) -> Vec<WantedPath> {
         wanted_paths(self.0)
     }
@@ -105,7 +105,7 @@ impl Open {
         is_told || !self.reversed.is_empty()
     }
 
-    /// The layers that it is to have, in the order of their deltas.
+    /// The wanted layers, in the order of their deltas.
     fn wanted(&self) -> Vec<Layer> {
         let above =
             |delta: DeltaId| self.above.iter().map(|(above, _)| above).find(|above| above.delta() == delta);
@@ -122,7 +122,7 @@ impl Open {
         layers
     }
 
-    /// Whether exactly what this step took out comes back, and nothing was written over it.
+    /// Whether exactly what this step removed returns, and nothing was written over it.
     fn is_reversal_of(&self, step: &PathMove, is_merge: bool) -> bool {
         let is_part = || self.parts.iter().any(|delta| step.parted(*delta));
         !self.met && step.led_from(&self.wanted(), &self.stack) && (is_merge || is_part())
@@ -157,12 +157,12 @@ impl EarlierStep {
         self.replay.as_ref().map(|replay| replay.renamed_with(path)).unwrap_or_default()
     }
 
-    /// The paths that are not looked at, and with which others of the step were renamed: the caller gives them the layers that they have.
+    /// The paths that are not read, with which others of the step were renamed: the caller sets their current layers.
     pub fn further_mut(&mut self) -> &mut BTreeMap<FilePath, Stack> {
         &mut self.further
     }
 
-    /// What is reversed in a path that is not looked at itself, as it is as the step left it, and gets only what comes back.
+    /// The move to reverse in a path that is not read itself, if it is as the step left it and gets only what returns.
     fn further(&self, path: &FilePath, coming: &BTreeSet<DeltaId>) -> Option<(PathMove, Stack)> {
         let (step, stack) = (self.moves.get(path)?, self.further.get(path)?);
         let (out, into) = step.stack_after.difference(step.stack_before.layers());
@@ -174,7 +174,7 @@ impl EarlierStep {
     }
 }
 
-/// Looks at a step in each path: where all names of a rename are as it left them, it is reversed in all of them.
+/// Reads a step for each path: if all names of a rename are as it left them, it is reversed in all of them.
 fn look_at(open: &mut [Open], step: &EarlierStep, bytes: &mut dyn MergeBytes) {
     let mut reversals: BTreeMap<FilePath, bool> = BTreeMap::new();
     let coming = open.iter().flat_map(|path| path.coming.iter().map(|(coming, _)| coming.delta()));
@@ -205,7 +205,7 @@ fn look_at(open: &mut [Open], step: &EarlierStep, bytes: &mut dyn MergeBytes) {
     }
 }
 
-/// What is wanted of the paths, and of those that they were renamed with.
+/// The wanted versions of the paths, and of those that they were renamed with.
 fn wanted_paths(open: Vec<Open>) -> Vec<WantedPath> {
     let mut wanted_paths = BTreeMap::new();
     for path in open {

@@ -1,15 +1,16 @@
-//! What people see of an apply and of a diff: paths that were left alone, and which hunks a diff shows.
+//! The parts of an apply and of a diff that people see: paths that were left alone, and the hunks of a diff.
 
 use super::FilePath;
 
 /// A path that was left alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftPath {
-    /// Which path.
+    /// The path.
     pub path: FilePath,
-    /// Why.
+    /// The reason.
     pub why: WhyLeft,
-    /// Where somebody's bytes are that could not return to their path, as something newer was there: below the root.
+    /// Paths below the root with somebody's bytes that could not return to this path, because something newer was
+    /// there.
     pub kept: Vec<FilePath>,
 }
 
@@ -18,26 +19,26 @@ pub struct LeftPath {
 pub enum WhyLeft {
     /// Somebody wrote there.
     Foreign,
-    /// The folder was to go, and somebody's files are in it.
+    /// The folder should be removed, and contains somebody's files.
     NotEmpty,
-    /// Its folder is gone, is a link, or is elsewhere.
+    /// Its folder is gone, is a link, or has moved.
     Unreachable,
 }
 
-/// What of a diff is shown.
+/// The hunks of a diff to show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DiffHunks {
-    /// All of it.
+    /// All of them.
     #[default]
     All,
-    /// All of it; where there are several hunks, each says its number.
+    /// All of them; if there are several, each with its number.
     Numbered,
-    /// The hunks of these numbers, each with its number.
+    /// Only those with these numbers, each with its number.
     Only(Vec<usize>),
 }
 
 impl LeftPath {
-    /// A path that was left alone, without bytes that are kept elsewhere.
+    /// A path that was left alone, without bytes in another place.
     pub fn new(path: &FilePath, why: WhyLeft) -> Self {
         Self { path: path.clone(), why, kept: Vec::new() }
     }

@@ -1,5 +1,5 @@
-//! What the agent's deltas have done to one path, in the order of application; and how the path becomes another
-//! selection of them.
+//! The layers of the agent's deltas in one path, in the order of application; and how to rebuild the path with another selection
+//! of them.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -28,53 +28,54 @@ impl fmt::Debug for DeltaId {
     }
 }
 
-/// What one delta did to the path. A delta between whose changes somebody else wrote has several layers.
+/// A delta's change of the path. If somebody else wrote between its changes, it has several layers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layer {
-    /// Whose it is.
+    /// Its delta.
     pub delta: DeltaId,
-    /// How sure that is.
+    /// Its grade.
     pub grade: Grade,
-    /// What was there.
+    /// The version before.
     pub before: Option<Record>,
-    /// What it left.
+    /// The version after.
     pub after: Option<Record>,
 }
 
-/// The layers that are in a path now, lowest first. What others wrote is not among them: it is the difference between
-/// what a layer left and what the next one found.
+/// The current layers of a path, lowest first. Changes of other authors are not layers: they are the difference between one
+/// layer's version after and the next one's version before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stack(Vec<Layer>);
 
-/// Why a path can't get another selection of layers.
+/// Why a path cannot get another selection of layers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the layers do not go together with what is there")]
 pub struct Clashed {
-    /// What doesn't go together.
+    /// The kind of clash.
     pub clash: Clash,
-    /// What stands in the way.
+    /// The obstacle.
     pub by: ClashedBy,
 }
 
-/// What stands in the way of layers.
+/// The obstacle for layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClashedBy {
-    /// This version, which was found where a layer had left another one.
+    /// This version, where a layer had left another one.
     Found(Option<Record>),
-    /// What this delta did above, and what is to stay.
+    /// A later change of this delta, which stays.
     Stays(DeltaId),
-    /// This layer is to come, and was made on something else than is there; the delta right below it, if there is one.
+    /// This returning layer, which was made on another version than the current one; with the delta right below it, if there is
+    /// one.
     Comes(Box<Layer>, Option<DeltaId>),
 }
 
-/// A path as another selection of layers makes it.
+/// A path with another selection of layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// What is to be there.
+    /// Its version.
     pub record: Option<Record>,
-    /// The layers that are in it then.
+    /// Its layers.
     pub stack: Stack,
-    /// Whether something that others wrote was merged with it.
+    /// Whether changes of somebody else were merged with it.
     pub mixed: bool,
 }
 
@@ -89,10 +90,10 @@ impl Stack {
         &self.0
     }
 
-    /// Puts the next layer on it.
+    /// Adds the next layer.
     pub fn push(&mut self, layer: Layer) {
         match self.0.last_mut() {
-            // What one delta did in several steps, with nothing in between, is one layer.
+            // A delta's changes without anything in between are one layer.
             Some(last) if last.delta == layer.delta && last.after == layer.before => {
                 last.after = layer.after;
                 last.grade = last.grade.max(layer.grade);
@@ -101,18 +102,18 @@ impl Stack {
         }
     }
 
-    /// Those of one delta.
+    /// The layers of one delta.
     pub(super) fn of(&self, delta: DeltaId) -> Vec<Layer> {
         self.0.iter().filter(|layer| layer.delta == delta).cloned().collect()
     }
 
-    /// How many of the lowest layers stay when exactly `wanted` (in path order) are to be in the path.
+    /// The number of lowest layers that stay when exactly `wanted` (in path order) must be in the path.
     pub(super) fn kept(&self, wanted: &[Layer]) -> usize {
         let same = |(have, want): &(&Layer, &Layer)| have.delta == want.delta;
         self.0.iter().zip(wanted).take_while(same).count()
     }
 
-    /// The deltas that `wanted` takes out of the path, highest first, and those that it puts in, lowest first.
+    /// The deltas that `wanted` removes from the path, highest first, and those that it adds, lowest first.
     pub fn difference(&self, wanted: &[Layer]) -> (Vec<DeltaId>, Vec<DeltaId>) {
         let names = |layers: &[Layer]| layers.iter().map(|layer| layer.delta).collect::<Vec<_>>();
         let (have, want) = (names(&self.0), names(wanted));
@@ -129,9 +130,9 @@ impl Stack {
         Self(self.0.iter().filter(|layer| !deltas.contains(&layer.delta)).cloned().collect())
     }
 
-    /// The path with exactly `wanted` in it. What is not wanted is taken back in reverse order of application. Then what is
-    /// wanted above it is put forward again, each merged over what others wrote. Where nothing is there and the one that
-    /// removed it stays, nothing has to be decided: nothing is there after it, and the layers are as where that is chosen.
+    /// The path with exactly `wanted` in it. Unwanted layers are reverted in reverse order of application. Then the wanted ones
+    /// above are applied again, each merged with changes of other authors. If the path is absent and the layer that removed it
+    /// stays, nothing must be decided: it stays absent, and the layers are as if that was chosen.
     pub fn rebuild(
         &self,
         disk: Option<&Record>,
@@ -147,7 +148,7 @@ impl Stack {
             Err(_) if stays_gone() => {
                 Ok(Rebuilt { record: None, stack: self.below_removal(wanted, bytes), mixed: false })
             }
-            // What is gone holds nothing that others wrote.
+            // A missing file contains no changes of other authors.
             Ok(rebuilt) => Ok(Rebuilt { mixed: rebuilt.mixed && !is_gone, ..rebuilt }),
             clashed => clashed,
         }
@@ -165,7 +166,7 @@ impl Stack {
         let mut rest = &self.0[kept..];
         let mut left = Vec::new();
         while let Some(last) = rest.last() {
-            // A chain without anybody else's change in it goes back in one step.
+            // A chain without changes of other authors is reverted in one step.
             let mut first = rest.len() - 1;
             while first > 0 && rest[first - 1].after == rest[first].before {
                 first -= 1;
@@ -189,7 +190,7 @@ impl Stack {
         Ok(Rebuilt { record: now, stack: Self(stack), mixed })
     }
 
-    /// What stands in the way of a layer that is put forward over what is there, with these below it.
+    /// The obstacle for a layer that is applied to the current version, with these below it.
     fn clashed_by(&self, layer: &Layer, now: Option<&Record>, below: &[Layer]) -> ClashedBy {
         if self.0.iter().any(|have| have.delta == layer.delta) {
             return ClashedBy::Stays(layer.delta);
@@ -200,7 +201,7 @@ impl Stack {
         }
     }
 
-    /// The path exactly as the deltas left it when `wanted` were the ones in it, whatever others wrote.
+    /// The exact version that the deltas left when `wanted` were in it, whatever others wrote.
     pub fn checkpoint(&self, wanted: &[Layer]) -> Option<Record> {
         let kept = self.kept(wanted);
         match (wanted[kept..].last(), self.0.get(kept)) {
@@ -210,8 +211,8 @@ impl Stack {
         }
     }
 
-    /// The layers when somebody asks for what the path was with only those in `left`, which comes to be `record`. The
-    /// others stay, and do nothing any more: going back past them, and to where they were made, leaves what was put back.
+    /// The layers after a restore of the path to its version with only those in `left`, which is now `record`. The other layers
+    /// stay without effect: a rewind past them, even to before they were made, keeps the restored version.
     #[must_use]
     pub fn put_back(&self, left: Self, record: Option<&Record>) -> Self {
         let (out, into) = self.difference(&left.0);
@@ -227,8 +228,8 @@ impl Stack {
         stack
     }
 
-    /// The layers when a part of what these deltas did to a version was there already: this version holds it. What one of them
-    /// wrote and a later one wrote over does not count any more: it was never there beside that.
+    /// The layers if a part of these deltas' change was there already: `alike` is the version with that part. Text that one of
+    /// them wrote and a later one wrote over no longer counts: it was never there together with that part.
     #[must_use]
     pub(super) fn upon_alike(
         &self,
@@ -247,7 +248,7 @@ impl Stack {
         Self(layers)
     }
 
-    /// The layers when the path becomes a version that may be one of those that they left or found.
+    /// The layers for a path that gets a version which may be one of theirs, before or after.
     #[must_use]
     pub fn at_version(&self, record: Option<&Record>) -> Self {
         let left = |layer: &Layer| layer.after.as_ref() == record;
@@ -261,9 +262,8 @@ impl Stack {
         }
     }
 
-    /// The layers when only a part of what leads to `wanted` is done (case 37). What is not done of it is still its delta's: each
-    /// layer then holds what is left of it, and one with nothing left goes. What can't be told apart stays with the
-    /// layer that is higher.
+    /// The layers if only a part of the change to `wanted` is applied (case 37). The rest still belongs to its delta: each layer
+    /// then contains what is left of it, and an empty one is removed. Parts that cannot be separated stay with the higher layer.
     pub fn partly(
         &self,
         disk: Option<&Record>,
@@ -286,7 +286,7 @@ impl Stack {
         Ok(Self(layers))
     }
 
-    /// The layers, and those of `wanted` that are not among them, in path order.
+    /// The layers, and those of `wanted` that are missing, in path order.
     #[must_use]
     pub fn together(&self, wanted: &[Layer]) -> Self {
         let have = |delta| self.0.iter().any(|layer| layer.delta == delta);
@@ -296,8 +296,8 @@ impl Stack {
         Self(layers)
     }
 
-    /// The path as exactly `wanted` make it, whatever others wrote since. What a layer that stays wrote over what comes or goes
-    /// stays; nothing, where what goes can't be told from that.
+    /// The path as exactly `wanted` make it, whatever others wrote since. Text that a staying layer wrote over a leaving or
+    /// returning one stays; `None` if the leaving part cannot be separated from it.
     pub fn exact(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         let kept = self.kept(wanted);
         let (stack, whole) = self.between(wanted, Becomes::Exactly, bytes);
@@ -308,7 +308,7 @@ impl Stack {
         (whole || record.is_none()).then_some(Rebuilt { record, stack, mixed: false })
     }
 
-    /// Whether this is what these layers left; without layers, what the first one of another time found.
+    /// Whether this is the version that these layers left; without layers, the one that the first layer of `other` found.
     pub(super) fn is_just(&self, record: Option<&Record>, other: &Self) -> bool {
         match (self.0.last(), other.0.first()) {
             (Some(last), _) => last.after.as_ref() == record,
@@ -321,21 +321,22 @@ impl Stack {
         self.0.iter().rfind(|layer| layer.delta == delta).and_then(|layer| layer.after.clone())
     }
 
-    /// The layers when the path becomes what they left when `wanted` were the ones in it, whatever others wrote. What was
-    /// dropped does not come back with a layer that was made on it (case 36), and what comes in lies below what stays. What
-    /// others wrote between them stays there, too.
+    /// The layers if the path gets the version of `wanted`, whatever others wrote. A dropped change does not return with a layer
+    /// that was made on it (case 36), and a returning one is below what stays. Changes of other authors between them stay there,
+    /// too.
     #[must_use]
     pub fn exactly(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
         self.between(wanted, Becomes::Exactly, bytes).0
     }
 
-    /// The same, where a layer that stays has removed the file: those below it keep nothing else than what others and they wrote.
+    /// The same if a staying layer has removed the file: the layers below it keep only their own changes and those of other
+    /// authors.
     pub(super) fn below_removal(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
         self.between(wanted, Becomes::Nothing, bytes).0
     }
 
-    /// The same, and whether all that was dropped is out of the layers that stay. Of a file that is gone they keep nothing else
-    /// than what others and they themselves wrote.
+    /// The same, and whether all dropped changes are out of the staying layers. Of a missing file they keep only their own
+    /// changes and those of other authors.
     fn between(&self, wanted: &[Layer], file: Becomes, bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let stays = |layer: &Layer| self.0.iter().any(|have| have.delta == layer.delta);
         let (settled, whole) = self.freed(wanted, file, bytes);
@@ -356,19 +357,19 @@ impl Stack {
         (Self(layers), whole)
     }
 
-    /// The layers when what is on the disk is kept although only `wanted` should be in it: what was to be taken back counts
-    /// as somebody else's from now on. Each layer above it loses what the dropped ones did, so that it does not come back
-    /// when that layer goes or comes (case 36), and nothing that others wrote.
+    /// The layers if the version on disk is kept although only `wanted` should be in it: the changes that should be reverted
+    /// count as somebody else's from now on. Each layer above loses the dropped changes, so that they do not return with it (case
+    /// 36), and keeps changes of other authors.
     #[must_use]
     pub fn settled(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
         self.freed(wanted, Becomes::AsItIs, bytes).0
     }
 
-    /// The layers without those that are not wanted, and whether all that those did is out of them. What a layer that stays wrote
-    /// over is that layer's, and stays in those above it.
+    /// The layers without the unwanted ones, and whether their changes are out of the others completely. Text that a staying
+    /// layer wrote over belongs to that layer, and stays in those above it.
     fn freed(&self, wanted: &[Layer], file: Becomes, bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let mut stack: Vec<Layer> = Vec::new();
-        // What is to be taken out of the next layer, the last first: from one version to another each.
+        // The changes to remove from the next layer, the last first, each from one version to another.
         let mut steps: VecDeque<Step> = VecDeque::new();
         let mut all_whole = true;
         for layer in &self.0 {
@@ -392,8 +393,8 @@ impl Stack {
         (Self(stack), all_whole)
     }
 
-    /// The path with exactly `wanted`, where what goes and what comes does so from below what stays, as if it were somebody else's.
-    /// Nothing, where a part of it does not go together with what is there, or with what lies above it.
+    /// The path with exactly `wanted`, if the changes are made below the staying layers, as if they were somebody else's. `None`
+    /// if a part cannot be merged with the current version, or with the layers above.
     pub fn from_below(
         &self,
         wanted: &[Layer],
@@ -424,8 +425,8 @@ impl Stack {
         Some(Rebuilt { record: stepped(disk, &steps, bytes)?, stack: Self(stack), mixed: true })
     }
 
-    /// The path when these steps, which left it with the layers `left`, are done from below the layers that were made since.
-    /// `found` are those that it then has below them. Nothing, where one of them does not go together with what is there.
+    /// The path when these steps, which left it with the layers `left`, are made below the layers since. `found` are the layers
+    /// below them then. `None` if one of the steps cannot be merged with the current version.
     pub(super) fn stepped_below(
         &self,
         (left, found): (&Self, &Self),

@@ -1,4 +1,4 @@
-//! A folder in memory for the tests of plans, with what nobody's call wrote, what deltas left, and what was adopted; and plans in
+//! A folder in memory for the tests of plans, with versions without a call, versions of deltas, and adoptions; and plans in
 //! words. Must never be part of the program.
 
 use std::collections::HashMap;
@@ -10,18 +10,18 @@ use super::{
     Now, PathPlan, Record, Stack, Unfit, Want, WantedPath,
 };
 
-/// A folder with all that a plan looks at.
+/// A folder with the input of a plan.
 #[derive(Default)]
 pub(super) struct World {
     pub(super) tree: Tree,
     pub(super) theirs: HashMap<FilePath, Option<Record>>,
     pub(super) left: Vec<(FilePath, Option<Record>, DeltaId)>,
-    /// A file of this name can't be reached by any plan.
+    /// No plan can reach a file with this name.
     pub(super) sealed: Option<&'static str>,
 }
 
 impl World {
-    /// With what is at each path: the letters of `record`.
+    /// With these versions: the letters of `record`.
     pub(super) fn of(now: &[(&str, char)]) -> Self {
         let mut world = Self::default();
         world.tree.0.extend(now.iter().filter_map(|(name, what)| Some((path(name), record(*what)?))));
@@ -47,7 +47,7 @@ impl MergeBytes for World {
         None
     }
 
-    /// The first hunk is the bytes before with a `+`.
+    /// The first hunk is the earlier content with a `+`.
     fn part(
         &mut self,
         before: ContentHash,
@@ -94,7 +94,7 @@ impl Look for World {
     }
 }
 
-/// Layers, each told as its delta and what it found and left.
+/// Layers, each as its delta with the version before and after.
 pub(super) fn layers(told: &[(u64, &str)], grade: Grade) -> Vec<Layer> {
     let layer = |(no, versions): &(u64, &str)| {
         let mut versions = versions.chars().map(record);
@@ -104,13 +104,13 @@ pub(super) fn layers(told: &[(u64, &str)], grade: Grade) -> Vec<Layer> {
     told.iter().map(layer).collect()
 }
 
-/// A path that is wanted with layers, where it has others.
+/// A path with its current and its wanted layers.
 pub(super) fn wanted_path(name: &str, have: &[(u64, &str)], want: &[(u64, &str)]) -> WantedPath {
     let stack = Stack::new(layers(have, Grade::Seen));
     WantedPath { path: path(name), stack, want: Want::Layers(layers(want, Grade::Seen)) }
 }
 
-/// The plan of wanted paths with choices.
+/// The plan of the wanted paths with choices.
 pub(super) fn planned(
     wanted_paths: Vec<WantedPath>,
     chosen: &[(&str, Choice)],
@@ -120,7 +120,8 @@ pub(super) fn planned(
     FilePlan::new(wanted_paths, &Chosen { paths, others: None }, world)
 }
 
-/// A path of a plan in words: its verdict, what it becomes, the layers that are left, what can be chosen, and whose work is in the way.
+/// A path of a plan in words: its verdict, its new version, the layers that are left, the choices, and whose changes are in the
+/// way.
 pub(super) fn told(plan: &PathPlan) -> String {
     let change = &plan.step.change;
     let (before, after) = (letters(change.before.as_ref()), letters(change.after.as_ref()));

@@ -1,5 +1,4 @@
-//! What a plan's paths have to do with each other: a folder goes only when it is empty, and what is put back has a folder
-//! to be in.
+//! The relations between a plan's paths: a folder is removed only when it is empty, and a restored file needs its folder.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +10,12 @@ use super::record::Record;
 use super::stack::Stack;
 use super::whose::{self, Against};
 
-/// The permission bits of a folder that is missing on the way to what is put back.
+/// The permission bits of a missing folder that is created for a restored file.
 const FOLDER_MODE: u16 = 0o755;
 
 type Paths = BTreeMap<FilePath, PathPlan>;
 
-/// Folders that others use stay, and what is put back gets its folders.
+/// Folders with files of other authors stay, and restored files get their folders.
 pub(super) fn fit_folders(paths: &mut Paths, look: &mut dyn Look) {
     let names: Vec<FilePath> = paths.keys().cloned().collect();
     for name in names.iter().rev() {
@@ -30,7 +29,7 @@ pub(super) fn fit_folders(paths: &mut Paths, look: &mut dyn Look) {
     }
 }
 
-/// What is in a folder now, at any depth; `None`, where no plan can reach all of it.
+/// The current content of a folder at any depth; `None` if no plan can reach all of it.
 pub(super) fn below(folder: &FilePath, look: &mut dyn Look) -> Option<Vec<FilePath>> {
     let mut found = Vec::new();
     for child in look.children(folder) {
@@ -46,7 +45,7 @@ pub(super) fn below(folder: &FilePath, look: &mut dyn Look) -> Option<Vec<FilePa
     Some(found)
 }
 
-/// Whether a folder is instead of something else, and waits for a choice.
+/// Whether a folder is in the place of something else, and waits for a choice.
 pub(super) fn is_in_place(plan: &PathPlan) -> bool {
     let is_folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
     plan.verdict == Verdict::Conflict(Clash::Kind)
@@ -54,7 +53,7 @@ pub(super) fn is_in_place(plan: &PathPlan) -> bool {
         && !is_folder(&plan.whole)
 }
 
-/// What can't be done is not offered: a folder that holds what no plan can reach does not make way.
+/// Removes impossible choices: a folder with content that no plan can reach does not make way.
 fn sealed(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
     if !is_in_place(&paths[name]) || below(name, look).is_some() {
         return;
@@ -64,7 +63,7 @@ fn sealed(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
     plan.choices.retain(|choice| *choice != Choice::Checkpoint);
 }
 
-/// What will be at a path.
+/// The version of a path after the step.
 fn then(paths: &Paths, path: &FilePath, look: &mut dyn Look) -> Now {
     match paths.get(path) {
         Some(plan) if !matches!(plan.verdict, Verdict::NotCovered(_)) => {
@@ -74,7 +73,7 @@ fn then(paths: &Paths, path: &FilePath, look: &mut dyn Look) -> Now {
     }
 }
 
-/// A folder goes, or makes way for something else, only when nothing is left in it.
+/// A folder is removed, or makes way for something else, only when nothing is left in it.
 fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
     let change = &paths[name].step.change;
     let is_folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
@@ -87,7 +86,7 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
         None => true,
     });
     let Some(stays) = stays else { return };
-    // A folder that stays in it says why it does.
+    // The verdict of a staying folder in it says why.
     let of_child = |child: &FilePath| {
         let plan = paths.get(child).filter(|plan| plan.verdict == Verdict::NotEmpty);
         plan.and_then(|plan| plan.against).unwrap_or_else(|| whose::who_put(child, look))
@@ -105,7 +104,7 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
     plan.step.change.after = plan.step.change.before.clone();
 }
 
-/// What is put back needs a folder to be in: a missing one is made, something else in its place is a conflict.
+/// A restored file needs its folder: a missing one is created, something else in its place is a conflict.
 fn has_a_folder(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
     let change = &paths[name].step.change;
     if change.after.is_none() || change.after == change.before {
@@ -135,14 +134,14 @@ fn has_a_folder(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
     }
 }
 
-/// There has to be a folder here for what comes back into it, whatever was planned; a conflict stays one.
+/// Plans a folder here for its returning content, whatever was planned; a conflict stays one.
 fn needed(plan: &mut PathPlan) {
     if matches!(plan.verdict, Verdict::Conflict(_)) {
         return;
     }
     let change = &mut plan.step.change;
     (change.after, plan.verdict) = match &change.before {
-        // One that was to go is needed after all.
+        // It should have been removed and is needed after all.
         Some(Record::Folder { .. }) => {
             plan.against = None;
             (change.before.clone(), Verdict::NotEmpty)
@@ -152,7 +151,7 @@ fn needed(plan: &mut PathPlan) {
     };
 }
 
-/// A folder that is made for what comes back into it.
+/// A folder that is created for its returning content.
 fn made(path: FilePath) -> PathPlan {
     let change = FileChange { path: path.clone(), before: None, after: None };
     let step = PathMove { change, stack_before: Stack::default(), stack_after: Stack::default() };

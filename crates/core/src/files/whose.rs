@@ -1,5 +1,5 @@
-//! Whose work stands in the way of a plan, and what a file is after each choice: what turns of the conversation explain is never
-//! said to be somebody else's.
+//! Whose changes prevent a plan, and the version of a file after each choice. Must never attribute a change of the conversation's
+//! own turns to somebody else.
 
 use std::collections::BTreeSet;
 
@@ -9,34 +9,34 @@ use super::plan::{Choice, Look, Now, PathPlan};
 use super::record::Record;
 use super::stack::{ClashedBy, DeltaId, Layer, Stack};
 
-/// Of these layers, why nobody knows whose those are that are among `out`. A layer without an effect leaves nothing behind.
+/// Why the author of those of these layers in `out` is not known. A layer without an effect leaves nothing behind.
 pub(super) fn uncertain(stack: &Stack, out: &[DeltaId]) -> BTreeSet<Uncertain> {
     let stay =
         stack.layers().iter().filter(|layer| layer.before != layer.after && out.contains(&layer.delta));
     stay.filter_map(|layer| layer.grade.uncertain()).collect()
 }
 
-/// Whose work stands in the way.
+/// Whose changes prevent a wanted version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Against {
-    /// What this delta did later, and what stays.
+    /// A later change of this delta, which stays.
     Later(DeltaId),
-    /// What this delta did, and what is there.
+    /// This delta's change, which is there.
     There(DeltaId),
-    /// What this delta did isn't there, and what comes back was made on it.
+    /// This delta's change is missing, and the returning one was made on it.
     Missing(DeltaId),
-    /// No call: a person's edit, or that of another program, which a capture saw.
+    /// No call: an edit by a person or another program, which a capture saw.
     Hand,
-    /// Git's own folder, or its own file: what it keeps there no plan reaches, whatever program had git make it.
+    /// Git's own folder or file: no plan can change its content, whatever program had git create it.
     Git,
-    /// What captures do not cover: nobody knows who made it.
+    /// A file that captures do not cover: its author is not known.
     Uncovered,
-    /// Nothing that is known of the conversation, such as another conversation.
+    /// Nothing that the conversation knows, such as another conversation.
     Others,
 }
 
 impl Against {
-    /// The delta that it is.
+    /// Its delta.
     pub fn delta(self) -> Option<DeltaId> {
         match self {
             Self::Later(no) | Self::There(no) | Self::Missing(no) => Some(no),
@@ -45,27 +45,27 @@ impl Against {
     }
 }
 
-/// What a path is after a choice.
+/// The version of a path after a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Becomes {
-    /// As it is now; as this delta left it, where it did.
+    /// Unchanged; with the delta that left it so, if known.
     Stays(Option<DeltaId>),
-    /// Nothing is there any more.
+    /// Absent.
     Gone,
     /// As this delta left it.
     Left(DeltaId),
     /// As it was before this delta.
     Before(DeltaId),
-    /// As somebody else left it last.
+    /// As somebody else left it.
     Yours,
-    /// What all sides did, together.
+    /// The merged changes of all sides.
     Merged,
     /// A version of which nothing more is known.
     Other,
 }
 
 impl Becomes {
-    /// The delta that it is recognised by.
+    /// The delta that identifies it.
     pub fn delta(self) -> Option<DeltaId> {
         match self {
             Self::Left(no) | Self::Before(no) => Some(no),
@@ -75,7 +75,7 @@ impl Becomes {
     }
 }
 
-/// Whose work made layers clash at a path that is to have these.
+/// Whose changes made layers clash at a path with these wanted layers.
 pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mut dyn Look) -> Against {
     match by {
         ClashedBy::Stays(delta) if look.is_adopted(path, *delta) => Against::Hand,
@@ -97,7 +97,7 @@ pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mu
     }
 }
 
-/// Who left this at a path.
+/// The author of this version at a path.
 pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn Look) -> Against {
     if look.theirs(path).is_some_and(|theirs| theirs.as_ref() == record) {
         return Against::Hand;
@@ -109,7 +109,7 @@ pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn 
     }
 }
 
-/// Who put something into a folder that would go, or make way: the first of what is in it and stays.
+/// The author of the content of a folder that would be removed or make way: of the first entry that stays.
 pub(super) fn who_put(inside: &FilePath, look: &mut dyn Look) -> Against {
     match look.now(inside) {
         Now::Covered(now) => who_left(inside, now.as_ref(), look),
@@ -117,7 +117,7 @@ pub(super) fn who_put(inside: &FilePath, look: &mut dyn Look) -> Against {
     }
 }
 
-/// What a path is with this record after a choice, told by the layers that are to be in it and those that are.
+/// Identifies the version of a path with this record after a choice, by its current and its new layers.
 pub(super) fn becomes(
     (choice, record): (&Choice, Option<&Record>),
     disk: Option<&Record>,
@@ -144,17 +144,18 @@ pub(super) fn becomes(
 }
 
 impl PathPlan {
-    /// Whether somebody chose that it stays as it is.
+    /// Whether a person chose that it stays as it is.
     pub fn is_chosen(&self) -> bool {
         matches!(self.choice, Some(Choice::Skip | Choice::Disk))
     }
 
-    /// Why nobody knows whose the changes are that were to leave it and stay in it after the step; none, where no such change stays.
+    /// Why the authors of changes are not known that should leave it and are still in it after the step; empty if there are no
+    /// such changes.
     pub fn uncertain(&self) -> BTreeSet<Uncertain> {
         uncertain(&self.step.stack_after, &self.out)
     }
 
-    /// What the path is after a choice that is offered.
+    /// The version of the path after an offered choice.
     pub fn becomes(&self, choice: &Choice) -> Option<Becomes> {
         self.outcomes.iter().find(|(offered, _)| offered == choice).map(|(_, becomes)| *becomes)
     }

@@ -1,13 +1,13 @@
-//! Paths that are not covered, and why. Must never say that it is empty or missing.
+//! Paths that captures do not cover, with the reason. Must never report one as empty or missing.
 
 use super::FilePath;
 
-/// A path that is there and not covered; of a folder, all that is in it.
+/// An existing path that is not covered; for a folder, all its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncovered {
-    /// Which path.
+    /// The path.
     pub path: FilePath,
-    /// Why it isn't.
+    /// The reason.
     pub why: WhyNot,
 }
 
@@ -24,23 +24,23 @@ pub enum WhyNot {
     VirtualEnvironment,
     /// A bare git repository.
     Repository,
-    /// The folder that Retake keeps its own data in.
+    /// The folder with Retake's own data.
     DataFolder,
     /// Another file system is mounted there.
     OtherFileSystem,
-    /// A file over the limit for files.
+    /// A file larger than the limit for files.
     TooLarge,
-    /// An ignored file over the limit for ignored files.
+    /// An ignored file larger than the limit for ignored files.
     IgnoredAndLarge,
-    /// Its path is longer than the system takes, or lies in too many folders.
+    /// Its path is longer than the system accepts, or has too many folders.
     TooDeep,
     /// A FIFO, a socket or a device.
     Special,
-    /// It changed each time that it was read.
+    /// It changed during each reading.
     Unstable,
     /// It could not be read.
     Unreadable,
-    /// The version that it would get is not kept any more.
+    /// Its wanted version is no longer stored.
     NotKept,
 }
 
@@ -62,7 +62,7 @@ impl WhyNot {
         Self::NotKept,
     ];
 
-    /// Its number in stored bytes; never given to another one.
+    /// Its number in stored bytes; never used for another reason.
     pub fn code(self) -> u8 {
         Self::ALL.iter().position(|why| *why == self).expect("BUG: every reason is listed") as u8
     }
@@ -72,7 +72,7 @@ impl WhyNot {
         Self::ALL.get(usize::from(code)).copied()
     }
 
-    /// Whether what is there may still be what was there: its old record is kept, to be compared with later.
+    /// Whether it may still be unchanged: its old record is kept, to be compared later.
     pub fn is_unknown(self) -> bool {
         matches!(self, Self::OtherFileSystem | Self::Unstable | Self::Unreadable)
     }
@@ -97,7 +97,7 @@ impl WhyNot {
         }
     }
 
-    /// The reason of that name.
+    /// The reason with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|why| why.name() == name)
     }

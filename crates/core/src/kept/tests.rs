@@ -1,4 +1,4 @@
-//! Changes of what is kept, against a map with a value for each entry.
+//! Changes of `kept`, compared with a map with a value for each entry.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn path(number: u64) -> KeptPath {
     KeptPath { entry: Pos::new(0, number), workspace: WorkspaceNo(1), path: name }
 }
 
-/// What an operation does: ranges that get a value, and a path that is kept or given back.
+/// An operation: ranges that get a value, and a path that is kept or returned.
 type Step = (Vec<(u64, u64, Keep)>, u64);
 
 fn change(kept: &Kept, (sets, number): &Step) -> KeptChange {
@@ -76,7 +76,8 @@ fn a_later_change_of_the_same_operation_can_revert_an_earlier_one() {
     assert_eq!((after.entries, after.paths), (kept.entries, kept.paths));
 }
 
-/// What a script leaves: the path, the entries whose changes belong in the files, those adopted and taken out, and single paths.
+/// The result of a script: the path, the entries whose changes are wanted in the files, those adopted and taken out, and single
+/// paths.
 fn kept(log: &Log) -> String {
     let wanted = log.now.wanted_entries();
     for seq in 1..=log.now.tree.last() {
@@ -101,7 +102,7 @@ fn files_belong_to_the_turns_of_the_path_until_one_half_moves_alone() {
         ("uaua; rewind 3", "1-2 | 1-2"),
         ("uaua; drop 3-4", "1-4 | 1-2"),
         ("uaua; hide 3-4", "1-4 | 1-4"),
-        // The conversation alone goes back: the files stay as they are, for good.
+        // The conversation alone goes back: the files are adopted as they are.
         ("uaua; conversation: rewind 3", "1-2 | 1-4 +3-4"),
         ("uaua; conversation: rewind 3; ua", "1-2 5-6 | 1-6 +3-4"),
         ("uaua; conversation: rewind 3; rewind 1", " | 3-4 +3-4"),
@@ -116,7 +117,7 @@ fn files_belong_to_the_turns_of_the_path_until_one_half_moves_alone() {
         // The conversation follows: the files stay as they are.
         ("uaua; files: rewind 3; conversation: rewind 3", "1-2 | 1-2 -3-4"),
         ("uaua; conversation: rewind 3; files: rewind 1", "1-2 | 3-4 -1-2 +3-4"),
-        // Undo, redo and restore return to exactly what was recorded.
+        // Undo, redo and restore return to the recorded state exactly.
         ("uaua; conversation: rewind 3; undo", "1-4 | 1-4"),
         ("uaua; conversation: rewind 3; undo; redo", "1-2 | 1-4 +3-4"),
         ("uaua; files: rewind 3; undo", "1-4 | 1-4"),
@@ -126,7 +127,7 @@ fn files_belong_to_the_turns_of_the_path_until_one_half_moves_alone() {
         ("uaua; conversation: rewind 3; ua; restore 1.4", "1-2 | 1-4 +3-4"),
         ("uaua; files: rewind 3; files: rewind 1; restore 1.4", "1-4 | 1-2 -3-4"),
         ("uaua; conversation: rewind 3; compensate 1", "1-4 | 1-4"),
-        // A new checkout or choice: the turns that it brings belong to themselves again.
+        // A new checkout or choice: the turns that it brings get their changes back.
         ("uaua; conversation: rewind 3; checkout 4", "1-4 | 1-4"),
         ("uaua; conversation: rewind 3; checkout 3", "1-3 | 1-4 +4"),
         ("uaua; files: rewind 3; rewind 3; checkout 4", "1-4 | 1-4"),
@@ -166,11 +167,11 @@ fn undecided_paths_of_earlier_steps_stay_as_on_disk() {
     let part = |from, to| Path::from_spans([Span::new(0, from, to)]);
     let none = Path::default;
     let rows = [
-        // It is said to be in the files and is not: the conversation that goes back adopts nothing of it.
+        // It is recorded as in the files and is not: the conversation that goes back adopts nothing of it.
         ("uaua", "rewind 3", Undecided { there: none(), missing: part(3, 3) }, "1-2 | 1-2 4 +4"),
         ("uaua", "rewind 3", Undecided { there: none(), missing: part(1, 2) }, "1-2 | 1-4 +3-4"),
         ("uaua", "rewind 3", Undecided { there: part(3, 4), missing: none() }, "1-2 | 1-4 +3-4"),
-        // It is in the files already: the conversation that comes back takes nothing of it out.
+        // It is in the files already: the conversation that comes back removes nothing of it.
         ("uaua; rewind 3", "checkout 4", Undecided { there: part(3, 3), missing: none() }, "1-4 | 1-3 -4"),
         ("uaua; rewind 3", "checkout 4", Undecided { there: none(), missing: part(3, 4) }, "1-4 | 1-2 -3-4"),
     ];
@@ -239,7 +240,7 @@ fn single_paths_are_kept_with_a_step_and_returned_with_a_checkout() {
     assert_eq!(step(&mut log, "rewind 1", adopting(&[2, 3])), " |  f2@2 f3@3 f4@4");
     let second = log.op(OpNo(2)).expect("it is there").kept;
     assert_eq!((second.adopted, second.before), (vec![path(2)], Some(OpNo(1))));
-    // Of a checkout that brings the entries back, those that are chosen again stay kept.
+    // After a checkout that brings the entries back, those that are chosen again stay kept.
     assert_eq!(step(&mut log, "checkout 3", adopting(&[2])), "1-3 | 1-3 f2@2 f4@4");
     assert_eq!(step(&mut log, "undo", KeptChange::default()), " |  f2@2 f3@3 f4@4");
     assert_eq!(step(&mut log, "undo 2", KeptChange::default()), "1-4 | 1-4");

@@ -1,5 +1,5 @@
-//! A command line as the commands that it runs, for rules: `a && b | c` is three. Rules that allow see only lines that are
-//! proven plain ([`plain_line_in`]); for those that deny or ask, every other line is read too, as well as it can be. Must never
+//! A command line as the commands that it runs, for rules: `a && b | c` is three. Rules that allow only match lines that are
+//! proven plain ([`plain_line_in`]); for rules that deny or ask, all other lines are parsed too, as far as possible. Must never
 //! run or expand anything.
 
 mod caught;
@@ -13,17 +13,17 @@ use crate::shell_line::{Begins, PlainCommand, WordKind, plain_line_in};
 /// One of the commands of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Its words, without quotes.
+    /// Its words without quotes.
     words: Vec<String>,
-    /// So many of the first words are what the program is given, whatever else the shell does to the line. None, where the
-    /// line was not proven plain.
+    /// The number of first words that the program certainly gets, whatever the shell does to the rest of the line. None if the
+    /// line is not proven plain.
     fixed: usize,
 }
 
-/// Words of the shell that the command which follows belongs to.
+/// Shell keywords before a command.
 const KEYWORDS: &[&str] = &["!", "{", "do", "elif", "else", "if", "then", "until", "while"];
 
-/// How deep command lines within command lines are read; deeper ones are not plain.
+/// The deepest nesting of command lines that is parsed; deeper ones are not plain.
 const DEPTH: usize = 4;
 
 impl Part {
@@ -32,13 +32,13 @@ impl Part {
         Self { words: command.words.into_iter().map(|word| word.text).collect(), fixed }
     }
 
-    /// Whether it is for sure a command that begins with these words; `*` in one of them stands for any letters.
+    /// Whether the command certainly begins with these words; `*` in one of them matches any letters.
     pub(super) fn begins(&self, prefix: &str) -> bool {
         begins(&self.words[..self.fixed], prefix)
     }
 
-    /// The same for a rule that is to catch it. It also looks behind `sudo`, `env` and the like, and accepts another path
-    /// to the program, and options before a word of the rule.
+    /// The same for a rule that denies or asks. It also looks behind `sudo`, `env` and similar, and accepts another path to the
+    /// program, and options before a word of the rule.
     pub(super) fn is_caught(&self, prefix: &str) -> bool {
         let assigned = self.words.iter().take_while(|word| is_assignment(word)).count();
         let words = &self.words[assigned..];
@@ -48,8 +48,8 @@ impl Part {
         (0..starts.min(words.len())).any(|start| caught::catches(&words[start..], prefix))
     }
 
-    /// Rules for it, from narrow to wide: words that say what it does and, where it is not one that runs others, its name. None
-    /// that a rule would read otherwise.
+    /// Rules for it, from narrow to wide: the words that tell what it does and, unless it runs other programs, its name. None
+    /// that a rule would interpret in another way.
     pub(super) fn rules(&self) -> Vec<String> {
         let words = strs(&self.words);
         let name = runners::says_itself(&words).then_some(1);
@@ -62,8 +62,8 @@ impl Part {
     }
 }
 
-/// Whether these words of a rule name a program that runs others or code, and not what it is to run: whatever is behind them is
-/// allowed.
+/// Whether these words of a rule name a program that runs other programs or code, without what it runs: then anything after
+/// them is allowed.
 pub(super) fn allows_anything(rule: &str) -> bool {
     let words: Vec<&str> = rule.split_whitespace().collect();
     !words.is_empty() && !runners::says_itself(&words) && runners::telling(&words).is_none()

@@ -1,5 +1,5 @@
-//! What a call touches, thing by thing, and whether a rule fits one of them. A rule that allows fits only what is plainly
-//! meant by it; one that asks or denies also what might be. Must never look at a file.
+//! The parts that a call touches, and whether a rule matches one of them. A rule that allows matches only certain cases;
+//! one that asks or denies also possible ones. Must never read a file.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,21 +9,21 @@ use super::{Rule, Ruling, glob};
 use crate::effect::{Intent, Touch};
 use crate::shell_line::Begins;
 
-/// What a rule names instead of a tool, to speak of commands that reach the network.
+/// The name in place of a tool in rules for commands with network access.
 pub(super) const NETWORK: &str = "network";
 
-/// One thing that a call touches.
+/// One part of what a call touches.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// A call without anything to look at.
+    /// A call that touches nothing.
     Nothing,
-    /// Only its server knows what.
+    /// Only its server knows.
     Unknown,
     /// A file or a folder.
     Path {
-        /// It, without `.` and `..`.
+        /// The path, without `.` and `..`.
         path: PathBuf,
-        /// Whether its name goes through `..`, which may lead elsewhere than it seems.
+        /// Whether its name contains `..`, which may lead to another place.
         back: bool,
         /// Whether it is written.
         write: bool,
@@ -32,9 +32,9 @@ pub(super) enum Piece {
     },
     /// A command of a command line.
     Command {
-        /// It.
+        /// The command.
         part: Part,
-        /// Whether it reaches the network.
+        /// Whether it can reach the network.
         network: bool,
     },
     /// An address.
@@ -42,7 +42,7 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    /// Whether it is more than reading, whatever the class of the call is.
+    /// Whether it does more than read, whatever the class of the call is.
     pub(super) fn may_write(&self) -> bool {
         matches!(self, Self::Path { write: true, .. })
     }
@@ -53,7 +53,7 @@ impl Piece {
     }
 }
 
-/// What a call touches; at least one piece.
+/// The parts that a call touches; at least one.
 pub(super) fn pieces(intent: &Intent, roots: &[PathBuf]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for touch in &intent.touches {
@@ -69,20 +69,20 @@ pub(super) fn pieces(intent: &Intent, roots: &[PathBuf]) -> Vec<Piece> {
                 let parts = command::parts(line, begins).into_iter();
                 pieces.extend(parts.map(|part| Piece::Command { part, network }));
             }
-            // Said of the commands.
+            // These describe the commands.
             Touch::Network | Touch::Elsewhere => {}
             Touch::Url(url) => pieces.push(Piece::Host(Host::of(url))),
             Touch::Other => pieces.push(Piece::Unknown),
         }
     }
     if pieces.is_empty() {
-        // An empty command line is a call like any other.
+        // A call with an empty command line is an ordinary call.
         pieces.push(if intent.touches.is_empty() { Piece::Nothing } else { Piece::Unknown });
     }
     pieces
 }
 
-/// A path that is touched.
+/// A touched path.
 pub(super) fn path_piece(path: &Path, write: bool, roots: &[PathBuf]) -> Piece {
     let mut straight = PathBuf::new();
     let mut back = false;
@@ -100,10 +100,10 @@ pub(super) fn path_piece(path: &Path, write: bool, roots: &[PathBuf]) -> Piece {
     Piece::Path { path: straight, back, write, inside }
 }
 
-/// Whether a rule fits.
+/// Whether a rule matches.
 pub(super) fn fits(rule: &Rule, tool: &str, piece: &Piece, root: &Path) -> bool {
     let allows = rule.ruling == Ruling::Allow;
-    // No rule for a tool grants network; one that forbids the tool or the network forbids both together.
+    // No rule for a tool allows the network; one that denies the tool or the network denies both together.
     let is_for = match piece {
         Piece::Command { network: true, .. } => {
             glob::word(&rule.tool, NETWORK) || !allows && glob::word(&rule.tool, tool)
@@ -124,12 +124,12 @@ pub(super) fn fits(rule: &Rule, tool: &str, piece: &Piece, root: &Path) -> bool 
         Piece::Host(host) => host.is(what),
         Piece::Path { back: true, .. } if allows => false,
         Piece::Path { path, .. } if allows => path_fits(what, path, root),
-        // A folder that is named means what lies below it, too.
+        // A named folder includes everything below it.
         Piece::Path { path, .. } => path.ancestors().any(|path| path_fits(what, path, root)),
     }
 }
 
-/// Whether a path fits a glob, which is relative to the root unless it begins with `/`.
+/// Whether a path matches a glob, which is relative to the root unless it begins with `/`.
 fn path_fits(what: &str, path: &Path, root: &Path) -> bool {
     let below = if what.starts_with('/') { path.strip_prefix("/") } else { path.strip_prefix(root) };
     let Ok(below) = below else {

@@ -1,20 +1,20 @@
-//! Patterns: `*` and `?` within a name, `**` for any number of folders. Linear in what is matched, so that no pattern can
-//! take long; must never look at a file.
+//! Patterns: `*` and `?` within a name, `**` for any number of folders. Linear in the length of the text, so that no
+//! pattern can take long; must never read a file.
 
-/// Whether a name fits a pattern in which `*` stands for any letters and `?` for one.
+/// Whether a name matches a pattern in which `*` stands for any letters and `?` for one.
 pub(super) fn word(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     starred(&pattern, &name, |c| *c == '*', |p, c| *p == '?' || p == c)
 }
 
-/// Whether a path, in its names, fits a glob. Without names the path is the folder that globs begin at.
+/// Whether a path, as its names, matches a glob. Without names the path is the folder at which globs begin.
 pub(super) fn path(glob: &str, names: &[&str]) -> bool {
     let glob: Vec<&str> = glob.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
     starred(&glob, names, |name| *name == "**", |pattern, name| word(pattern, name))
 }
 
-/// Matches with stars: on a mismatch the latest star takes one more. Earlier stars never need to.
+/// Matches stars: on a mismatch the latest star takes one more. Earlier stars never need to.
 fn starred<P, T>(
     pattern: &[P],
     text: &[T],

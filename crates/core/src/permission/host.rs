@@ -1,19 +1,19 @@
-//! The host of an address, for rules: `example.org`, `*.example.org`. It reads only what every reader of addresses takes for
-//! the same host; must never take a part of a path or of a password for one.
+//! The host of an address, for rules: `example.org`, `*.example.org`. Accepts only a host on which all URL parsers agree.
+//! Must never mistake a part of a path or of a password for a host.
 
 /// The host of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Host {
-    /// Small letters, without user, port and a dot at the end.
+    /// Lower case, without user, port and final dot.
     name: String,
-    /// Whether all who read the address read the same host.
+    /// Whether all URL parsers read the same host.
     pub(super) plain: bool,
 }
 
 impl Host {
-    /// Of an address.
+    /// The host of an address.
     pub(super) fn of(url: &str) -> Self {
-        // Readers of addresses drop these wherever they stand, and take `\` for `/`.
+        // URL parsers ignore these anywhere, and treat `\` as `/`.
         let cleaned: String = url.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
         let cleaned = cleaned.trim().replace('\\', "/");
         let (scheme, rest) = cleaned.split_once("://").unwrap_or(("", ""));
@@ -40,7 +40,7 @@ impl Host {
         &self.name
     }
 
-    /// Whether it is the host of a rule. `*.example.org` is every host below `example.org`, not that one.
+    /// Whether it matches the host of a rule. `*.example.org` is every host below `example.org`, not that one.
     pub(super) fn is(&self, rule: &str) -> bool {
         let rule = rule.trim_end_matches('.').to_lowercase();
         match rule.strip_prefix("*.") {

@@ -1,4 +1,4 @@
-//! The rules that a person is offered for a call that is asked about. None is offered that would not allow it.
+//! The rules that are suggested in an approval request. Must never suggest one that would not allow the call.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use super::{Permission, Rule, Ruling, Settled};
 use crate::effect::{Intent, Touch};
 
 impl Permission {
-    /// Rules that would allow this call unasked, and more like it, from narrow to wide. None where a rule wants it asked, nor where
-    /// it may run as it is: then no rule is what it lacks.
+    /// Rules that would allow this call and similar ones without an approval, from narrow to wide. None if a rule asks, or if the
+    /// call may run already: then no rule is missing.
     pub fn offers(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> Vec<Rule> {
         if self.settle(tool, intent, roots) == Settled::Allow {
             return Vec::new();
@@ -31,7 +31,7 @@ impl Permission {
         offers
     }
 
-    /// The same with one rule more.
+    /// The same with one more rule.
     pub(super) fn with(&self, rule: &Rule) -> Self {
         let mut with = self.clone();
         with.rules.push(rule.clone());
@@ -56,7 +56,7 @@ fn host(piece: &Piece) -> Option<String> {
     }
 }
 
-/// The folder that all paths lie in, as a glob of what is below it.
+/// The common folder of all paths, as a glob of everything below it.
 fn folder(pieces: &[Piece], roots: &[PathBuf]) -> Option<String> {
     let mut folders = pieces.iter().filter_map(|piece| match piece {
         Piece::Path { path, .. } => Some(path.parent().unwrap_or(path)),
@@ -69,14 +69,14 @@ fn folder(pieces: &[Piece], roots: &[PathBuf]) -> Option<String> {
         }
     }
     let below = roots.first().and_then(|root| common.strip_prefix(root).ok());
-    // Its own letters would stand for any: a glob can't say that they don't.
+    // Its own `*` or `?` would match any letters: a glob cannot escape them.
     if below.unwrap_or(common).to_str()?.contains(['*', '?']) {
         return None;
     }
     match below {
         Some(below) if below == Path::new("") => Some("**".to_owned()),
         Some(below) => Some(format!("{}/**", below.to_str()?)),
-        // The whole disk is no folder of anything.
+        // The root of the disk is not a common folder.
         None if common == Path::new("/") => None,
         None => Some(format!("{}/**", common.to_str()?)),
     }

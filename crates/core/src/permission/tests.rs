@@ -1,4 +1,4 @@
-//! Permissions as a table, and what holds of all of them.
+//! Permissions as a table, and rules for all of them.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ fn roots() -> Vec<PathBuf> {
     vec![ROOT.into(), "/srv/other".into()]
 }
 
-/// A call as the table writes it: `read PATH`, `write PATH…`, `$ COMMAND`, `get URL`, `mcp`, `todo`.
+/// A call in the table's form: `read PATH`, `write PATH…`, `$ COMMAND`, `get URL`, `mcp`, `todo`.
 fn call(text: &str) -> (String, Intent) {
     let (tool, rest) = text.split_once(' ').unwrap_or((text, ""));
     let paths = || rest.split(' ').map(|path| PathBuf::from(ROOT).join(path));
@@ -29,7 +29,7 @@ fn call(text: &str) -> (String, Intent) {
         }
         // From another folder than the root.
         "away" => ("shell", EffectClass::External, vec![Touch::Command(rest.to_owned()), Touch::Elsewhere]),
-        // A command that its tool knows only to read.
+        // A command that its tool classifies as reading only.
         "%" => ("shell", EffectClass::None, vec![Touch::Command(rest.to_owned())]),
         "get" => ("fetch", EffectClass::None, vec![Touch::Url(rest.to_owned())]),
         "mcp" => ("notes__add", EffectClass::External, vec![Touch::Other]),
@@ -205,7 +205,7 @@ fn rules_for_commands() {
     ]);
 }
 
-/// The first command of each is allowed; what else the line does is not.
+/// The first command of each is allowed; other parts of the line are not.
 #[test]
 fn trial_19_a_rule_for_a_command_allows_nothing_else() {
     let rules = ["allow shell(cargo test)", "allow shell(echo)", "allow shell(printf)", "allow shell(test)"];
@@ -241,7 +241,7 @@ fn trial_19_a_rule_for_a_command_allows_nothing_else() {
     }
 }
 
-/// What a word becomes when it runs is not what a rule was given for.
+/// A word that is expanded at run time does not match a rule.
 #[test]
 fn trial_19_a_pattern_or_a_variable_is_no_word_of_a_rule() {
     check(&[

@@ -1,5 +1,5 @@
-//! Rules as texts: `allow shell(git push)`, `deny write(/etc/**)`, `ask fetch(example.org)`. What is printed is read back as
-//! the same rule.
+//! Rules as texts: `allow shell(git push)`, `deny write(/etc/**)`, `ask fetch(example.org)`. A printed rule is parsed back to the
+//! same rule.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::fit::NETWORK;
 use super::{Rule, Ruling, command};
 
-/// A text that is no rule.
+/// A text that is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text:?} is no rule: {why}")]
 pub struct BadRule {
@@ -18,18 +18,18 @@ pub struct BadRule {
 }
 
 impl BadRule {
-    /// Why it is none, without the text.
+    /// The error, without the text.
     pub fn why(&self) -> &'static str {
         self.why
     }
 
-    /// What a rule looks like.
+    /// The form of a rule.
     pub const HINT: &'static str = "a rule is a tool, or a tool with a path, the first words of a command, or a host: edit, \
                                     write(src/**), shell(git push), fetch(*.example.org). The rule network(git push) lets the command reach the network";
 }
 
 impl Rule {
-    /// The rule of a text without its first word, such as `shell(git push)`.
+    /// Parses a rule without its first word, such as `shell(git push)`.
     pub fn read(ruling: Ruling, text: &str) -> Result<Self, BadRule> {
         let bad = |why| BadRule { text: text.to_owned(), why };
         let trimmed = text.trim();
@@ -57,7 +57,8 @@ impl Rule {
         Ok(Self { ruling, tool: tool.to_owned(), what: what.map(str::to_owned) })
     }
 
-    /// Whether it allows any command, though it names a program: one that runs others or code, as `shell(bash -c)` or `shell(env)`.
+    /// Whether it allows any command although it names a program: one that runs other programs or code, as `shell(bash -c)` or
+    /// `shell(env)`.
     pub fn allows_anything(&self) -> bool {
         let is_of_commands = matches!(self.tool.as_str(), "shell" | NETWORK);
         let what = self.what.as_deref().filter(|_| is_of_commands && self.ruling == Ruling::Allow);

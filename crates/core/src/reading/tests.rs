@@ -1,4 +1,4 @@
-//! What each reading shows of a state, as tables.
+//! The content of each projection of a state, as tables.
 
 use super::*;
 use crate::conversation::Commit;
@@ -6,7 +6,7 @@ use crate::entry::Totals;
 use crate::id::OpNo;
 use crate::testing::{Log, check};
 
-/// The timeline: what is excluded in brackets, what a fold covers with its number.
+/// The timeline: excluded entries in brackets, covered ones with the fold's number.
 fn timeline(log: &Log) -> String {
     let piece = |piece: &Piece| {
         let fold = piece.fold.map_or(String::new(), |fold| format!("f{}", fold.op));
@@ -61,7 +61,7 @@ fn people_see_what_is_normal_and_what_is_excluded() {
             ("uaua; rewind 3; ua; fold 2-5 sum", "1 2f2 5f2 6"),
             ("ucra; fold 1-2 sum", "1-3f1 4"),
             ("ucra; fold 3-4 sum", "1 2-4f1"),
-            // Folds may touch, in whichever order they were made; of those that share an entry the latest counts.
+            // Folds may touch, in any order of creation; of those that share an entry the latest counts.
             ("uaua; fold 3-4 sum; fold 1-2 sum", "1-2f2 3-4f1"),
             ("uauaua; hide 2; fold 1-3 sum; fold 3-4 sum", "1 3-4f3 5-6"),
             ("uauaua; hide 2; fold 3-5 sum; fold 4-5 sum", "1 3 4-5f3 6"),
@@ -87,7 +87,7 @@ fn the_model_sees_summaries_in_the_place_of_what_they_cover() {
             ("uaua; exclude 2-3", "1 4"),
             ("uaua; fold 1-2 sum", "f1 3-4"),
             ("uaua; fold 2-3 sum; exclude 4", "1 f1"),
-            // One summary, though what it covers is in two places.
+            // One summary, though its entries are in two places.
             ("uaua; exclude 2; fold 1-3 sum", "f2 4"),
             ("uaua; fold 1-2 sum; fold 3-4 sum", "f1 f2"),
             ("uaua; fold 1-2 sum; hide 1", "2-4"),
@@ -116,7 +116,7 @@ fn a_search_shows_what_people_see_and_more_only_where_it_is_asked_for() {
     assert_eq!(log.now.export(), log.now.timeline(), "an export takes along what people see");
 }
 
-/// What the plan of the last step says: gone, came, lifted and new folds, the text that returns to the composer.
+/// The plan of the last step: gone, came, lifted and new folds, the text for the composer.
 fn plan(script: &str) -> String {
     let (before, last) = script.rsplit_once(';').expect("two steps");
     let log = Log::after(before);
@@ -171,7 +171,7 @@ fn a_plan_says_what_goes_what_comes_and_what_returns_to_the_composer() {
         ("uaua; fold 1-2 sum; fold 1-4 all", "-f1 +f2"),
         ("uaua; fold 1-2 sum; rewind 1", "-1-4 (4/0/2) -f1 composer 1"),
         ("uau; compensate t3", "-3 (1/0/1) composer 3"),
-        // The new words of an edit that came to nothing return, though the old ones are there again.
+        // The new message of a compensated edit returns, although the old one is there again.
         ("uaua; edit 3; u; compensate 1", "-5 (1/0/1) +3-4 (2/0/1) composer 5"),
         ("uaua; rewind 3; compensate 1", "+3-4 (2/0/1)"),
         // A redo that hides the prompt again returns nothing.
@@ -191,7 +191,7 @@ fn marks_of_a_later_state_are_counted_where_they_differ() {
     assert_eq!(pairs(log.was.len() - 1), []);
 }
 
-/// What is marked, newest first: mark, number of the turn, entries, and what they come to.
+/// The marked entries, newest first: mark, number of the turn, entries, and their totals.
 fn marked(log: &Log, before: Option<u64>, limit: usize) -> String {
     let before = before.map(|seq| Pos::new(log.now.tree.depth(), seq));
     let pieces = log.now.marked(log, before, limit).expect("all rows are there");

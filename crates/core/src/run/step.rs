@@ -1,4 +1,4 @@
-//! The step: what is there and what happens, to what is there then and what is to be done. It does nothing itself.
+//! The step: from runs and an input to the next runs and effects. It must do nothing itself.
 
 use super::{
     Fence, MOST_WORDS, NewRun, Run, RunGround, RunNo, RunRefusal, RunState, Runs, STALE_AFTER_MS, Steer,
@@ -6,68 +6,68 @@ use super::{
 };
 use crate::id::Time;
 
-/// Something that happens to the runs of a conversation.
+/// An input for the runs of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunInput {
-    /// Somebody asks for one.
+    /// A run is requested.
     Enqueue(NewRun, Time),
-    /// The words that wait, `.0`, are made ready to be said as `.1`.
+    /// The waiting messages, `.0`, are prepared to be sent as `.1`.
     Ready(Vec<Words>, Vec<Words>, Time),
-    /// The one that waits is to run.
+    /// The waiting run is claimed.
     Claim(Time),
-    /// The running one takes in the words of the one that waits to join it.
+    /// The running one takes the messages of the one that waits to join it.
     Join(Fence, Time),
-    /// A sign of life.
+    /// The claim is renewed.
     Beat(Fence, Time),
-    /// The running one is to stop.
+    /// The running one must stop.
     Cancel(Time),
-    /// The one that waits is not wanted any more.
+    /// The waiting one is withdrawn.
     Unqueue(Time),
-    /// The running one is over.
+    /// The running one has ended.
     End(Fence, RunEnding, Time),
-    /// An owner begins: what another one has left running is over.
+    /// A new owner begins: a run of an earlier owner is over.
     Lost(Time),
-    /// The tip was moved: what stood on what was there is over.
+    /// The tip moved: runs for the old tip are over.
     Moved(Time),
-    /// Marks were changed.
+    /// Marks changed.
     Marked(Time),
 }
 
-/// How a run says that it ended.
+/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunEnding {
     /// Its answer is stored.
     Succeeded,
-    /// It failed, for this reason: a stable word.
+    /// It failed, with this reason: a stable word.
     Failed(String),
     /// It was stopped.
     Canceled,
 }
 
-/// What is to be done.
+/// An effect to carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunEffect {
-    /// These words are said, in the same transaction.
+    /// Append these messages, in the same transaction.
     Say(Words),
-    /// The run with this number begins, with this fence.
+    /// Begin the run with this number and this fence.
     Start(RunNo, Fence),
-    /// The worker that carries out the run with this fence stops.
+    /// Stop the worker of the run with this fence.
     Stop(Fence),
 }
 
-/// What a step comes to.
+/// The result of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stepped {
-    /// What is live then.
+    /// The live runs after it.
     pub runs: Runs,
-    /// Runs that are over by it.
+    /// Runs that it ended.
     pub over: Vec<Run>,
-    /// What is to be done, in this order.
+    /// The effects, in this order.
     pub effects: Vec<RunEffect>,
 }
 
 impl Runs {
-    /// Takes a step. Total and pure; a refusal changes nothing.
+    /// Makes a step. Total and pure; a refusal changes nothing.
     pub fn step(&self, input: RunInput, ground: &RunGround<'_>) -> Result<Stepped, RunRefusal> {
         let mut next = Stepped { runs: self.clone(), ..Stepped::default() };
         match input {
@@ -117,7 +117,7 @@ impl Stepped {
                 return Err(RunRefusal::TooManyWords);
             }
             (Some(queued), Some(words)) => {
-                // An answer to what is there now answers these words as well.
+                // An answer to the current path answers these messages, too.
                 if queued.words.is_empty() {
                     queued.tail = Tail { entry: seen, ..tail };
                 }
@@ -196,7 +196,7 @@ impl Stepped {
 
     fn cancel(&mut self, now: Time) -> Result<(), RunRefusal> {
         let run = self.runs.running.as_mut().ok_or(RunRefusal::NothingRuns)?;
-        // The first to ask counts.
+        // The first stop request counts.
         run.cancel.get_or_insert(now);
         let stop = RunEffect::Stop(run.fence);
         self.effects.push(stop);
@@ -217,7 +217,7 @@ impl Stepped {
             RunEnding::Failed(why) => self.over(run, RunState::Failed, Some(&why), now),
             RunEnding::Canceled => self.over(run, RunState::Canceled, Some("stopped"), now),
         }
-        // What it has said itself is expected by the one that waits.
+        // The waiting run expects the entries of the running one.
         if let Some(queued) = self.runs.queued.as_mut().filter(|run| run.words.is_empty()) {
             queued.tail = ground.tail;
         }
@@ -250,7 +250,7 @@ impl Stepped {
     }
 }
 
-/// Why a run that waits can't run on what is there.
+/// Why a waiting run cannot run in the current state.
 fn skipped(run: &Run, ground: &RunGround<'_>) -> Option<&'static str> {
     if run.words.is_empty() {
         return (run.tail != ground.tail).then_some("expected_last_message_mismatch");

@@ -1,4 +1,5 @@
-//! Every state and transition, and random interleavings of askers, drivers, crashes, steps back and stale writers.
+//! Every state and transition, and random interleavings of clients, workers, crashes, rewinds and outdated
+//! writers.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,7 @@ fn tail(seq: u64) -> Tail {
     Tail { entry: Some(Pos::new(0, seq)), alternatives: 1, mark: Mark::Normal }
 }
 
-/// Takes steps on a conversation that ends with entry 1, by owner 1.
+/// Makes steps in a conversation that ends with entry 1, by owner 1.
 fn steps(inputs: impl IntoIterator<Item = RunInput>) -> Result<Stepped, RunRefusal> {
     let mut at = Stepped::default();
     for input in inputs {
@@ -135,14 +136,14 @@ fn a_claimed_run_is_alive_from_its_claim_on() {
 fn words_stand_on_what_their_author_saw() {
     let seen = || NewRun { seen: Some(Pos::new(0, 1)), ..say("a", Steer::Queue) };
     let enqueue = |runs: &Runs| on(runs, tail(2), 1, RunInput::Enqueue(seen(), T)).unwrap().runs;
-    // Also where an answer to what is there was asked for before.
+    // Even if an answer to the current path was requested before.
     for queued in [enqueue(&Runs::default()), enqueue(&steps([asked()]).unwrap().runs)] {
         let stepped = on(&queued, tail(1), 1, RunInput::Claim(T)).unwrap();
         assert_eq!(told(&stepped), ["say a", "start 1 with 1"], "what was said since was taken back");
     }
 }
 
-/// What waits is listed as a whole: it has a bound.
+/// Waiting messages are listed as a whole, so their number is limited.
 #[test]
 fn trial_17_number_of_waiting_messages_is_limited() {
     let say = |number: usize| RunInput::Enqueue(say(&number.to_string(), Steer::Queue), T);
@@ -166,7 +167,7 @@ fn messages_wait_join_or_interrupt_a_run() {
     let end = RunInput::End(F1, RunEnding::Canceled, T);
     let both = vec![said("a", Steer::Queue), said("b", Steer::Interrupt), end, RunInput::Claim(T)];
     check(then(both), &["say a", "say b", "start 2 with 2"]);
-    // With nothing to join or to interrupt they begin a run.
+    // With nothing to join or to interrupt, they begin a run.
     for steer in Steer::ALL {
         check(vec![said("a", steer), RunInput::Claim(T)], &["say a", "start 1 with 1"]);
         assert_eq!(Steer::from_name(steer.name()), Some(steer));
@@ -202,7 +203,7 @@ fn a_run_that_waits_is_skipped_when_what_it_answers_is_another() {
         let stepped = on(&queued, other, 1, RunInput::Claim(T)).unwrap();
         assert_eq!(told(&stepped), ["1 skipped expected_last_message_mismatch"], "{other:?}");
     }
-    // Words need only what their author saw.
+    // A message only needs the entry that its author saw.
     let seen = NewRun { seen: Some(Pos::new(0, 2)), ..say("a", Steer::Queue) };
     let queued = on(&Runs::default(), tail(2), 1, RunInput::Enqueue(seen, T)).unwrap().runs;
     assert_eq!(told(&on(&queued, tail(9), 1, RunInput::Claim(T)).unwrap()), ["say a", "start 1 with 1"]);
@@ -255,7 +256,7 @@ fn hiding_what_is_answered_stops_the_answer() {
     assert_eq!(marked(Mark::Dropped), ["1 canceled message_hidden", "stop 1"]);
 }
 
-/// What may happen, with numbers that the world makes sense of.
+/// A possible action, with numbers that the world interprets.
 #[derive(Clone, Debug)]
 enum Act {
     Say(Steer, bool),
@@ -292,11 +293,11 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A conversation as the machine sees it, and what must hold of it.
+/// A conversation as the machine sees it, with its invariants.
 #[derive(Default)]
 struct World {
     runs: Runs,
-    /// Entries on the path, as numbers that never come twice.
+    /// Entries on the path, as unique numbers.
     path: Vec<u64>,
     entries: u64,
     hidden: BTreeSet<u64>,
@@ -319,7 +320,7 @@ impl World {
         self.path.push(self.entries);
     }
 
-    /// The fence of somebody who writes: now and then of one who should not any more.
+    /// The fence of a writer: sometimes of an outdated one.
     fn fence(&self, age: u64) -> Fence {
         Fence(self.runs.fence.0.saturating_sub(age))
     }
@@ -416,7 +417,7 @@ impl World {
         assert!(self.kept.is_disjoint(&self.said), "said, and kept as not said");
     }
 
-    /// Whatever is there can be brought to an end: nothing is stuck.
+    /// Any state can be brought to an end: nothing is stuck.
     fn comes_to_an_end(&mut self) {
         for _ in 0..2 {
             if let Some(running) = &self.runs.running {

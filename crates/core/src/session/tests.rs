@@ -1,4 +1,5 @@
-//! A session against the rules of its waits: what is granted, to whom, and that nobody waits for what is so.
+//! A session compared with the rules of its waits: which access is granted to whom, and that nobody waits for a
+//! true condition.
 
 use proptest::prelude::*;
 
@@ -81,7 +82,7 @@ fn the_first_answer_to_a_question_counts() {
     assert_eq!(session.handle(SessionCommand::Settle(id())).answer, SessionAnswer::No);
 }
 
-/// What a random walk knows of the session: the tickets it has, by what they are.
+/// The state of a random walk: its tickets by kind.
 #[derive(Default)]
 struct Walk {
     session: Session,
@@ -175,10 +176,10 @@ impl Walk {
     }
 }
 
-/// The command that ends what another one began.
+/// The command that ends the effect of another one.
 type End = fn(Ticket) -> SessionCommand;
 
-/// What a session has to remember, one thing at a time, and what ends it.
+/// Everything that a session remembers, one at a time, and the command that ends it.
 #[test]
 fn a_session_is_at_rest_when_it_has_nothing_to_remember() {
     let pairs: [(SessionCommand, End); 7] = [
@@ -273,7 +274,8 @@ fn plans_are_counted_until_all_are_closed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// In no order of commands does a caller wait for what is so already, and none is woken for what is not so.
+    /// In no order of commands does a caller wait for a condition that is true already, and none is woken for a
+    /// false one.
     #[test]
     fn no_wake_up_is_lost_in_any_order_of_commands(
         steps in prop::collection::vec((any::<u8>(), 0..6_usize), 1..80)

@@ -1,4 +1,4 @@
-//! Lines that are accepted, and all that is refused.
+//! Tests: accepted lines, and everything that is refused.
 
 use super::*;
 
@@ -67,7 +67,7 @@ fn plain_lines_are_read_as_a_shell_reads_them() {
     }
 }
 
-/// Each line of these starts a program, or writes a file, that a careless reader does not see.
+/// Each of these lines starts a program, or writes a file, in a way that is easy to miss.
 const TRICKS: &[&str] = &[
     "cargo test `echo \\`touch x\\``",
     "cargo test \"`touch x`\"",

@@ -1,9 +1,9 @@
 //! Words of a plain line: quotes, escapes, patterns, variables and command substitutions. Must never accept a character that
-//! a shell could take for the end of what it stands in.
+//! could end a quote or word in some shell.
 
 use super::{DEPTH, PlainWord, Reader, UNKNOWN, WordKind};
 
-/// What comes next in a command.
+/// The end of a word.
 pub(super) enum Ending {
     Command,
     Comment,
@@ -47,11 +47,11 @@ impl Reader {
                     word.text.push(c);
                 }
                 _ if c.is_ascii_alphanumeric() || "_./:,@%+-=^!#]}".contains(c) => word.text.push(c),
-                // Redirections without a blank before them, brackets, backticks, letters that a locale may take for blanks.
+                // Redirections without a blank before them, brackets, backticks, letters that are blanks in some locale.
                 _ => return None,
             }
         }
-        // What braces repeat is run as often.
+        // A substitution within braces runs once for each alternative.
         (!has_brace || word.kind != WordKind::Unknown).then_some(word)
     }
 
@@ -86,21 +86,21 @@ impl Reader {
         }
     }
 
-    /// What follows a backslash in double quotes.
+    /// An escape after a backslash in double quotes.
     fn escape(&mut self, word: &mut PlainWord) -> Option<()> {
         match self.peek()? {
             c @ ('$' | '"' | '\\' | '`') => {
                 self.at += 1;
                 word.text.push(c);
             }
-            // Both stay; what follows is read as any.
+            // Both characters stay; the second one is ordinary.
             c if c.is_ascii_graphic() || c == ' ' => word.text.push('\\'),
             _ => return None,
         }
         Some(())
     }
 
-    /// What follows a dollar sign.
+    /// The expansion after a dollar sign.
     fn dollar(&mut self, word: &mut PlainWord, depth: usize, is_quoted: bool) -> Option<()> {
         let is_name = |c: char| c.is_ascii_alphabetic() || c == '_';
         match self.peek() {
@@ -116,7 +116,7 @@ impl Reader {
             }
             Some(c) if is_name(c) => self.variable(),
             Some('?') => self.at += 1,
-            // Nothing follows that it could belong to.
+            // No name follows it.
             Some('"' | ' ' | '|') if is_quoted => {
                 word.text.push('$');
                 return Some(());
@@ -129,7 +129,7 @@ impl Reader {
         }
         word.text.push(UNKNOWN);
         word.kind = WordKind::Unknown;
-        // Some shells read on.
+        // Some shells continue here.
         self.peek().is_none_or(|c| !"([{".contains(c)).then_some(())
     }
 
@@ -140,7 +140,7 @@ impl Reader {
     }
 }
 
-/// Whether a character stands for itself within quotes. Control characters have a meaning of their own within shells.
+/// Whether a character is literal within quotes. Control characters have special meanings in shells.
 fn is_text(c: char) -> bool {
     !c.is_control() || c == '\n' || c == '\t'
 }

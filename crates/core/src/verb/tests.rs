@@ -1,4 +1,4 @@
-//! Each kind of action has the traits that the documents promise.
+//! Tests: each kind of action has the documented traits.
 
 use uuid::Uuid;
 

@@ -1,4 +1,4 @@
-//! What went of a path is what comes back.
+//! Tests: what was removed from a path is what returns.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::files::plan::tests::record as letter;
 use crate::files::stack::tests::{BySlot, SLOTS, Slots, Write, delta, observed, record, slots, writes};
 use crate::files::{FileChange, FilePath, Record, testing};
 
-/// What is there, and the layers in it.
+/// The version and its layers.
 type State = (Option<Record>, Stack);
 
 fn step(before: &State, after: &State) -> PathMove {
@@ -22,7 +22,7 @@ fn merged(state: &State, wanted: &[Layer]) -> State {
     (rebuilt.record, rebuilt.stack)
 }
 
-/// The layers of these deltas, as they come back after these steps, last step first.
+/// The layers of these deltas as they return after these steps, last step first.
 fn coming(made: &Stack, steps: &[PathMove]) -> Vec<Layer> {
     let mut deltas: Vec<DeltaId> = made.layers().iter().map(|layer| layer.delta).collect();
     deltas.dedup();
@@ -35,7 +35,7 @@ fn coming(made: &Stack, steps: &[PathMove]) -> Vec<Layer> {
     deltas.into_iter().flat_map(comes).collect()
 }
 
-/// One slot of a file, or the next one, as the agent made them.
+/// One slot of a file, or the next one, with the agent's text.
 fn two() -> (Stack, State) {
     let write = |slot, value| Write { agent: true, slot, value };
     let (made, disk) = observed(&[write(0, 1), write(1, 2)]);
@@ -93,7 +93,7 @@ proptest! {
         let (made, disk) = observed(&writes);
         let mut there: Slots = disk;
         let once = |slot| writes.iter().filter(|write| write.agent && write.slot == slot).count() == 1;
-        // A slot that the agent wrote over in several deltas has no telling what a lower one alone would have left.
+        // If the agent wrote over a slot in several deltas, the result of a lower one alone is not known.
         for slot in (0..SLOTS / 2).filter(|slot| cleared[*slot] && once(*slot)) {
             there[slot] = 0;
         }
@@ -121,14 +121,14 @@ proptest! {
     }
 }
 
-/// Layers, each told as its delta and what it found and left.
+/// Layers, each as its delta with its version before and after.
 type Told<'a> = &'a [(u64, &'a str)];
 
 fn told(layers: Told<'_>) -> Vec<Layer> {
     testing::layers(layers, crate::files::Grade::Seen)
 }
 
-/// A step from what is there with these layers to what is there with those.
+/// A step from a version with these layers to another with those.
 fn moved((before, had): (char, Told<'_>), (after, has): (char, Told<'_>)) -> PathMove {
     let stack = |layers| Stack::new(told(layers));
     let change =
@@ -136,8 +136,8 @@ fn moved((before, had): (char, Told<'_>), (after, has): (char, Told<'_>)) -> Pat
     PathMove { change, stack_before: stack(had), stack_after: stack(has) }
 }
 
-/// Steps, the last one first, with the layers before and after and whether nobody chose anything; what each look says, and with
-/// which layers delta 2 lies above delta 1 then.
+/// Steps, the last one first: the layers before and after, and whether nobody made a choice. Then the result of each reading,
+/// and the layers of delta 2 above delta 1.
 type Looks<'a> = (&'a [(Told<'a>, Told<'a>, bool)], &'a [bool], Option<Told<'a>>);
 
 #[test]
@@ -150,16 +150,16 @@ fn a_delta_comes_back_above_others_with_the_layers_that_it_had_upon_them() {
         // The others went from below it.
         (&[(both, alone, true)], &[true], Some(upon)),
         (&[(both, none, true)], &[true], Some(upon)),
-        // It came upon them.
+        // It came on top of them.
         (&[(below, both, true)], &[true], Some(upon)),
         (&[(alone, both, true)], &[true], Some(upon)),
-        // Somebody has chosen since what it does.
+        // A person has made a choice about it since.
         (&[(both, alone, false)], &[true], None),
         (&[(both, none, false)], &[true], Some(upon)),
         (&[(alone, alone, false), (both, alone, true)], &[false, true], Some(upon)),
-        // It was made when they were away.
+        // It was made while they were away.
         (&[(below, none, true)], &[true], None),
-        // It had come again, so it was made before that.
+        // It had returned, so it was made before.
         (&[(none, alone, true), (below, none, true)], &[false, false], None),
         (&[(none, alone, true), (both, none, true)], &[false, true], Some(upon)),
         (&[(other, none, true)], &[false], None),

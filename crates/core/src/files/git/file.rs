@@ -7,7 +7,7 @@ pub struct GitFile {
     pub change: GitFileChange,
     /// What git does with it.
     pub role: GitFileRole,
-    /// The shell command that puts it back. Absent where what it was could not be kept.
+    /// The shell command that reverts it; `None` if its earlier content could not be stored.
     pub command: Option<String>,
 }
 
@@ -22,12 +22,12 @@ pub enum GitFileChange {
     Removed,
 }
 
-/// What git does with a file of its own.
+/// The role of a file in git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GitFileRole {
     /// Git runs it.
     Hook,
-    /// Git obeys it: settings, attributes and the like.
+    /// Git reads it: settings, attributes and similar.
     Settings,
     /// Git runs its `exec` lines when the rebase continues.
     Rebase,

@@ -1,55 +1,56 @@
-//! What stays in git. Only data: a client makes the sentences.
+//! Remarks about what stays in git. Data only: a client makes the sentences.
 
 use super::GitPlace;
 
-/// What stays in git when moves are taken back. Each command is for a shell in the workspace's folder.
+/// What stays in git when moves are reverted. Each command is for a shell in the workspace's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitRemark {
-    /// The repository, which a command made.
+    /// A repository that a command created.
     Repository,
-    /// HEAD is where a command put it.
+    /// HEAD, which a command moved.
     Head {
-        /// Where it is.
+        /// Its place.
         at: GitPlace,
-        /// Goes back.
+        /// The command that moves it back.
         command: String,
     },
-    /// A branch that a command made.
+    /// A branch that a command created.
     BranchMade {
         /// Its name.
         branch: String,
-        /// Commits of it may have no other name.
+        /// Whether some of its commits may have no other name.
         is_only_name: bool,
-        /// HEAD is on it, and goes back first.
+        /// Whether HEAD is on it and must be moved first.
         is_head: bool,
-        /// Removes it; nothing, where that may lose something.
+        /// The command that removes it; `None` if it could lose something.
         command: Option<String>,
     },
     /// A branch that a command removed.
     BranchRemoved {
         /// Its name.
         branch: String,
-        /// Brings it back.
+        /// The command that brings it back.
         command: String,
     },
-    /// A branch is where a command put it.
+    /// A branch that a command moved.
     BranchMoved {
         /// Its name.
         branch: String,
-        /// Goes back.
+        /// The command that moves it back.
         command: String,
     },
-    /// The stash is as a command left it.
+    /// The stash, which a command changed.
     Stash,
-    /// What a command staged.
+    /// Changes that a command staged.
     Staged,
-    /// A worktree that a command made.
+    /// A worktree that a command created.
     WorktreeMade {
         /// Its folder.
         folder: String,
-        /// Commits may have no other name than its HEAD.
+        /// Whether some commits may have no other name than its HEAD.
         is_only_name: bool,
-        /// Removes it, with what is not committed in it. None if it is the only name, or if a shell cannot be given its path.
+        /// The command that removes it with its uncommitted changes. None if it is the only name, or if a shell cannot get
+        /// its path.
         command: Option<String>,
     },
     /// A worktree that a command moved.
@@ -58,21 +59,22 @@ pub enum GitRemark {
         from: String,
         /// Its folder now.
         folder: String,
-        /// Moves it back. None if a shell cannot be given its path.
+        /// The command that moves it back. None if a shell cannot get its path.
         command: Option<String>,
     },
-    /// The HEAD of a worktree is where a command put it.
+    /// The HEAD of a worktree, which a command moved.
     WorktreeHead {
         /// Its folder.
         folder: String,
-        /// Goes back. None if a shell cannot be given its path.
+        /// The command that moves it back. None if a shell cannot get its path.
         command: Option<String>,
     },
     /// A worktree that a command removed.
     WorktreeRemoved {
         /// Its folder.
         folder: String,
-        /// Brings it back, with what was committed. None if its HEAD is not known, or if a shell cannot be given its path.
+        /// The command that brings it back with its commits. None if its HEAD is not known, or if a shell cannot get its
+        /// path.
         command: Option<String>,
     },
 }

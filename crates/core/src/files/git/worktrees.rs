@@ -1,11 +1,11 @@
-//! What calls did to linked worktrees of a repository, anywhere on the disk: told like branches, with git's command. Must name a
-//! worktree before the branch that is checked out in it, as git refuses to remove such a branch.
+//! What calls did to linked worktrees of a repository, anywhere on disk: reported like branches, with git's command. Must name a
+//! worktree before the branch that is checked out in it, because git refuses to remove such a branch.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::{GitBack, GitMove, GitRemark, GitWorktree, GitWorktreeMove, quoted, short};
 
-/// What these moves did to linked worktrees in the end, where nobody has gone on since.
+/// The total moves of linked worktrees, unless somebody has moved these since.
 pub(super) fn moved(moves: &[GitMove], there: &BTreeMap<String, GitWorktree>) -> Vec<GitWorktreeMove> {
     let mut moved: Vec<GitWorktreeMove> = Vec::new();
     for next in moves.iter().flat_map(|one| &one.worktrees) {
@@ -29,7 +29,7 @@ fn is_same(one: Option<&GitWorktree>, other: Option<&GitWorktree>) -> bool {
 }
 
 impl GitBack<'_> {
-    /// The folder of the linked worktree in which a branch is checked out, once what stays of worktrees has been taken back.
+    /// The folder of the linked worktree in which a branch is checked out, after the worktrees were reverted.
     pub(super) fn checked_out(&self, branch: &str) -> Option<&str> {
         self.there.iter().find_map(|(name, tree)| {
             let moved = self.worktrees.iter().find(|moved| moved.name == *name);
@@ -38,13 +38,13 @@ impl GitBack<'_> {
         })
     }
 
-    /// The folders of the worktrees that were made.
+    /// The folders of the created worktrees.
     pub fn worktrees_made(&self) -> impl Iterator<Item = &str> {
         let made = self.worktrees.iter().filter(|moved| moved.before.is_none());
         made.filter_map(|moved| moved.after.as_ref()).map(|tree| tree.path.as_str())
     }
 
-    /// The commits that only a worktree that was made may lead to.
+    /// The commits that only a created worktree may have a name for.
     pub(super) fn asked_in_worktrees(&self) -> impl Iterator<Item = String> {
         let made = self.worktrees.iter().filter(|moved| moved.before.is_none());
         let detached =
@@ -52,7 +52,7 @@ impl GitBack<'_> {
         detached.filter_map(|tree| tree.head.commit.clone())
     }
 
-    /// What stays of worktrees that were made or moved.
+    /// The remarks about created or moved worktrees.
     pub(super) fn worktrees_stay(&self, had: &HashSet<String>) -> Vec<GitRemark> {
         let mut told = Vec::new();
         for GitWorktreeMove { name, before, after } in &self.worktrees {
@@ -80,7 +80,7 @@ impl GitBack<'_> {
         told
     }
 
-    /// What stays away of worktrees that were removed, after the branches that they may need.
+    /// The remarks about removed worktrees, after the branches that they may need.
     pub(super) fn worktrees_gone(&self) -> impl Iterator<Item = GitRemark> {
         let gone = self.worktrees.iter().filter(|moved| moved.after.is_none());
         gone.filter_map(|moved| moved.before.as_ref()).map(|before| {
@@ -95,18 +95,18 @@ impl GitBack<'_> {
     }
 }
 
-/// The command that removes a worktree, with what is not committed in it.
+/// The command that removes a worktree with its uncommitted changes.
 fn removes(name: &str, is_locked: bool) -> String {
     let force = if is_locked { "--force --force" } else { "--force" };
     format!("git worktree remove {force} {name}")
 }
 
-/// A path as a shell takes it. None if it is not UTF-8: only a part of it is known here, so no command can name it.
+/// A path quoted for a shell. None if it is not UTF-8: it is not known completely here, so no command can name it.
 fn typed(path: &str) -> Option<String> {
     (!path.contains(char::REPLACEMENT_CHARACTER)).then(|| quoted(path))
 }
 
-/// Where HEAD was in a worktree, as `git switch` takes it.
+/// The place of a worktree's HEAD, in the form for `git switch`.
 fn place(tree: &GitWorktree) -> Option<String> {
     match (&tree.head.branch, &tree.head.commit) {
         (Some(branch), _) => Some(quoted(branch)),

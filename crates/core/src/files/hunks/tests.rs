@@ -1,4 +1,4 @@
-//! Hunks of a path against a naive model: a file is a row of slots, and each slot that differs is a hunk.
+//! Hunks of a path compared with a naive model: a file is a row of slots, and each slot that differs is a hunk.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::files::{
     WantedPath,
 };
 
-/// One file, `f`: what is in it, and what somebody else wrote last.
+/// One file, `f`: its content, and the version that somebody else wrote last.
 #[derive(Default)]
 pub(in crate::files) struct Disk {
     pub(in crate::files) now: Option<Record>,
@@ -83,7 +83,7 @@ fn f() -> FilePath {
     FilePath::new(b"f").unwrap()
 }
 
-/// What the file as it is wanted makes of it; nothing where nothing is wanted of it.
+/// The plan of the file; `None` if nothing is wanted of it.
 fn plan(
     stack: &Stack,
     disk: Option<&Record>,
@@ -105,7 +105,7 @@ fn layers(stack: &Stack, wanted: impl Fn(usize) -> bool) -> Want {
     Want::Layers(wanted_of(stack, &wanted))
 }
 
-/// What each slot is to be when these hunks of what leads from one to the other are taken, and how many there are.
+/// The expected slots after applying these hunks of the change, and the number of hunks.
 fn model(disk: Slots, whole: Slots, hunks: &[u32]) -> (Slots, u32) {
     let (mut number, mut part) = (0, disk);
     for slot in (0..SLOTS).filter(|slot| disk[*slot] != whole[*slot]) {
@@ -117,7 +117,7 @@ fn model(disk: Slots, whole: Slots, hunks: &[u32]) -> (Slots, u32) {
     (part, number)
 }
 
-/// Takes some hunks, those whose bit is set; what was planned without a choice, what with it, and the bytes that it should make.
+/// Applies the hunks whose bit is set; returns the plan without a choice, the plan with it, and the expected bytes.
 fn parted(stack: &Stack, disk: Slots, want: &Want, bits: u32) -> Option<(PathPlan, PathPlan, Slots)> {
     let now = Some(record(disk));
     let whole = plan(stack, now.as_ref(), want.clone(), None).expect("no choice")?;
@@ -150,7 +150,7 @@ proptest! {
             let step = part.step;
             prop_assert_eq!(&part.verdict, &Verdict::Part);
             prop_assert_eq!(step.change.after.as_ref().map(slots), Some(expected));
-            // What is left of it is the delta's alone: nobody else has written there.
+            // The rest belongs to the delta alone: nobody else has written there.
             let rest = plan(&step.stack_after, step.change.after.as_ref(), want, None).expect("no choice");
             let rest = rest.map(|rest| (rest.verdict == Verdict::Merge, rest.step.change.after, rest.step.stack_after));
             let expected = (slots(whole.whole.as_ref().expect("a file")) != expected)
@@ -180,14 +180,14 @@ proptest! {
     }
 }
 
-/// The step back.
+/// The reverse of the step.
 fn undo(step: &PathMove) -> Option<PathMove> {
     let want = Want::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
     let undone = plan(&step.stack_after, step.change.after.as_ref(), want, None).expect("no choice");
     undone.map(|undone| undone.step)
 }
 
-/// A file that one call has changed from the first of these to the second; the third is what is there.
+/// A file that one call changed from the first of these to the second; the third is the current one.
 fn changed(before: Option<Slots>, after: Option<Slots>) -> Stack {
     let (delta, grade) = (crate::files::stack::tests::delta(1), crate::files::Grade::Seen);
     Stack::new(vec![Layer { delta, grade, before: before.map(record), after: after.map(record) }])
@@ -215,7 +215,7 @@ fn hunks_of_a_clash_leave_the_layers_as_they_are() {
     let stack = changed(Some([1, 1, 1, 1]), Some([2, 2, 1, 1]));
     let disk = record([2, 7, 1, 9]);
     let all = || Want::Layers(Vec::new());
-    // Against what was there then: the call's slot, the one that both wrote, and the one that somebody else did.
+    // The version then: the call's slot, the slot that both wrote, and the slot that somebody else wrote.
     let part = plan(&stack, Some(&disk), all(), Some(Choice::Hunks(vec![2]))).unwrap().unwrap();
     assert_eq!(part.step.change.after, Some(record([2, 1, 1, 9])));
     assert_eq!(part.step.stack_after, stack, "what somebody else wrote never becomes the call's");

@@ -1,6 +1,6 @@
-//! The author of each line, by its text: every write puts a token of its own into the file, and the test knows who wrote which
-//! token when. It knows no layer and no rule of a plan. After any steps and choices, what a person wrote last in a place is
-//! never taken back, and what was taken out of the file stays out.
+//! The author of each line, by its text: every write puts a unique token into the file, and the test knows the author and the
+//! time of each token. It knows no layer and no rule of a plan. After any steps and choices, a person's last text in a place is
+//! never reverted, and text that was removed stays out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,53 +11,53 @@ use super::super::stack::tests::{SLOTS, Slots, delta, record, slots};
 use super::*;
 use crate::files::Uncertain;
 
-/// What stands in every slot of a file that is not there.
+/// The content of every slot of a missing file.
 const ABSENT: u8 = 255;
 
-/// What stands in a slot of which nothing is left in a file that is there.
+/// The content of an empty slot in an existing file.
 const EMPTY: u8 = 0;
 
-/// Who wrote a token.
+/// The author of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Person,
     Agent(DeltaId),
 }
 
-/// Who writes: a person, or the agent with a delta of its own.
+/// The author: a person, or the agent with a delta of its own.
 type Who = Option<Grade>;
 
 #[derive(Clone, Debug)]
 enum Do {
-    /// Somebody writes these slots.
+    /// An author writes these slots.
     Write { who: Who, slots: Vec<usize> },
-    /// Somebody removes the file, or makes it where it is not there.
+    /// An author removes the file, or creates it if it is missing.
     Flip { who: Who },
-    /// Everything from this delta on goes, or comes back.
+    /// Everything from this delta on goes or returns.
     From { at: usize, wanted: bool, choice: Option<Choice> },
     /// One delta is dropped, or shown again.
     One { at: usize, choice: Option<Choice> },
 }
 
-/// One file, with what was ever written into it.
+/// One file, with its whole history.
 struct File {
     disk: Slots,
     stack: Stack,
-    /// What each delta did when it was seen first, and whether it is wanted.
+    /// The original layer of each delta, and whether it is wanted.
     deltas: BTreeMap<DeltaId, (Layer, bool)>,
-    /// Of each slot all tokens in the order in which they were written, each with who wrote it.
+    /// For each slot all tokens with their authors, in the order of writes.
     written: Vec<Vec<(u8, By)>>,
-    /// Of each slot the places in that order of what a person wrote, and no choice has replaced.
+    /// For each slot the places in that order of a person's tokens that no choice has replaced.
     dear: Vec<Vec<usize>>,
     /// Tokens that a choice has kept, by slot.
     kept: BTreeSet<(usize, u8)>,
-    /// What a choice made a person's, by slot and place, and whose it was.
+    /// Tokens that a choice adopted, by slot and place, with their earlier author.
     adopted: BTreeMap<(usize, usize), DeltaId>,
-    /// Deltas of which a choice has kept what cannot be told apart.
+    /// Deltas with parts that a choice has kept and that cannot be separated.
     muddled: BTreeSet<DeltaId>,
-    /// Deltas that a step has put in again.
+    /// Deltas that a step has restored.
     shown: BTreeSet<DeltaId>,
-    /// Deltas that a choice has settled for this path: no later step takes them out or puts them in (spec `rewind.md`, *Adoption*).
+    /// Deltas that a choice has settled for this path: no later step removes or adds them (spec `rewind.md`, *Adoption*).
     settled: BTreeSet<DeltaId>,
     next: u8,
     /// What a person wrote last.
@@ -74,7 +74,7 @@ fn of(version: Option<&Record>) -> Slots {
 
 impl File {
     fn new() -> Self {
-        // What was there before anybody wrote is a person's.
+        // The initial content counts as a person's.
         let disk = std::array::from_fn(|slot| u8::try_from(slot).expect("small") + 1);
         let written = disk.map(|token| vec![(token, By::Person)]).to_vec();
         Self {
@@ -93,7 +93,7 @@ impl File {
         }
     }
 
-    /// Somebody leaves this in some slots.
+    /// An author leaves tokens in some slots.
     fn writes(&mut self, who: Who, slots: &[usize], token: impl Fn(&mut Self) -> u8) {
         let before = version(self.disk);
         let no = delta(self.deltas.len() as u64 + 1);
@@ -121,7 +121,7 @@ impl File {
         self.next
     }
 
-    /// The file as a plan sees it.
+    /// The file as the planner sees it.
     fn look(&self) -> Disk {
         Disk { now: version(self.disk), theirs: self.theirs.map(version) }
     }
@@ -148,7 +148,7 @@ impl File {
         plan.paths.into_iter().next()
     }
 
-    /// A step that flips what is wanted; one that is refused changes nothing.
+    /// A step that switches what is wanted; a refused one changes nothing.
     fn step(&mut self, flips: &[DeltaId], choice: Option<&Choice>) -> Result<(), TestCaseError> {
         for no in flips {
             self.deltas.get_mut(no).expect("it is there").1 ^= true;
@@ -172,16 +172,16 @@ impl File {
         let (was, step) = (self.disk, planned.step);
         self.disk = of(step.change.after.as_ref());
         self.stack = step.stack_after.clone();
-        // A choice that names a version replaces what is there in so many words.
+        // A choice of a version replaces the content explicitly.
         let names = match choice {
             Some(Choice::Checkpoint | Choice::Yours) => true,
-            // Hunks are of what all wrote together, or of the version where that clashes.
+            // Hunks belong to the merged version, or to the wanted one if it clashes.
             Some(Choice::Hunks(_)) => {
                 unchosen.as_ref().is_some_and(|plan| !plan.choices.contains(&Choice::Merge))
             }
             _ => false,
         };
-        // A removal that is kept is a person's from now on, and can't be told from another.
+        // A kept removal is a person's from now on, and cannot be distinguished from another.
         if choice == Some(&Choice::Disk) && self.disk == [ABSENT; SLOTS] {
             self.dear.iter_mut().for_each(Vec::clear);
         }
@@ -194,7 +194,7 @@ impl File {
         for (slot, was) in was.into_iter().enumerate() {
             let (Some(at), true) = (self.at(slot).next(), names) else { continue };
             self.dear[slot].retain(|dear| *dear <= at);
-            // What comes in exactly lies upon what it was made upon, and not upon what was there.
+            // A returning version contains what it was made on, and not the current content.
             if !planned.into.is_empty() && self.disk[slot] != was {
                 let written = &self.written[slot];
                 self.dear[slot].retain(|dear| written[*dear].0 != was);
@@ -211,12 +211,12 @@ impl File {
                 self.muddled.extend(planned.out.iter().chain(&planned.into));
             }
         }
-        // What comes in exactly as it was holds what it was made upon.
+        // A returning version contains what it was made on.
         if is_kept && !planned.into.is_empty() {
             let out = self.deltas.iter().filter(|(no, (_, wanted))| !wanted || self.settled.contains(no));
             self.muddled.extend(out.map(|(no, _)| no));
         }
-        // Under a removal that stays nothing has to be decided, and what was made upon what goes holds some of it.
+        // Below a removal that stays nothing must be decided, and content that was made on top of what goes contains some of it.
         let removals = step.stack_after.layers().iter().filter(|layer| layer.after.is_none());
         if let Some(last) = removals.map(|layer| layer.delta).max() {
             self.muddled.extend(planned.out.iter().filter(|out| **out < last));
@@ -229,7 +229,7 @@ impl File {
         self.check()
     }
 
-    /// What these deltas have in the file is a person's from now on.
+    /// The parts of these deltas in the file are a person's from now on.
     fn adopts(&mut self, out: &[DeltaId]) {
         for slot in 0..SLOTS {
             let Some(at) = self.at(slot).last() else { continue };
@@ -243,7 +243,7 @@ impl File {
         }
     }
 
-    /// What a choice puts there as a delta left it, in so many words, is that delta's again.
+    /// A part that a choice explicitly restores as a delta left it belongs to that delta again.
     fn gives_back(&mut self) {
         let layers = self.stack.layers();
         let is_in = |no: DeltaId| layers.iter().any(|layer| layer.delta == no);
@@ -262,7 +262,7 @@ impl File {
         (0..SLOTS).filter(by).collect()
     }
 
-    /// A step is taken back exactly.
+    /// A step is reverted exactly.
     fn goes_back(&mut self, step: &PathMove, was: Slots) -> Result<(), TestCaseError> {
         let want = Want::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
         let path = FilePath::new(b"f").expect("a path");
@@ -274,21 +274,21 @@ impl File {
         Ok(())
     }
 
-    /// Where in the order of writes the token is that is in a slot; that of a file that is not there may be in several places.
+    /// The places in the order of writes of the token in a slot; a missing file may have several places.
     fn at(&self, slot: usize) -> impl Iterator<Item = usize> {
         let places = self.written[slot].iter().enumerate();
-        // What is left of a file that was made holds nothing where it was written over.
+        // A slot that was written over in a created file is empty in what is left of it.
         let token = if self.disk[slot] == EMPTY { ABSENT } else { self.disk[slot] };
         places.filter(move |(_, (there, _))| *there == token).map(|(at, _)| at)
     }
 
     fn check(&self) -> Result<(), TestCaseError> {
         for slot in 0..SLOTS {
-            // What comes back comes where nothing is, whoever has removed it: that can't be told from what the agent left.
+            // A returning part fills an empty place, whoever removed it: this cannot be distinguished from what the agent left.
             let is_shown = |token: u8| {
                 let written =
                     self.written[slot].iter().enumerate().filter(|(_, (written, _))| *written == token);
-                // Also where a choice has made it a person's since.
+                // Even if a choice has adopted it since.
                 let mut deltas = written.filter_map(|(at, (_, by))| match by {
                     By::Agent(no) => Some(no),
                     By::Person => self.adopted.get(&(slot, at)),

@@ -1,4 +1,4 @@
-//! What a person has chosen for the paths of a plan.
+//! A person's choices for the paths of a plan.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::files::file_path::FilePath;
 use crate::files::hunks::{Unfit, WhyUnfit};
 
 impl Choice {
-    /// Whether what is there after it is the person's own; `theirs` is whether a version of somebody else is known.
+    /// Whether this choice adopts the version after it; `theirs` is whether a version of somebody else is known.
     pub(super) fn adopts(&self, theirs: bool) -> bool {
         match self {
             Self::Disk => true,
@@ -17,7 +17,7 @@ impl Choice {
     }
 }
 
-/// What somebody has chosen.
+/// A person's choices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     /// For these paths.
@@ -27,7 +27,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Whether hunks are chosen only for what is planned.
+    /// Checks that hunks are chosen only for planned paths.
     pub fn fits(&self, is_planned: impl Fn(&FilePath) -> bool) -> Result<(), Unfit> {
         let mut hunks = self.paths.iter().filter(|(_, choice)| matches!(choice, Choice::Hunks(_)));
         match hunks.find(|(path, _)| !is_planned(path)) {
@@ -41,7 +41,7 @@ impl Chosen {
     }
 }
 
-/// What can be chosen: the default first, then what is wanted most.
+/// The possible choices: the default first, then by usefulness.
 pub(super) fn offered(verdict: &Verdict, merges: bool, theirs: bool) -> Vec<Choice> {
     let first = match verdict {
         Verdict::Merge => Choice::Merge,

@@ -1,4 +1,4 @@
-//! What a path is to become, as layers, and how far that goes together with what is there.
+//! The wanted layers of a path, and how far they can be merged with the current version.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,13 @@ use super::moved::{self, Moved};
 use super::{Choice, Fork, Layer, PathMove, Record, Verdict, Want, plain, whose};
 
 impl Want {
-    /// The layers that a path with these ones is to have; nothing where it keeps them.
+    /// The wanted layers for a path with these ones; `None` if it keeps them.
     pub(in crate::files) fn goal(&self, stack: &Stack) -> Option<Stack> {
         match self {
             Self::Layers(layers) => Some(Stack::new(layers.clone())),
             Self::Back { reversed, without, staying } => {
                 let last = reversed.last().map_or(stack, |made| &made.stack_before);
-                // Also what only a step among them brings back.
+                // Including layers that only a step among them brings back.
                 let all = std::iter::once(stack).chain(reversed.iter().map(|made| &made.stack_before));
                 let own = |stack: &Stack| -> Vec<Layer> {
                     stack.layers().iter().filter(|layer| staying.contains(&layer.delta)).cloned().collect()
@@ -26,18 +26,18 @@ impl Want {
     }
 }
 
-/// What a path is to become, as layers.
+/// The wanted layers of a path.
 pub(super) struct Goal {
     pub(super) stack: Stack,
-    /// What is reversed on the way, in this order.
+    /// The moves to reverse, in this order.
     pub(super) reversed: Vec<PathMove>,
-    /// The layers stay, whatever the path becomes.
+    /// Whether the layers stay, whatever the version becomes.
     pub(super) stays: bool,
-    /// The deltas that were made after what is reversed, and stay.
+    /// The deltas that were made after the reversed moves, and stay.
     since: Vec<DeltaId>,
-    /// What is moved away from it, or along into it.
+    /// Changes that follow renames from it or into it.
     pub(super) moved: Moved,
-    /// Its layers with what is moved along, where something is.
+    /// Its layers with the changes that follow a rename, if any.
     along: Option<Stack>,
 }
 
@@ -55,7 +55,7 @@ impl Goal {
         Self { stack, reversed, stays, since, moved, along }
     }
 
-    /// The deltas that leave a path, and those that come into it, also where they only go along.
+    /// The deltas that leave a path, and those that enter it, including those that only follow a rename.
     pub(super) fn difference(&self, stack: &Stack) -> (Vec<DeltaId>, Vec<DeltaId>) {
         let (mut out, mut into) = stack.difference(self.stack.layers());
         for below in &self.moved.below {
@@ -65,7 +65,7 @@ impl Goal {
         (out, into)
     }
 
-    /// The layers when the content of the path is kept.
+    /// The layers if the current content is kept.
     pub(super) fn settled(&self, stack: &Stack, bytes: &mut dyn MergeBytes) -> Stack {
         let settled = stack.settled(self.stack.layers(), bytes);
         self.moved.settled(settled, bytes)
@@ -88,7 +88,8 @@ impl Goal {
         }
     }
 
-    /// Changes below a layer that stays can be made without touching what others wrote over that layer: they are made below both.
+    /// Changes below a staying layer can be made without touching later changes by other authors above it: they are made below
+    /// both.
     fn below(&self, stack: &Stack, disk: Option<&Record>, bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         if !self.moved.below.is_empty() {
             return None;
@@ -108,14 +109,14 @@ impl Goal {
         (is_chain && rebuilt.stack.difference(self.stack.layers()) == (vec![], vec![])).then_some(rebuilt)
     }
 
-    /// What several steps come to when they are reversed together, where each of them left just what layers say. Steps that cancel
-    /// each other clash with nothing, though one of them alone would.
+    /// The net effect of several steps that are reversed together, if each left exactly its layers' version. Steps that cancel
+    /// each other do not clash, though one of them alone could.
     fn net(&self, stack: &Stack, disk: Option<&Record>, bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         let last = self.reversed.first().filter(|last| last.stack_after == *stack)?;
         if !self.reversed.iter().all(PathMove::is_of_layers_alone) {
             return None;
         }
-        // What others wrote between the layers that go is no layer: it would be lost.
+        // Changes by others between the leaving layers are no layer and would be lost.
         let found = &self.reversed.last()?.stack_before;
         let go = &found.layers()[found.kept(self.stack.layers())..];
         if go.windows(2).any(|pair| pair[0].after != pair[1].before) {
@@ -127,15 +128,15 @@ impl Goal {
         Some(Rebuilt { record: merged.record, stack: exact.stack, mixed })
     }
 
-    /// Where the steps that are reversed left the content as they found it, nothing that was written since is in the way: they
-    /// changed only whose it is.
+    /// If the reversed steps left the content as they found it, later changes are no obstacle: the steps changed only its
+    /// authors.
     fn layers_alone(&self, stack: &Stack, disk: Option<&Record>) -> Option<Rebuilt> {
         let made = |delta: &DeltaId| {
             self.reversed.iter().any(|made| made.stack_after.layers().iter().any(|it| it.delta == *delta))
         };
         let is_same = self.reversed.iter().all(|made| made.change.before == made.change.after);
         let is_plain = self.moved.below.is_empty();
-        // What goes beyond that is in the content.
+        // Anything else is in the content.
         let is_all = self.reversed.last()?.stack_before.difference(self.stack.layers()).0.is_empty();
         let (out, _) = stack.difference(self.stack.layers());
         (is_plain && is_same && is_all && out.iter().all(made)).then(|| Rebuilt {
@@ -145,8 +146,8 @@ impl Goal {
         })
     }
 
-    /// A step that is reversed may have skipped this path. Where the layers are those that it is to have, nothing is to be done: what
-    /// others wrote is not in the way. A step that changed the content is reversed as always.
+    /// A reversed step may have skipped this path. If the layers are the wanted ones, nothing must be done: changes by other
+    /// authors are no obstacle. A step that changed the content is reversed as always.
     fn as_it_is(&self, stack: &Stack, disk: Option<&Record>) -> Option<Rebuilt> {
         let last = self.reversed.first()?;
         let is_plain = self.moved.below.is_empty() && self.reversed.iter().all(PathMove::is_of_layers_alone);
@@ -157,7 +158,7 @@ impl Goal {
         })
     }
 
-    /// What comes of it when each step is reversed after the other, with these layers in the end.
+    /// The result of reversing each step after the other, with these layers at the end.
     fn merged_to(
         &self,
         goal: &Stack,
@@ -168,7 +169,7 @@ impl Goal {
         let (mut now, mut stack, mut mixed) = (disk.cloned(), Cow::Borrowed(stack), false);
         let mut own = Cow::Borrowed(goal);
         for made in &self.reversed {
-            // What was done upon it since goes first.
+            // Later changes on top of it go first.
             let there = stack.rebuild(now.as_ref(), made.stack_after.layers(), bytes)?;
             let (base, theirs) = (made.change.after.as_ref(), made.change.before.as_ref());
             let merged = merge(base, there.record.as_ref(), theirs, bytes)
@@ -176,7 +177,7 @@ impl Goal {
             mixed |= there.mixed || merged.mixed;
             stack = Cow::Borrowed(&made.stack_before);
             if let Some(alike) = alike(base, there.record.as_ref(), theirs, merged.record.as_ref(), bytes) {
-                // What somebody else has done alike is theirs: what comes back does only the rest.
+                // An equal change of somebody else is theirs: a returning delta does only the rest.
                 let (_, came) = made.stack_after.difference(made.stack_before.layers());
                 let versions = (base, alike.as_ref());
                 own = Cow::Owned(own.upon_alike(&came, versions, bytes));
@@ -194,8 +195,8 @@ impl Goal {
         Ok(Rebuilt { mixed: rebuilt.mixed || mixed, ..rebuilt })
     }
 
-    /// The path with what goes along into it, and only then what comes in above that, which may build on it. Nothing where
-    /// that does not go together, or nothing goes along.
+    /// The path with the changes that follow a rename into it, and then the returning changes above them, which may build on
+    /// them. `None` if they cannot be merged, or if there are none.
     fn upon_along(
         &self,
         goal: &Stack,
@@ -216,7 +217,8 @@ impl Goal {
         Some(Rebuilt { mixed: rebuilt.mixed || there.mixed, ..rebuilt })
     }
 
-    /// What the path is exactly, whatever others wrote since; nothing, where what is to leave it can't be told from what stays.
+    /// The exact version of the path, whatever others wrote since; `None` if the leaving changes cannot be separated from the
+    /// staying ones.
     pub(super) fn exact(&self, stack: &Stack, bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         if let Some(along) = &self.along {
             let record = along.layers().last().and_then(|last| last.after.clone());
@@ -233,8 +235,8 @@ impl Goal {
         }
     }
 
-    /// What is done unless somebody chooses, where nobody is sure of one of the deltas that are to leave: it stays, and the
-    /// others go. What an operation had put there itself is sure.
+    /// The default if the author of one of the leaving deltas is not certain: it stays, and the others go. What an operation
+    /// restored itself is certain.
     pub(super) fn doubt(
         &self,
         stack: &Stack,
@@ -247,7 +249,7 @@ impl Goal {
             reversed.any(|made| made.delta == layer.delta)
         };
         let is_doubtful = |layer: &&Layer| layer.grade.is_ambiguous() && out.contains(&layer.delta);
-        // Also what only comes back on the way.
+        // Including layers that only come back in between.
         let is_in = |stack: &Stack, layer: &Layer| stack.layers().iter().any(|it| it.delta == layer.delta);
         let found = self.reversed.last().map_or(&[][..], |made| made.stack_before.layers());
         let back: Vec<&Layer> =
@@ -262,9 +264,9 @@ impl Goal {
         if gone.is_empty() && came.is_empty() {
             return Some(Doubt::Keeps);
         }
-        // What an operation did is reversed as it was, below what stays.
+        // An operation's move is reversed as it was made, below what stays.
         let rebuilt = self.merged_to(&known, stack, disk, bytes);
-        // What is uncertain need not go together with what others wrote upon it: what is known goes from below both.
+        // An uncertain change and later changes by others on it may not be separable: the certain one goes from below both.
         Some(Doubt::Takes(rebuilt.or_else(|clashed| match came.is_empty() {
             true => stack.from_below(known.layers(), disk, bytes).ok_or(clashed),
             false => Err(clashed),
@@ -272,7 +274,7 @@ impl Goal {
     }
 }
 
-/// The base with what both sides did alike to it, where that is something.
+/// The base with the equal changes of both sides, if there are any.
 fn alike(
     base: Option<&Record>,
     ours: Option<&Record>,
@@ -283,21 +285,21 @@ fn alike(
     if base == ours || base == theirs {
         return None;
     }
-    // Without what only they did.
+    // Without what only they changed.
     let alike = merge(merged, theirs, ours, bytes).ok()?.record;
     (alike.as_ref() != base).then_some(alike)
 }
 
-/// What becomes of a path with a layer of which nobody is sure that it is the agent's.
+/// The outcome for a path with a layer whose author is not certain.
 pub(super) enum Doubt {
-    /// Nothing else is to leave it: it stays as it is.
+    /// No other layer leaves: it stays as it is.
     Keeps,
-    /// What is known goes; or it does not go without what is uncertain.
+    /// The certain layers leave, or cannot leave without the uncertain one.
     Takes(Result<Rebuilt, Clashed>),
 }
 
 impl Fork {
-    /// What is done to the path where nothing clashes and it gets this record and these layers.
+    /// The verdict of a path that gets this record and these layers without a clash.
     pub(super) fn verdict(
         &self,
         record: Option<&Record>,
@@ -306,7 +308,7 @@ impl Fork {
         out: &[DeltaId],
     ) -> Verdict {
         match plain(self.disk.as_ref(), record) {
-            // What is known is out of it already, and what is uncertain stays.
+            // The certain layers are out of it already, and the uncertain one stays.
             Verdict::Unchanged if choice.is_none() && !whose::uncertain(after, out).is_empty() => {
                 Verdict::Kept
             }

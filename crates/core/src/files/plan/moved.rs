@@ -1,6 +1,6 @@
-//! A later layer that stays has removed a path, or moved it away, and a layer below that one goes or comes. Where the content
-//! was moved, the change goes along to its new name, whatever is in the old place; else it waits for a choice. Must never leave such
-//! a change where it is without a word.
+//! A later layer that stays has removed or renamed a path, and a layer below it leaves or returns. If the content was renamed,
+//! the change follows it to the new name, whatever is in the old place; otherwise it waits for a choice. Must never leave such a
+//! change in place silently.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
 use super::{FilePath, Layer, Look, Now, PathPlan, Record, Verdict, Want, WantedPath};
 
 impl WantedPath {
-    /// The deltas that stay in the path and have removed its file, also where they put a link or a folder there, with the bytes that
-    /// were there. Where they have made another path with these bytes, a plan has to know that one, too: changes go along into it.
+    /// The staying deltas that removed the path's file, even if they put a link or a folder there, with the removed content. If
+    /// they created another path with this content, the plan needs that one, too: changes follow into it.
     pub fn moved_away(&self) -> Vec<(DeltaId, ContentHash)> {
         let Want::Layers(wanted) = &self.want else { return Vec::new() };
         let stays = |layer: &&Layer| wanted.iter().any(|want| want.delta == layer.delta);
@@ -22,47 +22,47 @@ impl WantedPath {
     }
 }
 
-/// What becomes of a path because of what was moved.
+/// The effect of renames on a path.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moved {
-    /// It was removed or moved away: the path with its layers, or why it waits for a choice.
+    /// If it was removed or renamed: the path with its layers, or why it waits for a choice.
     gone: Option<Result<Rebuilt, Clashed>>,
-    /// The changes that go along into it, in the order of the deltas that have made it with them.
+    /// The changes that follow a rename into it, in the order of the deltas that created it.
     pub(super) below: Vec<Below>,
 }
 
-/// A change that goes along into a path, below what was written there since.
+/// A change that follows a rename into a path, below later changes there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Below {
     /// The path where it was made.
     pub(super) from: FilePath,
-    /// The deltas that it takes out, and those that it puts in.
+    /// The deltas that it removes, and those that it adds.
     pub(super) out: Vec<DeltaId>,
     pub(super) into: Vec<DeltaId>,
-    /// The delta that made the path, with which bytes, and what they become.
+    /// The delta that created the path, with its content, and the content with the change.
     by: DeltaId,
     was: Record,
     becomes: Record,
 }
 
-/// A change below a layer that stays and has taken the path away.
+/// A change below a staying layer that has removed the path.
 struct Taken {
     by: DeltaId,
     was: Option<Record>,
     becomes: Result<Option<Record>, Clashed>,
 }
 
-/// What changes in a path below layers that stay and have taken it away.
+/// A change in a path below staying layers that have removed it.
 struct Changed {
     taken: Vec<Taken>,
-    /// The path then, with what has been made there since.
+    /// The path then, with later content there.
     there: Rebuilt,
     out: Vec<DeltaId>,
     into: Vec<DeltaId>,
 }
 
-/// Follows what was moved, from path to path. It ends, as each further move is of a later delta: what goes along into a path changes
-/// nothing below the layer that made it.
+/// Follows renames from path to path. It ends because each further rename belongs to a later delta: a change that follows into a
+/// path changes nothing below the layer that created it.
 pub(super) fn follow(wanted_paths: &[WantedPath], look: &mut dyn Look) -> BTreeMap<FilePath, Moved> {
     let mut all: BTreeMap<FilePath, Moved> = BTreeMap::new();
     let mut open: Vec<&WantedPath> = wanted_paths.iter().collect();
@@ -73,7 +73,7 @@ pub(super) fn follow(wanted_paths: &[WantedPath], look: &mut dyn Look) -> BTreeM
         for taken in &changed.taken {
             let in_doubt = || Some(Clashed { clash: Clash::Removed, by: ClashedBy::Stays(taken.by) });
             match target(wanted_paths, wanted_path, (taken, &changed), look) {
-                // Where nothing is there, layers go from below a removal as they are.
+                // If nothing is there, layers go from below a removal as they are.
                 Target::None => {}
                 Target::Doubt => doubt = doubt.or_else(in_doubt),
                 Target::One(target, below) => {
@@ -103,13 +103,13 @@ pub(super) fn follow(wanted_paths: &[WantedPath], look: &mut dyn Look) -> BTreeM
     all
 }
 
-/// Where content went that a layer took away.
+/// The destination of content that a layer removed.
 enum Target<'a> {
-    /// Nowhere: nothing has to be decided.
+    /// None: nothing must be decided.
     None,
-    /// Nobody knows, or the change does not go along.
+    /// Unknown, or the change does not follow.
     Doubt,
-    /// This path, which the change goes along into.
+    /// This path, into which the change follows.
     One(&'a WantedPath, Below),
 }
 
@@ -122,7 +122,7 @@ fn target<'a>(
     let mut found = made_with(wanted_paths, from, taken.by, taken.was.as_ref());
     let (one, is_only) = (found.next(), found.next().is_none());
     match (one, &taken.was, &taken.becomes) {
-        // A removal that is the person's own is one by hand: only what comes to nothing anyway goes with it.
+        // An adopted removal counts as one by hand: only a change without a result goes with it.
         (None, _, Ok(None)) => Target::None,
         (None, ..) if look.is_adopted(&from.path, taken.by) => Target::Doubt,
         (None, ..) => Target::None,
@@ -139,7 +139,7 @@ fn target<'a>(
     }
 }
 
-/// The other paths that a delta has made with these bytes.
+/// The other paths that a delta created with this content.
 fn made_with<'a>(
     wanted_paths: &'a [WantedPath],
     from: &WantedPath,
@@ -160,8 +160,8 @@ fn made_by(layer: &Layer, by: DeltaId) -> bool {
     layer.delta == by && layer.before.is_none()
 }
 
-/// Whether a layer has taken the path away: nothing is there after it, or a link or a folder where it made the file under another
-/// name. Without that name, the file is not there any more, and something else is in its own place.
+/// Whether a layer has removed the path: nothing is there after it, or a link or a folder although the layer created the file
+/// under another name. Without that name the file is not there any more, and something else is in its place.
 fn takes_away(wanted_paths: &[WantedPath], wanted_path: &WantedPath, layer: &Layer) -> bool {
     match layer.after {
         None => true,
@@ -170,7 +170,7 @@ fn takes_away(wanted_paths: &[WantedPath], wanted_path: &WantedPath, layer: &Lay
     }
 }
 
-/// What changes in a path below layers that stay and have taken it away; nothing where nothing does.
+/// The change in a path below staying layers that have removed it; `None` if there is none.
 fn changed(
     wanted_paths: &[WantedPath],
     wanted_path: &WantedPath,
@@ -187,7 +187,7 @@ fn changed(
     let Now::Covered(now) = look.now(&wanted_path.path) else { return None };
     let (mut taken, mut layers, mut start) = (Vec::new(), Vec::new(), (0, 0));
     let mut found_by_removal: Option<Option<Record>> = None;
-    // Each time that the path was taken away, and at last what is there now.
+    // Each time when the path was removed, and finally its current state.
     for end in removals(have, wanted, |layer| takes_away(wanted_paths, wanted_path, layer))
         .into_iter()
         .map(Some)
@@ -199,7 +199,7 @@ fn changed(
         let part = part.rebuild(found.as_ref(), &wanted[start.1..to], look.bytes());
         let part = part.and_then(|part| under(below, part, look.bytes()));
         let (mut above, next) = match (&part, end) {
-            // A clash below a removal loses nothing: what goes is out of each layer that stays as far as it can be told.
+            // A clash below a removal loses nothing: the leaving change is removed from each staying layer as far as possible.
             (Err(_), Some((from, to))) => {
                 let part = Stack::new(have[start.0..=from].to_vec());
                 let part =
@@ -232,7 +232,7 @@ fn changed(
     None
 }
 
-/// Where layers that stay have taken the path away: in those that it has, and in those that it is to have.
+/// The places where staying layers have removed the path: in its current layers, and in the wanted ones.
 fn removals(have: &[Layer], wanted: &[Layer], removes: impl Fn(&Layer) -> bool) -> Vec<(usize, usize)> {
     let mut removals: Vec<(usize, usize)> = Vec::new();
     for (to, layer) in wanted.iter().enumerate().filter(|(_, layer)| removes(layer)) {
@@ -244,7 +244,7 @@ fn removals(have: &[Layer], wanted: &[Layer], removes: impl Fn(&Layer) -> bool) 
 }
 
 impl Below {
-    /// What a path is with the change below it.
+    /// The path with the change below it.
     fn under(&self, there: Rebuilt, bytes: &mut dyn MergeBytes) -> Result<Rebuilt, Clashed> {
         let mut layers = there.stack.layers().to_vec();
         let Some(made) = layers.iter().position(|layer| made_by(layer, self.by)) else { return Ok(there) };
@@ -262,7 +262,7 @@ impl Below {
         Ok(Rebuilt { record, stack: Stack::new(layers), mixed: there.mixed || is_foreign })
     }
 
-    /// The layers with the change below them, as far as it goes together with them.
+    /// The layers with the change below them, as far as they can be merged.
     fn settled(&self, stack: Stack, bytes: &mut dyn MergeBytes) -> Stack {
         let record = stack.layers().last().and_then(|last| last.after.clone());
         match self.under(Rebuilt { record, stack: stack.clone(), mixed: false }, bytes) {
@@ -273,17 +273,17 @@ impl Below {
 }
 
 impl Moved {
-    /// What is decided of a path from which something was removed.
+    /// The decision about a path that was removed.
     pub(super) fn decided(&self) -> Option<Result<Rebuilt, Clashed>> {
         self.gone.clone()
     }
 
-    /// A path with what goes along into it.
+    /// The path with the changes that follow into it.
     pub(super) fn along(&self, there: Rebuilt, bytes: &mut dyn MergeBytes) -> Result<Rebuilt, Clashed> {
         under(&self.below, there, bytes)
     }
 
-    /// The layers of a path with what goes along into it, whatever is there.
+    /// The layers of a path with the changes that follow into it, whatever its content.
     pub(super) fn settled(&self, stack: Stack, bytes: &mut dyn MergeBytes) -> Stack {
         settled(&self.below, stack, bytes)
     }
@@ -298,7 +298,7 @@ fn under(below: &[Below], there: Rebuilt, bytes: &mut dyn MergeBytes) -> Result<
     below.iter().try_fold(there, |there, below| below.under(there, bytes))
 }
 
-/// Adds the deltas that are missing.
+/// Adds missing deltas.
 pub(super) fn add(deltas: &mut Vec<DeltaId>, further: &[DeltaId]) {
     for delta in further {
         if !deltas.contains(delta) {
@@ -307,7 +307,7 @@ pub(super) fn add(deltas: &mut Vec<DeltaId>, further: &[DeltaId]) {
     }
 }
 
-/// The names of each move: the old one, and the new one.
+/// The old and the new name of each rename.
 pub(super) fn names(moved: &BTreeMap<FilePath, Moved>) -> Vec<(FilePath, FilePath)> {
     let names = |(path, moved): (&FilePath, &Moved)| {
         let names = moved.below.iter().map(|below| (below.from.clone(), path.clone()));
@@ -316,7 +316,7 @@ pub(super) fn names(moved: &BTreeMap<FilePath, Moved>) -> Vec<(FilePath, FilePat
     moved.iter().flat_map(names).collect()
 }
 
-/// What is left alone where it was moved to keeps its layer where that was made: a later step asks again.
+/// If the new name is left alone, the change keeps its layer at the old one: a later step asks again.
 pub(super) fn wait(paths: &mut BTreeMap<FilePath, PathPlan>, names: &[(FilePath, FilePath)]) {
     for (from, to) in names.iter().rev() {
         let waits = |path: &PathPlan| {

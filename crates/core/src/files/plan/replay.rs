@@ -1,4 +1,5 @@
-//! A step on files, planned again on what it found: whether it did what layers come to, or somebody chose something else.
+//! Plans an earlier step on files again, from what it found: whether it did what its layers mean, or a person made
+//! another choice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,18 +9,18 @@ use super::{
 use crate::files::merge::MergeBytes;
 use crate::files::renames;
 
-/// What a step did in a folder, by path.
+/// The moves of a step in a folder, by path.
 pub type Moves = BTreeMap<FilePath, PathMove>;
 
 /// A step, planned again without any choice.
 pub(in crate::files) struct Replay {
     paths: BTreeMap<FilePath, PathPlan>,
-    /// The other names of each path that was renamed.
+    /// The other names of each renamed path.
     renamed: BTreeMap<FilePath, Vec<FilePath>>,
 }
 
 impl Replay {
-    /// Plans a step again. It takes as long as the plan of the step did.
+    /// Plans a step again. This takes as long as the step's own plan.
     pub(in crate::files) fn new(step: &Moves, bytes: &mut dyn MergeBytes) -> Self {
         let wanted_path = |made: &PathMove| WantedPath {
             path: made.change.path.clone(),
@@ -39,12 +40,12 @@ impl Replay {
         Self { paths: paths.into_iter().map(|path| (path.path.clone(), path)).collect(), renamed }
     }
 
-    /// Whether the step did the same to this path: nobody chose anything else.
+    /// Whether the step had the same result at this path: nobody made another choice.
     pub(in crate::files) fn is_merge(&self, step: &PathMove) -> bool {
         self.paths.get(&step.change.path).is_some_and(|path| path.step == *step)
     }
 
-    /// The paths with which this one was renamed: what was done to one of them makes sense only with the others.
+    /// The paths with which this one was renamed: a change of one of them belongs together with the others.
     pub(in crate::files) fn renamed_with(&self, path: &FilePath) -> BTreeSet<FilePath> {
         let (mut names, mut open) = (BTreeSet::new(), vec![path.clone()]);
         while let Some(name) = open.pop() {
@@ -75,7 +76,7 @@ impl PathMove {
 struct Found<'a> {
     step: &'a Moves,
     bytes: &'a mut dyn MergeBytes,
-    /// The folders that its paths are in, and the paths in each.
+    /// The folders of its paths, and the paths in each.
     folders: BTreeMap<FilePath, Vec<FilePath>>,
 }
 
@@ -101,7 +102,7 @@ impl Look for Found<'_> {
         self.bytes
     }
 
-    /// Of a path that the step did nothing to it is known only whether it was a folder on the way to one.
+    /// Of a path that the step did not change, only this is known: whether it was a folder above one of its paths.
     fn now(&mut self, path: &FilePath) -> Now {
         let is_folder = || self.folders.contains_key(path).then_some(Record::Folder { mode: 0o755 });
         Now::Covered(self.step.get(path).map_or_else(is_folder, |made| made.change.before.clone()))

@@ -7,8 +7,8 @@ use super::*;
 use crate::files::stack::tests::delta;
 use crate::files::{ContentHash, NoSuchHunks, Uncertain, testing};
 
-/// A tree: what is at each path. The content of a file is one letter; two letters merge when one of them is a digit,
-/// which stands for a change elsewhere in the file.
+/// A tree: the version of each path. The content of a file is one letter; two letters merge when one of them is a
+/// digit, which stands for a change elsewhere in the file.
 #[derive(Default)]
 pub(in crate::files) struct Tree(pub(in crate::files) BTreeMap<FilePath, Record>);
 
@@ -61,12 +61,12 @@ impl Look for Tree {
         None
     }
 
-    /// The deltas from 90 on are.
+    /// The deltas from 90 on are adopted.
     fn is_adopted(&mut self, _: &FilePath, delta: DeltaId) -> bool {
         delta.no >= 90
     }
 
-    /// Git has whatever is named by a `g`.
+    /// Git has every path whose name contains a `g`.
     fn is_git_s(&mut self, path: &FilePath) -> bool {
         path.name() == b"g"
     }
@@ -76,7 +76,7 @@ pub(in crate::files) fn path(text: &str) -> FilePath {
     FilePath::new(text.as_bytes()).unwrap()
 }
 
-/// `a` is a file with that letter in it, `/` a folder, `@` what is not covered, and a blank nothing.
+/// `a` is a file with this letter in it, `/` a folder, `@` a path that is not covered, and a blank is absent.
 pub(in crate::files) fn record(what: char) -> Option<Record> {
     match what {
         ' ' => None,
@@ -85,14 +85,14 @@ pub(in crate::files) fn record(what: char) -> Option<Record> {
         letter => {
             let mut hash = [0; 32];
             hash[0] = u8::try_from(letter).unwrap();
-            // Long enough that equal bytes are no chance; a capital letter is a tiny file.
+            // Long enough that equal content is no coincidence; a capital letter is a tiny file.
             let len = if letter.is_ascii_uppercase() { 31 } else { 32 };
             Some(Record::File { hash: ContentHash(hash), len, mode: 0o644 })
         }
     }
 }
 
-/// The letters of a record, the other way round.
+/// The letters of a record.
 pub(in crate::files) fn letters(record: Option<&Record>) -> String {
     match record {
         None => "nothing".into(),
@@ -104,7 +104,7 @@ pub(in crate::files) fn letters(record: Option<&Record>) -> String {
     }
 }
 
-/// Plans taking everything back. A row: path, what the agent's deltas left there one after the other, what is there.
+/// Plans to revert everything. A row: path, the versions of the agent's deltas in order, the current version.
 fn back(
     rows: &[(&str, &str, char)],
     others: &[(&str, char)],
@@ -129,7 +129,7 @@ fn back(
     shown(wanted_paths.collect(), &Chosen { paths, others: None }, &mut tree)
 }
 
-/// What these wanted paths come to.
+/// The plan of these wanted paths.
 pub(in crate::files) fn shown(wanted_paths: Vec<WantedPath>, chosen: &Chosen, tree: &mut Tree) -> String {
     let plan = FilePlan::new(wanted_paths, chosen, tree).unwrap();
     let mut shown = String::new();
@@ -246,7 +246,7 @@ fn a_rename_carries_what_was_written_since_along() {
         back(&rows, &[], &[], Grade::Seen),
         "new Delete x -> nothing, 0 left\nold Merge nothing -> x, 0 left\n"
     );
-    // Two files with these bytes: nobody knows which of them it was.
+    // Two files with this content: it is not known which of them it was.
     let rows = [("new", " a", 'x'), ("old", "a ", ' '), ("older", "a ", ' ')];
     assert!(back(&rows, &[], &[], Grade::Seen).starts_with("new Conflict(Bytes)"));
 }
@@ -255,9 +255,9 @@ fn a_rename_carries_what_was_written_since_along() {
 fn trial_03_only_what_others_wrote_since_goes_along_with_a_rename() {
     let old = ("old", "a ", ' ');
     for (versions, now, expected) in [
-        // The agent wrote into it, too: without that it is as it was made, and what somebody wrote goes along.
+        // The agent wrote into it, too: without that it is as created, and somebody's change follows.
         ("ab", '1', "new Delete 1 -> nothing, 0 left\nold Merge nothing -> 1a, 0 left\n"),
-        // What somebody wrote does not go together with that: it stays where it is.
+        // Somebody's change cannot be merged with that: it stays where it is.
         ("ab", 'x', "new Conflict(Bytes) x -> x, 2 left\nold Recreate nothing -> a, 0 left\n"),
     ] {
         let versions = format!(" {versions}");
@@ -329,7 +329,7 @@ fn a_step_includes_foreign_text_that_no_call_left_or_found() {
         (step('x', &[(1, "ab")], 'y', &[]), Verdict::Merge, false),
         (step('x', &[(1, "ab")], 'a', &[]), Verdict::Revert, false),
         (step('b', &[(1, "ab")], 'y', &[]), Verdict::Merge, false),
-        // Layers that do nothing only say that what was put back is there.
+        // Layers without a change only record that the restored version is there.
         (step('x', &[(1, "aa")], 'y', &[(1, "aa")]), Verdict::Revert, false),
         (step('b', &[(1, " b")], ' ', &[]), Verdict::Delete, true),
         (step(' ', &[(1, "b ")], 'b', &[]), Verdict::Recreate, true),

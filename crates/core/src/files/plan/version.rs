@@ -1,5 +1,6 @@
-//! The plan of a path that is to be what it was at a checkpoint. Somebody asks for it: what is there goes, also where
-//! somebody else wrote it, and the plan says so; what somebody else made since goes only when it is named.
+//! The plan of a path that gets its version from a checkpoint. A person requests it: the current version is replaced,
+//! even if somebody else wrote it, and the plan shows this. A file that somebody else created since is removed only
+//! if the request names it.
 
 use super::super::hunks;
 use super::{

@@ -1,11 +1,12 @@
-//! Both names of a rename, over a small tree in memory.
+//! Tests of both names of a rename, over a small tree in memory.
 
 use super::*;
 use crate::files::plan::tests::{Tree, path, record, shown};
 use crate::files::stack::tests::delta;
 use crate::files::{Grade, Want};
 
-/// A name, its layers (each as its delta and what it found and left), those that it is to have, and what is there.
+/// A name, its layers (each as its delta with the version before and after), the wanted ones, and the current
+/// version.
 type Row<'a> = (&'a str, &'a [(u64, &'a str)], &'a [(u64, &'a str)], char);
 
 fn layers(told: &[(u64, &str)]) -> Vec<Layer> {
@@ -42,7 +43,7 @@ fn trial_03_a_choice_that_keeps_one_name_of_a_rename_keeps_the_other_one_too() {
             "new Unchanged a -> a, 1 left\nold Unchanged nothing -> nothing, 1 left\n"
         );
     }
-    // Who chooses for both has what was chosen.
+    // A choice for both names has the chosen result.
     assert_eq!(
         planned(&back, &[("old", Choice::Disk), ("new", Choice::Checkpoint)]),
         "new Delete a -> nothing, 0 left\nold Unchanged nothing -> nothing, 0 left\n"
@@ -51,7 +52,7 @@ fn trial_03_a_choice_that_keeps_one_name_of_a_rename_keeps_the_other_one_too() {
 
 #[test]
 fn trial_03_both_names_are_decided_together_whichever_way_the_rename_goes() {
-    // The rename comes.
+    // The rename returns.
     let forth: [Row<'_>; 2] = [("new", &[], &[(1, " a")], ' '), ("old", &[], &[(1, "a ")], 'a')];
     for name in ["new", "old"] {
         assert_eq!(
@@ -59,13 +60,13 @@ fn trial_03_both_names_are_decided_together_whichever_way_the_rename_goes() {
             "new Unchanged nothing -> nothing, 0 left\nold Unchanged a -> a, 0 left\n"
         );
     }
-    // It took the place of another file.
+    // It replaced another file.
     let over: [Row<'_>; 2] = [("new", &[(1, "za")], &[], 'a'), ("old", &[(1, "a ")], &[], ' ')];
     assert_eq!(
         planned(&over, &[("old", Choice::Disk)]),
         "new Unchanged a -> a, 0 left\nold Unchanged nothing -> nothing, 0 left\n"
     );
-    // It was written into in between, and renamed again.
+    // It was changed in between, and renamed again.
     let twice: [Row<'_>; 3] = [
         ("b", &[(1, " a"), (2, "ac"), (3, "c ")], &[], ' '),
         ("new", &[(3, " c"), (4, "cd")], &[], 'd'),
@@ -109,14 +110,14 @@ fn trial_10_a_rename_is_followed_whose_bytes_hold_a_change_that_goes_too() {
     for (old, expected) in [
         // The agent wrote it, then renamed it.
         (&[(1, "ab"), (2, "b ")][..], "old Merge nothing -> 1a, 0 left\n"),
-        // A person wrote into it in between: `2`.
+        // A person changed it in between: `2`.
         (&[(1, "ab"), (2, "2 ")], "old Merge nothing -> 12, 0 left\n"),
     ] {
         let made = if old[1].1 == "2 " { " 2" } else { " b" };
         let rows: [Row<'_>; 2] = [("new", &[(2, made)], &[], '1'), ("old", old, &[], ' ')];
         assert_eq!(planned(&rows, &[]), format!("new Delete 1 -> nothing, 0 left\n{expected}"));
     }
-    // Renamed twice, and written in between.
+    // Renamed twice, and changed in between.
     let rows: [Row<'_>; 3] = [
         ("b", &[(1, " a"), (2, "ac"), (3, "c ")], &[], ' '),
         ("new", &[(3, " c")], &[], '1'),
@@ -124,17 +125,17 @@ fn trial_10_a_rename_is_followed_whose_bytes_hold_a_change_that_goes_too() {
     ];
     let plan = planned(&rows, &[]);
     assert!(plan.contains("new Delete 1 -> nothing") && plan.contains("old Merge nothing -> 1a"), "{plan}");
-    // What the person wrote does not go together with what goes: it stays a conflict.
+    // The person's change cannot be merged: it stays a conflict.
     let rows: [Row<'_>; 2] = [("new", &[(2, " b")], &[], 'x'), ("old", &[(1, "ab"), (2, "b ")], &[], ' ')];
     assert!(planned(&rows, &[]).starts_with("new Conflict(Bytes) x -> x, 1 left\n"));
 }
 
-/// The layers of a path, and those that it is to have.
+/// The layers of a path, and the wanted ones.
 type Change = (&'static [(u64, &'static str)], &'static [(u64, &'static str)]);
 
-/// Drops the first delta of `old`, which the second one has renamed.
+/// Drops the first delta of `old`, which the second one renamed.
 const DROP: Change = (&[(1, "ab"), (2, "b ")], &[(2, "b ")]);
-/// Shows it.
+/// Shows it again.
 const SHOW: Change = (&[(2, "a ")], &[(1, "ab"), (2, "a ")]);
 
 #[test]
@@ -143,10 +144,10 @@ fn trial_04_a_change_goes_and_comes_where_a_later_rename_has_moved_the_file() {
     let new: Row<'_> = ("new", &[(2, " b")], &[(2, " b")], 'b');
     let old: Row<'_> = ("old", DROP.0, DROP.1, ' ');
     assert_eq!(planned(&[new, old], &[]), format!("new Revert b -> a, 1 left\n{kept}, 1 left\n"));
-    // What a person wrote there stays.
+    // A person's change there stays.
     let edited: Row<'_> = (new.0, new.1, new.2, '1');
     assert_eq!(planned(&[edited, old], &[]), format!("new Merge 1 -> 1a, 1 left\n{kept}, 1 left\n"));
-    // So does what a later turn wrote.
+    // So does a later turn's.
     let later: Row<'_> = ("new", &[(2, " b"), (3, "b1")], &[(2, " b"), (3, "b1")], '1');
     assert_eq!(planned(&[later, old], &[]), format!("new Revert 1 -> 1a, 2 left\n{kept}, 1 left\n"));
     let new: Row<'_> = ("new", &[(2, " a")], &[(2, " a")], 'a');
@@ -170,10 +171,10 @@ fn trial_04_a_change_that_does_not_go_along_with_a_rename_is_a_conflict() {
     let one: Row<'_> = ("new", &[(2, " b")], &[(2, " b")], 'b');
     let other: Row<'_> = ("other", &[(2, " b")], &[(2, " b")], 'b');
     assert_eq!(planned(&[one, old, other], &[]), clash);
-    // The turn had made the file.
+    // The turn had created the file.
     let made: Row<'_> = ("old", &[(1, " b"), (2, "b ")], &[(2, "b ")], ' ');
     assert_eq!(planned(&[one, made], &[]), clash);
-    // Somebody wrote there, removed it, or nobody knows what is there.
+    // Somebody wrote there, removed it, or its state is not known.
     let written: Row<'_> = (one.0, one.1, one.2, 'x');
     assert!(planned(&[written, old], &[]).starts_with("new Conflict(Bytes) x -> x, 1 left\n"));
     let removed: Row<'_> = (one.0, one.1, one.2, ' ');
@@ -200,13 +201,13 @@ fn trial_04_a_choice_for_one_name_holds_where_the_change_would_go_along() {
 
 #[test]
 fn trial_04_a_removal_that_is_the_person_s_own_is_a_conflict_as_one_by_hand_is() {
-    // The tree of these tests has the deltas from 90 on adopted.
+    // In these tests the deltas from 90 on are adopted.
     let by_hand = "f Conflict(Removed) nothing -> nothing, 2 left\n";
     assert_eq!(planned(&[("f", &[(1, "ab"), (90, "b ")], &[(90, "b ")], ' ')], &[]), by_hand);
     for (have, want) in [
-        // A later turn's own removal takes all with it.
+        // A later turn's own removal includes all of it.
         (&[(1, "ab"), (2, "b ")][..], &[(2, "b ")][..]),
-        // What the turn had made is gone.
+        // The turn's own file is gone.
         (&[(1, " b"), (90, "b ")], &[(90, "b ")]),
     ] {
         assert_eq!(planned(&[("f", have, want, ' ')], &[]), "f Unchanged nothing -> nothing, 1 left\n");

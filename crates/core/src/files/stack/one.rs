@@ -1,4 +1,4 @@
-//! One layer of a path: what is left of it, and what it is on another version than it found.
+//! One layer of a path: what is left of it, and its form on another version than its own.
 
 use super::super::merge::{Clash, MergeBytes, merge, merge_over};
 use super::super::record::Record;
@@ -7,18 +7,18 @@ use super::Layer;
 /// From one version to another.
 pub(in crate::files) type Step = (Option<Record>, Option<Record>);
 
-/// What a file becomes whose layers do not all stay.
+/// The version of a file when some of its layers leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Becomes {
-    /// It stays as it is, what the layers that go did to it included.
+    /// It stays as it is, including the changes of leaving layers.
     AsItIs,
-    /// What the layers that stay make of it.
+    /// The version that the staying layers make.
     Exactly,
-    /// There is none.
+    /// It is absent.
     Nothing,
 }
 
-/// A version with these steps done to it; nothing, where one of them does not go together with what is there.
+/// A version with these changes applied; `None` if one of them cannot be merged.
 pub(super) fn stepped<'a>(
     version: Option<&Record>,
     steps: impl IntoIterator<Item = &'a Step>,
@@ -29,7 +29,7 @@ pub(super) fn stepped<'a>(
     })
 }
 
-/// A layer above these steps.
+/// A layer on top of these changes.
 pub(super) fn upon_steps<'a>(
     layer: &Layer,
     steps: impl IntoIterator<Item = &'a Step> + Copy,
@@ -40,8 +40,8 @@ pub(super) fn upon_steps<'a>(
     Some(Layer { before, after, ..layer.clone() })
 }
 
-/// Of each of these layers, highest first, what is left of it in what is there: what leads from what is there without it to what is
-/// there with it. Nothing of those that can't be taken out one by one.
+/// For each of these layers, highest first, what is left of it in the current version: the change from the version without it to
+/// the current one. Nothing for layers that cannot be removed one by one.
 pub(super) fn what_is_left<'a>(
     layers: &'a [Layer],
     now: Option<&Record>,
@@ -50,7 +50,7 @@ pub(super) fn what_is_left<'a>(
     left_of(layers, now, false, bytes)
 }
 
-/// The same, where those that can't be taken out of a file as somebody has removed it did nothing that is left.
+/// The same for a file that somebody has removed: of layers that cannot be removed from it, nothing is left.
 pub(in crate::files) fn what_is_left_in_all<'a>(
     layers: &'a [Layer],
     now: Option<&Record>,
@@ -85,8 +85,8 @@ fn left_of<'a>(
     left
 }
 
-/// What is to be put forward of a layer that only went to make way: what others had taken out of it does not return. Where it is to
-/// be as it was above what comes back now, that goes out of it, too.
+/// The part of a layer to apply again after it only made way: text that others had removed from it does not return. If it must be
+/// as it was above what returns now, that text is removed, too.
 pub(super) fn as_it_is_left(layer: &Layer, left: &[(&Layer, Layer)], bytes: &mut dyn MergeBytes) -> Layer {
     if let Some((_, left)) = left.iter().find(|(of, _)| *of == layer) {
         return left.clone();
@@ -104,9 +104,9 @@ pub(super) fn as_it_is_left(layer: &Layer, left: &[(&Layer, Layer)], bytes: &mut
     }
 }
 
-/// A layer on another version than it found: what it did not write over becomes what is there. That can't be where it wrote into a
-/// file that is not there. Then the layer loses only what it wrote over; where the file is gone, all that it did not write. Also
-/// returns whether it is on the other version.
+/// A layer on another version than its own: text that it did not write over is taken from that version. This is impossible if it
+/// wrote into a missing file. Then the layer loses only the text that it wrote over; if the file is gone, all text that it did
+/// not write. Also returns whether it is on the other version.
 pub(super) fn upon(
     layer: &Layer,
     before: Option<Record>,
@@ -115,7 +115,8 @@ pub(super) fn upon(
 ) -> (Layer, bool) {
     match merged_over(layer.before.as_ref(), layer.after.as_ref(), before.as_ref(), file, bytes) {
         Ok(after) => {
-            // What had been removed where the layer wrote is the layer's to give back, unless somebody wanted the file without it.
+            // Text that had been removed where the layer wrote returns with the layer, unless somebody wanted the file without
+            // it.
             let before = if file == Becomes::Exactly { before } else { beside(layer, before, bytes) };
             (Layer { before, after, ..layer.clone() }, true)
         }
@@ -126,7 +127,7 @@ pub(super) fn upon(
     }
 }
 
-/// Merges as far as it goes. Where a file is gone, nothing of it has to stay with what others wrote into it: their lines alone do.
+/// Merges as far as possible. If a file is gone, only the lines of other authors stay, and no other part of it.
 fn merged_over(
     from: Option<&Record>,
     there: Option<&Record>,
@@ -145,8 +146,8 @@ fn merged_over(
     }
 }
 
-/// The version that a layer is made on, without lines that were only added where the layer wrote. They are not in what it left, and it
-/// did not remove them.
+/// The version below a layer without lines that were only added where the layer wrote. They are not in its result, and it did not
+/// remove them.
 fn beside(layer: &Layer, before: Option<Record>, bytes: &mut dyn MergeBytes) -> Option<Record> {
     let hash = |record: &Option<Record>| record.as_ref().and_then(Record::hash);
     let (Some(found), Some(left)) = (hash(&layer.before), hash(&layer.after)) else { return before };
@@ -159,7 +160,7 @@ fn beside(layer: &Layer, before: Option<Record>, bytes: &mut dyn MergeBytes) -> 
     }
 }
 
-/// What a layer found, without the lines that it wrote over; nothing where it is no file.
+/// The version before a layer, without the lines that it wrote over; `None` if it is no file.
 fn unwritten(layer: &Layer, bytes: &mut dyn MergeBytes) -> Option<Record> {
     let (Some(Record::File { hash: found, mode, .. }), Some(Record::File { hash: left, .. })) =
         (&layer.before, &layer.after)
@@ -171,8 +172,8 @@ fn unwritten(layer: &Layer, bytes: &mut dyn MergeBytes) -> Option<Record> {
     Some(Record::File { hash, len, mode: *mode })
 }
 
-/// What a layer found, without the lines of this version that it wrote over: they are those of a file that goes, and that others
-/// wrote into. Nothing where one of them is no file.
+/// The version before a layer, without the lines of this version that it wrote over: they belong to a leaving file into which
+/// others wrote. `None` if one of them is no file.
 pub(super) fn without_written(
     layer: &Layer,
     made: Option<&Record>,
@@ -190,8 +191,8 @@ pub(super) fn without_written(
     Some(Record::File { hash, len, mode: *mode })
 }
 
-/// A version with these steps done to it, from one version to another each, where others did not write. With it, the version
-/// that a step begins with and that could not be told apart from what others wrote, where that is so.
+/// A version with these changes applied, each from one version to another, except where others wrote. Also the version before a
+/// change that could not be separated from changes of other authors, if there is one.
 pub(super) fn as_far_as<'a>(
     version: Option<&Record>,
     steps: impl Iterator<Item = (Option<&'a Record>, Option<&'a Record>)>,

@@ -1,4 +1,4 @@
-//! Stacks against a naive model: a file is a row of slots, and a slot holds what was written there last.
+//! Stacks compared with a naive model: a file is a row of slots, and a slot contains its last text.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ pub(in crate::files) fn delta(no: u64) -> DeltaId {
 
 pub(in crate::files) const SLOTS: usize = 4;
 
-/// A file's content in the model, told by its hash: what is in each slot, who cares about bytes.
+/// A file's content in the model, encoded in its hash: the content of each slot.
 pub(in crate::files) type Slots = [u8; SLOTS];
 
 pub(in crate::files) fn record(slots: Slots) -> Record {
@@ -47,7 +47,7 @@ impl MergeBytes for BySlot {
         Some((ContentHash(hash), SLOTS as u64))
     }
 
-    /// A slot of what is not there is empty.
+    /// A slot of a missing file is empty.
     fn over(
         &mut self,
         base: ContentHash,
@@ -93,7 +93,7 @@ pub(in crate::files) struct Write {
 }
 
 pub(in crate::files) fn writes() -> impl Strategy<Value = Vec<Write>> {
-    // The agent writes to the lower slots, others to the upper ones: nothing clashes.
+    // The agent writes the lower slots, others the upper ones: nothing clashes.
     let write = (any::<bool>(), 0..SLOTS / 2, 1u8..200).prop_map(|(agent, slot, value)| {
         let slot = if agent { slot } else { slot + SLOTS / 2 };
         Write { agent, slot, value }
@@ -101,7 +101,7 @@ pub(in crate::files) fn writes() -> impl Strategy<Value = Vec<Write>> {
     prop::collection::vec(write, 1..12)
 }
 
-/// The file after these writes, with only the agent's deltas that are wanted.
+/// The file after these writes, with only the wanted deltas of the agent.
 fn model(writes: &[Write], wanted: &[bool]) -> Slots {
     let mut file = [0; SLOTS];
     for (write, wanted) in writes.iter().zip(wanted) {
@@ -112,7 +112,7 @@ fn model(writes: &[Write], wanted: &[bool]) -> Slots {
     file
 }
 
-/// The stack that observing these writes makes, and what is on the disk then.
+/// The stack after these writes, and the version on disk.
 pub(in crate::files) fn observed(writes: &[Write]) -> (Stack, Slots) {
     let (mut stack, mut disk) = (Stack::default(), [0; SLOTS]);
     for (no, write) in writes.iter().enumerate() {
@@ -126,7 +126,7 @@ pub(in crate::files) fn observed(writes: &[Write]) -> (Stack, Slots) {
     (stack, disk)
 }
 
-/// The layers of the deltas that are wanted.
+/// The layers of the wanted deltas.
 pub(in crate::files) fn wanted_of(stack: &Stack, wanted: &[bool]) -> Vec<Layer> {
     let is_wanted = |layer: &&Layer| wanted[usize::try_from(layer.delta.no).unwrap()];
     stack.layers().iter().filter(is_wanted).cloned().collect()
@@ -143,7 +143,7 @@ proptest! {
         let (mut stack, mut now) = (all.clone(), Some(record(disk)));
         for wanted in choices {
             let layers = wanted_of(&all, &wanted);
-            // A slot that the agent wrote over in several deltas has no telling what a lower one alone would have left.
+            // If the agent wrote over a slot in several deltas, the result of a lower one alone is not known.
             let Ok(rebuilt) = stack.rebuild(now.as_ref(), &layers, &mut BySlot) else { continue };
             let twice = |slot| writes.iter().filter(|write| write.agent && write.slot == slot).count() > 1;
             let expected = model(&writes, &wanted);
@@ -188,7 +188,7 @@ fn chain(versions: &[u8]) -> Stack {
 #[test]
 fn a_path_changed_twice_goes_back_in_one_step() {
     let stack = chain(&[1, 2, 3]);
-    // Somebody else's change of another slot stays, though no version in between is known with it.
+    // Somebody else's change of another slot stays, though no version in between contains it.
     let disk = record([3, 0, 0, 9]);
     let rebuilt = stack.rebuild(Some(&disk), &[], &mut BySlot).unwrap();
     assert_eq!((rebuilt.record, rebuilt.mixed), (Some(record([1, 0, 0, 9])), true));
@@ -207,7 +207,7 @@ fn the_same_place_is_a_clash() {
 
 #[test]
 fn a_dropped_change_kept_in_a_conflict_does_not_return() {
-    // Delta 2 rewrote what delta 1 wrote; delta 1 is dropped, and the disk is kept.
+    // Delta 2 wrote over delta 1; delta 1 is dropped, and the version on disk is kept.
     let stack = chain(&[1, 2, 3]);
     let wanted = stack.layers()[1..].to_vec();
     let disk = record([3, 0, 0, 0]);
@@ -220,7 +220,7 @@ fn a_dropped_change_kept_in_a_conflict_does_not_return() {
 
 #[test]
 fn a_missing_file_needs_no_decision() {
-    // Made by 1, changed by 2, removed by 3.
+    // Created by 1, changed by 2, removed by 3.
     let Stack(mut layers) = chain(&[0, 1, 2, 3]);
     (layers[0].before, layers[2].after) = (None, None);
     let stack = Stack::new(layers);
@@ -235,7 +235,7 @@ fn a_missing_file_needs_no_decision() {
             continue;
         }
         assert_eq!(record, None);
-        // What was dropped does not come back when it is not removed any more, and is below again when it is shown.
+        // The dropped change does not return when the removal is reverted, and is below again after a show.
         let earlier = left.rebuild(None, &left.layers()[..1], &mut BySlot).expect("no clash");
         assert_eq!(earlier.record, left.layers()[0].after);
         let whole = left.together(&[taken]);
@@ -252,17 +252,17 @@ fn a_dropped_change_does_not_return_if_the_later_version_was_chosen() {
     assert_eq!(stack.checkpoint(wanted), left.layers()[0].after);
     let back = left.rebuild(left.layers()[0].after.as_ref(), &[], &mut BySlot).expect("no clash");
     assert_eq!(back.record, stack.layers()[0].before);
-    // Shown again, it lies below the next.
+    // After a show it is below the next one.
     assert_eq!(left.exactly(stack.layers(), &mut BySlot), stack);
 }
 
-/// Four digits are slots, a blank is nothing.
+/// Four digits are slots, a blank is absent.
 fn version(text: &str) -> Option<Record> {
     let digits: Vec<u8> = text.bytes().map(|digit| digit - b'0').collect();
     Slots::try_from(digits).ok().map(record)
 }
 
-/// Layers of deltas 1, 2, 3 …, each with what it found and left: four digits are slots, a blank is nothing.
+/// Layers of deltas 1, 2, 3 …, each with its version before and after: four digits are slots, a blank is absent.
 fn told(layers: &[[&str; 2]]) -> Stack {
     let layers = layers.iter().zip(1..).map(|([before, after], no)| Layer {
         delta: delta(no),
@@ -278,22 +278,22 @@ fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else(
     for (have, dropped, left) in [
         // A person wrote the last slot in between.
         (&[["0000", "1000"], ["1009", "2009"]][..], &[1][..], &[["0009", "2009"]][..]),
-        // What they wrote in the same slot stays as it was found.
+        // Their text in the same slot stays as it was found.
         (&[["0000", "1000"], ["9000", "2000"]], &[1], &[["9000", "2000"]]),
         // Two of them, with a person's edit before each.
         (&[["0000", "1000"], ["1008", "2008"], ["2098", "3098"]], &[1, 2], &[["0098", "3098"]]),
-        // What it left in other places is not its own.
+        // Text that it left in other places is not its own.
         (&[["0000", "1000"], ["1000", "1200"]], &[1], &[["0000", "0200"]]),
-        // What goes no further is kept as far as it goes.
+        // Text that cannot be separated further is kept as it is.
         (&[["0000", "1000"], ["9000", "9200"], ["9200", "9300"]], &[1, 2], &[["9000", "9300"]]),
-        // Made and written over; made, written by a person, and written over, also over what the person wrote.
+        // Created and written over; created, changed by a person, and written over, including the person's text.
         (&[["", "1000"], ["1000", "2000"]], &[1], &[["", "2000"]]),
         (&[["", "1000"], ["1009", "2009"]], &[1], &[["0009", "2009"]]),
         (&[["", "1100"], ["1109", "2102"]], &[1], &[["0109", "2102"]]),
-        // Removed and made anew; by a person in between.
+        // Removed and created again; by a person in between.
         (&[["1000", ""], ["", "2000"]], &[1], &[["1000", "2000"]]),
         (&[["1000", ""], ["9000", "2000"]], &[1], &[["9000", "2000"]]),
-        // Changed, removed by a person, made anew.
+        // Changed, removed by a person, created again.
         (&[["0000", "1000"], ["", "2000"]], &[1], &[["", "2000"]]),
     ] {
         let have = told(have);
@@ -310,7 +310,7 @@ fn trial_06_a_layer_that_stays_loses_what_was_dropped_below_it_and_nothing_else(
     }
 }
 
-/// A turn's two slots, of which a later turn wrote over the first one.
+/// A turn's two slots, of which a later turn wrote over the first.
 fn written_over() -> (Stack, Stack) {
     let stack = told(&[["0000", "1100"], ["1100", "2100"]]);
     let later = stack.without(&[delta(1)]);
@@ -325,7 +325,7 @@ fn trial_06_what_is_kept_of_a_dropped_turn_stays_when_a_later_turn_that_wrote_ov
     let settled = stack.settled(later.layers(), &mut BySlot);
     let past = settled.rebuild(Some(&disk), &[], &mut BySlot).expect("no clash");
     assert_eq!(past.record, Some(record([0, 1, 0, 0])), "what was written over does not come back");
-    // Shown again and dropped again, it stays a person's.
+    // Shown and dropped again, it stays a person's.
     let first = &stack.layers()[..1];
     let shown = past.stack.rebuild(past.record.as_ref(), first, &mut BySlot).expect("no clash");
     let again = shown.stack.rebuild(shown.record.as_ref(), &[], &mut BySlot).expect("no clash");
@@ -337,22 +337,23 @@ fn trial_06_what_is_kept_of_dropped_turns_stays_below_everything_that_later_turn
     for (have, dropped, disk, past) in [
         // Two calls of the dropped turn.
         (&[["0000", "1100"], ["1100", "1110"], ["1110", "2110"]][..], &[1, 2][..], "2110", "0110"),
-        // Two turns, of which each is written over once.
+        // Two turns, each written over once.
         (&[["0000", "1100"], ["1100", "1220"], ["1220", "3220"], ["3220", "3240"]], &[1, 2], "3240", "0200"),
-        // The first of the layers that stay writes over nothing.
+        // The first of the staying layers writes over nothing.
         (&[["0000", "1100"], ["1100", "1150"], ["1150", "2150"]], &[1], "2150", "0100"),
         // A person wrote between the layers, and above.
         (&[["0000", "1100"], ["1190", "2190"]], &[1], "2198", "0198"),
-        // Made, and written over in one place: what was written over goes, as if it had never been there.
+        // Created, and written over in one place: the text that was written over goes, as if it had never existed.
         (&[["", "1111"], ["1111", "2111"]], &[1], "2111", "0111"),
         (&[["", "1111"], ["1111", "1121"], ["1121", "3121"]], &[1], "3121", "0101"),
-        // Made, and written over as a whole.
+        // Created, and written over completely.
         (&[["", "1111"], ["1111", "2222"]], &[1], "2222", ""),
-        // Removed, and made anew.
+        // Removed, and created again.
         (&[["1111", ""], ["", "2222"]], &[1], "2222", "1111"),
-        // Removed; made anew by a person, and removed by a later turn.
+        // Removed; created again by a person, and removed by a later turn.
         (&[["1111", ""], ["9999", ""]], &[1], "", "9999"),
-        // The same, and made anew by one that goes alone: the removal that stays is the reason that nothing was there.
+        // The same, and created again by a delta that leaves alone: the staying removal is the reason that the file was
+        // absent.
         (&[["1111", ""], ["9999", ""], ["", "2222"]], &[1], "2222", "9999"),
     ] {
         let stack = told(have);
@@ -372,7 +373,7 @@ fn trial_06_exactly_takes_out_what_nothing_that_stays_wrote_over() {
     assert_eq!(left.record, Some(record([0, 0, 0, 0])));
     let shown = exact.stack.exact(exact.stack.together(stack.layers()).layers(), &mut BySlot);
     assert_eq!(shown.map(|shown| (shown.record, shown.stack)), Some((Some(record([2, 1, 0, 0])), stack)));
-    // What was made goes with all that is in it, or not at all.
+    // A created file goes with all its content, or not at all.
     let made = told(&[["", "1111"], ["1111", "2111"]]);
     assert_eq!(made.exact(&made.layers()[1..], &mut BySlot), None);
     let rewritten = told(&[["", "1111"], ["1111", "2222"]]);
@@ -405,7 +406,7 @@ fn trial_06_a_clash_below_a_removal_keeps_what_a_person_wrote() {
 
 #[test]
 fn trial_07_what_is_known_goes_from_below_what_is_uncertain() {
-    // The second delta lies upon the first one, and a person wrote over the second.
+    // The second delta is on top of the first one, and a person wrote over the second.
     let stack = told(&[["0000", "1000"], ["1000", "1200"]]);
     let disk = record([1, 9, 0, 0]);
     assert!(stack.rebuild(Some(&disk), &stack.layers()[1..], &mut BySlot).is_err());
@@ -413,7 +414,7 @@ fn trial_07_what_is_known_goes_from_below_what_is_uncertain() {
     assert_eq!(below.record, Some(record([0, 9, 0, 0])));
     let left = Stack::new(told(&[["", ""], ["0000", "0200"]]).layers()[1..].to_vec());
     assert_eq!(below.stack, left);
-    // In the same place it does not.
+    // In the same place it is not.
     let stack = told(&[["0000", "1000"], ["1000", "2000"]]);
     assert_eq!(stack.from_below(&stack.layers()[1..], Some(&record([2, 0, 0, 0])), &mut BySlot), None);
 }

@@ -1,4 +1,4 @@
-//! Folders in plans: what keeps one, what it makes way for, and what comes back into one.
+//! Tests of folders in plans: what keeps a folder, what it makes way for, and its returning content.
 
 use super::*;
 use crate::files::plan::FilePlan;
@@ -6,13 +6,13 @@ use crate::files::plan::tests::{path, record};
 use crate::files::stack::tests::delta;
 use crate::files::testing::{World, all_told, planned, wanted_path};
 
-/// Plans for paths whose layers all go.
+/// The plan of paths whose layers all leave.
 fn back(rows: &[(&str, &[(u64, &str)])], world: &mut World, chosen: &[(&str, Choice)]) -> FilePlan {
     let wanted_paths = rows.iter().map(|(name, have)| wanted_path(name, have, &[])).collect();
     planned(wanted_paths, chosen, world).expect("it fits")
 }
 
-/// What is there, the layers of each path that go, what was chosen.
+/// The current versions, the leaving layers of each path, the choices.
 type Row<'a> = (&'a [(&'a str, char)], &'a [(&'a str, &'a [(u64, &'a str)])], &'a [(&'a str, Choice)]);
 
 #[track_caller]
@@ -30,7 +30,7 @@ fn a_folder_makes_way_or_stays_with_what_is_in_it() {
     let instead: &[(u64, &str)] = &[(1, "f/")];
     let file: &[(u64, &str)] = &[(1, " a")];
     check(&[
-        // In the place of a file it makes way only when that is chosen, as somebody's file is in it.
+        // In the place of a file it makes way only by a choice, because it contains somebody's file.
         (
             (&[("d", '/'), ("d/a", 'a'), ("d/mine", 'm')], &[("d", instead), ("d/a", file)], &[]),
             &[
@@ -49,7 +49,7 @@ fn a_folder_makes_way_or_stays_with_what_is_in_it() {
             (&[("d", '/'), ("d/mine", 'm')], &[("d", instead)], &[("d", Choice::Checkpoint)]),
             &["d Conflict(Kind) / -> / [1] Skip/Checkpoint/Disk/Merge, Others"],
         ),
-        // What no plan can reach seals it.
+        // Content that no plan can reach seals it.
         (
             (&[("d", '/'), ("d/e", '@')], &[("d", instead)], &[]),
             &["d Conflict(Sealed) / -> / [1] Skip/Disk/Merge, Uncovered"],
@@ -58,7 +58,7 @@ fn a_folder_makes_way_or_stays_with_what_is_in_it() {
             (&[("d", '/'), ("d/e", '@')], &[("d", made)], &[]),
             &["d NotEmpty / -> / [] Checkpoint/Disk/Merge/Skip, Uncovered"],
         ),
-        // What stays in it keeps it, and each folder above.
+        // Staying content keeps it, and each folder above.
         (
             (&[("d", '/'), ("d/e", '/'), ("d/e/x", 'x')], &[("d", made), ("d/e", made)], &[]),
             &[

@@ -1,4 +1,4 @@
-//! Whose work stands in the way, and what each choice comes to, over stacks of a few versions.
+//! Tests: whose changes prevent a plan, and the result of each choice, over stacks of a few versions.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use crate::files::{
     testing,
 };
 
-/// A tree of files of one letter each, which never merge, with what nobody's call wrote last and what deltas left anywhere.
+/// A tree of files of one letter each, which never merge, with the last version without a call and the versions of deltas.
 #[derive(Default)]
 struct Tree {
     now: BTreeMap<FilePath, Record>,
@@ -71,7 +71,7 @@ fn path(text: &str) -> FilePath {
     FilePath::new(text.as_bytes()).unwrap()
 }
 
-/// A file with this letter in it, `/` a folder; a blank is nothing.
+/// A file with this letter in it, `/` a folder; a blank is absent.
 fn record(what: char) -> Option<Record> {
     match what {
         ' ' => None,
@@ -84,7 +84,7 @@ fn record(what: char) -> Option<Record> {
     }
 }
 
-/// Layers, each told as its delta and what it found and left.
+/// Layers, each as its delta with the version before and after.
 fn layers(told: &[(u64, &str)]) -> Vec<Layer> {
     let layer = |(no, versions): &(u64, &str)| {
         let mut versions = versions.chars().map(record);
@@ -94,7 +94,7 @@ fn layers(told: &[(u64, &str)]) -> Vec<Layer> {
     told.iter().map(layer).collect()
 }
 
-/// Why the path `f` waits for a choice, and what it is after each, by these layers, of which those are to be in it.
+/// Why the path `f` waits for a choice, and its version after each, for these current and wanted layers.
 fn clash(have: &[(u64, &str)], want: &[(u64, &str)], now: char, tree: Tree) -> String {
     let mut tree = tree;
     tree.now.extend(record(now).map(|record| (path("f"), record)));
@@ -116,7 +116,7 @@ fn clash(have: &[(u64, &str)], want: &[(u64, &str)], now: char, tree: Tree) -> S
 fn a_change_of_a_later_turn_is_attributed_to_that_turn() {
     let tree = Tree::default;
     for (have, want, now, expected) in [
-        // The first of two is dropped: the second one stands on it, and nobody has removed anything.
+        // The first of two is dropped: the second one was made on it, and nobody has removed anything.
         (&[(1, " a"), (3, "ab")][..], &[(3, "ab")][..], 'b', "Removed Later(delta 3)"),
         (&[(1, "xa"), (3, "ab")], &[(3, "ab")], 'b', "Bytes Later(delta 3)"),
         // The first one is shown again.
@@ -137,7 +137,7 @@ fn a_returning_change_names_its_missing_base() {
     let tree = || Tree { left: left.clone(), ..Tree::default() };
     let expected = "Removed Missing(delta 1): Skip Stays(None), Disk Stays(None), Checkpoint Left(delta 3)";
     assert_eq!(clash(&[], &[(3, "ab")], ' ', tree()), expected);
-    // What is there is an earlier one's, which it has never seen.
+    // The current version is an earlier delta's, which this one has never seen.
     let expected = "Bytes There(delta 1): Skip Stays(Some(delta 1)), Disk Stays(Some(delta 1)), Checkpoint Left(delta 3)";
     assert_eq!(clash(&[(1, "xa")], &[(1, "xa"), (3, "xb")], 'a', tree()), expected);
 }
@@ -155,7 +155,7 @@ fn only_what_no_turn_explains_is_somebody_else_s() {
     assert_eq!(told, "Bytes Others: Skip Stays(None), Disk Stays(None), Checkpoint Before(delta 1)");
     let told = clash(&[(1, " a")], &[], 'm', Tree::default());
     assert_eq!(told, "Bytes Others: Skip Stays(None), Disk Stays(None), Checkpoint Gone");
-    // Somebody's edit upon a later turn's, with an earlier one to go: the edit it is that is met first.
+    // Somebody's edit on top of a later turn's, with an earlier one to leave: the edit is the first obstacle.
     let told = clash(&[(1, "xa"), (3, "ab")], &[(3, "ab")], 'm', by_hand());
     assert!(told.starts_with("Bytes Hand: "), "{told}");
 }

@@ -1,5 +1,5 @@
-//! Whether a command is what a rule that denies or asks names, also with options before the words of the rule:
-//! `git -C . push` is a `git push`. Where it is not known whether an option has a value, both are tried.
+//! Whether a command matches a rule that denies or asks, also with options before the words of the rule: `git
+//! -C . push` is a `git push`. If it is not known whether an option has a value, both are tried.
 
 use super::base;
 use super::runners::{is_option, option_words};
@@ -12,7 +12,7 @@ pub(super) fn catches(words: &[String], prefix: &str) -> bool {
     if !glob::word(name, program) && !glob::word(name, base(program)) {
         return false;
     }
-    // Where the next word of the rule may stand.
+    // The possible places of the rule's next word.
     let mut places = vec![false; words.len() + 2];
     places[1] = true;
     for pattern in patterns {

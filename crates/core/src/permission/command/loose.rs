@@ -1,5 +1,5 @@
-//! A lenient reader of command lines, for rules that deny or ask: it finds the commands that a line seems to run. What it
-//! finds proves nothing.
+//! A lenient parser of command lines, for rules that deny or ask: it finds the commands that a line seems to run. Its
+//! result proves nothing.
 
 use super::Part;
 use crate::shell_line::UNKNOWN;
@@ -14,7 +14,7 @@ pub(super) fn parts(line: &str) -> Vec<Part> {
     reader.parts
 }
 
-/// Reads a line from its beginning to its end.
+/// Parses a line from its beginning to its end.
 struct Reader {
     chars: Vec<char>,
     at: usize,
@@ -22,12 +22,12 @@ struct Reader {
     parts: Vec<Part>,
 }
 
-/// The command that is being read.
+/// The current command.
 #[derive(Default)]
 struct Open {
     part: Part,
     word: Option<String>,
-    /// The next word is the target of a redirection.
+    /// Whether the next word is the target of a redirection.
     target: bool,
 }
 
@@ -63,7 +63,7 @@ impl Reader {
         is
     }
 
-    /// Reads commands up to this character, or to the end. Whether they end there.
+    /// Parses commands up to this character, or to the end. Returns whether they end there.
     fn commands(&mut self, until: Option<char>) -> bool {
         self.depth += 1;
         let mut open = Open::default();
@@ -84,7 +84,7 @@ impl Reader {
         whole && until.is_none()
     }
 
-    /// Takes up one character. Whether what follows can be read.
+    /// Processes one character. Returns whether the rest can be parsed.
     fn one(&mut self, c: char, open: &mut Open) -> bool {
         match c {
             ' ' | '\t' => open.end_word(),
@@ -113,7 +113,7 @@ impl Reader {
         true
     }
 
-    /// A command line within this one: its commands are read, and what it gives is not known.
+    /// A command line within this one: its commands are parsed, and its output is unknown.
     fn nested(&mut self, end: char, open: &mut Open) -> bool {
         open.push(UNKNOWN);
         self.commands(Some(end))
@@ -125,9 +125,9 @@ impl Reader {
                 self.at += 1;
                 return self.nested(')', open);
             }
-            // Quotes of this kind have escapes of their own.
+            // Quotes of this kind have their own escapes.
             Some('\'' | '"') if !quoted => return false,
-            // A variable; what stands in braces may be anything, also a command.
+            // A variable; braces may contain anything, even a command.
             _ => open.push(UNKNOWN),
         }
         true
@@ -171,7 +171,7 @@ impl Reader {
         false
     }
 
-    /// `>`, `2>`, `>>`, `<`, `>&1` and their like.
+    /// `>`, `2>`, `>>`, `<`, `>&1` and similar.
     fn redirection(&mut self, c: char, open: &mut Open) -> bool {
         if open.word.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit())) {
             open.word = None;

@@ -1,16 +1,16 @@
-//! The programs that start other programs, or run code, as their arguments say. A rule that allows such a program by its name
-//! allows anything, so that none is offered; one that denies is held against the commands behind it. Must never be taken for
-//! a wall: many a program can be made to start another.
+//! The programs that start other programs, or run code, from their arguments. A rule that allows such a program by its name
+//! allows anything, so none is suggested; one that denies is compared with the commands after it. Must never be treated as a
+//! barrier: many programs can be made to start another.
 
 use super::{base, is_assignment};
 use crate::permission::glob;
 
-/// What the words after such a program are.
+/// The meaning of the words after such a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runs {
-    /// After so many words that are its own, a command.
+    /// After this many own words, a command.
     Command(usize),
-    /// A command somewhere among them, or one that comes from elsewhere.
+    /// A command somewhere among them, or one from another source.
     Among,
     /// Lines for a shell.
     Lines,
@@ -20,12 +20,12 @@ pub(super) enum Runs {
     Script,
     /// Code.
     Code,
-    /// The name of its subcommand; without it, the row holds for none.
+    /// The name of its subcommand; without it, the row does not apply.
     Named,
 }
 
-/// The one list. A `*` stands for any letters; an entry of two words is for that command of the program. A version behind a name,
-/// `zsh-5.9`, is left away.
+/// The only list. `*` matches any letters; an entry of two words is for that command of the program. A version after a name, as
+/// in `zsh-5.9`, is ignored.
 const RUNNERS: &[(Runs, &[&str])] = &[
     (Runs::Command(0), &["builtin", "command", "doas", "env", "exec", "ionice", "nice", "nohup"]),
     (Runs::Command(0), &["setsid", "stdbuf", "sudo", "time", "unbuffer"]),
@@ -129,7 +129,7 @@ const GIT: &[&str] = &[
     "--work-tree",
 ];
 
-/// What a program runs, if it is one of the list; with a command of it, `docker exec`, that is another one.
+/// What a program runs, if it is in the list, by its name or with its subcommand, such as `docker exec`.
 pub(super) fn runs(command: &[&str]) -> Option<Runs> {
     let is_word = |(pattern, word): (&str, &&str)| {
         let name = base(word);
@@ -146,13 +146,13 @@ fn unversioned(name: &str) -> &str {
     if end.len() < name.len() { end.strip_suffix('-').unwrap_or(end) } else { name }
 }
 
-/// Whether another command may stand behind this one.
+/// Whether another command may follow this one.
 pub(super) fn hides_another(words: &[&str]) -> bool {
     let hides = |runs| matches!(runs, Runs::Command(_) | Runs::Among | Runs::Lines | Runs::Shell);
     (1..=words.len().min(3)).any(|count| runs(&words[..count]).is_some_and(hides))
 }
 
-/// So many words an option of this program may take, itself included: the least and the most.
+/// The number of words that an option of this program may take, itself included: the least and the most.
 pub(super) fn option_words(program: &str, option: &str) -> (usize, usize) {
     match base(program) {
         "git" if GIT.contains(&option) => (2, 2),
@@ -166,7 +166,7 @@ pub(super) fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with(['-', '+'])
 }
 
-/// So many of the first words of a command say what it does: a rule of them allows that and no more. None, where no words do.
+/// The number of first words that tell what a command does: a rule with them allows this and no more. None if no words do.
 pub(super) fn telling(words: &[&str]) -> Option<usize> {
     let mut command = vec![*words.first()?];
     let mut at = 1;
@@ -190,7 +190,7 @@ pub(super) fn telling(words: &[&str]) -> Option<usize> {
             }
             Runs::Named => {}
         }
-        // Where it is not known how many words an option takes, it is not known either which word is the next.
+        // If the number of an option's words is not known, the next word is not known either.
         while let Some(option) = words.get(at).filter(|word| is_option(word)) {
             let (least, most) = option_words(words[0], option);
             at += (least == most).then_some(least)?;
@@ -201,7 +201,7 @@ pub(super) fn telling(words: &[&str]) -> Option<usize> {
     Some(at)
 }
 
-/// Whether a rule of a program's name alone would allow no more than this program.
+/// Whether a rule with the program's name alone would allow only this program.
 pub(super) fn says_itself(words: &[&str]) -> bool {
     words.first().is_some_and(|program| runs(&[program]).is_none())
 }

@@ -1,4 +1,4 @@
-//! How lines are read for rules.
+//! Tests of parsing lines for rules.
 
 use crate::shell_line::Begins;
 

@@ -1,4 +1,4 @@
-//! What no rule allows, though one seems to.
+//! Tests: what no rule allows, though one seems to.
 
 use super::*;
 

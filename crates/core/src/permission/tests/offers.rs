@@ -1,4 +1,4 @@
-//! Which rules are offered for a call.
+//! Tests of suggested rules.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn offers_go_from_narrow_to_wide_and_each_allows() {
     assert!(permission("plan", &[]).offers(&tool, &intent, &roots()).is_empty());
 }
 
-/// A rule that is offered for a command says what it allows: no program that runs whatever its arguments name.
+/// A suggested rule for a command says what it allows: never a program that runs its arguments.
 #[test]
 fn trial_19_no_rule_is_offered_that_allows_anything() {
     let offers = |text: &str| {
@@ -135,7 +135,7 @@ fn trial_19_a_rule_that_allows_anything_is_known() {
     }
 }
 
-/// Whoever takes an offer is not asked about the very same call again.
+/// After accepting a suggestion, the same call needs no further approval.
 #[test]
 fn under_each_offer_the_very_same_command_runs_unasked() {
     let lines = [

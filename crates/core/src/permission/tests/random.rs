@@ -1,4 +1,4 @@
-//! What holds of all permissions and calls, whichever they are.
+//! Properties of all permissions and calls.
 
 use proptest::prelude::*;
 

@@ -1,9 +1,9 @@
-//! What is told of linked worktrees, as tables.
+//! The remarks about linked worktrees, as tables.
 
 use super::*;
 use crate::files::git::GitPlace;
 
-/// A worktree in words: its folder, its branch and its commit, `-` for none of it; a `!` at the end locks it.
+/// A worktree in words: its folder, its branch and its commit, `-` for none; a `!` at the end locks it.
 fn tree(words: &str) -> Option<GitWorktree> {
     let (words, locked) = words.strip_suffix('!').map_or((words, false), |words| (words, true));
     let words: Vec<&str> = words.split(' ').collect();
@@ -13,7 +13,7 @@ fn tree(words: &str) -> Option<GitWorktree> {
     Some(GitWorktree { path: path.to_owned(), head, locked })
 }
 
-/// What stays of the worktrees `one` that these moves, each from and to, have led to, when it is `now`.
+/// The remarks about the worktree `one` after these moves, each from and to, when it is `now`.
 fn stays(moves: &[(&str, &str)], now: &str, had: &[&str]) -> Vec<GitRemark> {
     let moves: Vec<GitMove> = moves
         .iter()
@@ -32,7 +32,7 @@ fn stays(moves: &[(&str, &str)], now: &str, had: &[&str]) -> Vec<GitRemark> {
     back.stays(&had.iter().map(|commit| (*commit).to_owned()).collect())
 }
 
-/// Moves, what is there now, and what is told.
+/// Moves, the current state, and the remarks.
 type Row<'a> = (&'a [(&'a str, &'a str)], &'a str, Vec<GitRemark>);
 
 #[test]
@@ -75,12 +75,12 @@ fn a_remaining_worktree_is_reported_with_the_command_that_removes_it() {
         (&[("/w main a", "")], "", vec![away(Some("/w main"))]),
         (&[("/w - aaaaaaaaaaaaaaaa", "")], "", vec![away(Some("--detach /w aaaaaaaaaaaa"))]),
         (&[("/w - -", "")], "", vec![away(None)]),
-        // What was committed in it moves its branch.
+        // A commit in it moves its branch.
         (&[("/w main a", "/w main b")], "/w main b", vec![]),
         // Of several moves the first and the last count.
         (&[("", "/v main a"), ("/v main a", "/w main a")], "/w main a", vec![removes("/w", "--force", "/w")]),
         (&[("", "/w main a"), ("/w main a", "")], "", vec![]),
-        // Somebody has gone on since.
+        // Somebody has moved it since.
         (&[("", "/w main a")], "", vec![]),
         (&[("", "/w main a")], "/w two a", vec![]),
         (&[("/w main a", "")], "/w main a", vec![]),
@@ -129,7 +129,7 @@ fn commits_are_asked_for_that_only_a_new_worktree_may_lead_to() {
     let back = GitBack::new(&moves, &head, &refs, &there);
     assert_eq!(back.asked(), ["x"]);
     assert_eq!(back.worktrees_made().collect::<Vec<_>>(), ["/a", "/b"]);
-    // `b` goes, and `c` goes back to where it was: a branch is checked out in none of them.
+    // `b` goes, and `c` goes back to its place: a branch is checked out in neither of them.
     assert_eq!(back.checked_out("main"), None);
     let none = GitBack::new(&[], &head, &refs, &there);
     assert_eq!((none.checked_out("main"), none.checked_out("two")), (Some("/b"), None));

@@ -1,4 +1,4 @@
-//! Steps on files, planned again.
+//! Tests of steps on files that are planned again.
 
 use super::*;
 use crate::files::plan::tests::{Tree, path, record};
@@ -6,10 +6,10 @@ use crate::files::stack::Stack;
 use crate::files::testing::{World, layers, planned, wanted_path};
 use crate::files::{Choice, Grade};
 
-/// A path: its layers, those that are wanted, and what is there.
+/// A path: its layers, the wanted ones, and its current version.
 type Row<'a> = (&'a str, &'a [(u64, &'a str)], &'a [(u64, &'a str)], char);
 
-/// What a step did to these paths.
+/// The moves of a step at these paths.
 fn step(rows: &[Row<'_>], chosen: &[(&str, Choice)]) -> Moves {
     let now: Vec<_> = rows.iter().map(|(name, _, _, now)| (*name, *now)).collect();
     let wanted_paths = rows.iter().map(|(name, have, want, _)| wanted_path(name, have, want)).collect();
@@ -50,7 +50,7 @@ fn a_step_that_brought_a_turn_back_is_planned_again_with_the_layers_that_it_brou
 
 #[test]
 fn content_of_git_and_adopted_content_are_not_part_of_the_state_before_a_step() {
-    // `g` is git's now; a step that took it back before has found it as a file.
+    // `g` is git's now; an earlier step that reverted it found it as a file.
     let have = Stack::new(layers(&[(1, "ab")], Grade::Seen));
     let change = super::super::FileChange { path: path("g"), before: record('b'), after: record('a') };
     let made = PathMove { change, stack_before: have, stack_after: Stack::default() };

@@ -1,11 +1,12 @@
-//! What a restore from a checkpoint plans, as a table.
+//! Plans of restores from a checkpoint, as a table.
 
 use super::*;
 use crate::files::plan::tests::{path, record};
 use crate::files::testing::{World, layers, planned, told};
 use crate::files::{Uncertain, Want, WantedPath};
 
-/// The layers of `f` and their grade, what was there, whether it was named, what is there, what somebody else wrote, the choice.
+/// The layers of `f` and their grade, the checkpoint's version, whether it was named, the current version, somebody else's
+/// version, the choice.
 type Row<'a> = (&'a [(u64, &'a str)], Grade, char, bool, char, Option<char>, Option<Choice>);
 
 fn plan((have, grade, was, named, now, theirs, choice): &Row<'_>) -> String {
@@ -44,14 +45,14 @@ fn a_restore_brings_back_what_was_there_and_leaves_what_others_made_since() {
         ),
         ((agents, seen, 'a', false, ' ', None, None), "Recreate nothing -> a [1 2] Checkpoint/Skip"),
         ((made, seen, ' ', false, 'b', None, None), "Delete b -> nothing [1] Checkpoint/Skip"),
-        // What somebody else made, or changed, or what nobody knows goes only when it is named.
+        // A file that somebody else created or changed, or whose author is not known, goes only if it is named.
         ((made, seen, ' ', false, 'x', None, None), "Foreign x -> x [1] Skip/Checkpoint, Others"),
         ((made, unsure, ' ', false, 'b', None, None), "Foreign b -> b [1] Skip/Checkpoint, Others"),
         ((agents, seen, ' ', false, 'c', None, None), "Foreign c -> c [1 2] Skip/Checkpoint, Others"),
         ((&[], seen, ' ', false, 'x', None, None), "Foreign x -> x [] Skip/Checkpoint, Others"),
         ((made, seen, ' ', true, 'x', None, None), "Delete x -> nothing [1] Checkpoint/Skip, theirs goes"),
         ((made, unsure, ' ', true, 'b', None, None), "Delete b -> nothing [1] Checkpoint/Skip"),
-        // What is chosen is done, as far as it is there to be chosen.
+        // A choice is carried out, as far as its version exists.
         (
             (made, seen, ' ', false, 'x', None, Some(Choice::Checkpoint)),
             "Delete x -> nothing [1] Skip/Checkpoint, theirs goes",

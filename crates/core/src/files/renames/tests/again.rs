@@ -1,9 +1,9 @@
-//! Both names of a rename that comes again, and of one whose file is gone from one of them.
+//! Tests of both names of a returning rename, and of a rename whose file is gone from one of them.
 
 use super::{Choice, Row};
 use crate::files::testing::{World, all_told, planned, wanted_path};
 
-/// What it is, the names with their layers, what was chosen, and what is told of each path.
+/// The case, the names with their layers, the choices, and the plan of each path.
 type Case =
     (&'static str, &'static [Row<'static>], &'static [(&'static str, Choice)], &'static [&'static str]);
 
@@ -19,7 +19,7 @@ fn check(cases: &[Case]) {
 const NEW: Row<'static> = ("new", &[], &[(1, " a")], ' ');
 const OLD: Row<'static> = ("old", &[], &[(1, "a ")], 'x');
 
-/// The agent had renamed `old` to `new`, that was taken back, and it comes again.
+/// The agent had renamed `old` to `new`, that was reverted, and it returns.
 const AGAIN: &[Case] = &[
     (
         "again",
@@ -165,7 +165,7 @@ fn text_under_the_old_name_moves_along_when_the_rename_returns() {
     check(AGAIN);
 }
 
-/// The agent renamed `old` to `new`, and that is taken back.
+/// The agent renamed `old` to `new`, and that is reverted.
 const BACK: &[Case] = &[
     // The agent renamed `old`; somebody removed `new` since.
     (
@@ -213,7 +213,7 @@ const BACK: &[Case] = &[
             "old Unchanged nothing -> nothing [] Checkpoint/Disk/Merge/Skip",
         ],
     ),
-    // A turn wrote `c` into the old name, and that is in doubt: what was renamed stays.
+    // A turn wrote `c` into the old name, and its author is in doubt: the rename stays.
     (
         "later",
         &[("new", &[(2, " c")], &[], 'c'), ("old", &[(1, "ab"), (2, "c ")], &[], 'x')],
