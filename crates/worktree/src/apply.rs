@@ -3,18 +3,18 @@
 //!
 //! The order of an apply, the caller's part in brackets:
 //!
-//! 1. \[what would be replaced is in the object store, synced; the staging folder's name is written down\]
-//!    [`Staging::prepare`] checks every path and stages all new contents, synced. Nothing has changed yet.
-//! 2. \[one transaction writes the operation and the plan as an intent\]
-//! 3. [`Staging::carry_out`] exchanges path by path and compares what was displaced.
-//!    If somebody wrote in between: \[the turned direction is written down\] [`Interrupted::put_back`].
+//! 1. \[the replaced contents are in the object store, synced; the staging folder's name is recorded\] [`Staging::prepare`]
+//!    checks every path and stages all new contents, synced. Nothing has changed yet.
+//! 2. \[one transaction records the operation, and the plan as an intent\]
+//! 3. [`Staging::carry_out`] exchanges path by path and compares what was displaced. If somebody wrote in between: \[the
+//!    reversed direction is recorded\] [`Interrupted::put_back`].
 //! 4. [`Settled::finish`] removes the staging folder. \[the intent is closed, if the report says so\]
 //!
-//! Several roots are one step: each of the four is done for all of them before the next. Where one is interrupted, those that
-//! were carried out are put back too, and those that were not are discarded.
+//! Several roots are one step: each of the four is done for all of them before the next. If one is interrupted, the finished
+//! ones are put back, too, and the others are discarded.
 //!
-//! After a crash: [`discard`] where only the name was written, [`recover`] where an intent is open. Both may be called any
-//! number of times. There is one staging folder, on the root's own device; a path on another device is refused.
+//! After a crash: [`discard`] if only the name was recorded, [`recover`] if an intent is open. Both may be called any number of
+//! times. There is one staging folder, on the root's own device; a path on another device is refused.
 
 mod carry;
 mod check;
@@ -40,17 +40,17 @@ use crate::root::{Root, RootLock};
 use plan::Plan;
 use slots::Slots;
 
-/// Which way a plan is carried out.
+/// The direction of an apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// To what is planned.
+    /// To the planned version.
     Forward,
-    /// To what was there.
+    /// To the earlier version.
     Back,
 }
 
 impl Direction {
-    /// The other way.
+    /// The opposite direction.
     #[must_use]
     pub fn turned(self) -> Self {
         match self {
@@ -60,15 +60,15 @@ impl Direction {
     }
 }
 
-/// The name of a staging folder, `.retake-ID`: in the root, private, gone after the apply.
+/// The name of a staging folder, `.retake-ID`: in the root, private, removed after the apply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StagingName(String);
 
 impl StagingName {
-    /// How all of them begin.
+    /// The prefix of these names.
     pub const PREFIX: &str = ".retake-";
 
-    /// The name with this ending, which nobody else has chosen: the caller has randomness.
+    /// The name with this random ending, which the caller chooses.
     ///
     /// # Errors
     /// [`WorktreeError::BadStagingName`] unless it is 1 to 64 letters, digits and `-`.
@@ -85,13 +85,13 @@ impl StagingName {
         &self.0
     }
 
-    /// Whether a name in the root is that of a staging folder: captures pass over it.
+    /// Whether a name in the root is that of a staging folder: captures skip it.
     pub fn is_staging(name: &[u8]) -> bool {
         name.starts_with(Self::PREFIX.as_bytes())
     }
 }
 
-/// What an apply works on: the locked root, the staging folder in it, the plan.
+/// The input of an apply: the locked root, the staging folder in it, the plan.
 #[derive(Debug)]
 struct Ground {
     lock: RootLock,
@@ -99,43 +99,43 @@ struct Ground {
     plan: Plan,
 }
 
-/// What became of the preparation.
+/// The result of the preparation.
 #[derive(Debug)]
 #[must_use = "a staging folder is carried out, or discarded"]
 pub enum Prepared {
     /// Everything is checked and staged.
     Ready(Box<Staging>),
-    /// So it can't be done. Nothing has changed, nothing is left behind.
+    /// It is not possible. Nothing has changed, and nothing is left behind.
     Refused(Vec<Refusal>),
 }
 
-/// Checked and staged; the files are as they were.
+/// Checked and staged; the files are unchanged.
 #[derive(Debug)]
 #[must_use = "carry it out, or discard it"]
 pub struct Staging {
     ground: Ground,
 }
 
-/// What became of carrying out.
+/// The result of carrying out.
 #[derive(Debug)]
 #[must_use = "what is applied is finished, what was interrupted is put back"]
 pub enum Outcome {
     /// Everything is as planned, and synced.
     Applied(Settled),
-    /// Not so: it has to be put back.
+    /// It must be put back.
     Interrupted(Interrupted),
 }
 
-/// Somebody wrote in between, or the system failed. Some paths may be as planned.
+/// Somebody wrote in between, or the system failed. Some paths may have the planned version.
 #[derive(Debug)]
 #[must_use = "write down the turned direction, then put it back"]
 pub struct Interrupted {
     ground: Ground,
-    /// Where and why.
+    /// The path and the error.
     pub cause: Failed,
 }
 
-/// All paths are settled; the staging folder is still there.
+/// All paths are settled; the staging folder still exists.
 #[derive(Debug)]
 #[must_use = "finish it"]
 pub struct Settled {
@@ -144,14 +144,14 @@ pub struct Settled {
 }
 
 impl Staging {
-    /// Checks that every path is what the plan found (`before`) and can become what it is to be (`after`), and stages all
-    /// new contents, synced. Takes the name that the caller has written down.
+    /// Checks that every path is what the plan found (`before`) and can get its new version (`after`), and stages all new
+    /// contents, synced. `name` is the one that the caller has recorded.
     ///
     /// The objects of all records, before and after, must be in the store and synced: a recovery needs them.
     ///
     /// # Errors
-    /// The root is missing or another one, the plan contradicts itself, the folder can't be made, the disk is full.
-    /// Nothing has changed then, and nothing is left behind.
+    /// The root is missing or replaced, the plan contradicts itself, the folder cannot be created, or the disk is full. Nothing
+    /// has changed then, and nothing is left behind.
     pub fn prepare(
         lock: &RootLock,
         name: &StagingName,
@@ -179,10 +179,10 @@ impl Staging {
         }
     }
 
-    /// Makes the changes, path by path, and compares what was displaced with the plan. The intent is written down by now.
+    /// Makes the changes, path by path, and compares the displaced versions with the plan. The intent is already recorded.
     ///
     /// # Errors
-    /// The root is missing or another one: nothing was done, the intent stays open.
+    /// The root is missing or replaced: nothing was done, the intent stays open.
     pub fn carry_out(self) -> Result<Outcome> {
         self.ground.lock.root().check()?;
         Ok(match carry::carry_out(&self.ground) {
@@ -191,7 +191,7 @@ impl Staging {
         })
     }
 
-    /// Removes the staging folder: the decision was not taken.
+    /// Removes the staging folder: the step was not decided.
     ///
     /// # Errors
     /// It could not be removed; [`discard`] may be called again.
@@ -200,7 +200,7 @@ impl Staging {
     }
 }
 
-/// What becomes of the other names of files that such changes replace, by path: the plan does not say it of them. Reads only.
+/// What happens to the other hard links of files that such changes replace, by path: the plan does not contain it. Reads only.
 ///
 /// # Errors
 /// The plan contradicts itself.
@@ -211,33 +211,33 @@ pub fn link_notes(root: &Root, changes: impl Into<Changes>) -> Result<Vec<Note>>
 }
 
 impl Interrupted {
-    /// Puts back what was changed so far. What somebody else wrote meanwhile stays where it is and is reported. The turned
-    /// direction is written down by now.
+    /// Puts back what was changed so far. Changes that somebody else made meanwhile stay where they are and are reported. The
+    /// reversed direction is already recorded.
     ///
     /// # Errors
-    /// The root is missing or another one: the intent stays open.
+    /// The root is missing or replaced: the intent stays open.
     pub fn put_back(self, objects: &dyn Objects) -> Result<Settled> {
         put_back(self.ground, objects)
     }
 }
 
 impl Settled {
-    /// What was done, left and failed.
+    /// The paths that were done, left and failed.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Puts back what was changed: another root of the same step was interrupted. What somebody else wrote meanwhile stays where
-    /// it is and is reported. The turned direction is written down by now.
+    /// Puts back what was changed, because another root of the same step was interrupted. Changes that somebody else made
+    /// meanwhile stay where they are and are reported. The reversed direction is already recorded.
     ///
     /// # Errors
-    /// The root is missing or another one: the intent stays open.
+    /// The root is missing or replaced: the intent stays open.
     pub fn put_back(self, objects: &dyn Objects) -> Result<Self> {
         put_back(self.ground, objects)
     }
 
-    /// Removes the staging folder, unless something failed: then it stays for the next recovery. What is not known to
-    /// be in the object store is never removed with it. Close the intent only if [`Report::is_closed`].
+    /// Removes the staging folder, unless a path failed: then it stays for the next recovery. Content that is not certainly in
+    /// the object store is never removed with it. Close the intent only if [`Report::is_closed`].
     ///
     /// # Errors
     /// It could not be removed; [`recover`] may be called again.
@@ -258,8 +258,8 @@ fn put_back(ground: Ground, objects: &dyn Objects) -> Result<Settled> {
     Ok(Settled { ground, report })
 }
 
-/// Finishes an apply whose intent is open: after a crash, or after a report that was not closed. Path by path: already
-/// so, done; as planned, act; anything else is someone's, left alone and reported. Twice gives the same as once.
+/// Finishes an apply whose intent is open: after a crash, or after a report that was not closed. A path with the new version is
+/// done, one with the planned old version is changed; any other version is somebody's, left alone and reported. Idempotent.
 ///
 /// # Errors
 /// The root or the staging folder could not be used: everything stays open.
@@ -284,10 +284,10 @@ pub fn recover(
     Settled { ground, report }.finish()
 }
 
-/// Removes the staging folder of an apply that was never decided. Nothing when there is none.
+/// Removes the staging folder of an apply that was never decided. Nothing happens if there is none.
 ///
 /// # Errors
-/// The root is missing or another one, or the folder could not be removed.
+/// The root is missing or replaced, or the folder could not be removed.
 pub fn discard(lock: &RootLock, name: &StagingName) -> Result<()> {
     lock.root().check()?;
     let opened = Slots::open(lock.root(), name);

@@ -1,7 +1,7 @@
-//! Attributes of a file or a folder: what it has in addition to its kind, its bytes and its permission bits. These are
-//! its owner, special bits and extended attributes, access lists among them. No record has them. An apply copies them
-//! from the file that it replaces. For files that are removed or replaced the index keeps them. So a file that is made
-//! again gets them back, and so does one that returns instead of a file with other attributes. Reads only.
+//! Attributes of a file or a folder: its owner, special bits and extended attributes, including access lists. Records
+//! do not contain them. An apply copies them from the file that it replaces. The index stores them for files that are
+//! removed or replaced. So a file that is created again gets them back, and so does one that returns instead of a file
+//! with other attributes. Reads only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -12,20 +12,20 @@ use retake_core::{ContentHash, FileChange, FilePath, Record};
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
-/// The bits of a mode that are no permissions: setuid, setgid, sticky.
+/// The mode bits that are no permissions: setuid, setgid, sticky.
 pub(crate) const SPECIAL: u32 = 0o7000;
 
 /// Setuid and setgid: a program runs as its owner or group.
 pub(crate) const AS_OWNER: u32 = 0o6000;
 
-/// Kept by the kernel itself, of bytes and inode: nobody else can write what belongs there.
+/// Maintained by the kernel from bytes and inode: nobody else can write their values.
 const OF_THE_KERNEL: [&[u8]; 2] = [b"security.ima", b"security.evm"];
 
-/// File capabilities: these are rights. Every other attribute with that prefix is a label that the system gives to new
-/// files itself.
+/// File capabilities, which are rights. Every other attribute with that prefix is a label that the system gives to new
+/// files.
 const CAPABILITY: &[u8] = b"security.capability";
 
-/// Attributes of more bytes are not kept of what is removed.
+/// The most bytes of attributes that are stored for a removed file.
 const MOST: usize = 64 << 10;
 
 /// A name and a value.
@@ -38,18 +38,18 @@ pub(crate) struct Attributes {
     pub special: u16,
     pub owner: u32,
     pub group: u32,
-    /// `None`: it has some that could not be read, or more than is kept.
+    /// `None` if some could not be read, or if they are too large to store.
     pub extended: Option<Vec<Attribute>>,
 }
 
 impl Attributes {
-    /// Those that a new file has by itself.
+    /// The attributes of a new file.
     pub(crate) fn usual() -> Self {
         let (owner, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         Self { special: 0, owner, group, extended: Some(Vec::new()) }
     }
 
-    /// Those of an opened file or folder; `None`, where it has only those that a new one has by itself.
+    /// The attributes of an opened file or folder; `None` if it only has those of a new one.
     pub(crate) fn of(opened: impl AsFd, stat: &Stat) -> Option<Arc<Self>> {
         let extended = attributes(opened).ok().map(|mut all| {
             all.retain(|(name, _)| !name.starts_with(b"security.") || name == CAPABILITY);
@@ -66,7 +66,7 @@ impl Attributes {
     }
 }
 
-/// The extended attributes of what is opened, its access lists among them, but for those that the kernel keeps itself.
+/// The extended attributes of an opened file, including access lists, except those that the kernel maintains.
 pub(crate) fn attributes(opened: impl AsFd) -> io::Result<Vec<Attribute>> {
     let length = match rustix::fs::flistxattr_query(&opened) {
         Ok(0) | Err(Errno::NOTSUP) => return Ok(Vec::new()),
@@ -87,13 +87,13 @@ pub(crate) fn attribute(opened: impl AsFd, name: &[u8]) -> io::Result<Vec<u8>> {
     Ok(value)
 }
 
-/// A version of a path: a file by its bytes, a folder (`None`); and its permission bits.
+/// A version of a path: a file's hash or a folder (`None`), and the permission bits.
 pub(crate) type Version = (FilePath, Option<ContentHash>, u16);
 
-/// Stands for permission bits that are not known: earlier indexes kept none.
+/// Placeholder for unknown permission bits: earlier indexes stored none.
 pub(crate) const ANY_MODE: u16 = u16::MAX;
 
-/// The version of a path that a record is of; nothing of a link.
+/// The version of a path with this record; `None` for a link.
 pub(crate) fn version(path: &FilePath, record: &Record) -> Option<Version> {
     match record {
         Record::File { hash, mode, .. } => Some((path.clone(), Some(*hash), *mode)),
@@ -102,11 +102,11 @@ pub(crate) fn version(path: &FilePath, record: &Record) -> Option<Version> {
     }
 }
 
-/// What a version had that is not at its path any more.
+/// The attributes of a version that is no longer at its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gone {
     pub had: Arc<Attributes>,
-    /// What the version has that took its place, where that is another one: it goes with that version.
+    /// The attributes of the version that replaced it, if they differ: they belong to that version.
     pub then: Option<Arc<Attributes>>,
 }
 
@@ -115,12 +115,12 @@ pub(crate) struct Gone {
 pub struct Changes {
     pub(crate) changes: Vec<FileChange>,
     pub(crate) attributes: BTreeMap<Version, Arc<Attributes>>,
-    /// The versions that get this also instead of a file or folder that has other ones.
+    /// The versions that get their attributes even in place of a file or folder with other ones.
     pub(crate) given: BTreeSet<Version>,
 }
 
 impl From<Vec<FileChange>> for Changes {
-    /// Nothing is known but the records.
+    /// Only the records are known.
     fn from(changes: Vec<FileChange>) -> Self {
         Self { changes, ..Self::default() }
     }

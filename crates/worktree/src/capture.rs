@@ -1,5 +1,5 @@
-//! Captures: what is in a workspace, and what changed since the last one. A capture reads the folder and trusts no
-//! report. It reads files and writes only the index in the data folder; it follows no link and never leaves the root.
+//! Captures: the content of a workspace, and its changes since the last capture. A capture reads the folder and
+//! trusts no report. It must write only the index in the data folder, follow no link, and never leave the root.
 
 mod asked;
 mod below;

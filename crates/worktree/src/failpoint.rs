@@ -1,8 +1,8 @@
-//! Points between two steps at which a test makes the program fail, look around, or die. Without the feature `failpoints`
-//! they are nothing; they must never decide anything.
+//! Points in the code at which a test can make the program fail, check something, or die. Without the feature
+//! `failpoints` they do nothing; they must never decide anything.
 
-/// Every point there is, of a capture, of what it writes, and of an apply. A point that is not on this list does not
-/// compile; a test fails when one is never passed.
+/// All points: of captures, of their writes, and of applies. A point that is not listed does not compile; a test fails if
+/// one is never passed.
 pub const FAILPOINTS: &[&str] = &[
     "capture.opened",
     "capture.listed",
@@ -72,12 +72,12 @@ const fn same(one: &[u8], other: &[u8]) -> bool {
     at == one.len() && at == other.len()
 }
 
-/// A failure at a point, for those who speak of the system's numbers.
+/// A failure at a point, as a number of the system.
 pub(crate) fn errno(error: std::io::Error) -> rustix::io::Errno {
     rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO)
 }
 
-/// A point, by its name: `failpoint!("apply.staged")?`.
+/// A point with its name: `failpoint!("apply.staged")?`.
 macro_rules! failpoint {
     ($name:literal) => {{
         const _: () = assert!($crate::failpoint::is_listed($name));
@@ -88,13 +88,13 @@ pub(crate) use failpoint;
 
 #[cfg(not(feature = "failpoints"))]
 mod point {
-    /// Nothing happens.
+    /// Does nothing.
     #[inline]
     pub(crate) fn pass(_name: &'static str) -> std::io::Result<()> {
         Ok(())
     }
 
-    /// Nobody watches.
+    /// No thread is watched.
     #[inline]
     pub(crate) fn watched() -> bool {
         false
@@ -110,7 +110,7 @@ mod point {
 
     use rustix::process::{Signal, getpid, kill_process};
 
-    /// Called at each point that this thread passes: it may look around, fail, or end the process.
+    /// Called at each point that this thread passes: it may check something, fail, or end the process.
     pub type Watcher = Box<dyn FnMut(&'static str) -> io::Result<()>>;
 
     thread_local! {
@@ -128,19 +128,19 @@ mod point {
         }
     }
 
-    /// Has each point that this thread passes call `watcher`, until the returned guard is dropped. Work that is shared
-    /// among threads stays on this one meanwhile.
+    /// Calls `watcher` at each point that this thread passes, until the returned guard is dropped. Parallel work stays on
+    /// this thread meanwhile.
     pub fn watch(watcher: impl FnMut(&'static str) -> io::Result<()> + 'static) -> Watch {
         WATCHER.set(Some(Box::new(watcher)));
         Watch(())
     }
 
-    /// Ends this process as a power cut would: no destructor runs.
+    /// Ends this process like a power failure: no destructor runs.
     pub fn die() -> io::Result<()> {
         Ok(kill_process(getpid(), Signal::KILL)?)
     }
 
-    /// `RETAKE_FAILPOINT=NAME[:NTH]`: any thread that passes that point for the n-th time ends the process.
+    /// `RETAKE_FAILPOINT=NAME[:NTH]`: the n-th time that any thread passes this point, the process ends.
     fn told() -> Option<&'static (String, u64)> {
         static TOLD: OnceLock<Option<(String, u64)>> = OnceLock::new();
         let read = || {
@@ -159,7 +159,7 @@ mod point {
         {
             die()?;
         }
-        // Taken out, so that a watcher may use this crate without being asked about itself.
+        // Taken out, so that a watcher may use this crate without being called for itself.
         let Some(mut watcher) = WATCHER.take() else { return Ok(()) };
         let answer = watcher(name);
         WATCHER.set(Some(watcher));

@@ -1,6 +1,6 @@
-//! What git keeps for itself, read and never written. This is where HEAD, branches, stash and index are, so that what
-//! a call moved there can be told (spec `rewind.md`, *Plan*), and which files are what HEAD has. No configuration
-//! beyond the repository's own is read, and nothing is run.
+//! Reads git's own files, and must never write them. It finds the place of HEAD, branches, stash and index, so that a call's
+//! moves can be reported (spec `rewind.md`, *Plan*). It also finds which files HEAD has. It reads no configuration except the
+//! repository's own, and runs nothing.
 
 mod guard;
 mod settings;
@@ -19,7 +19,7 @@ pub use settings::NamedBySettings;
 
 use crate::objects::Objects;
 
-/// What a repository is like.
+/// The state of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitState {
     head: GitPlace,
@@ -28,12 +28,12 @@ pub struct GitState {
     worktrees: BTreeMap<String, GitWorktree>,
 }
 
-/// What is staged.
+/// The index: the staged content.
 #[derive(Clone, Debug)]
 struct Index {
-    /// The file's own sum: an equal one is the same file.
+    /// The checksum in the file: an equal one is the same file.
     sum: Option<[u8; 20]>,
-    /// Names what is staged, whenever it was last looked at.
+    /// A hash of the staged content, independent of times.
     staged: ContentHash,
 }
 
@@ -46,8 +46,8 @@ impl PartialEq for Index {
 impl Eq for Index {}
 
 impl GitState {
-    /// The repository that a folder is in; as if it were empty, where there is none. Nothing, when it can't be read: then
-    /// nothing is known. `known` is an earlier state, which saves reading the same index again.
+    /// The state of a folder's repository; an empty state without one. `None` if it cannot be read. `known` is an earlier
+    /// state, which saves reading the same index again.
     pub fn read(folder: &Path, known: Option<&Self>) -> Option<Self> {
         let (folder, known) = (folder.to_owned(), known.and_then(|known| known.index.clone()));
         let read = move || match open(&folder) {
@@ -58,7 +58,7 @@ impl GitState {
         guard::in_time(guard::PATIENCE, read).flatten()
     }
 
-    /// Where HEAD is.
+    /// The place of HEAD.
     pub fn head(&self) -> &GitPlace {
         &self.head
     }
@@ -68,12 +68,12 @@ impl GitState {
         &self.refs
     }
 
-    /// The linked worktrees of the repository by their names, wherever they are. The one that the folder is in is none of them.
+    /// The linked worktrees of the repository by their names, wherever they are, without the folder's own.
     pub fn worktrees(&self) -> &BTreeMap<String, GitWorktree> {
         &self.worktrees
     }
 
-    /// What was moved on the way to a later state.
+    /// The moves between this and a later state.
     pub fn moved_to(&self, later: &Self) -> Option<GitMove> {
         let head = (self.head != later.head).then(|| (self.head.clone(), later.head.clone()));
         let mut names: Vec<&String> = self.refs.keys().chain(later.refs.keys()).collect();
@@ -101,7 +101,7 @@ impl GitState {
     }
 }
 
-/// Which of these commits one of the tips leads to. Where that can't be read, none is.
+/// Which of these commits the tips contain. None if this cannot be read.
 pub fn reached(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet<String> {
     if commits.is_empty() {
         return HashSet::new();
@@ -122,7 +122,7 @@ fn reached_from(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet
     commits.into_iter().filter(is_reached).collect()
 }
 
-/// Which of these files below a folder git tracks, as they are: what is staged has their bytes. Where that can't be read, none.
+/// Which of these files below a folder git tracks unchanged: their staged bytes are equal. False if this cannot be read.
 pub fn tracked(folder: &Path, files: &[FilePath]) -> Vec<bool> {
     let (owned, paths) = (folder.to_owned(), files.to_vec());
     let look = move || {
@@ -131,7 +131,7 @@ pub fn tracked(folder: &Path, files: &[FilePath]) -> Vec<bool> {
         let is_tracked = |file: &FilePath| {
             let path = below.join(OsStr::from_bytes(file.as_bytes()));
             let entry = index.entry_by_path(path.as_os_str().as_bytes().as_bstr());
-            // Whoever can't read a file can't stage its bytes either.
+            // A file that cannot be read cannot be tracked unchanged.
             let bytes = || guard::bytes(&owned.join(OsStr::from_bytes(file.as_bytes())), LARGEST_TRACKED);
             let blob = |bytes: Vec<u8>| {
                 gix::objs::compute_hash(repository.object_hash(), gix::objs::Kind::Blob, &bytes).ok()
@@ -143,14 +143,14 @@ pub fn tracked(folder: &Path, files: &[FilePath]) -> Vec<bool> {
     guard::in_time(guard::PATIENCE, look).flatten().unwrap_or_else(|| vec![false; files.len()])
 }
 
-/// A file of a larger size is not compared with what git has.
+/// The largest file that is compared with git.
 const LARGEST_TRACKED: u64 = 1 << 20;
 
-/// What a commit has at a path.
+/// A commit's entry at a path.
 type Entry = Option<(EntryKind, gix::ObjectId)>;
 
-/// Which of these files, as they are below a folder, are what the commit `now` has and what there was not at `before`. Where
-/// that can't be read, none is.
+/// Which of these files below a folder equal those of the commit `now` and differ from those of `before`. None if this cannot
+/// be read.
 pub fn same_as_commit(
     folder: &Path,
     (now, before): (&str, &GitPlace),
@@ -176,7 +176,7 @@ pub fn same_as_commit(
     files.iter().map(|(_, record)| record).zip(entries).map(same).collect()
 }
 
-/// What a commit and an earlier one have at each of these paths below a folder.
+/// The entries of a commit and an earlier one at each of these paths below a folder.
 fn entries(
     folder: &Path,
     (now, before): &(String, Option<String>),
@@ -200,7 +200,7 @@ fn entries(
     Some((repository.object_hash(), paths.iter().map(of).collect()))
 }
 
-/// What git would call a file.
+/// Git's object id of a file.
 fn blob(hash: gix::hash::Kind, record: &Record, objects: &dyn Objects) -> Entry {
     let (bytes, kind) = match record {
         Record::File { hash, mode, .. } if mode & 0o100 == 0 => (objects.get(hash).ok()?, EntryKind::Blob),
@@ -212,19 +212,19 @@ fn blob(hash: gix::hash::Kind, record: &Record, objects: &dyn Objects) -> Entry 
     Some((kind, id))
 }
 
-/// What of git is in a folder itself.
+/// The kind of repository in a folder itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nested {
     /// A repository with its commits.
     Repository,
-    /// A worktree of a repository that is elsewhere.
+    /// A worktree of a repository elsewhere.
     Worktree,
-    /// A submodule, whose commits are kept in another repository.
+    /// A submodule, whose commits are in another repository.
     Submodule,
 }
 
 impl Nested {
-    /// What is in this folder; nothing, where git keeps nothing there or it can't be read.
+    /// The kind in this folder; `None` if it has no repository or it cannot be read.
     pub fn of(folder: &Path) -> Option<Self> {
         let own = folder.join(".git");
         let kind = std::fs::symlink_metadata(&own).ok()?.file_type();
@@ -242,7 +242,7 @@ impl Nested {
     }
 }
 
-/// So many bytes of a file that says where a repository is are read.
+/// The most bytes of a file that points to a repository.
 const LONGEST_LINK: u64 = 8 << 10;
 
 /// Why there is no repository.
@@ -251,7 +251,7 @@ enum Opening {
     Failed,
 }
 
-/// The repository that a folder is in, where its objects can be read.
+/// The repository of a folder, if its objects can be read.
 fn with_objects(folder: &Path) -> Option<gix::Repository> {
     let repository = open(folder).ok()?;
     guard::has_sound_objects(repository.objects.store_ref().path()).then_some(repository)
@@ -272,7 +272,7 @@ fn open(folder: &Path) -> Result<gix::Repository, Opening> {
     gix::open_opts(place, gix::open::Options::isolated()).map_err(|_| Opening::Failed)
 }
 
-/// The path of a folder below the worktree that it is in.
+/// A folder's path below its worktree.
 fn below_worktree(repository: &gix::Repository, folder: &Path) -> Option<PathBuf> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     Some(real(folder)?.strip_prefix(real(repository.workdir()?)?).ok()?.to_owned())
@@ -285,7 +285,7 @@ fn state(repository: &gix::Repository, known: Option<&Index>) -> Option<GitState
     let platform = repository.references().ok()?;
     let mut refs = BTreeMap::new();
     for found in platform.local_branches().ok()? {
-        // One that can't be read is none that anybody can name.
+        // An unreadable one cannot be named by anybody.
         if let Ok(found) = found
             && let Some(id) = found.try_id()
         {
@@ -301,7 +301,7 @@ fn state(repository: &gix::Repository, known: Option<&Index>) -> Option<GitState
     Some(GitState { head: place, refs, index: index(repository, known), worktrees })
 }
 
-/// The linked worktrees of a repository, but for its own. One that can't be read is none that anybody can name.
+/// The linked worktrees of a repository, without its own. An unreadable one cannot be named by anybody.
 fn worktrees(repository: &gix::Repository, refs: &BTreeMap<String, String>) -> BTreeMap<String, GitWorktree> {
     let own = std::fs::canonicalize(repository.git_dir()).ok();
     let one = |tree: gix::worktree::Proxy<'_>| {
@@ -309,7 +309,7 @@ fn worktrees(repository: &gix::Repository, refs: &BTreeMap<String, String>) -> B
             return None;
         }
         let base = tree.base().ok()?;
-        // Where its folder is gone, git still keeps its name.
+        // If its folder is gone, git still has its name.
         let path = std::fs::canonicalize(&base).unwrap_or(base).to_string_lossy().into_owned();
         let name = tree.id().ok()?.to_str_lossy().into_owned();
         let head = head_of(tree.git_dir(), refs)?;
@@ -318,7 +318,7 @@ fn worktrees(repository: &gix::Repository, refs: &BTreeMap<String, String>) -> B
     repository.worktrees().into_iter().flatten().filter_map(one).collect()
 }
 
-/// Where the HEAD of a linked worktree is, as its own file says.
+/// The HEAD of a linked worktree, from its own file.
 fn head_of(git_dir: &Path, refs: &BTreeMap<String, String>) -> Option<GitPlace> {
     let text = guard::bytes(&git_dir.join("HEAD"), LONGEST_LINK)?;
     let head = text.trim_end().as_bstr();
@@ -331,7 +331,7 @@ fn head_of(git_dir: &Path, refs: &BTreeMap<String, String>) -> Option<GitPlace> 
     })
 }
 
-/// What is staged; a repository whose index can't be read has none, as a new one.
+/// The staged content; a repository whose index cannot be read has none, like a new one.
 fn index(repository: &gix::Repository, known: Option<&Index>) -> Option<Index> {
     let sum = last_sum(&repository.index_path());
     if let Some(known) = known
@@ -352,7 +352,7 @@ fn index(repository: &gix::Repository, known: Option<&Index>) -> Option<Index> {
     Some(Index { sum, staged: ContentHash(*staged.finalize().as_bytes()) })
 }
 
-/// The sum at the end of an index; git may be told to leave it out, as nothing but zeros.
+/// The checksum at the end of an index; git can be configured to write zeros instead.
 fn last_sum(path: &Path) -> Option<[u8; 20]> {
     let mut file = std::fs::File::open(path).ok()?;
     file.seek(SeekFrom::End(-20)).ok()?;

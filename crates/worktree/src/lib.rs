@@ -1,5 +1,5 @@
-//! The user's files: seen by captures, kept aside in an object store, put back by plans. The only crate that may write
-//! to a workspace, and only below the root that it was given; it follows no link, starts no process, knows no net.
+//! The user's files: captured, stored in an object store, and restored by plans. The only crate that may write to a
+//! workspace, and only below the given root; it must follow no link, start no process, and use no network.
 
 mod apply;
 mod attributes;

@@ -1,11 +1,11 @@
-//! Texts against each other: merged three ways, cut into hunks that can be done one by one, shown as unified diffs.
-//! Pure functions of bytes, except for reading and keeping objects. The same texts always give the same answer, so
-//! that a plan and its apply agree. There is no clock in it.
+//! Comparisons of texts: three-way merges, hunks that can be applied one by one, and unified diffs. Pure functions of
+//! bytes, except for reading and storing objects. Equal texts always give the same result, so that a plan and its apply
+//! agree. No clock is used.
 //!
-//! Lines are compared by `gix-imara-diff`, which is git's own algorithm (Myers) with the bounds that git puts on its
-//! effort. Not its histogram, which is quadratic where every other line was changed. The merge over it is ours, because
-//! the kept one (`gix-merge`) brings the index, filters and processes of git with it; it decides as git does. What is no
-//! text, or larger than the bounds here, is never merged.
+//! Lines are compared by `gix-imara-diff`, which is git's own algorithm (Myers) with git's limits on its effort. Not its
+//! histogram, which is quadratic if every other line was changed. The merge is ours, because `gix-merge` depends on the
+//! index, filters and processes of git; it decides as git does. Binary data, and texts beyond the limits here, are never
+//! merged.
 
 mod hunks;
 mod lines;

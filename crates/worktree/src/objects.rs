@@ -1,4 +1,4 @@
-//! The object store as the rest of the crate sees it: bytes by their hash.
+//! The interface of the object store: bytes by their hash.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
@@ -30,18 +30,18 @@ pub use find::Survey;
 pub use guard::Guard;
 pub use pack::{PackObjects, PackSizes};
 
-/// Bytes, kept by their hash. What was put is there for other threads at once, and after a crash once `sync` has
+/// Stores bytes by their hash. A stored object is visible to other threads at once, and durable once `sync` has
 /// returned.
 pub trait Objects: Send + Sync {
-    /// Keeps these bytes. Bytes that are there already are not written again.
+    /// Stores these bytes. Existing bytes are not written again.
     fn put(&self, bytes: &[u8]) -> Result<ContentHash>;
     /// Whether an object is there.
     fn contains(&self, hash: &ContentHash) -> bool;
     /// An object's bytes, verified.
     fn get(&self, hash: &ContentHash) -> Result<Vec<u8>>;
-    /// Makes everything put so far durable. Called before a row names any of it.
+    /// Makes everything stored so far durable. Called before a row names any of it.
     fn sync(&self) -> Result<()>;
-    /// Reading many objects is fastest by this number, ascending: it follows the order on the disk.
+    /// Reading many objects is fastest in ascending order of this number, which is the order on disk.
     fn order(&self, _hash: &ContentHash) -> u64 {
         0
     }

@@ -1,5 +1,5 @@
-//! The root folder of a workspace: opened once, known again by its identity, locked across processes, and the only way
-//! to anything below it, for captures and applies alike. Never leaves it: no link is followed, no other device entered.
+//! The root folder of a workspace: opened once, recognised by its identity, locked across processes, and the only way to
+//! anything below it, for captures and applies alike. Must never leave it: no link is followed, no other device entered.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::{self, failpoint};
 
-/// What a root is known by: another folder at the same place is another root.
+/// The identity of a root: another folder at the same path is another root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RootId {
     /// Its device.
@@ -33,11 +33,11 @@ struct Opened {
     fd: OwnedFd,
     path: PathBuf,
     id: RootId,
-    /// Set when the system has no `openat2`; then each component is opened by itself.
+    /// Set if the system has no `openat2`; then each component is opened by itself.
     step_by_step: AtomicBool,
 }
 
-/// Nobody else writes to the root through this crate while a clone of this lives, in this process or another.
+/// While a clone of this lives, nobody else writes to the root through this crate, in this process or another.
 #[must_use = "the root is unlocked when this is dropped"]
 #[derive(Clone, Debug)]
 pub struct RootLock(Arc<Locked>);
@@ -45,14 +45,14 @@ pub struct RootLock(Arc<Locked>);
 #[derive(Debug)]
 struct Locked {
     root: Root,
-    /// The lock belongs to this opening of the folder.
+    /// The lock belongs to this handle of the folder.
     opening: OwnedFd,
 }
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Not left to the closing: a process that is just being started holds a copy of the opening for a moment. It
-        // can't fail on an opened folder, and closing follows.
+        // Not left to closing: a process that is just being started has a copy of the handle for a moment. It cannot fail on an
+        // opened folder, and closing follows.
         let _ = rustix::fs::flock(&self.opening, FlockOperation::Unlock);
     }
 }
@@ -64,7 +64,7 @@ const BELOW: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
 
-/// How something is at a moment; another one, once it was changed.
+/// The state of a path at a moment, which differs after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     inode: u64,
@@ -74,10 +74,10 @@ pub struct Stamp {
 }
 
 impl Root {
-    /// Opens the folder at `path`, whichever it is.
+    /// Opens the folder at `path`, whatever its identity.
     ///
     /// # Errors
-    /// [`WorktreeError::RootMissing`] when no folder is there, or the system's error.
+    /// [`WorktreeError::RootMissing`] if no folder is there, or the system's error.
     pub fn open(path: &Path) -> Result<Self> {
         let opened = rustix::fs::open(path, OFlags::RDONLY | FOLDER, Mode::empty());
         let fd = opened.map_err(|errno| failed(path, errno))?;
@@ -86,21 +86,21 @@ impl Root {
         Ok(Self(Arc::new(Opened { fd, path: path.into(), id, step_by_step })))
     }
 
-    /// Opens the folder at `path`, if it is the one that is known by `id`.
+    /// Opens the folder at `path`, if it has the identity `id`.
     ///
     /// # Errors
-    /// [`WorktreeError::RootOther`] when another folder is there now, and those of [`Root::open`].
+    /// [`WorktreeError::RootOther`] if another folder is there now, and those of [`Root::open`].
     pub fn open_known(path: &Path, id: RootId) -> Result<Self> {
         let root = Self::open(path)?;
         if root.id() == id { Ok(root) } else { Err(WorktreeError::RootOther(path.into())) }
     }
 
-    /// What it is known by.
+    /// Its identity.
     pub fn id(&self) -> RootId {
         self.0.id
     }
 
-    /// Where it was opened.
+    /// The path with which it was opened.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -113,10 +113,10 @@ impl Root {
         Self::open_known(self.path(), self.id()).map(drop)
     }
 
-    /// Locks it, at once or not at all. The lock is on the folder itself, so it leaves nothing behind.
+    /// Locks it without waiting. The lock is on the folder itself, so it leaves nothing behind.
     ///
     /// # Errors
-    /// [`WorktreeError::RootBusy`] when somebody holds it.
+    /// [`WorktreeError::RootBusy`] if somebody holds it.
     pub fn lock(&self) -> Result<RootLock> {
         let lock = || -> rustix::io::Result<OwnedFd> {
             let opening = rustix::fs::openat(&self.0.fd, ".", OFlags::RDONLY | FOLDER, Mode::empty())?;
@@ -130,8 +130,7 @@ impl Root {
         }
     }
 
-    /// Opens a folder below the root, or the root itself, as a place to look from. No component may be a link or lie
-    /// on another device.
+    /// Opens a folder below the root, or the root itself, as a path descriptor. No component may be a link or on another device.
     ///
     /// # Errors
     /// `ELOOP` for a link, `EXDEV` for a mount point, else the system's.
@@ -139,13 +138,13 @@ impl Root {
         Ok(self.open_below(path, OFlags::PATH | FOLDER)?)
     }
 
-    /// The same, opened to be read.
+    /// The same, opened for reading.
     pub(crate) fn listed(&self, path: Option<&FilePath>) -> Result<OwnedFd, Errno> {
         self.open_below(path, OFlags::RDONLY | OFlags::NONBLOCK | FOLDER)
     }
 
-    /// What tells whether a path is as it was, covered or not; of a folder, what lies in it directly. Nothing, where it can't be
-    /// looked at or is not there.
+    /// A stamp that shows whether a path has changed, covered or not; for a folder, including its direct entries. `None` if it
+    /// cannot be read or does not exist.
     pub fn stamp(&self, path: &FilePath) -> Option<Stamp> {
         let folder = self.folder(path.parent().as_ref()).ok()?;
         let stat = rustix::fs::statat(folder, path.name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
@@ -160,17 +159,17 @@ impl Root {
     /// The names in a folder below the root, covered or not.
     ///
     /// # Errors
-    /// As for [`folder`](Self::folder), or it can't be read.
+    /// As for [`folder`](Self::folder), or it cannot be read.
     pub fn names(&self, path: Option<&FilePath>) -> io::Result<Vec<Vec<u8>>> {
         names(self.folder(path)?)
     }
 
-    /// Why the root itself can't be used.
+    /// Why the root itself cannot be used.
     pub(crate) fn failed(&self, errno: Errno) -> WorktreeError {
         failed(self.path(), errno)
     }
 
-    /// `O_NOFOLLOW` is not among the flags: by it a link at the end would be no error of its own.
+    /// `O_NOFOLLOW` is not among the flags: with it a link at the end would not be a distinct error.
     fn open_below(&self, path: Option<&FilePath>, flags: OFlags) -> Result<OwnedFd, Errno> {
         let Some(path) = path else { return rustix::fs::openat(&self.0.fd, c".", flags, Mode::empty()) };
         if !self.0.step_by_step.load(Ordering::Relaxed) {
@@ -185,11 +184,11 @@ impl Root {
         self.open_stepwise(path, flags)
     }
 
-    /// The same, one component at a time. A mount of the same device is not noticed this way.
+    /// The same, one component at a time. A mount of the same device is not detected this way.
     fn open_stepwise(&self, path: &FilePath, flags: OFlags) -> Result<OwnedFd, Errno> {
         let mut fd = rustix::fs::openat(&self.0.fd, c".", OFlags::PATH | FOLDER, Mode::empty())?;
         for component in path.components() {
-            // `O_DIRECTORY` would say of a link that it is no folder, not that it is a link.
+            // `O_DIRECTORY` would report a link as no folder, not as a link.
             let through = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             fd = rustix::fs::openat(&fd, component, through, Mode::empty())?;
             let stat = rustix::fs::fstat(&fd)?;
@@ -217,7 +216,7 @@ impl AsFd for Root {
 }
 
 impl RootLock {
-    /// The root that is locked.
+    /// The locked root.
     pub fn root(&self) -> &Root {
         &self.0.root
     }
@@ -230,7 +229,7 @@ fn failed(path: &Path, errno: Errno) -> WorktreeError {
     }
 }
 
-/// Opens a file in an open folder to read it. Never waits for a writer, should a FIFO have taken its place.
+/// Opens a file in an open folder for reading. Never waits for a writer if a FIFO has taken its place.
 pub(crate) fn open_file(folder: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     match rustix::fs::openat2(&folder, name, flags, Mode::empty(), BELOW) {
@@ -239,7 +238,7 @@ pub(crate) fn open_file(folder: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno
     }
 }
 
-/// The folder of this name in a folder, opened as a place; a link is not followed.
+/// The folder with this name in a folder, opened as a path descriptor; a link is not followed.
 pub(crate) fn enter(dir: impl AsFd, name: &[u8]) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | FOLDER;
     Ok(rustix::fs::openat(dir, name, flags, Mode::empty())?)
@@ -258,24 +257,24 @@ pub(crate) fn names(folder: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-/// File systems of this computer alone: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs.
+/// Local file systems: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs.
 const LOCAL: [i64; 5] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994];
 
-/// Whether a file system is one on which one call syncs everything and says when it failed, and where nobody writes but
-/// by this computer and its clock.
+/// Whether a file system is local: one call syncs everything and reports a failure, and only this computer writes, with its
+/// clock.
 pub(crate) fn is_local(fd: impl AsFd) -> io::Result<bool> {
     #[expect(clippy::useless_conversion, reason = "the width differs between machines")]
     let kind = i64::from(rustix::fs::fstatfs(fd)?.f_type);
     Ok(LOCAL.contains(&kind))
 }
 
-/// What an opened folder is known by.
+/// The identity of an opened folder.
 pub(crate) fn identity(fd: impl AsFd) -> io::Result<RootId> {
     let stat = rustix::fs::fstat(fd)?;
     Ok(RootId { dev: stat.st_dev, ino: stat.st_ino })
 }
 
-/// A folder that was opened as a place only, opened so that it can be read and synced.
+/// A folder that was opened as a path descriptor, opened again for reading and syncing.
 pub(crate) fn readable(fd: impl AsFd) -> io::Result<File> {
     Ok(rustix::fs::openat(fd, ".", OFlags::RDONLY | FOLDER, Mode::empty())?.into())
 }
@@ -284,7 +283,7 @@ pub(crate) fn readable(fd: impl AsFd) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    /// Without `openat2` nothing else may be opened than with it.
+    /// Without `openat2`, exactly the same folders can be opened.
     #[test]
     fn opening_step_by_step_finds_the_same_folder() {
         let dir = tempfile::tempdir().unwrap();

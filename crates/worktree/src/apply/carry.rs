@@ -1,5 +1,6 @@
-//! Carrying out, forwards, what was just checked and staged: quick, as nothing is looked at before it is moved; sure, as
-//! what was displaced is compared before anything is deleted. Must stop at the first thing that is not as planned.
+//! Carries a plan out forwards right after its check. It is quick, because nothing is checked again before a move; and
+//! safe, because displaced versions are compared before anything is deleted. Must stop at the first path that is not as
+//! planned.
 
 use std::os::fd::AsFd as _;
 
@@ -18,7 +19,7 @@ use crate::root::{enter, names};
 
 const TO: Direction = Direction::Forward;
 
-/// Makes all changes, compares, syncs.
+/// Makes all changes, compares the displaced versions, and syncs.
 pub(super) fn carry_out(ground: &Ground) -> Result<Report, Failed> {
     let changes = &ground.plan.changes;
     let mut report = Report::default();
@@ -53,11 +54,11 @@ pub(super) fn carry_out(ground: &Ground) -> Result<Report, Failed> {
     Ok(report)
 }
 
-/// What became of a move.
+/// The result of a move.
 #[derive(PartialEq, Eq)]
 enum Moved {
     Done,
-    /// A folder that was to go has somebody's files.
+    /// A folder that should be removed contains somebody's files.
     NotEmpty,
 }
 
@@ -77,7 +78,7 @@ fn is_empty(ground: &Ground, change: &FileChange) -> Result<bool, Obstacle> {
     Ok(listed.map_err(Obstacle::of_move)?.is_empty())
 }
 
-/// Lets the owner change what is in a folder of the plan, if it is still the planned one.
+/// Opens a folder of the plan for its owner, if it is still the planned one.
 fn open(ground: &Ground, change: &FileChange) -> Result<(), Obstacle> {
     let dir = ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of)?;
     let mut look = Look::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
@@ -94,7 +95,7 @@ pub(super) fn mode(record: Option<&Record>) -> u16 {
     }
 }
 
-/// Compares all that was displaced with the plan.
+/// Compares all displaced versions with the plan.
 fn compare_all(ground: &Ground, stay: &[bool]) -> Result<(), Failed> {
     let changes = &ground.plan.changes;
     let answers = on_cores(changes.len(), |places| {
@@ -124,7 +125,7 @@ fn compare(ground: &Ground, place: usize) -> Result<bool, Obstacle> {
 }
 
 impl Ground {
-    /// Folders that were opened for their owner and stay after all get back the permission bits that they had.
+    /// Restores the permission bits of folders that were opened for their owner and stay anyway.
     pub(super) fn close_again(&self, report: &Report, to: Direction) -> Result<(), Failed> {
         for left in report.left.iter().filter(|left| left.why == WhyLeft::NotEmpty) {
             let had = self.plan.change(&left.path).and_then(|change| wanted(change, to.turned()));

@@ -1,4 +1,4 @@
-//! Everything that could stop an apply, looked at before anything changes. Reads only.
+//! Checks everything that could stop an apply, before anything changes. Reads only.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -22,7 +22,7 @@ use crate::root::{Root, enter, names};
 const SETGID: u32 = 0o2000;
 const STICKY: u32 = 0o1000;
 
-/// Checks all changes, and answers for each in order; every one that can't be made is refused.
+/// Checks all changes, with a result for each in order; every impossible one is refused.
 pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<Vec<Model>, Vec<Refusal>> {
     let answers = on_cores(plan.changes.len(), |places| {
         let mut check = Check { root, plan, objects, folder: None };
@@ -46,8 +46,7 @@ pub(super) fn check(root: &Root, plan: &Plan, objects: &dyn Objects) -> Result<V
     if refusals.is_empty() { Ok(models) } else { Err(refusals) }
 }
 
-/// What becomes of the other names of files that are replaced, by path. A file of which all other names go gets no
-/// note.
+/// What happens to the other hard links of replaced files, by path. A file whose links are all removed gets no note.
 pub(super) fn link_notes(root: &Root, plan: &Plan) -> Vec<Note> {
     let is_file = |change: &&FileChange| matches!(change.before, Some(Record::File { .. }));
     let leaves = plan.changes.iter().filter(is_file);
@@ -66,10 +65,10 @@ pub(super) fn link_notes(root: &Root, plan: &Plan) -> Vec<Note> {
     notes
 }
 
-/// A device, a file on it, and how many names that has.
+/// A device, a file on it, and its number of links.
 type Linked = (u64, u64, u64);
 
-/// Those of these changes whose files have several names, by file. The checks report what cannot be read.
+/// The changes whose files have several hard links, by file. The checks report files that cannot be read.
 fn linked<'a>(
     root: &Root,
     changes: impl Iterator<Item = &'a FileChange>,
@@ -88,8 +87,8 @@ fn linked<'a>(
     names
 }
 
-/// The files whose permission bits would change under names that the plan does not give these bits to. A change of the file
-/// itself would be one of all its names. So it is where another file takes its place under one of them.
+/// The files with hard links that the plan does not give the new permission bits. A change of the bits would affect all
+/// links. So another file replaces it under the planned names.
 pub(super) fn apart(root: &Root, plan: &Plan) -> HashSet<FilePath> {
     let mut names = linked(root, plan.bits().map(|(_, change)| change));
     let replaced: HashSet<FilePath> = plan.replaced().collect();
@@ -104,16 +103,16 @@ struct Check<'a> {
     root: &'a Root,
     plan: &'a Plan,
     objects: &'a dyn Objects,
-    /// The last folder: neighbours share it.
+    /// The last folder: neighbouring paths share it.
     folder: Option<(Option<FilePath>, Folder)>,
 }
 
-/// A folder in which something is to change.
+/// A folder with a planned change.
 struct Folder {
     fd: OwnedFd,
-    /// The owner, if the folder lets nobody else move what is theirs.
+    /// The owner, if only owners may move their files in it.
     sticky: Option<u32>,
-    /// The group, if it hands it on.
+    /// The group, if new files inherit it.
     group: Option<u32>,
     /// Whether names in it can be changed.
     writable: Result<(), Errno>,
@@ -133,10 +132,10 @@ impl Folder {
     }
 }
 
-/// Immutable, or append only.
+/// Whether it is immutable or append-only.
 fn is_fixed(statx: rustix::io::Result<rustix::fs::Statx>) -> bool {
     let fixed = StatxAttributes::IMMUTABLE | StatxAttributes::APPEND;
-    // A system that does not know the call, or the attribute, tells it when something is moved.
+    // A system without the call or the attribute reports an error at the move.
     statx.is_ok_and(|statx| statx.stx_attributes.intersects(fixed))
 }
 
@@ -168,7 +167,7 @@ impl Check<'_> {
         answer
     }
 
-    /// A path whose folder the plan makes.
+    /// A path whose folder the plan creates.
     fn in_new_folder(&self, change: &FileChange) -> Result<Model, Obstacle> {
         let made = |parent: &FileChange| matches!(parent.after, Some(Record::Folder { .. }));
         match &change.after {
@@ -183,7 +182,7 @@ impl Check<'_> {
         }
     }
 
-    /// The group that the nearest folder which is there hands on.
+    /// The group that files inherit from the nearest existing folder.
     fn inherited(&self, path: &FilePath) -> Result<Option<u32>, Obstacle> {
         let mut folder = path.parent();
         loop {
@@ -227,7 +226,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether what is there under a name that should be free is a path of the plan in another case, which goes first.
+    /// Whether the file under a name that should be free is a path of the plan in another case, which is moved first.
     fn is_twin(&self, change: &FileChange, look: &Look<'_>) -> bool {
         let lower = |path: &FilePath| String::from_utf8_lossy(path.as_bytes()).to_lowercase();
         let Some(stat) = look.stat.filter(|stat| stat.st_nlink == 1) else { return false };
@@ -264,7 +263,7 @@ impl Check<'_> {
             let special = self.plan.special(change, Direction::Forward).unwrap_or(stat.st_mode);
             special & SETGID != 0 && !is_of_mine(stat.st_gid)
         }) {
-            // The system would take it away with the change of the others.
+            // The system would remove it when the other bits change.
             return Err(Obstacle::Attributes("setgid bit"));
         }
         if folders && step == Step::Exchange && !self.all_goes(change, folder).map_err(Obstacle::of)? {
@@ -273,7 +272,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Whether names in the folder can be changed; one of the plan's own is opened for its owner first.
+    /// Whether names in the folder can be changed; a folder of the plan is opened for its owner first.
     fn may_move(&self, change: &FileChange, folder: &Folder) -> Result<(), Obstacle> {
         let opened = |parent: &FileChange| matches!(parent.before, Some(Record::Folder { mode }) if mode & OPEN != OPEN);
         match folder.writable {
@@ -282,7 +281,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether everything in a folder goes by this plan, as something else takes the folder's place.
+    /// Whether the plan removes everything in a folder that something else replaces.
     fn all_goes(&self, change: &FileChange, folder: &Folder) -> io::Result<bool> {
         let names = names(enter(&folder.fd, change.path.name())?)?;
         Ok(names.into_iter().all(|name| {
@@ -293,7 +292,7 @@ impl Check<'_> {
     }
 }
 
-/// A look at where nothing is.
+/// A look at a place without a file.
 fn nothing<T>(of: impl FnOnce(&Look<'_>) -> T) -> T {
     of(&Look::nothing())
 }
@@ -302,7 +301,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether this process may give something a setgid bit that is of this group.
+/// Whether this process may set a setgid bit for this group.
 fn is_of_mine(group: u32) -> bool {
     let groups = || rustix::process::getgroups().unwrap_or_default();
     is_root()

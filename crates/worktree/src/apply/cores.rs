@@ -1,4 +1,4 @@
-//! The same work on many items, on the cores there are. Must keep the items' order in its answer.
+//! Parallel work on many items. Must keep the items' order in its results.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -7,18 +7,18 @@ use std::thread;
 
 use crate::failpoint;
 
-/// So many neighbours stay together, as they often lie in one folder.
+/// The number of neighbours that stay together, because they are often in one folder.
 const CHUNK: usize = 32;
 
-/// So many wait for the disk at once.
+/// The number of threads that wait for the disk at once.
 const WAITING: usize = 8;
 
-/// As [`on_cores`], for work that waits for the disk more than it computes.
+/// Like [`on_cores`], for work that waits for the disk more than it computes.
 pub(super) fn on_disk<R: Send>(count: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     on_threads(WAITING, count, work)
 }
 
-/// Gives chunks of `0..count` to `work`, which answers each of them, and returns the answers in order.
+/// Passes chunks of `0..count` to `work`, and returns its results in order.
 pub(crate) fn on_cores<R: Send>(count: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     on_threads(thread::available_parallelism().map_or(1, NonZero::get), count, work)
 }

@@ -1,4 +1,4 @@
-//! What is at a path now, compared with a record. Reads regular files only, follows no link, waits for no FIFO.
+//! Compares the file at a path with a record. Reads only regular files, follows no link, and waits for no FIFO.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -10,12 +10,12 @@ use rustix::io::Errno;
 
 use crate::root::open_file;
 
-/// The permission bits that records keep.
+/// The permission bits in records.
 pub(super) const PERMISSIONS: u32 = 0o777;
-/// What the owner needs in a folder to change what is in it.
+/// The bits that the owner of a folder needs to change its content.
 pub(super) const OPEN: u16 = 0o700;
 
-/// What opening a file answers when it is not what the look saw.
+/// The errors of opening a file that was replaced since the look.
 const CHANGED: [i32; 4] = [
     Errno::NOENT.raw_os_error(),
     Errno::LOOP.raw_os_error(),
@@ -23,11 +23,11 @@ const CHANGED: [i32; 4] = [
     Errno::STALE.raw_os_error(),
 ];
 
-/// One look at a name in a folder. The bytes are read when a comparison needs them, once.
+/// The state of a name in a folder. Its bytes are read once, when a comparison needs them.
 pub(super) struct Look<'a> {
     dir: BorrowedFd<'a>,
     name: &'a [u8],
-    /// `None`: nothing is there.
+    /// `None` if nothing is there.
     pub(super) stat: Option<Stat>,
     /// The regular file, once it was read.
     pub(super) file: Option<File>,
@@ -44,7 +44,7 @@ impl<'a> Look<'a> {
         Ok(Self { dir, name, stat, file: None, hash: None })
     }
 
-    /// Nothing is there, wherever.
+    /// A look at a place without a file.
     pub(super) fn nothing() -> Self {
         Self { dir: rustix::fs::CWD, name: b"", stat: None, file: None, hash: None }
     }
@@ -57,14 +57,14 @@ impl<'a> Look<'a> {
         self.stat.map_or(0, |stat| (stat.st_mode & PERMISSIONS) as u16)
     }
 
-    /// Whether two names are of one file.
+    /// Whether two names are links of one file.
     pub(super) fn is_same_file(&self, other: &Look<'_>) -> bool {
         let id = |look: &Look<'_>| look.stat.map(|stat| (stat.st_dev, stat.st_ino));
         id(self).is_some() && id(self) == id(other)
     }
 
-    /// Whether this is what the record says. A folder may also have been opened for its owner, as an apply does while
-    /// it is at work.
+    /// Whether it matches the record. A folder may also have been opened for its owner, as an apply does during its
+    /// work.
     pub(super) fn is(&mut self, record: Option<&Record>) -> io::Result<bool> {
         match record {
             Some(Record::Folder { mode }) if self.kind() == Some(FileType::Directory) => {
@@ -74,7 +74,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Whether this is what the record says, to the bit.
+    /// Whether it matches the record exactly.
     pub(super) fn is_exactly(&mut self, record: Option<&Record>) -> io::Result<bool> {
         match (self.kind(), record) {
             (None, None) => Ok(true),
@@ -87,7 +87,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Whether this is a regular file with the record's bytes, whatever its mode.
+    /// Whether it is a regular file with the record's bytes, whatever its mode.
     pub(super) fn holds(&mut self, record: Option<&Record>) -> io::Result<bool> {
         let Some(Record::File { hash, len, .. }) = record else { return Ok(false) };
         let regular = self.kind() == Some(FileType::RegularFile);
@@ -97,7 +97,7 @@ impl<'a> Look<'a> {
         }
         match self.hash() {
             Ok(found) => Ok(found == *hash),
-            // Gone or exchanged since the look.
+            // Removed or replaced since the look.
             Err(error) if error.raw_os_error().is_some_and(|errno| CHANGED.contains(&errno)) => Ok(false),
             Err(error) => Err(error),
         }
@@ -112,7 +112,7 @@ impl<'a> Look<'a> {
             return Ok(hash);
         }
         let mut file = File::from(open_file(self.dir, self.name)?);
-        // Exchanged since the look for something that is read without an end.
+        // Replaced since the look by something that can be read endlessly.
         if !file.metadata()?.is_file() {
             return Err(Errno::STALE.into());
         }

@@ -1,5 +1,5 @@
-//! The moves between the files and the staging folder: exchange, take, place, and the change of permission bits. Each
-//! moves one name and overwrites nothing; where the folder was moved away meanwhile, it is taken back at once.
+//! The moves between the files and the staging folder: exchange, take, place, and the change of permission bits. Each moves one
+//! name and overwrites nothing; if the folder was moved away meanwhile, the move is reverted at once.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -18,12 +18,12 @@ use crate::attributes::SPECIAL;
 use crate::failpoint::failpoint;
 use crate::root::{RootId, enter, identity, names};
 
-/// Which modification times files get.
+/// The modification times of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Times {
-    /// Those of now, so that builds are right.
+    /// The current time, so that builds are correct.
     Now,
-    /// Their own: nothing has changed.
+    /// Their own, because nothing has changed.
     Keep,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Times {
 pub(super) struct Spot<'a> {
     pub(super) dir: BorrowedFd<'a>,
     pub(super) name: &'a [u8],
-    /// In the staging folder, where nobody else writes.
+    /// Whether it is in the staging folder, where nobody else writes.
     pub(super) private: bool,
 }
 
@@ -67,7 +67,7 @@ impl Ground {
         )
     }
 
-    /// Does something in a path's folder, and takes it back when the path does not lead to that folder any more.
+    /// Makes a move in a path's folder, and reverts it if the path no longer leads to that folder.
     fn within(
         &self,
         path: &FilePath,
@@ -94,7 +94,7 @@ impl Ground {
         Spot { dir: self.slots.as_fd(), name: slot, private: true }
     }
 
-    /// What is in the slot and what is at the spot change places.
+    /// Exchanges the file in the slot with the one at the spot.
     pub(super) fn exchange(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
         let slot = slot(place);
         let at_once = failpoint!("apply.exchange").and_then(|()| {
@@ -107,7 +107,7 @@ impl Ground {
         }
     }
 
-    /// The same where the file system has no exchange: for a moment nothing is at the spot.
+    /// The same on a file system without exchange: for a moment nothing is at the spot.
     fn exchange_in_steps(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
         move_over(spot, self.spot(&aside(place)))?;
         failpoint!("apply.aside")?;
@@ -116,7 +116,7 @@ impl Ground {
         move_over(self.spot(&aside(place)), self.spot(&slot(place)))
     }
 
-    /// Ends an exchange in steps that was cut off: what was set aside goes back, or into the slot.
+    /// Ends an interrupted exchange in steps: the file that was set aside goes back, or into the slot.
     pub(super) fn end_exchange(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
         let (aside, slot) = (aside(place), slot(place));
         let set_aside = self.slots.look(&aside)?;
@@ -128,11 +128,11 @@ impl Ground {
             return move_over(self.spot(&aside), spot);
         }
         if set_aside.is_same_file(&here) {
-            // It has returned, and a crash left it its second name.
+            // It is back, and a crash left its second link.
             return self.slots.drop_slot(&aside);
         }
-        // The path has what it was to get, or what somebody wrote at this moment. What is still in the slot is there too, or
-        // can be staged anew.
+        // The path has its new version, or one that somebody wrote at this moment. The content of the slot is at the path too, or
+        // can be staged again.
         let change = &self.plan.changes[place];
         let mut staged = self.slots.look(&slot)?;
         let known = staged.is_same_file(&here)
@@ -144,7 +144,7 @@ impl Ground {
         move_over(self.spot(&aside), self.spot(&slot))
     }
 
-    /// What was staged is as new as now. Without it a build may see an old time; nothing worse.
+    /// Staged content gets the current time. If this fails, a build may see an old time; nothing worse.
     fn touch(&self, place: usize) {
         let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
         let times = Timestamps { last_access: now, last_modification: now };
@@ -152,24 +152,25 @@ impl Ground {
         let _ = rustix::fs::utimensat(&self.slots, slot.as_slice(), &times, AtFlags::SYMLINK_NOFOLLOW);
     }
 
-    /// Sets the permission bits of a file or a folder, and its setuid, setgid and sticky bits where these are given.
+    /// Sets the permission bits of a file or a folder, and its setuid, setgid and sticky bits if these are given.
     pub(super) fn set_mode(&self, path: &FilePath, mode: u16, special: Option<u32>) -> Result<(), Obstacle> {
         failpoint!("apply.mode").map_err(Obstacle::of)?;
         let dir = self.lock.root().folder(path.parent().as_ref()).map_err(Obstacle::of)?;
         set_mode(dir.as_fd(), path.name(), mode, special, None).map_err(Obstacle::of_move)
     }
 
-    /// The same for a file, which must still hold these bytes, with one of these bits: a file that somebody saved meanwhile keeps its own.
+    /// The same for a file, which must still have these bytes, with one of these modes: a file that somebody saved meanwhile
+    /// keeps its own.
     pub(super) fn set_mode_of(&self, change: &FileChange, to: Direction) -> Result<(), Obstacle> {
         failpoint!("apply.mode").map_err(Obstacle::of)?;
         let (path, special) = (&change.path, self.plan.special(change, to));
         let dir = self.lock.root().folder(path.parent().as_ref()).map_err(Obstacle::of)?;
         let mut look = Look::at(dir.as_fd(), path.name()).map_err(Obstacle::of)?;
         let aim = mode(wanted(change, to));
-        // Another name of the same file may have got them before.
+        // Another link of the same file may have got them before.
         let known = [mode(there(change, to)), aim].contains(&look.mode());
         let same = match look.holds(wanted(change, to)) {
-            // What even its owner can't read is known by its length alone.
+            // A file that even its owner cannot read is compared by its length alone.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => true,
             same => same.map_err(Obstacle::of)?,
         };
@@ -180,7 +181,7 @@ impl Ground {
         set_mode(dir.as_fd(), path.name(), aim, special, seen).map_err(Obstacle::of_move)
     }
 
-    /// Whether a slot holds this record; a folder must be empty.
+    /// Whether a slot contains this record; a folder must be empty.
     pub(super) fn slot_is(
         &self,
         look: &mut Look<'_>,
@@ -197,8 +198,8 @@ impl Ground {
     }
 }
 
-/// Sets the permission bits of what has this name; leaves setuid, setgid and sticky as they are, unless they are given; follows no
-/// link. Where a file is given, it must be this one.
+/// Sets the permission bits of this name; leaves setuid, setgid and sticky bits unchanged, unless they are given; follows no
+/// link. If a file is given, it must be this one.
 pub(super) fn set_mode(
     dir: BorrowedFd<'_>,
     name: &[u8],
@@ -220,7 +221,7 @@ pub(super) fn set_mode(
     match rustix::fs::openat(dir, name, flags | OFlags::RDONLY, Mode::empty()) {
         Ok(file) if identity(&file)? == identity(&place)? => Ok(rustix::fs::fchmod(file, mode)?),
         Ok(_) => Err(Errno::STALE.into()),
-        // Not readable, even by us: through the place.
+        // Not readable even by us: set through the path descriptor.
         Err(Errno::ACCESS) => {
             use std::os::fd::AsRawFd as _;
             let through = format!("/proc/self/fd/{}", place.as_raw_fd());
@@ -230,7 +231,7 @@ pub(super) fn set_mode(
     }
 }
 
-/// Moves a name to where nothing is.
+/// Moves a name to an unused one.
 pub(super) fn move_over(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
     let at_once = failpoint!("apply.noreplace").and_then(|()| {
         let flags = RenameFlags::NOREPLACE;
@@ -242,8 +243,8 @@ pub(super) fn move_over(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
     }
 }
 
-/// The same where the file system can't be told to replace nothing. In the staging folder it is enough to look. Elsewhere
-/// a second name refuses to replace, and the first one, which is private, then goes; a folder replaces only an empty one.
+/// The same on a file system without a move that replaces nothing. In the staging folder a check is enough. Elsewhere a second
+/// link never replaces a file, and then the first one, which is private, is removed; a folder replaces only an empty one.
 fn move_carefully(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
     if Look::at(to.dir, to.name)?.stat.is_some() {
         return Err(Errno::EXIST.into());

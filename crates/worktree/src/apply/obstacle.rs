@@ -1,59 +1,58 @@
-//! Why a path can't be changed. Values only.
+//! Why a path cannot be changed. Values only.
 
 use std::io;
 
 use retake_core::FilePath;
 use rustix::io::Errno;
 
-/// A path, and why it stopped the apply.
+/// A path that stopped the apply, with the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {why}")]
 pub struct Refusal {
-    /// Which path.
+    /// The path.
     pub path: FilePath,
-    /// Why.
+    /// The reason.
     pub why: Obstacle,
 }
 
-/// Why a path can't be changed.
+/// Why a path cannot be changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// It is not what the plan found.
+    /// It is not the version that the plan found.
     #[error("somebody changed it")]
     Changed,
-    /// The folder that it belongs in is not there, and the plan does not make it.
+    /// Its folder does not exist, and the plan does not create it.
     #[error("its folder is not there")]
     NoFolder,
-    /// A folder that something else takes the place of holds what the plan does not know.
+    /// A folder that would be replaced has content that the plan does not know.
     #[error("the folder holds other files")]
     NotEmpty,
-    /// A folder on the way to it is a link.
+    /// A folder above it is a link.
     #[error("its folder is a link")]
     Linked,
-    /// A folder on the way to it is another device, or was moved away.
+    /// A folder above it is on another device, or was moved away.
     #[error("its folder is not in the workspace's own file system")]
     Elsewhere,
-    /// A FIFO, a socket, a device.
+    /// It is a FIFO, a socket or a device.
     #[error("it is a {0}")]
     Strange(&'static str),
-    /// Its folder, or it, may not be written.
+    /// It, or its folder, is write-protected.
     #[error("it is write-protected")]
     Protected,
-    /// It is there and can't be read.
+    /// It cannot be read.
     #[error("it can't be read")]
     Unreadable,
     /// Its owner, access list or attributes would be lost.
     #[error("its {0} can't be kept")]
     Attributes(&'static str),
-    /// It runs as its owner or group (setuid, setgid). The person who set the bit saw the current content, not the one
-    /// that it would get.
+    /// It is a set-uid or set-gid file. The person who set the bit saw the current content, not the new one.
     #[error("its setuid or setgid bit was granted to its current content only")]
     RunsAsOwner,
-    /// The object store lacks the bytes of one side.
+    /// The object store lacks one of its versions.
     #[error("the object store does not hold its bytes")]
     NotStored,
-    /// The disk is full, or a quota is used up.
+    /// The disk is full, or a quota is reached.
     #[error("there is no room on the disk")]
     Full,
     /// The system failed.
@@ -77,7 +76,7 @@ impl Obstacle {
         }
     }
 
-    /// What an error of the system says about a path.
+    /// The obstacle for a system error.
     pub(super) fn of(error: io::Error) -> Self {
         match error.raw_os_error().map(Errno::from_raw_os_error) {
             Some(Errno::NOENT | Errno::NOTDIR) => Self::NoFolder,
@@ -91,7 +90,7 @@ impl Obstacle {
         }
     }
 
-    /// What an error of a move says, when its folder was reached.
+    /// The obstacle for a system error of a move whose folder was reached.
     pub(super) fn of_move(error: io::Error) -> Self {
         match error.raw_os_error().map(Errno::from_raw_os_error) {
             Some(Errno::NOENT | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP | Errno::STALE) => Self::Changed,

@@ -1,4 +1,4 @@
-//! The changes of an apply in the order in which they are made, and which kind of step each is. Pure: touches no disk.
+//! The changes of an apply in the order in which they are made, and the kind of each step. Pure: must never touch a disk.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -15,27 +15,27 @@ use crate::error::{Result, WorktreeError};
 pub(super) struct Plan {
     pub(super) changes: Vec<FileChange>,
     places: HashMap<FilePath, usize>,
-    /// Files that get their permission bits by an exchange, as they have more names than the plan gives these bits to.
+    /// Files that get their permission bits by an exchange, because they have more hard links than the plan changes.
     apart: HashSet<FilePath>,
     attributes: BTreeMap<Version, Arc<Attributes>>,
     given: BTreeSet<Version>,
 }
 
-/// How one path gets from what is there to what shall be there.
+/// How one path gets from its old to its new version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The bytes stay, the permission bits change.
     Mode,
-    /// What is there and what was staged change places.
+    /// The file and the staged one are exchanged.
     Exchange,
-    /// What is there is moved aside.
+    /// The file is moved aside.
     Take,
-    /// What was staged is moved there.
+    /// The staged file is moved to the path.
     Place,
 }
 
 impl Plan {
-    /// Sorts the changes. Those that change nothing are left out.
+    /// Sorts the changes. Changes without an effect are left out.
     pub(super) fn new(of: Changes, staging: &str) -> Result<Self> {
         let Changes { mut changes, attributes, given } = of;
         changes.retain(|change| change.before != change.after);
@@ -59,7 +59,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What is something on one side is in a folder on that side.
+    /// Checks that an existing version on one side has a folder on that side.
     fn is_possible(&self, change: &FileChange, side: Direction) -> Result<()> {
         let parent = change.path.parent().and_then(|parent| self.change(&parent));
         match parent.map(|parent| wanted(parent, side)) {
@@ -76,7 +76,7 @@ impl Plan {
         self.places.get(path).map(|place| &self.changes[*place])
     }
 
-    /// The attributes that a path is to have, where they are known.
+    /// The attributes that a path should have, if known.
     pub(super) fn attributes(&self, path: &FilePath, record: &Record) -> Option<&Attributes> {
         if self.attributes.is_empty() {
             return None;
@@ -84,20 +84,20 @@ impl Plan {
         self.attributes.get(&version(path, record)?).map(Arc::as_ref)
     }
 
-    /// The same, where it is to be given also instead of a file or folder that has other ones.
+    /// The same, if they replace those of a file or folder with other attributes.
     pub(super) fn given(&self, path: &FilePath, record: &Record) -> Option<&Attributes> {
         let version = version(path, record)?;
         self.given.contains(&version).then(|| self.attributes.get(&version).map(Arc::as_ref)).flatten()
     }
 
-    /// The setuid, setgid and sticky bits that a path gets with its permission bits; nothing, where it keeps those that it has.
+    /// The setuid, setgid and sticky bits that a path gets with its permission bits; `None` if it keeps its own.
     pub(super) fn special(&self, change: &FileChange, to: Direction) -> Option<u32> {
         let record = wanted(change, to)?;
         self.given(&change.path, record).map(|attributes| u32::from(attributes.special))
     }
 
-    /// Files of which only permission bits change in their records, and that are another file all the same: with another owner, or
-    /// with other attributes.
+    /// Files whose records differ only in permission bits, and that are another file anyway: with another owner, or with other
+    /// attributes.
     pub(super) fn replaced(&self) -> impl Iterator<Item = FilePath> {
         let has = |change: &FileChange, record: &Option<Record>| {
             let given = self.given(&change.path, record.as_ref()?)?;
@@ -107,12 +107,12 @@ impl Plan {
         self.bits().map(|(_, change)| change).filter(is_other).map(|change| change.path.clone())
     }
 
-    /// The change of the folder that a path is in, if that folder changes.
+    /// The change of a path's folder, if that folder changes.
     pub(super) fn parent(&self, change: &FileChange) -> Option<&FileChange> {
         self.change(&change.path.parent()?)
     }
 
-    /// Whether a folder on the way to a path is a link before or after the plan: then being behind one is being nowhere.
+    /// Whether a folder above a path is a link before or after the plan: then a path behind it counts as absent.
     pub(super) fn link_above(&self, path: &FilePath) -> bool {
         let is_link = |record: &Option<Record>| matches!(record, Some(Record::Link { .. }));
         let mut above = path.parent();
@@ -125,7 +125,7 @@ impl Plan {
         false
     }
 
-    /// How a path gets to one side.
+    /// The step of a path to one side.
     pub(super) fn step(&self, change: &FileChange, to: Direction) -> Step {
         match step(change, to) {
             Step::Mode if self.apart.contains(&change.path) => Step::Exchange,
@@ -133,20 +133,19 @@ impl Plan {
         }
     }
 
-    /// Files whose permission bits alone change: each with its place.
+    /// Files that only change their permission bits: each with its place.
     pub(super) fn bits(&self) -> impl Iterator<Item = (usize, &FileChange)> {
         let is_file = |change: &FileChange| matches!(change.after, Some(Record::File { .. }));
         let all = self.changes.iter().enumerate();
         all.filter(move |(_, change)| is_file(change) && step(change, Direction::Forward) == Step::Mode)
     }
 
-    /// These get their permission bits by an exchange.
+    /// Sets the files that get their permission bits by an exchange.
     pub(super) fn set_apart(&mut self, apart: HashSet<FilePath>) {
         self.apart = apart;
     }
 
-    /// Steps that move something, in order: what goes, deepest first; then what comes and what is exchanged, folders
-    /// before what is in them.
+    /// Steps that move something, in order: removals, deepest first; then new and exchanged paths, folders before their content.
     pub(super) fn moves(&self, to: Direction) -> Vec<usize> {
         let (mut going, mut coming) = (Vec::new(), Vec::new());
         for (place, change) in self.changes.iter().enumerate() {
@@ -161,7 +160,7 @@ impl Plan {
         going
     }
 
-    /// Steps that change permission bits, deepest first: after all moves, as a folder may become read-only by it.
+    /// Steps that change permission bits, deepest first: after all moves, because a folder may become read-only.
     pub(super) fn modes(&self, to: Direction) -> Vec<usize> {
         let needs = |change: &FileChange| match wanted(change, to) {
             record @ Some(Record::Folder { .. }) => self.step(change, to) == Step::Mode || is_closed(record),
@@ -171,12 +170,12 @@ impl Plan {
         places.rev().filter(|place| needs(&self.changes[*place])).collect()
     }
 
-    /// Folders of the plan that the owner may not change before it, and must be able to: outermost first.
+    /// Folders of the plan that their owner cannot change before it and must be able to: outermost first.
     pub(super) fn closed(&self, to: Direction) -> Vec<usize> {
         (0..self.changes.len()).filter(|place| is_closed(there(&self.changes[*place], to))).collect()
     }
 
-    /// Folders that the owner may not change on either side: where a settling did not get through, they may be closed already.
+    /// Folders that their owner cannot change on either side: after an incomplete settling they may be closed already.
     pub(super) fn closed_on_a_side(&self) -> Vec<usize> {
         let closed =
             |change: &FileChange| is_closed(change.before.as_ref()) || is_closed(change.after.as_ref());
@@ -184,12 +183,12 @@ impl Plan {
     }
 }
 
-/// Whether it is a folder in which its owner may change nothing.
+/// Whether it is a folder that its owner cannot change.
 fn is_closed(record: Option<&Record>) -> bool {
     matches!(record, Some(Record::Folder { mode }) if mode & OPEN != OPEN)
 }
 
-/// What the path is to be.
+/// The new version of the path.
 pub(super) fn wanted(change: &FileChange, to: Direction) -> Option<&Record> {
     match to {
         Direction::Forward => change.after.as_ref(),
@@ -197,7 +196,7 @@ pub(super) fn wanted(change: &FileChange, to: Direction) -> Option<&Record> {
     }
 }
 
-/// What the path is before that.
+/// The earlier version of the path.
 pub(super) fn there(change: &FileChange, to: Direction) -> Option<&Record> {
     wanted(change, to.turned())
 }

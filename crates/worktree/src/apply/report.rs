@@ -1,4 +1,4 @@
-//! What an apply or a recovery says afterwards. Values only.
+//! The result of an apply or a recovery. Values only.
 
 use std::io;
 
@@ -8,25 +8,26 @@ use super::obstacle::Obstacle;
 use super::plan::Plan;
 use super::slots::{SlotName, Slots};
 
-/// What became of the paths.
+/// The results of the paths.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// So many paths are as they were to be.
+    /// The number of paths with their new version.
     pub done: usize,
-    /// Someone's: left alone.
+    /// Paths with somebody's version, which are left alone.
     pub left: Vec<LeftPath>,
-    /// Neither here nor there, as the system refused. The intent stays open; a recovery mends it later.
+    /// Paths on neither side, because the system refused. The intent stays open; a recovery repairs it
+    /// later.
     pub failed: Vec<Failed>,
     /// Slots that stay in the staging folder.
     pub(super) kept: Vec<SlotName>,
 }
 
-/// What stopped an apply, or could not be settled.
+/// The error that stopped an apply, or that prevented settling.
 #[derive(Debug)]
 pub struct Failed {
-    /// Which path; none where it is about all of them.
+    /// The path; none if it concerns all of them.
     pub path: Option<FilePath>,
-    /// Why.
+    /// The reason.
     pub why: Obstacle,
 }
 
@@ -36,27 +37,27 @@ impl Failed {
         move |why| Self { path, why }
     }
 
-    /// Failed as a whole.
+    /// A failure of the whole apply.
     pub(super) fn whole(error: io::Error) -> Self {
         Self { path: None, why: Obstacle::System(error) }
     }
 }
 
-/// What will be different though the plan does not say it.
+/// A change that the plan does not contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Which path.
+    /// The path.
     pub path: FilePath,
-    /// What.
+    /// The kind of change.
     pub kind: NoteKind,
 }
 
-/// What will be different.
+/// The kind of a change beyond the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
-    /// The file has other names that do not change; they stay as they are.
+    /// The file has other hard links that do not change; they stay as they are.
     LinkBreaks,
-    /// The file has several names that all change; each becomes a file of its own.
+    /// The file has several hard links that all change; each becomes a file of its own.
     LinkParts,
 }
 
@@ -66,7 +67,7 @@ impl Report {
         self.failed.is_empty()
     }
 
-    /// Reports that a slot stayed, unless that is reported already.
+    /// Reports that a slot stayed, unless it is reported already.
     pub(super) fn keep(&mut self, plan: &Plan, slots: &Slots, slot: SlotName) {
         let digits = slot.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let place = std::str::from_utf8(&slot[..digits]).ok().and_then(|digits| digits.parse::<usize>().ok());

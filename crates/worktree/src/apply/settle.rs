@@ -1,5 +1,5 @@
-//! Settling: each path of a plan is brought to one side, from whatever a crash or an abort left. Looks before it moves;
-//! what is on neither side is someone's, and is neither changed nor deleted.
+//! Settling: brings each path of a plan to one side, from any state that a crash or an abort left. It checks before it
+//! moves; a version of neither side is somebody's, and must never be changed or deleted.
 
 use std::collections::HashSet;
 use std::io;
@@ -21,7 +21,7 @@ use crate::failpoint::failpoint;
 use crate::objects::Objects;
 use crate::root::{enter, names};
 
-/// Brings every path to one side. Goes on where one can't be brought there.
+/// Brings every path to one side. Continues after a path that cannot be settled.
 pub(super) fn settle(ground: &Ground, to: Direction, times: Times, objects: &dyn Objects) -> Report {
     let mut settle = Settle { ground, to, times, objects, report: Report::default() };
     let changes = &ground.plan.changes;
@@ -43,7 +43,7 @@ pub(super) fn settle(ground: &Ground, to: Direction, times: Times, objects: &dyn
     report
 }
 
-/// The files that get their permission bits by an exchange: something was staged for them.
+/// The files that get their permission bits by an exchange: they have a staged version.
 pub(super) fn apart(plan: &Plan, slots: &Slots) -> io::Result<HashSet<FilePath>> {
     let mut apart = HashSet::new();
     for (place, change) in plan.bits() {
@@ -62,25 +62,25 @@ struct Settle<'a> {
     report: Report,
 }
 
-/// What became of a path.
+/// The result of a path.
 enum Became {
     Done,
-    /// Left; what somebody wrote before that may still be in the slot.
+    /// Left; somebody's earlier version may still be in the slot.
     Left(WhyLeft),
 }
 
-/// What is in a slot.
+/// The content of a slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
     Nothing,
     Wanted,
-    /// The other side: in the object store too.
+    /// The version of the other side, which is in the object store too.
     Other,
     Foreign,
 }
 
 impl Settle<'_> {
-    /// Does one thing with one path, unless a report on it ended it already.
+    /// Handles one path, unless a report ended it already.
     fn each(&mut self, place: usize, act: fn(&Self, usize) -> Result<Became, Obstacle>) {
         let path = &self.ground.plan.changes[place].path;
         let said = self.report.left.iter().any(|left| left.path == *path)
@@ -104,7 +104,7 @@ impl Settle<'_> {
         self.report.left.push(left);
     }
 
-    /// Slots of a path that was left in which somebody's bytes still are, or may be.
+    /// The slots of a path that was left which contain, or may contain, somebody's bytes.
     fn foreign_slots(&self, place: usize) -> Vec<SlotName> {
         let mut slots = Vec::new();
         if !matches!(self.held(place), Ok(Held::Nothing | Held::Wanted | Held::Other)) {
@@ -116,7 +116,7 @@ impl Settle<'_> {
         slots
     }
 
-    /// Lets the owner change what is in a folder of the plan. A folder that was replaced meanwhile is detected later.
+    /// Opens a folder of the plan for its owner. A folder that was replaced meanwhile is detected later.
     fn open(&self, place: usize) -> Result<Became, Obstacle> {
         let change = &self.ground.plan.changes[place];
         let Ok(dir) = self.ground.lock.root().folder(change.path.parent().as_ref()) else {
@@ -130,7 +130,7 @@ impl Settle<'_> {
         Ok(Became::Done)
     }
 
-    /// Brings a path to its side by the move that its step is.
+    /// Brings a path to its side by the move of its step.
     fn bring(&self, place: usize) -> Result<Became, Obstacle> {
         let change = &self.ground.plan.changes[place];
         let dir = match self.ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of) {
@@ -150,7 +150,7 @@ impl Settle<'_> {
         if !look.is(there(change, self.to)).map_err(unread)? {
             return Ok(Became::Left(WhyLeft::Foreign));
         }
-        // There is one of it that is ours. Where it is both here and in the slot, somebody has saved just that.
+        // Only one copy of it is ours. If it is both here and in the slot, somebody has saved an equal version.
         if held == Held::Other && !self.is_in_slot(place, &look)? {
             return Ok(Became::Left(WhyLeft::Foreign));
         }
@@ -167,7 +167,7 @@ impl Settle<'_> {
         }
     }
 
-    /// A path whose folder can't be reached: gone is gone, and what is in the slot may be someone's.
+    /// A path whose folder cannot be reached: a missing file is done, and the content of the slot may be somebody's.
     fn unreachable(&self, place: usize, why: Obstacle) -> Result<Became, Obstacle> {
         let change = &self.ground.plan.changes[place];
         if !self.foreign_slots(place).is_empty() {
@@ -202,15 +202,14 @@ impl Settle<'_> {
         read().map_err(Obstacle::System)
     }
 
-    /// Whether what is at a path is also in its slot, as a crash left it there a second name.
+    /// Whether the file at a path is also in its slot, as a second link that a crash left.
     fn is_in_slot(&self, place: usize, look: &Look<'_>) -> Result<bool, Obstacle> {
         let slot = slot(place);
         let held = self.ground.slots.look(&slot).map_err(Obstacle::System)?;
         Ok(held.is_same_file(look))
     }
 
-    /// Makes the slot hold what the move needs: nothing to take into, otherwise the wanted content, staged again if
-    /// need be.
+    /// Prepares the slot for the move: empty for a removal, otherwise with the wanted content, staged again if needed.
     fn refill(&self, place: usize, spot: Spot<'_>, look: &Look<'_>) -> Result<(), Obstacle> {
         let change = &self.ground.plan.changes[place];
         let held = self.held(place)?;
@@ -230,7 +229,7 @@ impl Settle<'_> {
         stage::stage_again(self.ground, place, record, &model, self.objects)
     }
 
-    /// Somebody's bytes are in the slot: they return to the path, unless something newer of theirs is there.
+    /// Somebody's bytes in the slot return to the path, unless they have a newer version there.
     fn hand_back(&self, place: usize, spot: Spot<'_>) -> Result<Became, Obstacle> {
         let change = &self.ground.plan.changes[place];
         let mut look = Look::at(spot.dir, spot.name).map_err(Obstacle::of)?;
@@ -242,7 +241,7 @@ impl Settle<'_> {
             if !held.is_same_file(&look) {
                 return Ok(Became::Left(WhyLeft::Foreign));
             }
-            // It has returned, and a crash left it its second name.
+            // It is back, and a crash left its second link.
             self.ground.slots.drop_slot(&slot).map_err(Obstacle::System)?;
             return Ok(Became::Left(WhyLeft::Foreign));
         }
@@ -254,12 +253,12 @@ impl Settle<'_> {
         if self.held(place)? != Held::Foreign {
             return Ok(Became::Left(WhyLeft::Foreign));
         }
-        // Written again at that moment: the newer one stays at its path.
+        // Written again at that moment: the newer version stays at its path.
         self.ground.exchange(place, spot).map_err(Obstacle::of_move)?;
         Ok(Became::Left(WhyLeft::Foreign))
     }
 
-    /// Brings the permission bits to their side.
+    /// Sets the permission bits of their side.
     fn set_mode(&self, place: usize) -> Result<Became, Obstacle> {
         let change = &self.ground.plan.changes[place];
         let dir = self.ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of)?;
@@ -274,7 +273,7 @@ impl Settle<'_> {
             _ => {
                 let file = look.kind() == Some(FileType::RegularFile);
                 let same = look.holds(record).map_err(unread)?;
-                // Our bits on somebody's bytes are taken back; bits are not put on somebody's bytes.
+                // Our bits on somebody's bytes are reverted; bits are never set on somebody's bytes.
                 (
                     file && look.mode() == mode(there(change, self.to))
                         && (same || self.to == Direction::Back),
@@ -291,7 +290,7 @@ impl Settle<'_> {
     }
 }
 
-/// All permission bits that a folder of the plan has on the way.
+/// All permission bits that a folder of the plan has during the apply.
 fn modes_of(change: &FileChange) -> Vec<u16> {
     let sides = [&change.before, &change.after];
     let folders = sides.into_iter().filter_map(|side| match side {
@@ -301,7 +300,7 @@ fn modes_of(change: &FileChange) -> Vec<u16> {
     folders.flatten().collect()
 }
 
-/// What can't be read is not said to be someone's: it stays open.
+/// An unreadable path is not reported as somebody's: it stays open.
 fn unread(error: io::Error) -> Obstacle {
     Obstacle::System(error)
 }

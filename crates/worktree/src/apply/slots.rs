@@ -1,5 +1,5 @@
-//! The staging folder: one slot for each path of a plan, in the root, for its owner only. Must never remove what is not
-//! known to be there by the plan.
+//! The staging folder: one slot for each path of a plan, in the root, for its owner only. Must never remove a file that
+//! the plan does not know.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -26,17 +26,17 @@ pub(super) struct Slots {
     name: StagingName,
 }
 
-/// The slot of the n-th path: what was staged, then what was displaced.
+/// The slot of the n-th path: first the staged version, then the displaced one.
 pub(super) fn slot(place: usize) -> SlotName {
     place.to_string().into_bytes()
 }
 
-/// Where the displaced is set aside for a moment on file systems without exchange.
+/// The place for a displaced file on file systems without exchange, for a moment.
 pub(super) fn aside(place: usize) -> SlotName {
     format!("{place}d").into_bytes()
 }
 
-/// Where contents are written that are staged again: an incomplete one belongs to no slot.
+/// The place where content is staged again: an incomplete file is in no slot.
 pub(super) fn draft(place: usize) -> SlotName {
     format!("{place}n").into_bytes()
 }
@@ -48,7 +48,7 @@ fn is_ours(name: &[u8]) -> bool {
 }
 
 impl Slots {
-    /// Makes the folder; its name must be free.
+    /// Creates the folder; its name must be free.
     pub(super) fn make(root: &Root, name: &StagingName) -> io::Result<Self> {
         rustix::fs::mkdirat(root, name.as_str(), Mode::RWXU)?;
         failpoint!("apply.made").and_then(|()| Self::enter(root, name)).inspect_err(|_| {
@@ -57,7 +57,7 @@ impl Slots {
         })
     }
 
-    /// Opens the folder, if it is there.
+    /// Opens the folder, if it exists.
     pub(super) fn open(root: &Root, name: &StagingName) -> io::Result<Option<Self>> {
         match Self::enter(root, name) {
             Ok(slots) => Ok(Some(slots)),
@@ -69,7 +69,7 @@ impl Slots {
     fn enter(root: &Root, name: &StagingName) -> io::Result<Self> {
         let path = FilePath::new(name.as_str().as_bytes()).map_err(io::Error::other)?;
         let place = root.folder(Some(&path))?;
-        // Anyone else's folder could change under our hands.
+        // Another user's folder could change during the work.
         if rustix::fs::fstat(&place)?.st_uid != rustix::process::geteuid().as_raw() {
             return Err(Errno::PERM.into());
         }
@@ -81,7 +81,7 @@ impl Slots {
         FilePath::new(&[self.name.as_str().as_bytes(), b"/", slot].concat()).ok()
     }
 
-    /// Removes one slot, whatever is in it; a folder only when it is empty.
+    /// Removes one slot with its content; a folder only if it is empty.
     pub(super) fn drop_slot(&self, slot: &[u8]) -> io::Result<()> {
         match rustix::fs::unlinkat(self, slot, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -90,7 +90,7 @@ impl Slots {
         }
     }
 
-    /// Removes the slots that may go, and the folder if nothing stays in it. Answers what stays.
+    /// Removes the slots that may be removed, and the folder if it is empty then. Returns the slots that stay.
     pub(super) fn remove(
         &self,
         root: &Root,
@@ -99,7 +99,7 @@ impl Slots {
         self.sweep(root, may_go).map_err(WorktreeError::io("remove the staging folder in", root.path()))
     }
 
-    /// Removes the folder with all that was staged in it.
+    /// Removes the folder with all its staged content.
     pub(super) fn remove_all(&self, root: &Root) -> Result<()> {
         let stays = self.remove(root, |_| true)?;
         if stays.is_empty() {
@@ -135,7 +135,7 @@ impl Slots {
         Ok(stays)
     }
 
-    /// Removes one slot, unless it is a folder with something in it: it was compared while it was empty.
+    /// Removes one slot, unless it is a folder with content: it was compared while it was empty.
     fn try_drop(&self, slot: &[u8]) -> io::Result<bool> {
         match self.drop_slot(slot) {
             Err(error) if error.raw_os_error() == Some(Errno::NOTEMPTY.raw_os_error()) => Ok(false),

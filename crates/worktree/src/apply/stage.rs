@@ -1,5 +1,5 @@
-//! New contents, made in the staging folder: bytes, permission bits, and attributes of the file that they replace.
-//! Must never touch a path of the user's.
+//! Stages new contents: bytes, permission bits, and attributes of the file that they replace. Must never touch a path of the
+//! user's.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -26,20 +26,20 @@ use crate::root::Root;
 
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
-/// What a new file takes over from the one that it replaces, or from its folder.
+/// The attributes that a new file takes from the one that it replaces, or from its folder.
 #[derive(Debug, Default)]
 pub(super) struct Model {
     owner: Option<u32>,
     group: Option<u32>,
-    /// Setuid, setgid, sticky. A new folder hands its group on, as the one that it is in.
+    /// Setuid, setgid, sticky. A new folder passes its group on like its parent.
     special: u32,
     attributes: Vec<Attribute>,
 }
 
 impl Model {
-    /// Of what is there, for a record that replaces it; where that is no file for a file, of what is known of the record
-    /// `known`, and always of what is `given`. `group` is that of a folder that hands its group on. Bits that let a program run as
-    /// its owner or group are given to exactly the bytes that had them, as far as is known, and to nothing else.
+    /// The attributes for a record that replaces the file at this path. If the path has no such file, those known of the record
+    /// (`known`); `given` ones count in any case. `group` is that of a folder that passes its group on. Set-uid and set-gid bits
+    /// are given only to the same bytes that had them, as far as is known.
     pub(super) fn of(
         look: &Look<'_>,
         record: &Record,
@@ -73,7 +73,7 @@ impl Model {
         }
     }
 
-    /// Gives a file, or what has this name, its owner and group.
+    /// Sets the owner and group of a file, or of this name.
     fn own(&self, slots: &Slots, name: &[u8]) -> Result<(), Obstacle> {
         let now = rustix::fs::statat(slots, name, AtFlags::SYMLINK_NOFOLLOW).map_err(system)?;
         let owner = self.owner.filter(|owner| *owner != now.st_uid).map(Uid::from_raw);
@@ -85,7 +85,7 @@ impl Model {
         given.map_err(|_| Obstacle::Attributes("owner"))
     }
 
-    /// The system takes bits away without an error, where they are not to be given.
+    /// The system silently removes bits that it does not permit.
     fn has_special(&self, made: Stat) -> Result<(), Obstacle> {
         let has = made.st_mode & self.special == self.special;
         if has { Ok(()) } else { Err(Obstacle::Attributes("setuid, setgid or sticky bit")) }
@@ -112,7 +112,7 @@ impl Model {
     }
 }
 
-/// Stages what all paths are to be, and syncs it. The inner error is a refusal of some paths.
+/// Stages the new versions of all paths, and syncs them. The inner error is a refusal of some paths.
 pub(super) fn stage_all(
     root: &Root,
     slots: &Slots,
@@ -148,7 +148,7 @@ pub(super) fn stage_all(
     synced.map_err(WorktreeError::io("sync what was staged in", root.path())).map_err(Err)
 }
 
-/// The folder that a new file will be in, if it is there: neighbours share it.
+/// The folder of a new file, if it exists: neighbours share it.
 struct Near<'a> {
     root: &'a Root,
     last: Option<(Option<FilePath>, Option<OwnedFd>)>,
@@ -165,7 +165,7 @@ impl Near<'_> {
     }
 }
 
-/// All of them in one list.
+/// Joins the lists to one.
 pub(super) trait ConcatAll<T> {
     fn concat_all(self) -> Vec<T>;
 }
@@ -176,7 +176,7 @@ impl<T> ConcatAll<T> for Vec<Vec<T>> {
     }
 }
 
-/// Stages anew, in a slot that is free, synced. A torn draft is no one's.
+/// Stages again, in a free slot, synced. An incomplete draft has no owner.
 pub(super) fn stage_again(
     ground: &Ground,
     place: usize,
@@ -208,7 +208,7 @@ fn stage_one(
             file.write_all(&bytes).map_err(Obstacle::of)?;
             model.own(slots, name)?;
             model.attribute(&file)?;
-            // Last, as an owner takes bits away and an access list sets some.
+            // Last, because setting an owner removes bits and an access list sets some.
             let mode = Mode::from_raw_mode(u32::from(*mode) | model.special);
             rustix::fs::fchmod(&file, mode).map_err(|_| Obstacle::Attributes("permissions"))?;
             model.has_special(rustix::fs::fstat(&file).map_err(system)?)?;
@@ -230,7 +230,7 @@ fn stage_one(
                 let mode = Mode::RWXU | Mode::from_raw_mode(model.special);
                 rustix::fs::chmodat(slots, name, mode, AtFlags::empty()).map_err(system)?;
             }
-            // Open for its owner until all is in it.
+            // Open for its owner until it is filled.
             set_mode(slots.as_fd(), name, mode | OPEN, None, None).map_err(Obstacle::of)?;
             let made = rustix::fs::statat(slots, name, AtFlags::SYMLINK_NOFOLLOW).map_err(system)?;
             model.has_special(made)?;
@@ -239,8 +239,8 @@ fn stage_one(
     }
 }
 
-/// An empty file of this name. Where the system can, it is made without a name in the folder that it will be in, so that
-/// it lies near its neighbours on the disk and takes over what that folder hands on.
+/// An empty file with this name. If the system can, it is created without a name in its future folder. So it is near its
+/// neighbours on disk and inherits that folder's attributes.
 fn new_file(slots: &Slots, name: &[u8], near: Option<BorrowedFd<'_>>) -> Result<File, Obstacle> {
     let mode = Mode::RUSR | Mode::WUSR;
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;

@@ -1,4 +1,4 @@
-//! What was written is on the disk when this returns. Must never claim it of a file system that does not keep it.
+//! Makes written data durable before it returns. Must never claim this for a file system that does not ensure it.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -17,7 +17,7 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
-/// Syncs the whole file system, if that can be relied on. One call is as fast as one file, and one file as slow as this.
+/// Syncs the whole file system, if that is reliable. One call is as fast as one file, and one file as slow as this.
 fn whole(fd: impl AsFd) -> io::Result<bool> {
     if !is_local(&fd)? || failpoint!("apply.syncfs").is_err() {
         return Ok(false);
@@ -34,7 +34,7 @@ pub(super) fn staged(slots: &Slots) -> io::Result<()> {
     for slot in names(slots)? {
         match rustix::fs::openat(slots, &slot, READ, Mode::empty()) {
             Ok(file) => rustix::fs::fsync(file)?,
-            // A link has no bytes but its name.
+            // A link has no bytes except its name.
             Err(rustix::io::Errno::LOOP) => {}
             Err(errno) => return Err(errno.into()),
         }
@@ -42,7 +42,7 @@ pub(super) fn staged(slots: &Slots) -> io::Result<()> {
     Ok(rustix::fs::fsync(slots)?)
 }
 
-/// Syncs the folders in which something was moved, and the staging folder.
+/// Syncs the folders with moves, and the staging folder.
 pub(super) fn moved(ground: &Ground) -> io::Result<()> {
     let root = ground.lock.root();
     if whole(root)? {
@@ -57,7 +57,7 @@ pub(super) fn moved(ground: &Ground) -> io::Result<()> {
     Ok(rustix::fs::fsync(root)?)
 }
 
-/// Syncs what is there, if it is a file or a folder. What is gone was synced by syncing what it was in.
+/// Syncs a path, if it is a file or a folder. A removed one is synced by syncing its folder.
 fn one(root: &Root, folder: Option<&FilePath>, name: &[u8]) -> io::Result<()> {
     let Ok(folder) = root.folder(folder) else { return Ok(()) };
     match rustix::fs::openat(folder, name, READ, Mode::empty()) {

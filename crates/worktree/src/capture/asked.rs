@@ -2,42 +2,42 @@
 
 use retake_core::FilePath;
 
-/// What to look at.
+/// The folders to capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sweep {
-    /// Everything.
+    /// All of them.
     Whole,
-    /// These folders, `None` being the root, and what is new in them; not the folders in them that are known. Every
-    /// folder in which something came, went or changed has to be named, also one that is gone with all in it.
+    /// These folders, `None` being the root, and new folders in them, but not known ones. Every folder in which
+    /// something was created, removed or changed must be named, even a removed one.
     Folders(Vec<Option<FilePath>>),
-    /// Those folders that the watch names; everything where there is none, or it does not know.
+    /// The folders that the watch names; all of them without a watch, or if it does not know.
     Watched,
 }
 
-/// Whether very much that is new may be read.
+/// Whether a very large amount of new content may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Not without [`TooMuch`](crate::WorktreeError::TooMuch) having been answered.
+    /// Not before [`TooMuch`](crate::WorktreeError::TooMuch) was returned and confirmed.
     Ask,
     /// Yes.
     Granted,
 }
 
-/// How far a capture is.
+/// The progress of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// So many folders have been looked at.
+    /// The number of folders so far.
     Looked(u64),
-    /// So many files have been read.
+    /// The number of files read.
     Read {
-        /// Up to now.
+        /// Files so far.
         done: u64,
-        /// Of how many.
+        /// All files to read.
         of: u64,
     },
 }
 
-/// What a capture cost.
+/// The cost of a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Folders that were listed.
@@ -48,6 +48,6 @@ pub struct Stats {
     pub read: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Files read because their stamps could not tell.
+    /// Files read because their stamps are not conclusive.
     pub doubted: u64,
 }

@@ -1,4 +1,4 @@
-//! The system's calls of a capture in an open folder: listing it, asking for a file's state. Opens nothing.
+//! The system calls of a capture in an open folder: listing it, and reading a file's state. Opens nothing.
 
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
@@ -7,13 +7,13 @@ use rustix::fs::{self, AtFlags, FileType, RawDir, Stat};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
-/// What `stat` says of one file, as far as a change of it shows there.
+/// The part of a file's `stat` that shows changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     pub size: u64,
     /// Nanoseconds since 1970.
     pub mtime: i64,
-    /// Nanoseconds since 1970. Nobody can set it, so it also tells how young a change is.
+    /// Nanoseconds since 1970. Nobody can set it, so it also tells how recent a change is.
     pub ctime: i64,
     pub inode: u64,
     /// Permission bits with setuid, setgid and sticky.
@@ -22,7 +22,7 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// That of no file at all: whatever is found is read.
+    /// The signature of no file: any file is read.
     pub(crate) const NONE: Self =
         Self { size: u64::MAX, mtime: i64::MIN, ctime: i64::MAX, inode: 0, mode: 0, links: 0 };
 
@@ -38,18 +38,18 @@ impl Signature {
     }
 }
 
-/// What kind of thing a `stat` is of.
+/// The file type in a `stat`.
 pub(crate) fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// The state of a name in an open folder, of a link the link's own.
+/// The state of a name in an open folder; of a link itself.
 pub(crate) fn stat(folder: BorrowedFd<'_>, name: &CStr) -> Result<Stat, Errno> {
     fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// The clock that stamps files, in nanoseconds since 1970: what happens later never gets an earlier stamp. Not the time
-/// of day; nothing is dated by it.
+/// The clock that stamps files, in nanoseconds since 1970: later events never get an earlier stamp. Not the time of
+/// day; nothing is dated by it.
 pub(crate) fn stamp() -> i64 {
     let now = clock_gettime(ClockId::RealtimeCoarse);
     nanoseconds(now.tv_sec, now.tv_nsec)
@@ -59,11 +59,11 @@ fn nanoseconds(seconds: i64, rest: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(rest)
 }
 
-/// Where a name begins, its length with the zero, what it is, and its inode.
+/// The start of a name, its length with the zero, its type, and its inode.
 type Item = (u32, u16, FileType, u64);
 
-/// A folder's names with their kinds, sorted by bytes. Used again for one folder after another, so that a listing costs
-/// no memory per name.
+/// A folder's names with their kinds, sorted by bytes. Reused for one folder after another, so that a listing allocates
+/// nothing for each name.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     buffer: Vec<u8>,

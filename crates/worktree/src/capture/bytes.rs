@@ -1,11 +1,11 @@
-//! How numbers, paths and records are written as bytes: variable-length numbers, lengths before bytes. Reading is
-//! strict: bytes that say nothing sensible are `None`, never a default.
+//! The encoding of numbers, paths and records as bytes: variable-length numbers, lengths before bytes. Decoding is
+//! strict: invalid bytes give `None`, never a default.
 
 use std::sync::Arc;
 
 use retake_core::{ContentHash, FilePath, Record};
 
-/// Bytes being written.
+/// Encodes bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Writer(pub Vec<u8>);
 
@@ -14,7 +14,7 @@ impl Writer {
         self.0.push(byte);
     }
 
-    /// Seven bits a byte, lowest first.
+    /// Seven bits in each byte, lowest first.
     pub(crate) fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -23,7 +23,7 @@ impl Writer {
         self.0.push(number as u8);
     }
 
-    /// A number that may be negative, small ones short.
+    /// A number that may be negative; small ones are short.
     pub(crate) fn signed(&mut self, number: i64) {
         self.number(((number << 1) ^ (number >> 63)) as u64);
     }
@@ -37,7 +37,7 @@ impl Writer {
         self.0.extend_from_slice(&hash.0);
     }
 
-    /// A path after another one of a sorted list: what they share is not written again.
+    /// A path after another one of a sorted list, without their common beginning.
     pub(crate) fn path(&mut self, path: &FilePath, last: &mut Vec<u8>) {
         let bytes = path.as_bytes();
         let shared = bytes.iter().zip(last.iter()).take_while(|(a, b)| a == b).count();
@@ -47,7 +47,7 @@ impl Writer {
         last.extend_from_slice(&bytes[shared..]);
     }
 
-    /// A record, or that there is none.
+    /// An optional record.
     pub(crate) fn record(&mut self, record: Option<&Record>) {
         match record {
             None => self.byte(0),
@@ -69,7 +69,7 @@ impl Writer {
     }
 }
 
-/// Bytes being read, from their front.
+/// Decodes bytes from their beginning.
 #[derive(Debug)]
 pub(crate) struct Reader<'a>(pub &'a [u8]);
 
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         Some((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// A number of things that follow, each at least one byte long: a damaged one must not ask for all the memory.
+    /// A number of following items, each at least one byte long: a damaged number must not allocate all memory.
     pub(crate) fn count(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok().filter(|count| *count <= self.0.len())
     }

@@ -1,25 +1,25 @@
-//! What a capture does not know of, and why.
+//! The paths that a capture does not cover, with the reasons.
 
 use retake_core::{Uncovered, WhyNot};
 
 use super::index::{Index, Place, What, child};
 
-/// How the coverage of a path, and of all below it, changed. It says nothing about what is there: a path that left
-/// coverage was not deleted, one that came into it was not created.
+/// How the coverage of a path, and of everything below it, changed. This says nothing about the content: a path
+/// that left coverage was not deleted, one that entered it was not created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CoverageChange {
-    /// It is covered from this capture on.
+    /// Covered from this capture on.
     Gained,
-    /// It is not covered any more.
+    /// No longer covered.
     Lost(WhyNot),
 }
 
-/// What an index has as not covered.
+/// The uncovered paths of an index.
 pub(crate) fn uncovered(index: &Index) -> Vec<Uncovered> {
     let mut list = Vec::new();
     let mut add = |place: &Place, name: &[u8], what: &What| {
         if let What::Uncovered(why) | What::Unknown(why, _) = what {
-            // Of a path that is too long the folder is named.
+            // For a path that is too long, its folder is named.
             let path = child(place.as_ref(), name).or_else(|| place.clone());
             list.extend(path.map(|path| Uncovered { path, why: *why }));
         }

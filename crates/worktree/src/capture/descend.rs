@@ -1,4 +1,5 @@
-//! Whether a folder in a folder is entered, and as what: the rule of coverage on both sides, for folders.
+//! Whether a folder within a folder is entered, and as what: the rule of coverage on both sides, for
+//! folders.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,14 +11,14 @@ use super::index::What;
 use super::sweep::{Draft, InForce, Job, Side, Standing};
 use super::visit::{Here, Visitor, ready};
 
-/// What is to be done with a folder.
+/// The decision about a folder.
 enum Entering {
     No(WhyNot),
     As(Standing),
 }
 
 impl Visitor<'_> {
-    /// Decides on the folder whose path is `self.path`, and queues it.
+    /// Decides about the folder at `self.path`, and queues it.
     pub(crate) fn folder(
         &mut self,
         here: &Here<'_>,
@@ -102,7 +103,7 @@ impl Visitor<'_> {
 
     fn on_both_sides(&self, here: &Here<'_>, old: Option<&What>) -> Entering {
         let now = match old {
-            // The same rules say the same.
+            // With the same rules the decision is the same.
             Some(What::Folder) if here.same_rules => None,
             Some(What::Uncovered(why @ (WhyNot::Ignored | WhyNot::NodeModules))) if here.same_rules => {
                 Some(*why)
@@ -117,7 +118,7 @@ impl Visitor<'_> {
             }
             (Some(What::Unknown(..) | What::Uncovered(_)), None) => Entering::As(Standing::Arriving),
             (Some(What::Unknown(..) | What::Uncovered(_)), Some(why)) => Entering::No(why),
-            // It was not there, or something else was.
+            // It did not exist, or it was something else.
             (None | Some(What::File(_) | What::Link(_)), now) => self.appeared(here, now),
         }
     }

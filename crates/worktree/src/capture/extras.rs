@@ -1,5 +1,5 @@
-//! The always-covered paths that lie in folders which are not covered: each is looked at by itself. And one path looked
-//! at now, for edit tools and for the check after an apply.
+//! Always-covered paths inside of uncovered folders: each is captured by itself. Also a single path on request, for
+//! edit tools and for the check after an apply.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -19,17 +19,17 @@ use crate::attributes::Attributes;
 use crate::error::Result;
 use crate::root::Root;
 
-/// One path as it is now.
+/// The current state of one path.
 #[derive(Debug)]
 pub(crate) enum Look {
     /// A file or a link, or why it has no record.
     Is(What),
-    /// Without what is in it.
+    /// A folder without its content.
     Folder(Folder),
     Absent,
 }
 
-/// Looks at one path. A file whose stamp tells that it is as in `old` is not read.
+/// Captures one path. A file whose stamp shows that it equals `old` is not read.
 pub(crate) fn look(
     root: &Root,
     path: &FilePath,
@@ -42,7 +42,7 @@ pub(crate) fn look(
     };
     let folder = match root.listed(path.parent().as_ref()) {
         Ok(folder) => folder,
-        // No folder there, so nothing in it.
+        // Its parent is no folder, so it does not exist.
         Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Look::Absent),
         Err(errno) => return seen(errno),
     };
@@ -74,7 +74,7 @@ pub(crate) fn look(
         }
         FileType::Directory => match root.listed(Some(path)).and_then(|fd| Ok((fs::fstat(&fd)?, fd))) {
             Ok((stat, fd)) => Ok(folder_of(&Signature::of(&stat), Attributes::of(&fd, &stat))),
-            // A folder that may not be read still has its bits.
+            // A folder without read permission still has its mode.
             Err(Errno::ACCESS) => Ok(folder_of(&signature, None)),
             Err(errno) => seen(errno),
         },
@@ -87,7 +87,7 @@ fn folder_of(signature: &Signature, attributes: Option<Arc<Attributes>>) -> Look
     Look::Folder(Folder { mode, inode, attributes, entries: Vec::new() })
 }
 
-/// Looks at the always-covered paths outside covered folders, and gives the next index's.
+/// Captures the always-covered paths outside of covered folders, for the next index.
 pub(crate) fn look_at_all(
     context: &Context<'_>,
     settling: &mut Settling<'_>,
@@ -97,7 +97,7 @@ pub(crate) fn look_at_all(
     let old = context.index;
     for path in &context.rules.always {
         let inside = match nearest(settling, path) {
-            // It came into a covered folder: there it has been looked at.
+            // It is in a covered folder now, where it was captured.
             Nearest::Inside(what) => Some(what),
             Nearest::Never => continue,
             Nearest::Outside => None,
@@ -118,10 +118,10 @@ pub(crate) fn look_at_all(
             }
             Look::Is(what) => Some(what),
         };
-        // Where it was not there, and no folder for it either, it was known to be absent.
+        // If neither it nor its folder existed, it was known to be absent.
         let was_absent = before.is_none() && old.always.contains(path) && old.known(path) == Known::Absent;
         match before {
-            // The first capture, or the sweep has told it when it found the folder leaving.
+            // The first capture, or the sweep has reported it when it found the folder leaving.
             _ if old.folders.is_empty() => {}
             None if old.covers(&path.parent()) => {}
             Some(before) => settling.extra(path, before, &now),
@@ -135,15 +135,15 @@ pub(crate) fn look_at_all(
 }
 
 enum Nearest {
-    /// In a covered folder, as this.
+    /// In a covered folder, with this state.
     Inside(Option<What>),
-    /// In a folder that is not covered.
+    /// In an uncovered folder.
     Outside,
-    /// In what is never covered.
+    /// In a folder that is never covered.
     Never,
 }
 
-/// How the folders on the way to a path are covered, in the next index.
+/// How the folders above a path are covered in the next index.
 fn nearest(settling: &Settling<'_>, path: &FilePath) -> Nearest {
     let mut place: Place = None;
     for name in path.components() {
@@ -156,7 +156,7 @@ fn nearest(settling: &Settling<'_>, path: &FilePath) -> Nearest {
             Some(What::Folder) => place = here,
             Some(What::Uncovered(WhyNot::Repository | WhyNot::DataFolder)) => return Nearest::Never,
             Some(What::Uncovered(_) | What::Unknown(..)) => return Nearest::Outside,
-            // No folder on the way: it is not there.
+            // A parent is no folder: the path does not exist.
             Some(What::File(_) | What::Link(_)) | None => return Nearest::Inside(None),
         }
     }

@@ -1,5 +1,5 @@
-//! Reads what a sweep left to be read, on all cores, into the object store. Small files of one folder are read together,
-//! so that their folder is opened once.
+//! Reads the files that a sweep selected, on all cores, into the object store. Small files of one folder are read
+//! together, so that their folder is opened once.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -10,17 +10,17 @@ use super::read::{self, Reading, Request};
 use super::sweep::{Context, Draft, Found, Outcome, State, on_all_cores};
 use crate::error::Result;
 
-/// How much there is to read.
+/// The amount to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Volume {
     /// Files whose bytes are new, or may be.
     pub files: u64,
     pub bytes: u64,
-    /// Files that are read only because their stamp can't tell.
+    /// Files that are read only because their stamp is not conclusive.
     pub doubted: u64,
 }
 
-/// A file to be read: the number of its folder among those found, and its own in it.
+/// A file to read: the index of its folder, and its own index in it.
 type Task = (usize, usize);
 
 /// Files of one folder.
@@ -29,11 +29,11 @@ struct Batch {
     bytes: u64,
 }
 
-/// How much a batch holds at most, if it holds more than one file.
+/// The limits of a batch with more than one file.
 const BATCH_FILES: usize = 64;
 const BATCH_BYTES: u64 = 1 << 20;
 
-/// Counts what is to be read.
+/// Counts the files to read.
 pub(crate) fn volume(found: &[Found]) -> Volume {
     let mut volume = Volume::default();
     for (_, draft) in found.iter().flat_map(drafts) {
@@ -57,7 +57,7 @@ fn drafts(found: &Found) -> impl Iterator<Item = (usize, &Draft)> {
     drafts.iter().enumerate()
 }
 
-/// Reads them all, and puts into their place what they came to. Says whether anything was put into the object store.
+/// Reads them all, and sets their results. Returns whether the object store got new objects.
 pub(crate) fn fetch(
     context: &Context<'_>,
     found: &mut [Found],

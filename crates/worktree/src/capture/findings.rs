@@ -1,4 +1,4 @@
-//! What a capture found, and how it is kept: versioned bytes that a golden test pins.
+//! The findings of a capture, and their encoding: versioned bytes that a golden test pins.
 
 use retake_core::FilePath;
 use retake_core::{FileChange, WhyNot};
@@ -6,15 +6,15 @@ use retake_core::{FileChange, WhyNot};
 use super::bytes::{Reader, Writer};
 use super::coverage::CoverageChange;
 
-/// What changed since the last capture, sorted by path.
+/// The changes since the last capture, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// Changes of paths that were covered on both sides.
     pub changes: Vec<FileChange>,
     /// Changes of paths that were unknown for a while: they happened at some time since an earlier capture than the
-    /// last, so nobody can say during which call.
+    /// last, so the call is not known.
     pub late: Vec<FileChange>,
-    /// Paths whose coverage changed, the outermost folder only. What is in them is not reported.
+    /// Paths whose coverage changed, only the outermost folder. Their content is not reported.
     pub coverage: Vec<(FilePath, CoverageChange)>,
 }
 
@@ -34,7 +34,7 @@ impl Findings {
         self.coverage.sort_by(|a, b| a.0.cmp(&b.0));
     }
 
-    /// The findings as bytes, to be kept as an object.
+    /// The findings as bytes, to be stored as an object.
     pub fn encode(&self) -> Vec<u8> {
         let mut to = Writer(vec![VERSION]);
         for changes in [&self.changes, &self.late] {
@@ -58,7 +58,7 @@ impl Findings {
         to.0
     }
 
-    /// The findings in these bytes; `None` when they are damaged, or of a version that is not known.
+    /// The findings in these bytes; `None` if they are damaged, or of an unknown version.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let mut from = Reader(bytes);
         if from.byte()? != VERSION {
@@ -114,7 +114,8 @@ mod tests {
         }
     }
 
-    /// What is stored can be read for ever: if this fails, the version has to change, and the old one be read still.
+    /// Stored bytes must stay readable for ever: if this fails, the version must change, and the old one must still
+    /// be read.
     #[test]
     fn the_bytes_are_pinned() {
         let sevens = "07".repeat(32);

@@ -1,5 +1,5 @@
-//! The attributes of versions that are not at their paths any more, and which of them a returning version gets back.
-//! Must never overwrite what somebody set on a file that exists: only attributes that came with a version go with it.
+//! The attributes of versions that are no longer at their paths, and which of them a returning version gets back. Must never
+//! overwrite what somebody set on an existing file: only attributes that came with a version go with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::tree::Tree;
 use crate::attributes::{ANY_MODE, Attributes, Changes, Gone, Version, version};
 
 impl Index {
-    /// The attributes of a version of a path, where they are known.
+    /// The attributes of a version of a path, if known.
     pub(crate) fn attributes(&self, path: &FilePath, record: &Record) -> Option<Arc<Attributes>> {
         match self.attributes_now(path, record) {
             Some(attributes) => attributes,
@@ -20,7 +20,7 @@ impl Index {
         }
     }
 
-    /// The same of the version that the index has at the path; nothing, if it has another one there.
+    /// The same for the version of the index at the path; `None` if the index has another one.
     pub(super) fn attributes_now(&self, path: &FilePath, record: &Record) -> Option<Option<Arc<Attributes>>> {
         let place = path.parent();
         let inside = || self.folders.get(&place)?.find(path.name());
@@ -39,21 +39,21 @@ impl Index {
         }
     }
 
-    /// What a version had that is not at the path any more, where something was kept of it.
+    /// The stored attributes of a version that is no longer at the path, if there are any.
     fn gone_of(&self, path: &FilePath, record: &Record) -> Option<Arc<Attributes>> {
         let (path, hash, mode) = version(path, record)?;
         let any = || self.gone.get(&(path.clone(), hash, ANY_MODE));
         self.gone.get(&(path.clone(), hash, mode)).or_else(any).map(|gone| Arc::clone(&gone.had))
     }
 
-    /// All that is kept of versions that are not at a path any more.
+    /// The stored attributes of all versions that are no longer at a path.
     fn gone_at(&self, path: &FilePath) -> impl Iterator<Item = (&Version, &Gone)> {
         self.gone.range((path.clone(), None, 0)..).take_while(move |((other, ..), _)| other == path)
     }
 
-    /// The attributes at a path, and those that return with another version: where these differ, and the present ones
-    /// came with a version that replaced one with other attributes. `None`, where somebody has set them since, or where
-    /// a file and a folder replace each other.
+    /// The attributes at a path, and those that return with another version, if these differ and the present ones came with a
+    /// version that replaced one with other attributes. `None` if somebody has set them since, or if a file and a folder replace
+    /// each other.
     pub(crate) fn exchanged(
         &self,
         path: &FilePath,
@@ -72,10 +72,9 @@ impl Index {
         let mut had = Arc::clone(&gone.had);
         match self.gone_of(path, then) {
             Some(known) => had = known,
-            // It came with permission bits that stay, and the bytes were there before: whoever set the bits set it, too.
+            // It came with permission bits that stay, and the bytes were there before: the author of the bits set them, too.
             None if is_same_file(went, path, now) && mode(now) == mode(then) => return None,
-            // Of what was usual, and stayed so until there was something else, nothing is kept: it is what the first version had of
-            // those that are known.
+            // Usual attributes that stayed usual until others came are not stored: the first known version had them.
             None => {
                 let mut seen = vec![Arc::clone(&is)];
                 let earlier = |had: &Attributes| before(had).map(|(_, gone)| Arc::clone(&gone.had));
@@ -87,8 +86,8 @@ impl Index {
         (had != is).then_some([is, had])
     }
 
-    /// Keeps the attributes of versions that have gone since an older index: if a version returns, it gets them back.
-    /// `came` is what the version has that replaced this one, where there is one: the inner `None` is the usual.
+    /// Stores the attributes of versions that are gone since an older index: if a version returns, it gets them back. `came` has
+    /// the attributes of the version that replaced this one, if there is one: the inner `None` are the usual ones.
     pub(crate) fn remember(
         &mut self,
         old: &Self,
@@ -101,13 +100,13 @@ impl Index {
         let usual = || Arc::new(Attributes::usual());
         let then = came.filter(|came| *came != had).map(|came| came.unwrap_or_else(usual));
         match (had, &then) {
-            // Where nothing is known of any version of a path, what is not kept was usual.
+            // If no version of a path is known, attributes that are not stored were usual.
             (None, None) if self.gone_at(path).next().is_none() => {}
             (had, _) => drop(self.gone.insert(version, Gone { had: had.unwrap_or_else(usual), then })),
         }
     }
 
-    /// The same for all that a capture found.
+    /// The same for all findings of a capture.
     pub(crate) fn remember_all(&mut self, old: &Self, found: &Findings) {
         for change in found.changes.iter().chain(&found.late) {
             let came = change.after.as_ref().and_then(|after| self.attributes_now(&change.path, after));
@@ -117,9 +116,9 @@ impl Index {
 }
 
 impl Tree {
-    /// The changes of an apply, with the known attributes of their versions. A file that is made again gets back the
-    /// owner, special bits and attributes that the last capture of that version saw. So does one that returns in the
-    /// place of a version with other attributes; what somebody set since stays.
+    /// The changes of an apply, with the known attributes of their versions. A file that is created again gets back the owner,
+    /// special bits and attributes from the last capture of that version. So does one that returns in place of a version with
+    /// other attributes; attributes that somebody set since stay.
     pub fn to_apply(&self, changes: Vec<FileChange>) -> Changes {
         let sides = |change: &FileChange| {
             let one = |record: &Record| {
@@ -143,7 +142,7 @@ impl Tree {
     }
 }
 
-/// Whether a version that has gone had the bytes that are there now, with other permission bits.
+/// Whether a version that is gone had the current bytes, with other permission bits.
 fn is_same_file((_, hash, mode): &Version, path: &FilePath, now: &Record) -> bool {
     version(path, now).is_some_and(|(_, now, bits)| *hash == now && *mode != bits)
 }

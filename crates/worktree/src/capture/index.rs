@@ -1,5 +1,5 @@
-//! What the last capture saw: per folder its entries, sorted by name, each with the state that `stat` told and the record
-//! that belongs to it. It claims no bytes that are not in the object store, synced.
+//! The index of the last capture: for each folder its entries, sorted by name, each with its state from `stat` and its
+//! record. It must not claim bytes that are not in the object store, synced.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,8 +11,7 @@ use super::rules::Limits;
 use crate::attributes::{Attributes, Gone, Version};
 use crate::root::{Root, RootId};
 
-/// Which folder a root is. Device numbers may change at a reboot; the file system's own number does not, where it has
-/// one.
+/// The identity of a root. Device numbers may change at a reboot; the file system's own id, if it has one, does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub device: u64,
@@ -21,7 +20,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Whether this is the folder that `other` was.
+    /// Whether this is the same folder as `other`.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let same_volume = self.volume != 0 && self.volume == other.volume;
         self.inode == other.inode && (self.device == other.device || same_volume)
@@ -34,21 +33,21 @@ impl Identity {
     }
 }
 
-/// Which capture an index is of. It is kept with the capture; an index with another one is not used.
+/// The capture that an index belongs to. It is stored with the capture; an index with another mark is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark(pub ContentHash);
 
-/// A folder's place: below the root, or (`None`) the root itself.
+/// A folder's path below the root, or (`None`) the root itself.
 pub(crate) type Place = Option<FilePath>;
 
-/// A regular file as it was read.
+/// A regular file when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileSeen {
     pub signature: Signature,
     pub hash: ContentHash,
-    /// The files' clock before its bytes were read.
+    /// The file clock before its bytes were read.
     pub read_at: i64,
-    /// What no record has, if there is more than the usual.
+    /// Its attributes, if they differ from the usual ones.
     pub attributes: Option<Arc<Attributes>>,
 }
 
@@ -59,7 +58,7 @@ impl FileSeen {
     }
 }
 
-/// A link as it was read.
+/// A link when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinkSeen {
     pub signature: Signature,
@@ -67,15 +66,15 @@ pub(crate) struct LinkSeen {
     pub read_at: i64,
 }
 
-/// What was found under a name.
+/// The state of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     File(FileSeen),
     Link(LinkSeen),
-    /// A covered folder; what is in it has a place of its own in the index.
+    /// A covered folder; its content has its own entry in the index.
     Folder,
     Uncovered(WhyNot),
-    /// Not known now. What was known before is kept, to be compared with later; a folder's stays in the index.
+    /// Not known now. The earlier state is kept for a later comparison; a folder's entry stays in the index.
     Unknown(WhyNot, Option<Box<What>>),
 }
 
@@ -93,7 +92,7 @@ impl What {
         }
     }
 
-    /// What a record says, to be read again at the next look.
+    /// The state that a record claims, to be read again at the next capture.
     pub(crate) fn claimed(record: &Record) -> Self {
         match record {
             Record::File { hash, len, mode } => {
@@ -109,7 +108,7 @@ impl What {
         }
     }
 
-    /// The inode of a file that has other names too.
+    /// The inode of a file with other hard links.
     pub(crate) fn linked(&self) -> Option<u64> {
         match self {
             Self::File(file) if file.signature.links > 1 => Some(file.signature.inode),
@@ -126,7 +125,7 @@ impl What {
         }
     }
 
-    /// Its bytes are not at hand: it is to be read again.
+    /// Its bytes are missing: it must be read again.
     pub(crate) fn lose(&mut self) {
         match self {
             Self::File(file) => {
@@ -138,7 +137,7 @@ impl What {
         }
     }
 
-    /// Whether this is known to be there, now or when it was last read, and as what.
+    /// The state that is known, now or from its last reading.
     pub(crate) fn known(&self) -> Option<&Self> {
         match self {
             Self::Uncovered(_) => None,
@@ -148,30 +147,29 @@ impl What {
     }
 }
 
-/// How near a stamp is to the moment of reading for a later change to have the same one. A file system that only has
-/// whole seconds may round to two.
+/// How close a stamp may be to the time of reading for a later change to get the same one. A file system with whole
+/// seconds may round to two.
 fn margin(stamp: i64) -> i64 {
     if stamp % 1_000_000_000 == 0 { 2_000_000_000 } else { 20_000_000 }
 }
 
-/// Whether a change after the reading may have left the same stamp.
+/// Whether a change after the reading could have the same stamp.
 pub(crate) fn is_young(ctime: i64, read_at: i64) -> bool {
     ctime >= read_at.saturating_sub(margin(ctime))
 }
 
-/// Whether what left this stamp happened before a capture began. A file system that only has whole seconds may have
-/// rounded down what happened since.
+/// Whether a change with this stamp happened before a capture began. A file system with whole seconds may have rounded a
+/// later one down.
 pub(crate) fn is_before(ctime: i64, began: i64) -> bool {
     let rounding = if ctime % 1_000_000_000 == 0 { margin(ctime) } else { 0 };
     ctime.saturating_add(rounding) < began
 }
 
-/// How long after its stamp a file must be read to be trusted. A program can write to a page that it has mapped; the
-/// file gets its new stamp only when the kernel writes that page to the disk. The kernel does this within half a
-/// minute.
+/// How long after its stamp a file must be read to be trusted. A program can write to a mapped page; the file gets its
+/// new stamp only when the kernel writes that page to disk, within half a minute.
 const WARM: i64 = 60_000_000_000;
 
-/// Whether a change after the reading, by a program that has the file mapped, may have left the same stamp.
+/// Whether a change after the reading could have the same stamp, made by a program that has the file mapped.
 pub(crate) fn is_warm(ctime: i64, read_at: i64) -> bool {
     ctime >= read_at.saturating_sub(WARM)
 }
@@ -187,9 +185,9 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folder {
     pub mode: u16,
-    /// Tells another folder under the same name.
+    /// Distinguishes another folder under the same name.
     pub inode: u64,
-    /// What no record has, if there is more than the usual.
+    /// Its attributes, if they differ from the usual ones.
     pub attributes: Option<Arc<Attributes>>,
     /// Sorted by name.
     pub entries: Vec<Entry>,
@@ -228,7 +226,7 @@ impl Folder {
         self.entries.extend(old);
     }
 
-    /// The same but for the moments of reading: nothing that a later start would miss.
+    /// Whether only the times of reading differ, which a later start does not need.
     pub(crate) fn differs_only_in_time(&self, other: &Self) -> bool {
         let same = |(a, b): (&Entry, &Entry)| match (&a.what, &b.what) {
             (What::File(a), What::File(b)) => a.signature == b.signature && a.hash == b.hash,
@@ -241,36 +239,36 @@ impl Folder {
     }
 }
 
-/// What the last capture saw.
+/// The state at the last capture.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     pub identity: Identity,
     pub mark: Mark,
-    /// The limits that were in force.
+    /// The limits at that time.
     pub limits: Limits,
-    /// Covered whatever the rules say.
+    /// Paths that are covered whatever the rules are.
     pub always: BTreeSet<FilePath>,
     /// Empty before the first capture.
     pub folders: HashMap<Place, Arc<Folder>>,
-    /// What is at those always-covered paths that lie in no covered folder; `None` is known to be absent.
+    /// The state of always-covered paths outside of covered folders; `None` is known to be absent.
     pub extras: BTreeMap<FilePath, Option<What>>,
-    /// The attributes of versions that are not at their paths any more.
+    /// The attributes of versions that are no longer at their paths.
     pub gone: BTreeMap<Version, Gone>,
 }
 
-/// What is known of a path.
+/// The known state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// It is covered, and was not there.
+    /// Covered, and absent.
     Absent,
-    /// It is covered, and was this.
+    /// Covered, with this record.
     Is(Record),
-    /// It is not covered.
+    /// Not covered.
     NotCovered(WhyNot),
 }
 
 impl Index {
-    /// What the index says of a path.
+    /// The index's state of a path.
     pub(crate) fn known(&self, path: &FilePath) -> Known {
         if let Some(extra) = self.extras.get(path) {
             return match extra {
@@ -324,8 +322,8 @@ impl Index {
         }
     }
 
-    /// Calls for every folder at and below a place, outer before inner, by name, with everything that was kept of
-    /// what is unknown now.
+    /// Visits every folder at and below a place, outer before inner, by name, including the kept state of folders that
+    /// are unknown now.
     pub(crate) fn walk(&self, place: &Place, visit: &mut dyn FnMut(&Place, &Arc<Folder>)) {
         let mut waiting = vec![place.clone()];
         while let Some(place) = waiting.pop() {
@@ -342,7 +340,7 @@ impl Index {
         }
     }
 
-    /// All that the index says is covered and there, sorted.
+    /// All covered and existing paths of the index, sorted.
     pub(crate) fn records(&self) -> BTreeMap<FilePath, Record> {
         let mut records = BTreeMap::new();
         let mut waiting: Vec<Place> = vec![None];
@@ -370,7 +368,7 @@ impl Index {
         records
     }
 
-    /// Files that have other names too, in or outside the workspace.
+    /// Files with several hard links, in or outside of the workspace.
     pub(crate) fn hard_links(&self) -> Vec<FilePath> {
         let mut found = Vec::new();
         for (place, folder) in &self.folders {
@@ -393,8 +391,8 @@ impl Index {
             .collect()
     }
 
-    /// From which stamp on warm files are read again: the youngest of them, as many as `files` and `bytes` allow. The
-    /// older ones of very many are trusted.
+    /// The stamp since which warm files are read again: the most recent of them, within the limits `files` and `bytes`.
+    /// Older ones beyond the limits are trusted.
     pub(crate) fn warm_since(&self, files: usize, bytes: u64) -> i64 {
         let entries = self.folders.values().flat_map(|folder| &folder.entries);
         let mut warm: Vec<(i64, u64)> = entries
@@ -417,7 +415,7 @@ impl Index {
     }
 }
 
-/// The path of a name in a folder; `None` when the system could not take one so long.
+/// The path of a name in a folder; `None` if it is too long for the system.
 pub(crate) fn child(place: Option<&FilePath>, name: &[u8]) -> Option<FilePath> {
     match place {
         None => FilePath::new(name).ok(),

@@ -1,5 +1,5 @@
-//! The index on disk: one file per mark, written whole and put in place by a rename, its last bytes the hash of the
-//! others. One that is missing, damaged or of another version is as if there had been none: everything is read again.
+//! The index on disk: one file for each mark, written completely and renamed into place, with a hash at its end. A
+//! missing, damaged or older file counts as none: everything is read again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ use crate::objects::hash;
 
 const MAGIC: &[u8] = b"retake index 3\n";
 
-/// The version that kept neither the permission bits of what has gone nor what took its place.
+/// The version without the permission bits of removed versions and without what replaced them.
 const WITHOUT_THEN: &[u8] = b"retake index 2\n";
 
 /// The version without attributes: its records are trusted, and each file is read again.
@@ -50,7 +50,7 @@ pub(crate) fn save(folder: &Path, index: &Index) -> Result<()> {
     write().map_err(WorktreeError::io("write the index in", folder))
 }
 
-/// The index of a mark, if it is there and whole.
+/// The index of a mark, if it exists and is complete.
 pub(crate) fn load(folder: &Path, mark: Mark) -> Option<Index> {
     let whole = fs::read(file_of(folder, mark)).ok()?;
     decode(&whole).filter(|index| index.mark == mark)
@@ -220,14 +220,14 @@ fn decode(whole: &[u8]) -> Option<Index> {
     from.0.is_empty().then_some(Index { identity, mark, limits, always, folders, extras, gone })
 }
 
-/// What an index knows.
+/// The content of an index version.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Knows {
-    /// Records only, as the first version.
+    /// Records only, in the first version.
     Records,
-    /// Also its attributes.
+    /// Also attributes.
     Attributes,
-    /// Also what took the place of what has gone.
+    /// Also the attributes of the versions that replaced removed ones.
     Then,
 }
 
@@ -248,7 +248,7 @@ fn read_gone(from: &mut Reader<'_>, knows: Knows) -> Option<BTreeMap<Version, Go
     Some(gone)
 }
 
-/// The inner `None` is the usual.
+/// The inner `None` are the usual attributes.
 fn read_attributes(from: &mut Reader<'_>) -> Option<Option<Arc<Attributes>>> {
     if from.byte()? == 0 {
         return Some(None);
@@ -265,7 +265,7 @@ fn read_attributes(from: &mut Reader<'_>) -> Option<Option<Arc<Attributes>>> {
     Some(Some(Arc::new(Attributes { special, owner, group, extended })))
 }
 
-/// Folders come in the order in which [`Index::walk`] meets them, so their places need not be written.
+/// Folders are in the order of [`Index::walk`], so their paths need not be stored.
 fn read_folders(from: &mut Reader<'_>, knows: Knows) -> Option<HashMap<Place, Arc<Folder>>> {
     let count = from.count()?;
     let mut folders = HashMap::with_capacity(count);
@@ -343,11 +343,11 @@ mod tests {
 
     use super::*;
 
-    /// A root with one file, as written by the version without attributes.
+    /// A root with one file, written in the version without attributes.
     fn first_version() -> Vec<u8> {
         let mut to = Writer(WITHOUT_ATTRIBUTES.to_vec());
         to.hash(&ContentHash([1; 32]));
-        // The root's device, inode and volume; the limits; nothing always covered, no extras; one folder.
+        // The root's device, inode and volume; the limits; no always-covered paths, no extras; one folder.
         [1, 2, 3, 64, 32, 0, 0, 1].into_iter().for_each(|number| to.number(number));
         // Its mode, its inode, and its one entry.
         [0o755, 2, 1].into_iter().for_each(|number| to.number(number));

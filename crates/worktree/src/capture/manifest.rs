@@ -1,5 +1,5 @@
-//! All that is covered at one moment, as objects: one for each folder, naming those of its folders, so that folders in
-//! which nothing changed are shared with other manifests. Versioned bytes that a golden test pins.
+//! A manifest: everything that is covered at one moment, as objects. There is one for each folder, which names those
+//! of its folders, so that unchanged folders are shared with other manifests. Versioned bytes that a golden test pins.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,19 +16,19 @@ const VERSION: u8 = 1;
 const FOLDER: u8 = 4;
 const UNCOVERED: u8 = 5;
 
-/// All that was covered at one moment.
+/// Everything that was covered at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
-    /// What was there, the root itself left out.
+    /// The covered paths, without the root itself.
     pub records: BTreeMap<FilePath, Record>,
-    /// What was not covered.
+    /// The paths that were not covered.
     pub uncovered: BTreeMap<FilePath, WhyNot>,
     /// All objects that it needs: its own, and the bytes of its files.
     pub objects: BTreeSet<ContentHash>,
 }
 
 impl Manifest {
-    /// Reads the manifest of this name; every part of it is verified.
+    /// Reads the manifest with this name; every part of it is verified.
     pub fn read(objects: &dyn Objects, name: ContentHash) -> Result<Self> {
         let whole = read(objects, name)?;
         let mut manifest = Self { objects: whole.objects, ..Self::default() };
@@ -58,7 +58,7 @@ impl Manifest {
 }
 
 impl Tree {
-    /// Puts a manifest of what the last capture saw into the object store (which is not synced), and names it.
+    /// Stores a manifest of the last capture in the object store (which is not synced), and returns its name.
     ///
     /// # Errors
     /// The object store fails.
@@ -66,7 +66,7 @@ impl Tree {
         write(&self.index, &*self.objects)
     }
 
-    /// The same of what a capture saw that is not accepted yet.
+    /// The same for a capture that is not accepted yet.
     ///
     /// # Errors
     /// The object store fails.
@@ -75,14 +75,14 @@ impl Tree {
     }
 }
 
-/// A manifest as an index has it.
+/// A manifest in the form of an index.
 pub(crate) struct Whole {
     pub folders: HashMap<Place, Arc<Folder>>,
     pub extras: BTreeMap<FilePath, What>,
     objects: BTreeSet<ContentHash>,
 }
 
-/// Puts the manifest of an index into the object store. Inner folders come first.
+/// Stores the manifest of an index in the object store. Inner folders come first.
 pub(crate) fn write(index: &Index, objects: &dyn Objects) -> Result<ContentHash> {
     let mut order = Vec::new();
     index.walk(&None, &mut |place, folder| order.push((place.clone(), Arc::clone(folder))));
@@ -136,7 +136,7 @@ fn encode_folder(place: &Place, folder: &Folder, names: &HashMap<Place, ContentH
     to.0
 }
 
-/// Reads a manifest for an index: every file in it has to be looked at again.
+/// Reads a manifest as an index: every file in it must be captured again.
 pub(crate) fn read(objects: &dyn Objects, name: ContentHash) -> Result<Whole> {
     let bad = || WorktreeError::NoManifest(name);
     let bytes = objects.get(&name)?;
@@ -240,7 +240,8 @@ mod tests {
         }
     }
 
-    /// What is stored can be read for ever: if this fails, the version has to change, and the old one be read still.
+    /// Stored bytes must stay readable for ever: if this fails, the version must change, and the old one must still be
+    /// read.
     #[test]
     fn the_bytes_are_pinned() {
         let objects = MemoryObjects::default();

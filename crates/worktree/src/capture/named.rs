@@ -1,4 +1,4 @@
-//! Files by their names or bits, wherever they are in a tree, and repositories.
+//! Finds files by their names or mode bits anywhere in a tree, and repositories.
 
 use std::sync::{Arc, PoisonError, Weak};
 
@@ -8,7 +8,7 @@ use super::index::{Entry, Index, What, child};
 use super::tree::Tree;
 use crate::attributes::AS_OWNER;
 
-/// What was picked out of a tree, and of which state of it: it is looked for again when there is another one.
+/// Files that were found in a tree, with the state of the tree: they are searched again after a change.
 #[derive(Debug, Default)]
 pub struct Picked {
     of: Weak<Index>,
@@ -16,14 +16,14 @@ pub struct Picked {
 }
 
 impl Tree {
-    /// What the last capture saw, covered or not, but for folders and links, whose names are picked out, in no order. In folders
-    /// that are not covered there may be others. `picked` is what the same rule picked out before.
+    /// Files of the last capture, covered or not, whose names match, without folders and links, in no order. Uncovered folders
+    /// may contain others. `picked` is the earlier result of the same rule.
     pub fn named<'p>(&self, picks: impl Fn(&[u8]) -> bool, picked: &'p mut Picked) -> &'p [FilePath] {
         let may_be = |entry: &Entry| !matches!(entry.what, What::Folder | What::Link(_));
         self.pick(|entry| may_be(entry) && picks(&entry.name), picked)
     }
 
-    /// Files that run as their owner or group (setuid, setgid), as the last capture saw them. `picked` is what this picked out before.
+    /// The set-uid and set-gid files of the last capture. `picked` is the earlier result.
     pub fn as_owner<'p>(&self, picked: &'p mut Picked) -> &'p [FilePath] {
         let bits = |entry: &Entry| match entry.what.known() {
             Some(What::File(file)) => {
@@ -47,8 +47,8 @@ impl Tree {
         &picked.files
     }
 
-    /// Folders below the root in which git keeps something, or that are repositories themselves, as far as captures list folders. They
-    /// may be gone, or such no longer.
+    /// Folders below the root that contain a repository or are bare ones, as far as captures list folders. They may have changed
+    /// since.
     pub fn repositories(&self) -> Vec<FilePath> {
         self.git.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }

@@ -1,5 +1,5 @@
-//! Our own tools and an apply report to the index what they wrote, so that the next capture does not report it as
-//! somebody's. No report is trusted: each path is looked at, and a change by somebody else is found later.
+//! Takes the writes of our own tools and of an apply into the index, so that the next capture does not report them as
+//! somebody's. No report is trusted: each path is captured, and a change by somebody else is found later.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::error::Result;
 use crate::objects::hash;
 use crate::root::Root;
 
-/// Who wrote.
+/// The source of the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noting {
-    /// An edit tool: its paths are covered from now on, whatever the rules say.
+    /// An edit tool: its paths are covered from now on, whatever the rules are.
     Tool,
     /// An apply.
     Apply,
 }
 
 impl Tree {
-    /// Takes into the index what was written. The capture that comes of it holds what the writer did *not* do. Where the index
-    /// had something else than a change's `before`, someone changed that earlier. What it has already is noted. Where the disk
-    /// has something else than its `after`, the next capture finds it.
+    /// Takes writes into the index. The resulting capture contains what the writer did *not* do. If the index had another
+    /// version than a change's `before`, somebody changed it earlier. If it has `after` already, it was noted before. If the
+    /// disk has another version than `after`, the next capture finds it.
     ///
     /// # Errors
     /// The root is gone or replaced, or the object store fails. Nothing changed then.
@@ -61,7 +61,7 @@ impl Tree {
         Ok(Capture::noted(findings, Arc::new(next)))
     }
 
-    /// What is at a path that was written; nothing, where it is not taken in.
+    /// The current state of a written path; `None` if it is not taken in.
     fn look_again(&self, root: &Root, change: &FileChange, noting: Noting) -> Result<Option<Now>> {
         let path = &change.path;
         if noting == Noting::Apply && matches!(self.index.known(path), Known::NotCovered(_)) {
@@ -102,7 +102,7 @@ impl Tree {
             _ => None,
         };
         next.remember(&self.index, path, before.as_ref(), came);
-        // What the index has already was noted before: whoever notes may have died right after it.
+        // A version that the index has already was noted before: the process may have died right after it.
         if before != change.before && before != change.after {
             findings.changes.push(FileChange { path: path.clone(), before, after: change.before.clone() });
         }
@@ -113,15 +113,15 @@ impl Tree {
     }
 }
 
-/// What is at a path now.
+/// The current state of a path.
 struct Now {
     /// The file or link.
     written: Option<What>,
-    /// The folder, without what is in it.
+    /// A folder without its content.
     folder: Folder,
 }
 
-/// Entries that folders get, all of one folder at once: each for itself would move what is behind it.
+/// New entries of folders, all of one folder at once: adding them one by one would move the later ones each time.
 type Entries = BTreeMap<Place, BTreeMap<Box<[u8]>, Option<What>>>;
 
 fn record_of(look: &Look) -> Option<Record> {
@@ -144,7 +144,7 @@ fn set(index: &mut Index, entries: &mut Entries, change: &FileChange, now: Now) 
     if let Some(Record::Folder { mode }) = after {
         let known = index.folders.get(&place).map(|folder| folder.entries.clone());
         let folder = Folder { mode: *mode, entries: known.unwrap_or_default(), ..seen };
-        // At once, as what comes after it may be in it.
+        // At once, because the next ones may be in it.
         if let Some(parent) = index.folders.get_mut(&path.parent()) {
             Arc::make_mut(parent).set(path.name(), Some(What::Folder));
         }

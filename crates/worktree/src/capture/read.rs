@@ -1,5 +1,5 @@
-//! Reading a file's bytes so that they are all of one moment, and putting them into the object store. A file that
-//! changes while it is read is read again; one that goes on changing is unstable, and never recorded half.
+//! Reads a file's bytes of one moment into the object store. A file that changes during the reading is read again; one
+//! that keeps changing is unstable, and must never be recorded in part.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::failpoint::{self, failpoint};
 use crate::objects::{Objects, hash};
 use crate::root::open_file;
 
-/// What reading came to.
+/// The result of reading.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     Read(FileSeen),
@@ -26,7 +26,7 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
-    /// As an entry; `None` is gone.
+    /// As an entry; `None` if it is gone.
     pub(crate) fn what(self) -> Option<What> {
         match self {
             Self::Read(file) => Some(What::File(file)),
@@ -37,14 +37,14 @@ impl Reading {
     }
 }
 
-/// One file to be read.
+/// One file to read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
     pub folder: BorrowedFd<'a>,
     pub name: &'a [u8],
-    /// What `stat` said of it.
+    /// Its `stat`.
     pub signature: Signature,
-    /// Its bytes' hash when it was last read: those are in the object store.
+    /// The hash of its bytes when it was last read: they are in the object store.
     pub known: Option<ContentHash>,
     pub limit: u64,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Request<'a> {
 /// How often a file that changes while it is read is read again.
 const AGAIN: usize = 3;
 
-/// Reads a file; `keep` gets bytes that are not the known ones and names them.
+/// Reads a file; `keep` gets bytes other than the known ones and returns their name.
 pub(crate) fn read(
     request: Request<'_>,
     buffer: &mut Vec<u8>,
@@ -77,7 +77,7 @@ pub(crate) fn read(
     Ok(Reading::Unknown(WhyNot::Unstable))
 }
 
-/// Puts into a store what is read, for [`read`].
+/// A `keep` for [`read`] that stores the bytes.
 pub(crate) fn into(objects: &dyn Objects) -> impl Fn(&[u8]) -> Result<ContentHash> {
     move |bytes| objects.put(bytes)
 }
@@ -88,8 +88,8 @@ enum Attempt {
     Uncovered(WhyNot),
 }
 
-/// The files' clock is read first, then the bytes and the attributes, then the state: a change after any of them shows,
-/// or leaves the file young.
+/// Reads the file clock first, then the bytes and the attributes, then the state: a change after any of them is
+/// visible, or leaves the file young.
 fn attempt(
     request: Request<'_>,
     expected: Option<Signature>,
@@ -137,7 +137,7 @@ fn fill(file: BorrowedFd<'_>, size: usize, buffer: &mut Vec<u8>) -> Result<usize
             Ok(0) => break,
             Ok(_) => {}
             Err(Errno::INTR) => {}
-            // A FIFO took its place; the state will tell.
+            // A FIFO took its place; its state shows that.
             Err(Errno::AGAIN | Errno::ISDIR) => break,
             Err(errno) => return Err(errno),
         }
@@ -145,7 +145,7 @@ fn fill(file: BorrowedFd<'_>, size: usize, buffer: &mut Vec<u8>) -> Result<usize
     Ok(buffer.len())
 }
 
-/// What a refusal of the system means for the one path; the system being out of means is an error of the capture.
+/// The meaning of a system error for one path; a lack of resources is an error of the capture.
 pub(crate) enum Refusal {
     Unknown(WhyNot),
     Special,
@@ -184,7 +184,7 @@ pub(crate) fn link(folder: BorrowedFd<'_>, name: &[u8], signature: Signature) ->
         Ok(target) => {
             Ok(Some(What::Link(LinkSeen { signature, target: Arc::from(target.as_bytes()), read_at })))
         }
-        // It is no link any more.
+        // It is no longer a link.
         Err(Errno::INVAL) => Ok(Some(What::Unknown(WhyNot::Unstable, None))),
         Err(errno) => Ok(Reading::from(refused(errno, name)?).what()),
     }

@@ -1,4 +1,4 @@
-//! Folders that are never workspaces. Looks, and says why; nothing else.
+//! Folders that must never be workspaces. It only checks and returns the reason.
 
 use std::fs;
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::path::Path;
 use super::rules::{Rules, is_git};
 use crate::error::{Result, WorktreeError};
 
-/// Refuses folders that are never roots (spec `rewind.md`, *Capture*); `data_dir` is where the index of this one would be.
+/// Refuses folders that are never roots (spec `rewind.md`, *Capture*); `data_dir` is the place of its index.
 ///
 /// # Errors
-/// [`WorktreeError::RootRefused`], or it can't be found.
+/// [`WorktreeError::RootRefused`], or it cannot be found.
 pub fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
     refuse_known(root, data_dir, rules)?;
     if is_bare(root) { refused(root, "it belongs to git") } else { Ok(()) }
 }
 
-/// The same for one that has been a workspace already: a command may have made it look like what git keeps.
+/// The same for a folder that has been a workspace already: a command may have made it look like a git folder.
 pub(super) fn refuse_known(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
     let refused = |why| refused(root, why);
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

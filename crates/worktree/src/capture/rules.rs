@@ -1,6 +1,6 @@
-//! What is covered: the limits, the folders known by name or by a marker, and the ignore files. Only ignore files
-//! inside the root count. `.git/info/exclude`, the user's global ignore file and those in folders above the root lie
-//! where no capture sees them. A change in them would change the coverage, and nobody would see why.
+//! The rules of coverage: the limits, the folders known by name or by a marker, and the ignore files. Only ignore files
+//! inside the root count. Captures do not see `.git/info/exclude`, the user's global ignore file and those in folders above
+//! the root: a change in them would silently change the coverage.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ffi::OsStr;
@@ -23,16 +23,16 @@ pub struct Rules {
     pub max_file: u64,
     /// Larger *ignored* files in covered folders are not covered.
     pub max_ignored: u64,
-    /// With more new files at once a capture asks first.
+    /// With more new files at once, a capture asks first.
     pub ask_files: u64,
-    /// With more bytes of new content at once a capture asks first.
+    /// With more bytes of new content at once, a capture asks first.
     pub ask_bytes: u64,
-    /// The user's home, which is no root, and nothing above it either.
+    /// The user's home folder, which cannot be a root, nor can a folder above it.
     pub home: Option<PathBuf>,
-    /// The folder that holds all of Retake's data. It is not covered, and neither it nor what is in it is a root.
+    /// The folder with all of Retake's data. It is not covered, and neither it nor a folder in it can be a root.
     pub own: Option<PathBuf>,
-    /// Paths that are covered although a rule excludes them (not although they are over `max_file`): what our own edit
-    /// tools wrote. A tree remembers those that it was given before.
+    /// Paths that are covered although a rule excludes them (unless they exceed `max_file`): those that our own edit tools
+    /// wrote. A tree remembers earlier ones.
     pub always: BTreeSet<FilePath>,
 }
 
@@ -50,24 +50,24 @@ impl Default for Rules {
     }
 }
 
-/// The limits that decide on a file.
+/// The limits for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub file: u64,
     pub ignored: u64,
 }
 
-/// The names of ignore files; what an earlier one says goes before what a later one says, wherever they lie.
+/// The names of ignore files; an earlier name has priority over a later one, in any folder.
 pub(crate) const IGNORE_FILES: [&[u8]; 3] = [b".retakeignore", b".ignore", b".gitignore"];
 
-/// An ignore file over this size is a file like any other.
+/// A larger ignore file is an ordinary file.
 pub(crate) const LONGEST_IGNORE_FILE: u64 = 1 << 20;
 
-/// The ignore files in force in a folder: its own and those of the folders around it, up to the root.
+/// The ignore files in force in a folder: its own and those of the folders above it, up to the root.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
     outer: Option<Arc<Chain>>,
-    /// How much of a path below the root lies before the names that the files here speak of.
+    /// The length of the path below the root that is skipped before the names in these files.
     skip: usize,
     files: [Option<Arc<Gitignore>>; 3],
 }
@@ -86,7 +86,7 @@ impl Chain {
         Arc::new(Self { outer: Some(Arc::clone(outer)), skip, files })
     }
 
-    /// Why a folder is not entered, as far as its name tells.
+    /// Why a folder is not entered, as far as its name shows.
     pub(crate) fn excludes(&self, path: &[u8]) -> Option<WhyNot> {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         if name == b"node_modules" {
@@ -122,10 +122,11 @@ impl Chain {
     }
 }
 
-/// So many bytes of ignore files are kept parsed, which takes some forty times as many.
+/// The most bytes of ignore files that are kept parsed, which takes some forty times as many.
 const MOST_PARSED: usize = 2 << 20;
 
-/// Ignore files, parsed, by their bytes' hash. The oldest make way for new ones, and are parsed again when they are needed.
+/// Parsed ignore files, by the hash of their bytes. The oldest are dropped for new ones, and parsed again when they are
+/// needed.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed(Mutex<Cache>);
 
@@ -158,7 +159,7 @@ impl Parsed {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).parsed.get(hash).cloned()
     }
 
-    /// From the object store, if need be; `None` when it can't be had.
+    /// From the object store, if needed; `None` if it is not available.
     pub(crate) fn get_or_load(&self, hash: &ContentHash, objects: &dyn Objects) -> Option<Arc<Gitignore>> {
         self.get(hash).or_else(|| Some(self.parse(*hash, &objects.get(hash).ok()?)))
     }
@@ -171,21 +172,21 @@ impl Parsed {
     }
 }
 
-/// A line that makes no sense, or is no UTF-8, excludes nothing.
+/// An invalid line, or one that is not UTF-8, excludes nothing.
 fn parse(bytes: &[u8]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(".");
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     for line in bytes.split(|byte| *byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if let Ok(line) = std::str::from_utf8(line) {
-            // An error means that the line is no pattern; the others still are.
+            // After an error the line is no pattern; the other lines still count.
             let _ = builder.add_line(None, line);
         }
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// Why a folder is not covered, as far as what lies in it tells; `is_tag` says whether a `CACHEDIR.TAG` is a valid one.
+/// Why a folder is not covered, as far as its content shows; `is_tag` returns whether a `CACHEDIR.TAG` is valid.
 pub(crate) fn marked(listing: &Listing, is_tag: impl FnOnce() -> bool) -> Option<WhyNot> {
     let is = |name: &[u8], kind| listing.kind_of(name) == Some(kind);
     let head = [FileType::RegularFile, FileType::Symlink].map(Some);
@@ -203,10 +204,10 @@ pub(crate) fn marked(listing: &Listing, is_tag: impl FnOnce() -> bool) -> Option
     }
 }
 
-/// How a valid `CACHEDIR.TAG` begins.
+/// The beginning of a valid `CACHEDIR.TAG`.
 pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// Whether git keeps its own things under that name.
+/// Whether git keeps its own files under this name.
 pub(crate) fn is_git(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b".git")
 }

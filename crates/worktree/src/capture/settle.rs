@@ -1,5 +1,5 @@
-//! What a sweep found, compared with what the index had: changes where both sides were covered, coverage where not, and
-//! the next index. The rule of coverage on both sides is here and in `descend`; nothing here looks at the disk.
+//! Compares the findings of a sweep with the index: changes if both sides were covered, otherwise changes of coverage, and
+//! the next index. Together with `descend` it implements the rule of coverage on both sides. Must never read the disk.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use super::findings::Findings;
 use super::index::{Entry, Folder, Index, Place, What, child, is_before};
 use super::sweep::{Draft, Found, Job, Outcome, Side, Standing, State};
 
-/// The comparison while it runs.
+/// A comparison in progress.
 pub(crate) struct Settling<'a> {
     old: &'a Index,
     folders: HashMap<Place, Arc<Folder>>,
     findings: Findings,
-    /// What became of folders that could not be entered, or left the index.
+    /// The fates of folders that could not be entered, or left the index.
     fates: HashMap<FilePath, Fate>,
-    /// Folders that came since the last capture: what is in them came with them.
+    /// Folders that were created since the last capture, with their content.
     fresh: HashSet<FilePath>,
-    /// When the last capture began, if it did not look everywhere: what has an older stamp was there then.
+    /// When the last capture began, if it did not read everything: a file with an older stamp existed then.
     since: Option<i64>,
-    /// More than moments of reading changed.
+    /// Whether more than times of reading changed.
     changed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    /// It told so itself, and what changed in it.
+    /// It reported this itself, with its changes.
     Left(WhyNot),
     Uncovered(WhyNot),
     Unknown(WhyNot),
@@ -47,18 +47,18 @@ impl Outcome {
     }
 }
 
-/// A folder being compared.
+/// The folder that is being compared.
 struct Here<'a> {
     place: Option<&'a FilePath>,
     late: bool,
     standing: Standing,
-    /// The stamp of its own last change: of a name that came or went.
+    /// The stamp of its own last change, by a created or removed name.
     ctime: i64,
     fresh: bool,
 }
 
 impl<'a> Settling<'a> {
-    /// Compares all that was found.
+    /// Compares all findings.
     pub(crate) fn all(old: &'a Index, since: Option<i64>, found: Vec<Found>) -> Self {
         let mut this = Self {
             old,
@@ -69,7 +69,7 @@ impl<'a> Settling<'a> {
             since,
             changed: false,
         };
-        // Outer before inner: what a folder took along when it went is not asked for again.
+        // Outer before inner: the content of a removed folder is not compared again.
         let mut waiting: BTreeMap<Place, Option<Found>> = BTreeMap::new();
         for one in found {
             if let (Some(path), Some(fate)) = (&one.job.place, one.outcome.fate()) {
@@ -83,14 +83,14 @@ impl<'a> Settling<'a> {
         for (place, found) in waiting {
             match found {
                 Some(found) => this.folder(found),
-                // As it was itself, but it holds one that isn't.
+                // Unchanged itself, but a folder in it changed.
                 None => this.unchanged_but_for_folders(&place),
             }
         }
         this
     }
 
-    /// An always-covered path that lies in no covered folder, or did not when it was last seen.
+    /// An always-covered path outside of covered folders, now or at the last capture.
     pub(crate) fn extra(&mut self, path: &FilePath, before: &Option<What>, after: &Option<What>) {
         match (before, after) {
             (Some(What::Unknown(..)), Some(after)) if after.record().is_some() => {
@@ -120,7 +120,7 @@ impl<'a> Settling<'a> {
         &self.folders
     }
 
-    /// What was found, the next index's folders, and whether they differ in more than moments of reading.
+    /// The findings, the next index's folders, and whether they differ in more than times of reading.
     pub(crate) fn finish(mut self) -> (Findings, HashMap<Place, Arc<Folder>>, bool) {
         self.findings.sort();
         (self.findings, self.folders, self.changed)
@@ -134,7 +134,7 @@ impl<'a> Settling<'a> {
         if self.is_lost(&job) {
             return;
         }
-        // Folders come before those in them. One that took another's place brought its files along, whatever their stamps.
+        // Folders come before those in them. One that replaced another brought its files along, whatever their stamps are.
         let fresh = job.old.as_ref().is_none_or(|old| old.inode != inode)
             && job.place.as_ref().is_some_and(|path| {
                 let inside = path.parent().is_some_and(|parent| self.fresh.contains(&parent));
@@ -181,8 +181,8 @@ impl<'a> Settling<'a> {
         }
     }
 
-    /// Whether a folder around it turned out to be gone or not covered, although this one was looked at: that has told of
-    /// all in it. In one that leaves the index the changes count.
+    /// Whether a folder above it turned out to be gone or not covered, although this one was read: the report about that
+    /// one includes it. In a folder that leaves the index the changes count.
     fn is_lost(&self, job: &Job) -> bool {
         let Some(path) = &job.place else { return false };
         if job.alone {
@@ -191,7 +191,7 @@ impl<'a> Settling<'a> {
         !matches!(job.standing, Standing::Leaving(_)) && !self.folders.contains_key(&path.parent())
     }
 
-    /// Whether a change that left this stamp was missed by the last capture, which did not look everywhere.
+    /// Whether the last capture, which did not read everything, missed a change with this stamp.
     fn is_late(&self, ctime: i64) -> bool {
         self.since.is_some_and(|began| is_before(ctime, began))
     }
@@ -217,14 +217,14 @@ impl<'a> Settling<'a> {
         if !self.folders.contains_key(place) {
             return;
         }
-        // Nobody looked at its stamp: if the last capture did not look everywhere, what went may have gone before that.
+        // Its stamp is not known: if the last capture did not read everything, it may have been removed before that.
         let (late, ctime) = (self.since.is_some(), i64::MAX);
         let here = Here { place: place.as_ref(), late, standing: Standing::Both, ctime, fresh: false };
         let entries = old.entries.iter().filter_map(|entry| self.kept(&here, entry)).collect();
         self.put(place.clone(), Folder { entries, attributes: old.attributes.clone(), ..*old });
     }
 
-    /// An entry that the sweep left as it was; a folder may have met its fate all the same.
+    /// An entry that the sweep left unchanged; a folder may have a fate anyway.
     fn kept(&mut self, here: &Here<'_>, entry: &Entry) -> Option<Entry> {
         if entry.what == What::Folder
             && let Some(fate) = child(here.place, &entry.name).and_then(|path| self.fates.get(&path).copied())
@@ -273,9 +273,9 @@ impl<'a> Settling<'a> {
         }
     }
 
-    /// A file or link that was read, against what was there.
+    /// A file or link that was read, compared with its earlier state.
     fn covered(&mut self, here: &Here<'_>, path: &FilePath, what: &What, side: Side, old: Option<&What>) {
-        // What was covered by itself, before its folder was, is compared by itself.
+        // A path that was covered by itself, before its folder was, is compared by itself.
         if here.standing == Standing::Arriving || (old.is_none() && self.old.extras.contains_key(path)) {
             return;
         }
@@ -321,7 +321,7 @@ impl<'a> Settling<'a> {
         }
     }
 
-    /// What is there is not covered, not known, or not there after all.
+    /// A path that is not covered, not known, or missing after all.
     fn met(&mut self, here: &Here<'_>, name: &[u8], fate: Fate, old: Option<&What>) -> Option<Entry> {
         let entry = |what| Some(Entry { name: name.into(), what });
         let path = child(here.place, name)?;
@@ -354,7 +354,7 @@ impl<'a> Settling<'a> {
         }
     }
 
-    /// An entry that is not there any more, and known to be so.
+    /// An entry that is known to be removed.
     fn gone(&mut self, here: &Here<'_>, entry: &Entry) {
         let Some(path) = child(here.place, &entry.name) else {
             return;

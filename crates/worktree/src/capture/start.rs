@@ -1,4 +1,4 @@
-//! Where a sweep begins: at the root, or at the folders that a watcher named.
+//! The starting points of a sweep: the root, or the folders that a watch named.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(crate) fn whole(index: &Index) -> Vec<Job> {
     vec![job(index, None, chain, false)]
 }
 
-/// These folders and what is new in them. A folder that is not known is looked for in the nearest one that is.
+/// These folders and new folders in them. An unknown folder is searched for from the nearest known one.
 pub(crate) fn folders(index: &Index, named: &[Place], parsed: &Parsed, objects: &dyn Objects) -> Vec<Job> {
     if index.folders.is_empty() {
         return whole(index);
@@ -50,7 +50,7 @@ fn nearest_known(index: &Index, mut place: Place) -> Place {
     place
 }
 
-/// The ignore files in force around a folder, as the last capture knew them.
+/// The ignore files in force around a folder at the last capture.
 fn chain(index: &Index, folder: &FilePath, parsed: &Parsed, objects: &dyn Objects) -> Arc<Chain> {
     let mut chain = Arc::new(Chain::default());
     let mut place: Place = None;

@@ -1,6 +1,6 @@
-//! The sweep: every covered folder is listed, every name in it asked for its state, and both are merged with what the
-//! index has. Folders wait in a queue for as many threads as there are cores; a folder in which nothing changed leaves
-//! nothing behind. Opens files only to read ignore files; bytes are read when it is known how many there are.
+//! The sweep: every covered folder is listed, the state of every name is read, and both are merged with the index.
+//! Folders wait in a queue for as many threads as there are cores; an unchanged folder allocates nothing. It opens
+//! files only to read ignore files; other bytes are read when their amount is known.
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
@@ -21,7 +21,7 @@ use crate::failpoint;
 use crate::objects::Objects;
 use crate::root::Root;
 
-/// All that a sweep needs to know.
+/// The input of a sweep.
 pub(crate) struct Context<'a> {
     pub root: &'a Root,
     /// Device and inode of the folders with Retake's own data.
@@ -30,16 +30,15 @@ pub(crate) struct Context<'a> {
     pub index: &'a Index,
     pub objects: &'a dyn Objects,
     pub parsed: &'a Parsed,
-    /// Warm files with a stamp as young as this are read again.
+    /// Warm files with at least this stamp are read again.
     pub warm_since: i64,
     pub looked: &'a (dyn Fn(u64) + Sync),
-    /// Where a watch says where to look: the inodes of files with several names of which it says where all names are.
+    /// If a watch names the folders: the inodes of files with several hard links whose links are all known.
     pub links: Option<Arc<BTreeSet<u64>>>,
-    /// Set when looking at named folders alone is not enough. Ignore files changed in such a folder, or it was marked
-    /// as not covered. Another folder took the place of a known one in it, or a file in it has a name that may be
-    /// anywhere.
+    /// Set when the named folders alone are not enough. Ignore files changed in such a folder, or it was marked as not
+    /// covered. Or another folder replaced a known one in it, or a file in it has a hard link that may be anywhere.
     pub not_enough: AtomicBool,
-    /// Gets the folders in which git keeps something.
+    /// Collects the folders that contain a repository.
     pub git: &'a Mutex<BTreeSet<FilePath>>,
 }
 
@@ -48,8 +47,8 @@ impl Context<'_> {
         Limits { file: self.rules.max_file, ignored: self.rules.max_ignored }
     }
 
-    /// A regular file was met. A write through another name of a file is reported in the folder of that name alone.
-    /// Where the watch did not know of the names, all of them are looked for.
+    /// Handles a regular file. A write through another hard link is only reported in the folder of that link. If the
+    /// watch does not know the links, all of them are searched.
     pub(crate) fn met(&self, file: &Signature) {
         if let Some(links) = &self.links
             && file.links > 1
@@ -60,7 +59,7 @@ impl Context<'_> {
     }
 }
 
-/// The ignore files in force when the interval began, and now. One chain twice when nothing changed.
+/// The ignore files in force at the last capture, and now. The same chain twice if nothing changed.
 #[derive(Clone, Debug)]
 pub(crate) struct InForce {
     pub old: Arc<Chain>,
@@ -77,35 +76,35 @@ impl InForce {
     }
 }
 
-/// How a folder stands to the rules of before and of now.
+/// A folder's standing under the earlier and the current rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     Both,
-    /// Covered till now: its changes count, then it leaves the index.
+    /// Covered until now: its changes count, then it leaves the index.
     Leaving(WhyNot),
-    /// Covered from now on: what is in it was not created.
+    /// Covered from now on: its content was not created.
     Arriving,
 }
 
-/// A folder to be looked at.
+/// A folder to capture.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub place: Place,
-    /// What is known of it.
+    /// Its known state.
     pub old: Option<Arc<Folder>>,
-    /// What was at its place.
+    /// The record at its place.
     pub before: Option<Record>,
     pub in_force: InForce,
     pub standing: Standing,
-    /// What was known is older than the last capture.
+    /// Whether its known state is older than the last capture.
     pub late: bool,
-    /// What is to be said of its own coverage.
+    /// The report about its own coverage.
     pub line: Option<CoverageChange>,
-    /// Folders in it that are known are not looked at.
+    /// Whether known folders in it are skipped.
     pub alone: bool,
 }
 
-/// What became of a folder, when that is not: as before.
+/// The new state of a folder that changed.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub job: Job,
@@ -131,7 +130,7 @@ pub(crate) enum Outcome {
 /// A name in a folder, as the sweep leaves it.
 #[derive(Debug)]
 pub(crate) enum Draft {
-    /// As that entry of the old folder.
+    /// The same as that entry of the old folder.
     Keep(usize),
     New {
         name: Box<[u8]>,
@@ -140,7 +139,7 @@ pub(crate) enum Draft {
     },
 }
 
-/// Whether the rules of before and of now cover a file.
+/// Whether the earlier and the current rules cover a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Both,
@@ -151,24 +150,24 @@ pub(crate) enum Side {
 #[derive(Debug)]
 pub(crate) enum State {
     Ready(What),
-    /// Its bytes have to be read.
+    /// Its bytes must be read.
     Read {
         signature: Signature,
         known: Option<ContentHash>,
-        /// Not looked at because it may have changed, but because its stamp can't tell.
+        /// Whether it is read only because its stamp is not conclusive.
         doubt: bool,
     },
     Gone,
 }
 
-/// What a sweep did.
+/// The counts of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub folders: u64,
     pub names: u64,
 }
 
-/// Runs the jobs, and those that come out of them.
+/// Runs the jobs, and those that they create.
 pub(crate) fn sweep(context: &Context<'_>, jobs: Vec<Job>) -> Result<(Vec<Found>, Counts)> {
     let queue = Queue::new(jobs);
     let looked = AtomicU64::new(0);
@@ -195,7 +194,7 @@ pub(crate) fn sweep(context: &Context<'_>, jobs: Vec<Job>) -> Result<(Vec<Found>
     Ok((found, counts))
 }
 
-/// Runs the same work on every core, and gives what each of them came to.
+/// Runs the same work on every core, and returns the results.
 pub(crate) fn on_all_cores<T: Send>(work: impl Fn() -> T + Sync) -> Vec<T> {
     if failpoint::watched() {
         return vec![work()];
@@ -211,7 +210,7 @@ pub(crate) fn on_all_cores<T: Send>(work: impl Fn() -> T + Sync) -> Vec<T> {
     })
 }
 
-/// Jobs for several threads; it is empty when there are none left and none can come any more.
+/// Jobs for several threads; it ends when none is left and none can be added any more.
 struct Queue {
     waiting: Mutex<Waiting>,
     changed: Condvar,
@@ -252,7 +251,7 @@ impl Queue {
         }
     }
 
-    /// Nothing more is to be done: an error ends the sweep.
+    /// Ends the sweep after an error.
     fn abandon(&self) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).jobs.clear();
     }

@@ -1,5 +1,5 @@
-//! A workspace's tree as captures see it: opened with the index of the last capture, captured, and moved on when the
-//! capture has been kept.
+//! A workspace's tree in captures: opened with the index of the last capture, captured, and advanced when the capture was
+//! stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,38 +32,38 @@ use crate::failpoint::failpoint;
 use crate::objects::{Objects, hash};
 use crate::root::Root;
 
-/// Where a capture looked.
+/// What a capture has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Looked {
     Everywhere,
     /// In the folders that the watch named.
     Watched,
-    /// In folders that someone named.
+    /// The folders that the caller named.
     Named,
-    /// At paths that were written.
+    /// Only paths that were written.
     Nowhere,
 }
 
-/// What one capture saw. The tree moves on by [`Tree::accept`].
+/// The result of one capture. [`Tree::accept`] advances the tree to it.
 #[derive(Clone, Debug)]
 #[must_use = "keep its findings and its mark, then `accept` it; dropped, the next capture finds the same again"]
 pub struct Capture {
-    /// What changed.
+    /// The changes.
     pub findings: Findings,
-    /// All that is there and not covered, folders as one; of a [`note`](Tree::note) nothing.
+    /// All existing paths that are not covered, a folder as one; empty for a [`note`](Tree::note).
     pub uncovered: Vec<Uncovered>,
-    /// What it cost.
+    /// Its cost.
     pub stats: Stats,
     pub(super) next: Arc<Index>,
-    /// The index has the mark of the one before, and more recent stamps: it takes its place when it is accepted.
+    /// Whether the index has the mark of the one before, and newer stamps: it replaces that one when it is accepted.
     refreshed: bool,
     looked: Looked,
-    /// The files' clock before it looked.
+    /// The file clock before it began.
     began: i64,
 }
 
 impl Capture {
-    /// Of paths that were written, without a look around.
+    /// A capture of written paths only.
     pub(crate) fn noted(findings: Findings, next: Arc<Index>) -> Self {
         Self {
             findings,
@@ -76,7 +76,7 @@ impl Capture {
         }
     }
 
-    /// What the tree is opened with next time, if this capture is the last one kept. The same as before when nothing was
+    /// The mark for opening the tree next time, if this capture is the last one stored. The same as before if nothing was
     /// found.
     pub fn mark(&self) -> Mark {
         self.next.mark
@@ -93,23 +93,24 @@ pub struct Tree {
     parsed: Parsed,
     pub(crate) index: Arc<Index>,
     watching: Mutex<Watching>,
-    /// When the last capture began, if it did not look everywhere.
+    /// When the last capture began, if it did not read everything.
     since: Option<i64>,
-    /// Folders below the root in which git keeps something, as they were listed since it was opened.
+    /// Folders below the root that contain a repository, since the tree was opened.
     pub(crate) git: Mutex<BTreeSet<FilePath>>,
 }
 
-/// Young files beyond these are trusted although a program may have them mapped: to read very many again would cost too much.
+/// Young files beyond these limits are trusted although a program may have them mapped: reading very many again would be too
+/// expensive.
 const WARM_FILES: usize = 512;
 const WARM_BYTES: u64 = 16 << 20;
 
 impl Tree {
-    /// Opens a workspace. `data_dir` is the folder for this workspace's index; it is there already, nobody else writes to
-    /// it, and no capture covers it. `mark` is that of the last capture that was kept; without its index every file is
-    /// read again, and the first capture finds no changes.
+    /// Opens a workspace. `data_dir` is the existing folder for this workspace's index; nobody else writes to it, and no
+    /// capture covers it. `mark` is that of the last stored capture; without its index every file is read again, and the first
+    /// capture finds no changes.
     ///
     /// # Errors
-    /// The root is not there or not to be one; the data folder can't be used.
+    /// The root does not exist or is refused; the data folder cannot be used.
     pub fn open(
         root: &Path,
         data_dir: &Path,
@@ -156,7 +157,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// A file whose bytes the object store has not got is read again, and put.
+    /// A file whose bytes are missing in the object store is read and stored again.
     fn doubt_what_is_missing(&mut self) {
         let missing = |what: &What| match what.known() {
             Some(What::File(file)) => !self.objects.contains(&file.hash),
@@ -180,7 +181,7 @@ impl Tree {
                 what.lose();
             }
         }
-        // What can't be made again needs no attributes.
+        // A version that cannot be created again needs no attributes.
         let known = index.gone.len();
         index.gone.retain(|(_, hash, _), _| hash.is_none_or(|hash| self.objects.contains(&hash)));
         if any || index.gone.len() < known {
@@ -188,14 +189,14 @@ impl Tree {
         }
     }
 
-    /// Whether the index of the last capture is at hand. If not, [`rebase`](Self::rebase) makes it from a manifest;
+    /// Whether the index of the last capture is available. If not, [`rebase`](Self::rebase) makes it from a manifest;
     /// otherwise the next capture is a first one.
     pub fn is_known(&self) -> bool {
         !self.index.folders.is_empty()
     }
 
-    /// Takes a manifest for what the last capture saw. Every file is read again by the next one, which then finds what
-    /// changed since. `mark` is that of the capture whose manifest it is.
+    /// Uses a manifest as the state of the last capture. The next capture reads every file again and finds the changes since.
+    /// `mark` is that of the manifest's capture.
     ///
     /// # Errors
     /// The manifest is not in the object store, or damaged.
@@ -220,12 +221,12 @@ impl Tree {
         }
     }
 
-    /// Looks at the tree. All bytes that it found are in the object store, synced, when it returns, and the index is on
-    /// the disk beside the one before (where something was found). The tree itself is as it was until the capture is accepted.
+    /// Captures the tree. When it returns, all new bytes are in the object store, synced, and the index is on disk beside the
+    /// one before (if something was found). The tree itself is unchanged until the capture is accepted.
     ///
     /// # Errors
-    /// The root is gone or another folder; there is too much that is new; the object store or the data folder fails.
-    /// Nothing changed then. A path that can't be read is no error.
+    /// The root is gone or replaced; there is too much new content; the object store or the data folder fails. Nothing changed
+    /// then. An unreadable path is no error.
     pub fn capture(
         &self,
         sweep: &Sweep,
@@ -236,7 +237,7 @@ impl Tree {
         self.pass(failpoint!("capture.opened"))?;
         let mut rules = self.rules.clone();
         rules.always.extend(self.index.always.iter().cloned());
-        // Before the first look: what happens from now on is for the next one.
+        // Before the sweep: later events belong to the next capture.
         let hint = self.watching().named();
         let began = below::stamp();
         let (named, links) = match (sweep, hint) {
@@ -270,7 +271,7 @@ impl Tree {
         let mut settling = Settling::all(&self.index, self.since, found);
         let extras = extras::look_at_all(&context, &mut settling, &read::into(&*self.objects))?;
         let (findings, folders, changed) = settling.finish();
-        // Someone may have put another folder there meanwhile: then what was seen is not the workspace.
+        // Somebody may have put another folder there meanwhile: then the result is not of the workspace.
         self.open_root()?;
         self.pass(failpoint!("capture.looked"))?;
         let mut next = Index {
@@ -299,7 +300,7 @@ impl Tree {
             self.objects.sync()?;
             self.pass(failpoint!("capture.synced"))?;
         }
-        // Under the same mark the index before stays as it is, until this one is accepted.
+        // Under the same mark the earlier index stays, until this capture is accepted.
         let refreshed = changed && next.mark == self.index.mark;
         if changed && !refreshed {
             index_file::save(&self.data_dir, &next)?;
@@ -342,9 +343,8 @@ impl Tree {
         Ok((Looked::Everywhere, sweep::sweep(context, start::whole(&self.index))?))
     }
 
-    /// From now on the folders are watched, so that captures can look at those alone in which something happened. Worth
-    /// its price where many captures of a large tree are to come. Where the system does not let it, every capture looks
-    /// at the whole.
+    /// Watches the folders from now on, so that captures can read only those in which something happened. This pays off for
+    /// many captures of a large tree. If the system does not permit it, every capture reads the whole tree.
     ///
     /// # Errors
     /// The root is gone or replaced.
@@ -354,10 +354,10 @@ impl Tree {
         Ok(())
     }
 
-    /// The capture has been kept: the next one is compared with it.
+    /// Accepts a stored capture: the next one is compared with it.
     ///
     /// # Errors
-    /// The data folder can't be tidied; the tree has moved on all the same.
+    /// The data folder cannot be tidied; the tree has advanced anyway.
     pub fn accept(&mut self, capture: Capture) -> Result<Findings> {
         self.pass(failpoint!("capture.kept"))?;
         let moved = self.index.mark != capture.next.mark;
@@ -385,15 +385,15 @@ impl Tree {
         Ok(capture.findings)
     }
 
-    /// One path as it is now, read to its last byte; `None` is not there.
+    /// The current record of one path, read completely; `None` if it does not exist.
     ///
     /// # Errors
-    /// What is there has no record: too large, unreadable, a device.
+    /// It has no record: too large, unreadable, a device.
     pub fn record(&self, path: &FilePath) -> Result<Option<Record>> {
         self.record_with(path, &|bytes| Ok(hash(bytes)))
     }
 
-    /// As [`record`](Self::record), and its bytes are put into the object store (which is not synced).
+    /// As [`record`](Self::record), and stores its bytes in the object store (which is not synced).
     ///
     /// # Errors
     /// As for `record`.
@@ -417,28 +417,28 @@ impl Tree {
         }
     }
 
-    /// What the last capture knew of a path.
+    /// The state of a path at the last capture.
     pub fn known(&self, path: &FilePath) -> Known {
         self.index.known(path)
     }
 
-    /// All that the last capture saw.
+    /// All records of the last capture.
     pub fn records(&self) -> BTreeMap<FilePath, Record> {
         self.index.records()
     }
 
-    /// Files of the last capture that have other names too, in or outside the workspace: replacing one breaks it off.
+    /// Files of the last capture with several hard links, in or outside of the workspace: replacing one separates it.
     pub fn hard_links(&self) -> Vec<FilePath> {
         self.index.hard_links()
     }
 
-    /// The objects that the index needs: what the next capture compares with. A collection must leave them.
+    /// The objects that the index needs for the next comparison. A collection must keep them.
     pub fn objects_in_use(&self) -> std::collections::BTreeSet<ContentHash> {
         self.index.claims()
     }
 
-    /// The same of a workspace that is not open: of the index of that mark in its data folder. None, where there is no such
-    /// index: then nothing is compared with it.
+    /// The same for a workspace that is not open: for the index of that mark in its data folder. Empty without such an index:
+    /// then nothing is compared with it.
     pub fn objects_kept(data_dir: &Path, mark: Mark) -> std::collections::BTreeSet<ContentHash> {
         index_file::load(data_dir, mark).map(|index| index.claims()).unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! One folder of the sweep: opened, listed, merged by name with what the index has of it. What is unchanged is kept by
-//! its number, so that nothing is allocated for it.
+//! One folder of the sweep: opened, listed, and merged with its entry in the index. Unchanged entries are kept by their number,
+//! so that they allocate nothing.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -25,27 +25,27 @@ use crate::root::open_file;
 /// A thread of the sweep.
 pub(crate) struct Visitor<'a> {
     pub context: &'a Context<'a>,
-    /// Folders that came out of the last one.
+    /// Folders found in the last one.
     pub jobs: Vec<Job>,
     pub counts: Counts,
     listing: Listing,
     buffer: Vec<u8>,
-    /// The path of the entry that is looked at.
+    /// The path of the current entry.
     pub path: Vec<u8>,
 }
 
 /// Ignore files that had to be read, by name.
 type IgnoreFiles = Vec<(&'static [u8], What)>;
 
-/// The folder that is looked at.
+/// The current folder.
 pub(crate) struct Here<'a> {
     fd: BorrowedFd<'a>,
     pub job: &'a Job,
     pub standing: Standing,
     pub in_force: InForce,
-    /// Neither limits nor ignore files differ from those of the last capture.
+    /// Whether limits and ignore files equal those of the last capture.
     pub same_rules: bool,
-    /// Its ignore files, where they had to be read.
+    /// Its ignore files, if they had to be read.
     ignore_files: IgnoreFiles,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// Looks at a folder; `None` when it is as it was.
+    /// Captures a folder; `None` if it is unchanged.
     pub(crate) fn visit(&mut self, job: Job) -> Result<Option<Found>> {
         self.counts.folders += 1;
         let mut listing = std::mem::take(&mut self.listing);
@@ -86,7 +86,7 @@ impl<'a> Visitor<'a> {
             },
         };
         if !matches!(outcome, None | Some(Outcome::Seen { .. })) {
-            // What was found before it failed does not count.
+            // Jobs from before the error do not count.
             self.jobs.clear();
         }
         Ok(outcome.map(|outcome| Found { job, outcome }))
@@ -133,7 +133,7 @@ impl<'a> Visitor<'a> {
         let drafts = self.merge(&here, listing)?;
         let mode = (stat.st_mode & 0o777) as u16;
         let (inode, ctime) = (stat.st_ino, Signature::of(&stat).ctime);
-        // The root itself is never made anew.
+        // The root itself is never created again.
         let attributes = job.place.as_ref().and_then(|_| Attributes::of(&fd, &stat));
         let now = Folder { mode, inode, attributes: attributes.clone(), entries: Vec::new() };
         Ok(self.changed(job, &now, standing, line, &drafts).then_some(Outcome::Seen {
@@ -147,7 +147,7 @@ impl<'a> Visitor<'a> {
         }))
     }
 
-    /// Notes a folder in which git keeps something, or that is a repository itself: nothing of that is captured.
+    /// Records a folder that contains a repository or is a bare one: captures skip git's files.
     fn note_git(&self, job: &Job, listing: &Listing) {
         let Some(place) = &job.place else { return };
         let is_bare = || rules::marked(listing, || false) == Some(WhyNot::Repository);
@@ -184,7 +184,7 @@ impl<'a> Visitor<'a> {
         len.is_ok_and(|len| len == start.len()) && start == CACHE_TAG
     }
 
-    /// The ignore files in force in a folder: those that the index knows, and those that are there now.
+    /// The ignore files in force in a folder: the known ones and the current ones.
     fn rules(
         &mut self,
         job: &Job,
@@ -197,7 +197,7 @@ impl<'a> Visitor<'a> {
         let mut read = Vec::new();
         let mut same = true;
         let leaving = matches!(standing, Standing::Leaving(_));
-        // Nobody knew this folder: what its own ignore files exclude was never covered.
+        // The folder was unknown: files that its own ignore files exclude were never covered.
         let is_new = job.old.is_none();
         for (which, name) in IGNORE_FILES.into_iter().enumerate() {
             let old = job.old.as_ref().and_then(|folder| folder.find(name));
@@ -215,7 +215,7 @@ impl<'a> Visitor<'a> {
             };
             let new_hash = match &now {
                 Some(Reread::AsBefore) => old_hash,
-                // What it says can't be known; what it said last goes on.
+                // Its content cannot be known; the last one still counts.
                 Some(Reread::Now(What::Unknown(..))) => old_hash,
                 Some(Reread::Now(what)) => ignore_file(Some(what)),
                 None => None,
@@ -246,7 +246,7 @@ impl<'a> Visitor<'a> {
         Ok((in_force, read))
     }
 
-    /// An ignore file is read at once, because it says what to look at next.
+    /// Reads an ignore file at once, because it decides what to capture next.
     fn ignore_file_now(
         &mut self,
         fd: BorrowedFd<'_>,
@@ -266,7 +266,7 @@ impl<'a> Visitor<'a> {
         }
         self.context.met(&signature);
         let known = match old {
-            // Bytes that are not in the object store after all are read, and kept, again.
+            // Bytes that are missing in the object store are read and stored again.
             Some(What::File(old)) if self.context.parsed.get(&old.hash).is_none() => None,
             Some(What::File(old))
                 if old.signature == signature && !self.must_read(old.signature.ctime, old.read_at) =>
@@ -285,7 +285,7 @@ impl<'a> Visitor<'a> {
         Ok(reading.what().map(Reread::Now))
     }
 
-    /// Whether the same stamp does not mean the same bytes.
+    /// Whether an equal stamp does not mean equal bytes.
     fn must_read(&self, ctime: i64, read_at: i64) -> bool {
         index::is_young(ctime, read_at)
             || (ctime >= self.context.warm_since && index::is_warm(ctime, read_at))
@@ -304,7 +304,7 @@ impl<'a> Visitor<'a> {
         let mut at = 0;
         for (name, kind, inode) in listing.iter() {
             let bare = name.to_bytes();
-            // What an apply has staged is nobody's change either.
+            // A staging folder is nobody's change either.
             let staged = here.job.place.is_none() && StagingName::is_staging(bare);
             if rules::is_git(bare) || staged {
                 continue;
@@ -410,7 +410,7 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// Whether a file of this size is covered by the rules of before and of now, or why it isn't.
+    /// Whether the earlier and the current rules cover a file of this size, or why not.
     fn side(&self, here: &Here<'_>, size: u64) -> Result<Side, WhyNot> {
         let context = self.context;
         let always = |list: &std::collections::BTreeSet<retake_core::FilePath>| {
@@ -435,11 +435,11 @@ impl<'a> Visitor<'a> {
     }
 }
 
-/// The longest path that the system takes, in bytes.
+/// The longest path that the system accepts, in bytes.
 const LONGEST_PATH: usize = 4095;
 
-/// So many folders a covered path lies in at most. What a plan costs grows with their number squared and more, and a command makes
-/// thousands of them in a moment.
+/// The most folders above a covered path. The cost of a plan grows with more than the square of their number, and a command
+/// creates thousands of them in a moment.
 const DEEPEST: usize = 256;
 
 pub(crate) fn ready(name: &[u8], side: Side, what: What) -> Draft {
@@ -454,13 +454,13 @@ pub(crate) fn ignore_file(what: Option<&What>) -> Option<retake_core::ContentHas
     }
 }
 
-/// An ignore file, looked at again.
+/// An ignore file, captured again.
 enum Reread {
     AsBefore,
     Now(What),
 }
 
-/// Why a folder could not be looked at to its end.
+/// Why a folder could not be captured completely.
 enum Trouble {
     Errno(Errno),
     Fatal(WorktreeError),

@@ -1,8 +1,8 @@
-//! A watch on the covered folders: in which of them something may have happened since the last capture that was kept. A
-//! hint and no more: what it is not told of, a whole sweep finds. It reads no file, and never says that a path changed.
+//! Watches the covered folders: in which of them something may have happened since the last stored capture. Only a
+//! hint: a whole sweep finds what it misses. It must never read a file or report a path as changed.
 //!
-//! The system's own queue is read when a capture begins, on the spot: what a call did before it ended is in it by then.
-//! That is why this is no thread that hears of it some time later.
+//! The system's own queue is read when a capture begins: by then it contains everything that a call did before it
+//! ended. A thread that reads it continuously could be late.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem::MaybeUninit;
@@ -16,9 +16,9 @@ use super::index::{Index, Place};
 use crate::apply::StagingName;
 use crate::root::{Root, identity, is_local};
 
-/// So many folders are watched at most: others need watches too.
+/// The most watched folders: other programs need watches too.
 const MOST_WATCHED: usize = 1 << 16;
-/// Beyond so many folders the whole is looked at.
+/// Beyond this number of folders the whole tree is captured.
 const MOST_NAMED: usize = 1 << 10;
 
 const EVENTS: WatchFlags = WatchFlags::CREATE
@@ -36,40 +36,40 @@ pub(crate) enum Watching {
     #[default]
     No,
     Yes(Box<Watch>),
-    /// The system does not let it, or has let it down.
+    /// The system does not permit it, or it failed.
     Never,
 }
 
 #[derive(Debug)]
 pub(crate) struct Watch {
     queue: OwnedFd,
-    /// Which folder a watch is of.
+    /// The folder of each watch.
     places: HashMap<i32, Place>,
-    /// The watch of each folder, and which folder it was when it was set.
+    /// The watch of each folder, and the folder's inode when it was set.
     watched: HashMap<Place, (i32, u64)>,
-    /// Where something may have happened that no capture that was kept has looked at.
+    /// Folders in which something may have happened since the last stored capture.
     dirty: BTreeSet<Place>,
-    /// Folders with files that have other names too: what is written by another name is not told here.
+    /// Folders with files that have other hard links: a write through another link is not reported here.
     linked: BTreeSet<Place>,
     /// Those files.
     inodes: Arc<BTreeSet<u64>>,
-    /// Names that came since the last capture that was kept, each with the watch of its folder.
+    /// Names that appeared since the last stored capture, each with the watch of its folder.
     came: HashSet<(i32, Box<[u8]>)>,
-    /// Something may have happened anywhere.
+    /// Whether something may have happened anywhere.
     unknown: bool,
 }
 
-/// Where a capture that begins now has to look.
+/// The folders for a capture that begins now.
 #[derive(Debug)]
 pub(crate) struct Named {
     pub folders: Vec<Place>,
-    /// The inodes of files with several names whose folders are all among those. A file with several names that is not
-    /// one of these may have been written by a name that is elsewhere.
+    /// The inodes of files with several hard links whose folders are all among those. Any other file with several links
+    /// may have been written through a link elsewhere.
     pub links: Arc<BTreeSet<u64>>,
 }
 
 impl Watching {
-    /// Begins to watch. The next capture has to look at the whole.
+    /// Begins to watch. The next capture must read the whole tree.
     pub(crate) fn begin(&mut self, root: &Root, index: &Index) {
         if matches!(self, Self::No) {
             *self = Watch::begin(root, index).map(Box::new).map_or(Self::Never, Self::Yes);
@@ -80,7 +80,7 @@ impl Watching {
         matches!(self, Self::Yes(_))
     }
 
-    /// In which folders a capture that begins now has to look; nothing, if that is not known.
+    /// The folders that a capture must read now; `None` if they are not known.
     pub(crate) fn named(&mut self) -> Option<Named> {
         let Self::Yes(watch) = self else { return None };
         match watch.read() {
@@ -93,7 +93,7 @@ impl Watching {
         }
     }
 
-    /// A capture has been kept, and its folders are watched from now on. It has answered what was `named`, or not.
+    /// A capture was stored: its folders are watched from now on. `answered` is whether it used `named`.
     pub(crate) fn kept(&mut self, root: &Root, index: &Index, answered: bool) {
         let Self::Yes(watch) = self else { return };
         if answered {
@@ -110,7 +110,7 @@ impl Watching {
 
 impl Watch {
     fn begin(root: &Root, index: &Index) -> Option<Self> {
-        // Elsewhere others change files without a word, or by another clock.
+        // On other file systems, other computers change files without an event, or with another clock.
         if !is_local(root).ok()? {
             return None;
         }
@@ -128,11 +128,11 @@ impl Watch {
         Some(watch)
     }
 
-    /// Takes everything that the system has to tell.
+    /// Reads all waiting events of the system.
     fn read(&mut self) -> Result<(), Errno> {
         let mut buffer = [MaybeUninit::uninit(); 16 << 10];
         let mut events = Reader::new(&self.queue, &mut buffer);
-        // Names that came and were then moved away, by the number that both ends of a move have.
+        // Names that appeared and were then moved away, by the cookie that both events of a move share.
         let mut moved = HashSet::new();
         loop {
             let event = match events.next() {
@@ -156,7 +156,7 @@ impl Watch {
                 self.watched.remove(&place);
             }
         }
-        // Moved to where nobody watches.
+        // Moved to a folder without a watch.
         self.unknown |= !moved.is_empty();
         Ok(())
     }
@@ -171,8 +171,8 @@ impl Watch {
         Some(Named { folders, links: Arc::clone(&self.inodes) })
     }
 
-    /// Watches the folders of the index, and no others. Those that were not watched till now are to be looked at: what
-    /// happened between the look at them and their watch is not told. Nothing, if the system gives no more watches.
+    /// Watches the folders of the index, and no others. Folders without a watch until now must be captured again:
+    /// events between their capture and the watch are lost. `None` if the system gives no more watches.
     fn follow(&mut self, root: &Root, index: &Index) -> Option<()> {
         if index.folders.len() > MOST_WATCHED {
             return None;
@@ -192,7 +192,7 @@ impl Watch {
         Some(())
     }
 
-    /// A name that a file has got elsewhere is not told in its folder.
+    /// A new hard link in another folder is not reported in a file's own folder.
     fn follow_links(&mut self, index: &Index) {
         let mut inodes = BTreeSet::new();
         self.linked.clear();
@@ -208,10 +208,10 @@ impl Watch {
     }
 
     fn add(&mut self, root: &Root, place: &Place) -> Option<()> {
-        // Gone or exchanged meanwhile: the folder that it is in tells of that.
+        // Removed or replaced meanwhile: its parent reports that.
         let Ok(folder) = root.folder(place.as_ref()) else { return Some(()) };
         let inode = identity(&folder).ok()?.ino;
-        // By the opened folder, so that no link on the way is followed.
+        // By the opened folder, so that no link is followed.
         let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
         let watch = match inotify::add_watch(&self.queue, path, EVENTS) {
             Ok(watch) => watch,
@@ -221,7 +221,7 @@ impl Watch {
                 return None;
             }
         };
-        // A folder that was moved keeps its watch.
+        // A moved folder keeps its watch.
         if let Some(before) = self.places.insert(watch, place.clone())
             && before != *place
             && self.watched.get(&before).is_some_and(|(current, _)| *current == watch)
@@ -245,15 +245,15 @@ impl Watch {
         }
     }
 
-    /// That fails for a watch that went with its folder.
+    /// This fails for a watch that ended with its folder.
     fn let_go(&self, watch: i32) {
         let _gone = inotify::remove_watch(&self.queue, watch);
     }
 }
 
-/// Records names that appear, and returns whether one of them was removed again. It may have been another name of any
-/// file, and a write through it is reported nowhere else. A name that is moved within the watched folders is still to
-/// be seen.
+/// Records names that appear, and returns whether one of them was removed again. It may have been another hard link of
+/// any file, and a write through it is reported nowhere else. A name that is moved within the watched folders is still
+/// visible.
 fn passes(came: &mut HashSet<(i32, Box<[u8]>)>, moved: &mut HashSet<u32>, event: &Event<'_>) -> bool {
     let Some(name) = event.file_name().map(std::ffi::CStr::to_bytes) else { return false };
     if StagingName::is_staging(name) {

@@ -1,6 +1,6 @@
-//! Whether git's own files may be read at all: regular files of a plausible size, and only for a limited time. A folder
-//! is not trusted: a FIFO or a link to an endless device in git's own folder would block the reader (number 24). The
-//! time limit also covers a file that is replaced while it is read.
+//! Checks that git's own files can be read safely: regular files of a plausible size, and only for a limited time. A folder
+//! is not trusted: a FIFO or a link to an endless device in git's own folder would block the reader (number 24). The time
+//! limit also covers a file that is replaced during the reading.
 
 use std::fs;
 use std::io::Read as _;
@@ -13,26 +13,26 @@ use std::time::Duration;
 use gix::bstr::ByteSlice as _;
 use rustix::fs::{Mode, OFlags};
 
-/// How long git's own files may take to be read. Cold ones of a huge repository on a slow disk take a second or two.
+/// The time limit for reading git's own files. Uncached files of a huge repository on a slow disk take a second or two.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// With so many readers that never came back, nothing is read any more.
+/// The most blocked readers; beyond that, nothing is read any more.
 const MOST_STUCK: usize = 4;
 
-/// Readers that have not come back in time, of any folder.
+/// The number of readers that exceeded the time limit, in any folder.
 static STUCK: AtomicUsize = AtomicUsize::new(0);
 
-/// So many bytes of a file that holds one line are read.
+/// The most bytes of a file with one line.
 const LINE: u64 = 8 << 10;
 const CONFIG: u64 = 1 << 20;
 const REFS: u64 = 256 << 20;
 const INDEX: u64 = 2 << 30;
 
-/// How deep folders of refs are, and how many files are in them.
+/// The deepest folders of refs, and the most files in them.
 const DEPTH: usize = 32;
 const MOST_REFS: usize = 500_000;
 
-/// Reads in a thread of its own; nothing, when that takes longer than this.
+/// Reads in a thread of its own; `None` after the time limit.
 pub(super) fn in_time<T: Send + 'static>(
     patience: Duration,
     read: impl FnOnce() -> T + Send + 'static,
@@ -55,7 +55,7 @@ pub(super) fn in_time<T: Send + 'static>(
     read
 }
 
-/// The bytes of a regular file that is no longer than this. What is no such file is never waited for.
+/// The bytes of a regular file up to this size. Never waits for any other kind of file.
 pub(super) fn bytes(path: &Path, most: u64) -> Option<Vec<u8>> {
     let opening = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = fs::File::from(rustix::fs::open(path, opening, Mode::empty()).ok()?);
@@ -68,7 +68,7 @@ pub(super) fn bytes(path: &Path, most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether all that is read to find the repository of a folder, and where its HEAD, refs and index are, is as git makes it.
+/// Whether all files for finding the repository of a folder, its HEAD, refs and index are of the kinds that git creates.
 pub(super) fn is_sound(folder: &Path) -> bool {
     for folder in folder.ancestors() {
         let own = folder.join(".git");
@@ -76,7 +76,7 @@ pub(super) fn is_sound(folder: &Path) -> bool {
             Ok(found) if found.is_dir() => return is_sound_repository(&own),
             Ok(_) => return named_in(&own, folder).is_some_and(|place| is_sound_repository(&place)),
             Err(_) if fs::symlink_metadata(&own).is_ok() => return false,
-            // It may be a repository itself.
+            // It may be a bare repository.
             Err(_) if !is_file(&folder.join("HEAD"), REFS) => return false,
             Err(_) => {}
         }
@@ -84,7 +84,7 @@ pub(super) fn is_sound(folder: &Path) -> bool {
     true
 }
 
-/// The same of a repository, or of what a worktree has of one.
+/// The same for a repository, or for a worktree's part of one.
 fn is_sound_repository(place: &Path) -> bool {
     let common = place.join("commondir");
     let common = match fs::symlink_metadata(&common) {
@@ -116,7 +116,7 @@ fn has_sound_worktrees(place: &Path) -> bool {
     })
 }
 
-/// Whether what is there is a regular file of such a size, links followed. Nothing is none that could hold anybody up.
+/// Whether it is a regular file up to this size, following links. A missing file is accepted: it cannot block.
 fn is_file(path: &Path, most: u64) -> bool {
     match fs::metadata(path) {
         Ok(found) => found.is_file() && found.len() <= most,
@@ -139,14 +139,14 @@ fn has_only_files(folder: &Path, depth: usize, seen: &mut usize) -> bool {
     })
 }
 
-/// The folder that a file names, from this one on.
+/// The folder that a file names, relative to this one.
 fn named_in(file: &Path, from: &Path) -> Option<PathBuf> {
     let text = bytes(file, LINE)?;
     let name = text.strip_prefix(b"gitdir: ").unwrap_or(&text);
     Some(from.join(name.trim_end().to_path().ok()?))
 }
 
-/// Whether all objects of a repository are files: what a commit has is read from them.
+/// Whether all objects of a repository are regular files: commits are read from them.
 pub(super) fn has_sound_objects(place: &Path) -> bool {
     let Ok(folders) = fs::read_dir(place) else { return true };
     folders.flatten().all(|folder| {

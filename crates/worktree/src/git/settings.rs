@@ -1,14 +1,14 @@
-//! What git's settings name: more settings, and programs that git runs or files that it reads elsewhere. Must never
-//! read anything itself.
+//! What git's settings name: included settings, programs that git runs, and files elsewhere that it reads. Must
+//! never read anything itself.
 
 use std::path::{Path, PathBuf};
 
 use gix::bstr::{BString, ByteSlice as _};
 
-/// What settings name, as they stand; whether git reads it depends on more.
+/// The names in settings; whether git uses them depends on more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedBySettings {
-    /// Further settings, whatever the condition is.
+    /// Included settings, whatever their condition is.
     pub settings: Vec<PathBuf>,
     /// Folders of hooks.
     pub hooks: Vec<PathBuf>,
@@ -17,7 +17,7 @@ pub struct NamedBySettings {
 }
 
 impl NamedBySettings {
-    /// What is in a file of settings of a worktree. Of what git can't read either there is nothing.
+    /// The names in a settings file of a worktree. Empty if git could not read it either.
     pub fn of(file: &Path, text: &[u8], worktree: &Path, home: Option<&Path>) -> Self {
         let meta = gix::config::file::Metadata::api();
         let Ok(config) = gix::config::File::from_bytes_no_includes(text, meta, Default::default()) else {

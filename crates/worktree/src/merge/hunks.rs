@@ -1,20 +1,20 @@
-//! A change cut into hunks, as people see them, each of which can be done alone (case 37). It never makes a text whose every
-//! line isn't of one of the two.
+//! Splits a change into hunks for people, each of which can be applied alone (case 37). Every line of a result comes from
+//! one of the two texts.
 
 use std::ops::Range;
 
 use super::lines::{Change, Place, Texts, indexes};
 
-/// How many unchanged lines are shown around a change; changes with up to twice as many between them are one hunk.
+/// The number of unchanged lines around a change; changes with up to twice as many lines between them are one hunk.
 const CONTEXT: usize = 3;
 
-/// What changed between two texts.
+/// The changes between two texts.
 pub struct Hunks<'a> {
     texts: Texts<'a, 2>,
     hunks: Vec<Hunk>,
 }
 
-/// Changes that are near each other, with the lines around them.
+/// Neighbouring changes with the lines around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
     /// Its number, from 1.
@@ -38,8 +38,8 @@ pub enum Line<'a> {
 }
 
 impl<'a> Hunks<'a> {
-    /// The hunks that lead from one text to another. `None` when one of them is no text, or when
-    /// they are too large, or too different in too many lines, to be compared (see [`merge_texts`](super::merge_texts)).
+    /// The hunks from one text to another. `None` if one of them is no text, or if they are too large, or differ in too many
+    /// lines, to compare (see [`merge_texts`](super::merge_texts)).
     pub fn between(before: &'a [u8], after: &'a [u8]) -> Option<Self> {
         let texts = Texts::new([before, after])?;
         let mut hunks: Vec<Hunk> = Vec::new();
@@ -81,7 +81,7 @@ impl<'a> Hunks<'a> {
         lines
     }
 
-    /// The text before with only the hunks of these numbers in it. `None` when there is no hunk of such a number.
+    /// The text before with only the hunks with these numbers applied. `None` if a number does not exist.
     pub fn only(&self, numbers: &[usize]) -> Option<Vec<u8>> {
         if !numbers.iter().all(|number| (1..=self.hunks.len()).contains(number)) {
             return None;
@@ -98,7 +98,7 @@ impl<'a> Hunks<'a> {
         Some(text)
     }
 
-    /// How many lines these hunks add and remove.
+    /// The number of lines that these hunks add and remove.
     pub(super) fn counts(hunks: &[Hunk]) -> (usize, usize) {
         let changes = || hunks.iter().flat_map(|hunk| &hunk.changes);
         (changes().map(|change| change.after.len()).sum(), changes().map(|change| change.before.len()).sum())
@@ -106,12 +106,12 @@ impl<'a> Hunks<'a> {
 }
 
 impl Hunk {
-    /// Where its last change ends in the text before.
+    /// The end of its last change in the text before.
     fn changed_until(&self) -> usize {
         self.changes.last().map_or(0, |change| indexes(&change.before).end)
     }
 
-    /// Finds its lines, with the unchanged ones around; the text before has this many.
+    /// Sets its lines, with the unchanged ones around; the text before has this many lines.
     fn measure(&mut self, lines: usize) {
         let (first, last) = (&self.changes[0], &self.changes[self.changes.len() - 1]);
         let above = indexes(&first.before).start.min(CONTEXT);

@@ -1,5 +1,5 @@
-//! Texts as lines, and the changes that lead from one to another. Bytes are bytes: any encoding without a zero byte, any
-//! line ends, mixed or missing; a line is compared with its end. Never more work than the bounds allow.
+//! Texts as lines, and the changes between them. Texts are bytes: any encoding without a zero byte, any line ends, mixed
+//! or missing; a line includes its end. Must never do more work than the limits allow.
 
 use std::ops::Range;
 
@@ -8,41 +8,41 @@ use gix_imara_diff::{Algorithm, Hunk, IndentHeuristic, IndentLevel, Interner, No
 /// The largest text that is compared, in bytes.
 pub const MAX_TEXT: usize = 16 << 20;
 
-/// The most lines that a text may have.
+/// The most lines of a text.
 const MAX_LINES: usize = 1 << 20;
 
-/// The most lines between the first and the last difference. What hostile texts cost grows with its power of 1.5: noise
-/// of few different lines takes about two seconds here without optimisation, and minutes at [`MAX_LINES`].
+/// The most lines between the first and the last difference. The cost of hostile texts grows with its power of 1.5:
+/// noise of few different lines takes about two seconds here without optimisation, and minutes at [`MAX_LINES`].
 const MAX_SPREAD: usize = 100_000;
 
-/// Lines of a text that others replace.
+/// Lines of a text that are replaced by others.
 pub(super) type Change = Hunk;
 
-/// Where a change that could stand in several places is put.
+/// The position of a change that could be in several places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// As far down as it goes: what git merges by.
+    /// As far down as possible: for merges, as in git.
     Lowest,
-    /// Where the indentation says that a block begins: what people read.
+    /// At the beginning of a block by its indentation: for people.
     Readable,
 }
 
-/// Texts cut into lines, the same line the same token in all of them.
+/// Texts split into lines; equal lines have equal tokens in all of them.
 pub(super) struct Texts<'a, const N: usize> {
     lines: Interner<&'a [u8]>,
     texts: [Text<'a>; N],
 }
 
-/// A text cut into lines.
+/// A text split into lines.
 pub(super) struct Text<'a> {
     bytes: &'a [u8],
     tokens: Vec<Token>,
-    /// Where each line ends.
+    /// The end of each line.
     ends: Vec<usize>,
 }
 
 impl<'a, const N: usize> Texts<'a, N> {
-    /// `None` when one of them is no text, or too large a one.
+    /// `None` if one of them is no text, or too large.
     pub(super) fn new(texts: [&'a [u8]; N]) -> Option<Self> {
         if !texts.iter().all(|bytes| is_text(bytes)) {
             return None;
@@ -57,8 +57,8 @@ impl<'a, const N: usize> Texts<'a, N> {
         &self.texts[number]
     }
 
-    /// The changes that lead from one of them to another, in order; two of them never touch. `None` when they are spread
-    /// over too many lines.
+    /// The changes from one of them to another, in order; two of them never touch. `None` if they are spread over too
+    /// many lines.
     pub(super) fn changes(&self, from: usize, to: usize, place: Place) -> Option<Vec<Change>> {
         let (before, after) = (&self.texts[from].tokens, &self.texts[to].tokens);
         if spread(before, after) > MAX_SPREAD {
@@ -77,14 +77,14 @@ impl<'a, const N: usize> Texts<'a, N> {
     }
 }
 
-/// How many lines there are between the first and the last difference, in the longer text; none where lines were only
-/// added, or only removed.
+/// The number of lines between the first and the last difference, in the longer text; 0 if lines were only added, or
+/// only removed.
 fn spread(before: &[Token], after: &[Token]) -> usize {
     let above = before.iter().zip(after).take_while(|(before, after)| before == after).count();
     let (before, after) = (&before[above..], &after[above..]);
     let pairs = before.iter().rev().zip(after.iter().rev());
     let below = pairs.take_while(|(before, after)| before == after).count();
-    // Where one side has nothing there is nothing to compare.
+    // If one side is empty there is nothing to compare.
     let rest = [before.len() - below, after.len() - below];
     if rest.contains(&0) { 0 } else { rest[0].max(rest[1]) }
 }
@@ -92,7 +92,7 @@ fn spread(before: &[Token], after: &[Token]) -> usize {
 impl<'a> Text<'a> {
     fn new(bytes: &'a [u8], lines: &mut Interner<&'a [u8]>) -> Self {
         let (mut tokens, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
-        // One line over the bound is enough to see that it is crossed.
+        // One line beyond the limit is enough to detect that it is exceeded.
         for line in bytes.split_inclusive(|byte| *byte == b'\n').take(MAX_LINES + 1) {
             end += line.len();
             tokens.push(lines.intern(line));
@@ -101,20 +101,20 @@ impl<'a> Text<'a> {
         Self { bytes, tokens, ends }
     }
 
-    /// How many lines it has.
+    /// The number of its lines.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The bytes of some of its lines.
+    /// The bytes of a range of its lines.
     pub(super) fn lines(&self, range: Range<usize>) -> &'a [u8] {
         let start = |line: usize| line.checked_sub(1).map_or(0, |line| self.ends[line]);
         &self.bytes[start(range.start)..start(range.end)]
     }
 }
 
-/// Whether these bytes are compared line by line: no zero byte in them (git looks at the first 8,000 bytes only), and
-/// not too many.
+/// Whether these bytes are compared line by line: without a zero byte (git checks only the first 8,000 bytes), and not
+/// too many.
 pub(super) fn is_text(bytes: &[u8]) -> bool {
     bytes.len() <= MAX_TEXT && !bytes.contains(&0)
 }

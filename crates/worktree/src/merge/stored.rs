@@ -1,4 +1,4 @@
-//! Merges and diffs of what the object store holds, by hash. It changes no object; merged texts are put beside them.
+//! Merges and diffs of stored objects, by hash. It changes no object; merged texts are stored as new ones.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::unified::{Diff, Side, unified};
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
 
-/// Merges files of an object store, for the pure plans of core. An object that can't be read or kept makes the merge
-/// `None`, like a conflict, and gives no hunks. So a caller must check the error before it uses a plan.
+/// Merges objects for the pure plans of core. An object that cannot be read or stored makes the merge `None`, like a
+/// conflict, and gives no hunks. So a caller must check the error before it uses a plan.
 pub struct StoredMerges {
     objects: Arc<dyn Objects>,
     error: Option<WorktreeError>,
@@ -24,7 +24,7 @@ impl StoredMerges {
         Self { objects, error: None }
     }
 
-    /// The first error since this was last asked.
+    /// The first error since the last call.
     #[must_use = "a plan made over an error shows conflicts that are none"]
     pub fn take_error(&mut self) -> Option<WorktreeError> {
         self.error.take()
@@ -65,7 +65,7 @@ impl StoredMerges {
         let Some(all) = Hunks::between(&before, &after) else { return Ok(Err(NoSuchHunks::NoText)) };
         let numbers: Vec<usize> = hunks.iter().map(|number| *number as usize).collect();
         let Some(part) = all.only(&numbers) else {
-            // There are fewer than lines, which are bounded.
+            // There are fewer than lines, which are limited.
             return Ok(Err(NoSuchHunks::Only(u32::try_from(all.list().len()).unwrap_or(u32::MAX))));
         };
         Ok(Ok((self.objects.put(&part)?, part.len() as u64)))
@@ -122,7 +122,8 @@ impl MergeBytes for StoredMerges {
     }
 }
 
-/// How two versions of a path differ, their bytes read from a store. What is too large to be compared isn't read.
+/// The diff of two versions of a path, with their bytes from a store. Bytes that are too large to compare are not
+/// read.
 pub fn diff(
     objects: &dyn Objects,
     before: (&FilePath, Option<&Record>),

@@ -1,4 +1,4 @@
-//! Three texts become one. Clean or not at all: it never guesses, and never leaves conflict markers.
+//! Merges three texts to one, cleanly or not at all: it must never guess, and never leave conflict markers.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ const BASE: usize = 0;
 const OURS: usize = 1;
 const THEIRS: usize = 2;
 
-/// The text that holds what `ours` and `theirs` each changed in `base`. It is `None` in three cases. Both changed the
-/// same place differently (case 17). One of them is no text (a zero byte) or too large. A side's changes are spread
-/// over more than 100,000 lines. Too large is more than [`MAX_TEXT`](super::MAX_TEXT) bytes or a million lines.
+/// The text with the changes of both `ours` and `theirs` to `base`. It is `None` in three cases. Both changed the same place
+/// differently (case 17). One of them is no text (a zero byte) or too large. A side's changes are spread over more than 100,000
+/// lines. Too large is more than [`MAX_TEXT`](super::MAX_TEXT) bytes or a million lines.
 ///
-/// As in git, changes that touch without a line between them are the same place, and are taken only when both sides made
-/// the same of it. When one side changed nothing the answer is the other, whatever the bytes.
+/// As in git, changes that touch without a line between them are in the same place, and are merged only if both sides are equal
+/// there. If one side changed nothing, the result is the other, whatever the bytes are.
 pub fn merge_texts(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     if ours == base || ours == theirs {
         return Some(theirs.to_vec());
@@ -44,11 +44,11 @@ pub fn merge_texts(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     Some(merged)
 }
 
-/// The text that holds all of `ours`, and what `theirs` changed in lines of `base` that `ours` left as they were. The merge goes as
-/// far as it can, line by line. `None` when one of them is no text, or as [`merge_texts`] is.
+/// The text with all of `ours`, and the changes of `theirs` to lines of `base` that `ours` did not change. It merges as far as
+/// possible, line by line. `None` if one of them is no text, or as for [`merge_texts`].
 ///
-/// Changes that only touch are two places here. Where both changed some lines of a change, its other lines go. What `theirs` has
-/// for them comes only when it has as many lines, as it can't be told otherwise which of them belongs to which.
+/// Changes that only touch are in two places here. If both changed some lines of a change, its other lines are removed. The lines
+/// of `theirs` replace them only if their number is equal, because otherwise it is not known which belongs to which.
 pub fn merge_texts_over(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     let texts = Texts::new([base, ours, theirs])?;
     let (ours_changes, theirs_changes) =
@@ -60,7 +60,7 @@ pub fn merge_texts_over(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u
     let mut pieces: Vec<(Range<usize>, &[u8])> = Vec::new();
     for change in &theirs_changes {
         let (lines, by) = (indexes(&change.before), indexes(&change.after));
-        // What ends above this change lies above all that follow, too.
+        // A change that ends above this one also ends above all that follow.
         while let Some((_, below)) =
             rest.split_first().filter(|(first, _)| indexes(&first.before).end < lines.start)
         {
@@ -86,7 +86,7 @@ pub fn merge_texts_over(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u
     let of_ours =
         ours_changes.iter().map(|change| (indexes(&change.before), ours.lines(indexes(&change.after))));
     pieces.extend(of_ours);
-    // Lines that are only added come before those that take the place of what stands there.
+    // Added lines come before those that replace the existing ones.
     pieces.sort_by_key(|(lines, _)| (lines.start, lines.end));
     for (lines, with) in pieces {
         merged.extend_from_slice(texts.text(BASE).lines(done..lines.start));
@@ -97,8 +97,8 @@ pub fn merge_texts_over(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u
     Some(merged)
 }
 
-/// The text that is `theirs` without the lines that it only added to `base` in a place that `ours` changed too: those that
-/// [`merge_texts_over`] leaves out. `None` when one of them is no text, or as [`merge_texts`] is.
+/// The text of `theirs` without the lines that it only added to `base` in a place that `ours` changed too: those that
+/// [`merge_texts_over`] leaves out. `None` if one of them is no text, or as for [`merge_texts`].
 pub(super) fn text_beside(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     let texts = Texts::new([base, ours, theirs])?;
     let (ours, changes) =
@@ -124,8 +124,8 @@ pub(super) fn text_beside(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec
     Some(text)
 }
 
-/// Whether two changes of the same text can't both be done: they share a line, one adds lines within the other, or both add lines in
-/// one place.
+/// Whether two changes of the same text exclude each other: they share a line, one adds lines within the other, or both add lines
+/// in one place.
 fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     let within =
         |point: &Range<usize>, range: &Range<usize>| range.start < point.start && point.start < range.end;
@@ -137,15 +137,15 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     }
 }
 
-/// What one side changed, from some line on.
+/// The changes of one side, from some line on.
 struct Side<'a> {
     rest: &'a [Change],
-    /// How many lines it has more than the base so far.
+    /// The number of lines that it has more than the base so far.
     offset: isize,
 }
 
 impl Side<'_> {
-    /// Takes the changes that begin in a place of the base, or right after it, and makes the place hold them. Says whether
+    /// Takes the changes that begin in a place of the base, or right after it, and extends the place by them. Returns whether
     /// there were any.
     fn take(&mut self, place: &mut Range<usize>) -> bool {
         let before = self.rest.len();
@@ -162,10 +162,10 @@ impl Side<'_> {
     }
 }
 
-/// Lines of the base that are changed, with everything that touches them.
+/// Changed lines of the base, with everything that touches them.
 struct Changed {
     base: Range<usize>,
-    /// The lines that each side has there; `None` when it changed nothing.
+    /// The lines of each side there; `None` if it changed nothing.
     sides: [Option<Range<usize>>; 2],
 }
 

@@ -1,6 +1,6 @@
-//! Two versions of a path as a diff, for people and for programs: text as a unified diff that `patch` and `git apply`
-//! understand, everything else as remarks. File contents are passed through as they are: a caller that prints them on a
-//! terminal escapes them first.
+//! A diff of two versions of a path, for people and for programs: text as a unified diff for `patch` and `git apply`,
+//! everything else as remarks. File contents are unchanged: a caller that prints them on a terminal must escape them
+//! first.
 
 use std::fmt;
 
@@ -18,53 +18,54 @@ pub const MAX_SHOWN: usize = 1 << 20;
 pub struct Side<'a> {
     /// Its path.
     pub path: &'a FilePath,
-    /// What is there; `None`: nothing.
+    /// Its record; `None` if it is absent.
     pub record: Option<&'a Record>,
-    /// The bytes, of a file; `None` when it is none, or larger than [`MAX_TEXT`](super::MAX_TEXT) and therefore not read.
+    /// The bytes of a file; `None` for other kinds, or if it is larger than [`MAX_TEXT`](super::MAX_TEXT) and was not
+    /// read.
     pub bytes: Option<&'a [u8]>,
 }
 
-/// How two versions differ.
+/// The difference of two versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// Remarks in words, in this order.
+    /// Remarks, in this order.
     pub remarks: Vec<Remark>,
-    /// How many lines; `None` where they aren't counted: no texts, or too large to be compared.
+    /// The number of lines; `None` if they are not counted: no text, or too large to compare.
     pub counts: Option<LineCounts>,
-    /// How many hunks there are, shown or not; none where they aren't counted.
+    /// The number of hunks, shown or not; 0 if they are not counted.
     pub hunks: usize,
-    /// The unified diff, with the paths above it; empty when no line differs, or when it can't be shown.
+    /// The unified diff with its paths; empty if no line differs, or if it cannot be shown.
     pub text: Vec<u8>,
 }
 
-/// How many lines a diff adds and removes.
+/// The number of lines that a diff adds and removes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineCounts {
-    /// In the version after only.
+    /// Only in the version after.
     pub added: usize,
-    /// In the version before only.
+    /// Only in the version before.
     pub removed: usize,
 }
 
-/// What a diff says in words. `Display` gives the words.
+/// A remark of a diff. `Display` gives its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// It is there only after.
+    /// It exists only after.
     Made(Record),
-    /// It is there only before.
+    /// It exists only before.
     Removed(Record),
-    /// It has another name after.
+    /// It was renamed.
     Renamed {
         /// The old name.
         before: FilePath,
         /// The new name.
         after: FilePath,
     },
-    /// It is of another kind after.
+    /// Its kind changed.
     Kind {
-        /// What it was.
+        /// The old version.
         before: Record,
-        /// What it is.
+        /// The new version.
         after: Record,
     },
     /// Its permission bits changed.
@@ -74,30 +75,30 @@ pub enum Remark {
         /// The new ones.
         after: u16,
     },
-    /// The link points elsewhere.
+    /// The link's target changed.
     Target {
-        /// Where it pointed.
+        /// The old target.
         before: Vec<u8>,
-        /// Where it points.
+        /// The new target.
         after: Vec<u8>,
     },
-    /// The bytes differ, and are no text.
+    /// The bytes differ, and are not text.
     Binary {
-        /// How many there were; `None`: there was no file.
+        /// The old size; `None` if there was no file.
         before: Option<u64>,
-        /// How many there are; `None`: there is no file.
+        /// The new size; `None` if there is no file.
         after: Option<u64>,
     },
-    /// The bytes differ, and there are too many of them, or too many lines, to be compared or shown.
+    /// The bytes differ, and are too many, or have too many lines, to compare or show.
     TooLarge {
-        /// How many bytes there were; `None`: there was no file.
+        /// The old size; `None` if there was no file.
         before: Option<u64>,
-        /// How many there are; `None`: there is no file.
+        /// The new size; `None` if there is no file.
         after: Option<u64>,
     },
 }
 
-/// How two versions differ. The work is bounded: a remark names what is too large to be compared or shown.
+/// The diff of two versions. The work is limited: a remark names what is too large to compare or show.
 pub fn unified(before: Side<'_>, after: Side<'_>, shown: &DiffHunks) -> Diff {
     let mut diff = Diff { remarks: remarks(before, after), ..Diff::default() };
     if same_bytes(before.record, after.record) {
@@ -130,7 +131,7 @@ pub fn unified(before: Side<'_>, after: Side<'_>, shown: &DiffHunks) -> Diff {
 }
 
 impl Diff {
-    /// The words, each in a line of its own, and then the unified diff.
+    /// The remarks, one on each line, and then the unified diff.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for remark in &self.remarks {
@@ -141,7 +142,7 @@ impl Diff {
     }
 }
 
-/// What is to be said of two versions, their bytes apart.
+/// The remarks about two versions, without their bytes.
 fn remarks(before: Side<'_>, after: Side<'_>) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if before.path != after.path && before.record.is_some() && after.record.is_some() {
@@ -169,7 +170,7 @@ fn remarks(before: Side<'_>, after: Side<'_>) -> Vec<Remark> {
     remarks
 }
 
-/// Whether no file's bytes differ between them.
+/// Whether the bytes of a file are equal in both.
 fn same_bytes(before: Option<&Record>, after: Option<&Record>) -> bool {
     before.and_then(Record::hash) == after.and_then(Record::hash)
 }
@@ -182,12 +183,12 @@ fn size(record: Option<&Record>) -> Option<u64> {
     }
 }
 
-/// The bytes to compare: none where there is no file, `None` where they weren't read.
+/// The bytes to compare: empty without a file, `None` if they were not read.
 fn content<'a>(side: Side<'a>) -> Option<&'a [u8]> {
     if size(side.record).is_some() { side.bytes } else { Some(b"") }
 }
 
-/// The hunks that are shown. What is not done moves none of the lines below it.
+/// The hunks to show. A hunk that is left out does not move the lines below it.
 fn listed(hunks: &Hunks<'_>, shown: &DiffHunks) -> Vec<Hunk> {
     let DiffHunks::Only(numbers) = shown else {
         return hunks.list().to_vec();
@@ -208,7 +209,7 @@ fn listed(hunks: &Hunks<'_>, shown: &DiffHunks) -> Vec<Hunk> {
     listed
 }
 
-/// The unified diff, unless it is too long to be shown.
+/// The unified diff, unless it is too long to show.
 fn text(
     before: Side<'_>,
     after: Side<'_>,
@@ -251,7 +252,7 @@ fn push_lines(text: &mut Vec<u8>, hunk: &Hunk, hunks: &Hunks<'_>) {
     }
 }
 
-/// The line that names a version. A name that could be taken for something else is quoted, as git does it.
+/// The line with the name of a version. An ambiguous name is quoted as in git.
 fn name(sign: &[u8], prefix: &[u8], side: Side<'_>) -> Vec<u8> {
     let path = side.path.as_bytes();
     let special = |byte: &u8| byte.is_ascii_control() || matches!(byte, b'"' | b'\\');
@@ -263,7 +264,7 @@ fn name(sign: &[u8], prefix: &[u8], side: Side<'_>) -> Vec<u8> {
     [sign, &path, b"\n"].concat()
 }
 
-/// A name with what is special in it escaped as in C.
+/// A name with special characters escaped as in C.
 fn quoted(path: &[u8]) -> Vec<u8> {
     let mut quoted = Vec::new();
     for byte in path {
@@ -276,7 +277,8 @@ fn quoted(path: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// A range of lines as a unified diff writes it: the first line from 1 and how many; for none, the line before it.
+/// A range of lines in the form of a unified diff: the first line from 1 and the number; for an empty range, the line
+/// before it.
 fn range(lines: &std::ops::Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
@@ -315,7 +317,7 @@ impl fmt::Display for Words<'_> {
     }
 }
 
-/// Where a link points, in quotes: it may hold anything.
+/// A link's target in quotes: it may contain any bytes.
 struct Target<'a>(&'a [u8]);
 
 impl fmt::Display for Target<'_> {
@@ -324,7 +326,7 @@ impl fmt::Display for Target<'_> {
     }
 }
 
-/// Lengths before and after, where there was or is a file.
+/// The sizes before and after, if there was or is a file.
 struct Sizes(Option<u64>, Option<u64>);
 
 impl fmt::Display for Sizes {

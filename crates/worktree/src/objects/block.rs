@@ -1,5 +1,5 @@
-//! A block: several objects, compressed together, framed so that half a block is known for one. It knows bytes only,
-//! never a file's name. Its format is pinned by a golden test.
+//! A block: several objects, compressed together, framed so that an incomplete block is detected. It must know only bytes, never
+//! a file's name. Its format is pinned by a golden test.
 //!
 //! ```text
 //! magic 4 | method 1, kind 1, zero 2 | count 4 | raw 4 | stored 4 | check of the payload 8 | check of all before and the names 8
@@ -15,13 +15,13 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::kind::Kind;
 
-/// The largest object that is taken, in bytes.
+/// The largest object that is accepted, in bytes.
 pub(super) const LARGEST: usize = 1 << 30;
-/// No block holds more objects, so that looking through its names is quick.
+/// The most objects in a block, so that searching its names is fast.
 pub(super) const MOST: usize = 4096;
-/// What every block begins with.
+/// The first bytes of every block.
 pub(super) const MAGIC: [u8; 4] = *b"RtBk";
-/// The bytes of a head, before the names.
+/// The size of a head, before the names.
 pub(super) const HEAD: usize = 36;
 const NAME: usize = 36;
 /// Fast, and already much smaller than git's single objects, because small files are compressed together.
@@ -29,7 +29,7 @@ const LEVEL: i32 = 1;
 const RAW: u8 = 0;
 const ZSTD: u8 = 1;
 
-/// An entry of a block: an object, or what a large one is made of.
+/// An entry of a block: an object, or a part of a large one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) name: ContentHash,
@@ -37,7 +37,7 @@ pub(super) struct Entry {
     len: u32,
 }
 
-/// Entries, not compressed.
+/// Uncompressed entries.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) kind: Kind,
@@ -64,23 +64,23 @@ impl Block {
         &self.bytes[entry.start as usize..][..entry.len as usize]
     }
 
-    /// The bytes of an entry, as they are here.
+    /// The bytes of an entry, unverified.
     pub(super) fn find(&self, name: &ContentHash) -> Option<&[u8]> {
         self.entries.iter().find(|entry| entry.name == *name).map(|entry| self.bytes_of(entry))
     }
 
-    /// The same, if they are what its name says.
+    /// The same, if they match the name.
     pub(super) fn verified(&self, name: &ContentHash) -> Option<&[u8]> {
         self.find(name).filter(|bytes| self.kind.verifies(name, bytes))
     }
 
-    /// Whether nothing more belongs into it.
+    /// Whether the block is complete.
     pub(super) fn is_full(&self, block_bytes: usize) -> bool {
         self.bytes.len() >= block_bytes || self.entries.len() >= MOST
     }
 }
 
-/// What stands before a block's payload.
+/// The head before a block's payload.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) kind: Kind,
@@ -94,7 +94,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads a head; nothing, if this can't be one. It holds only once [`Head::names`] has been read with it.
+    /// Parses a head; `None` if this is none. It is valid only once [`Head::names`] has been read with it.
     pub(super) fn parse(bytes: &[u8; HEAD]) -> Option<Self> {
         let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let check = |at: usize| bytes.get(at..at + 8)?.try_into().ok();
@@ -112,22 +112,22 @@ impl Head {
         (possible && bytes[6..8] == [0; 2] && head.raw as usize <= 2 * LARGEST).then_some(head)
     }
 
-    /// How long the names are, in bytes.
+    /// The size of the names, in bytes.
     pub(super) fn names_len(&self) -> usize {
         self.count as usize * NAME
     }
 
-    /// How long the payload is, in bytes.
+    /// The size of the payload, in bytes.
     pub(super) fn stored(&self) -> usize {
         self.stored as usize
     }
 
-    /// How long the objects are together.
+    /// The size of all objects together.
     pub(super) fn raw(&self) -> usize {
         self.raw as usize
     }
 
-    /// How long the whole block is.
+    /// The size of the whole block.
     pub(super) fn len(&self) -> u64 {
         (HEAD + self.names_len() + self.stored()) as u64
     }
@@ -147,14 +147,14 @@ impl Head {
         (start == self.raw).then_some(entries)
     }
 
-    /// Whether this is the payload that was written.
+    /// Whether this is the original payload.
     pub(super) fn verifies(&self, payload: &[u8]) -> bool {
         check(&[payload]) == self.check
     }
 }
 
 impl Entry {
-    /// How long the object is.
+    /// The size of the object.
     pub(super) fn len(&self) -> usize {
         self.len as usize
     }
@@ -170,7 +170,7 @@ fn check(parts: &[&[u8]]) -> [u8; 8] {
     check
 }
 
-/// Packs and unpacks blocks; keeps the state of the compression, because making it again costs more than a small block.
+/// Packs and unpacks blocks; keeps the compression state, because creating it costs more than a small block.
 #[derive(Default)]
 pub(super) struct Codec {
     packers: Mutex<Vec<Compressor<'static>>>,
@@ -178,20 +178,20 @@ pub(super) struct Codec {
 }
 
 impl Codec {
-    /// A block as it is written.
+    /// A block in its written form.
     pub(super) fn pack(&self, block: &Block) -> std::io::Result<Vec<u8>> {
         let idle = self.packers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut packer = idle.map_or_else(|| Compressor::new(LEVEL), Ok)?;
         let packed = packer.compress(&block.bytes);
         self.packers.lock().unwrap_or_else(PoisonError::into_inner).push(packer);
         let packed = packed?;
-        // What can't be made at least a little smaller is read faster as it is.
+        // A payload that does not shrink is faster to read uncompressed.
         let small = packed.len() < block.bytes.len() - block.bytes.len() / 32;
         let (method, payload) = if small { (ZSTD, &packed) } else { (RAW, &block.bytes) };
         Ok(frame(block, method, payload))
     }
 
-    /// The objects of a block. Nothing, if the payload can't be one; what comes out is to be verified object by object.
+    /// The objects of a block. `None` if the payload is invalid; the result must be verified object by object.
     pub(super) fn unpack(&self, head: &Head, entries: Vec<Entry>, payload: Vec<u8>) -> Option<Block> {
         let bytes = if head.method == RAW {
             payload

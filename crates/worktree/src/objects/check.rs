@@ -1,4 +1,4 @@
-//! The check of a whole pack: every object that it says it has is read and verified. It mends nothing.
+//! The check of a whole pack: every object in its index is read and verified. It repairs nothing.
 
 use retake_core::ContentHash;
 
@@ -10,17 +10,17 @@ use super::segment::Segment;
 use super::{Names, Objects as _, locked};
 use crate::error::Result;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// How many objects are sound.
+    /// The number of sound objects.
     pub sound: usize,
-    /// Those that are not. Putting their bytes again heals them.
+    /// Damaged objects. Storing their bytes again repairs them.
     pub damaged: Vec<ContentHash>,
 }
 
 impl PackObjects {
-    /// Reads and verifies everything. `progress` gets how many bytes of how many have been read.
+    /// Reads and verifies everything. `progress` gets the bytes read so far, and the total.
     pub fn check(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Checked> {
         let _collecting = locked(&self.collecting);
         self.sync()?;
@@ -54,7 +54,7 @@ impl PackObjects {
         self.checked(sound, whole, &chunks.into_iter().collect())
     }
 
-    /// The same by objects: a list is no more than its chunks are. One of which a chunk was collected is there no more.
+    /// The same by objects: a list is sound only if its chunks are. A list whose chunk was collected is gone.
     fn checked(&self, mut sound: Names, mut damaged: Vec<ContentHash>, chunks: &Names) -> Result<Checked> {
         self.each_list(&mut |name, list| {
             let is_damaged = list.chunks.iter().any(|chunk| chunks.contains(chunk));
@@ -69,7 +69,7 @@ impl PackObjects {
     }
 
     fn check_block(&self, place: Place, segment: &Segment, sound: &mut Names) {
-        // What the system can't read is damaged as well.
+        // A block that the system cannot read counts as damaged.
         let Some(block) = unpack(&self.codec, segment, place.at).ok().flatten() else { return };
         for entry in &block.entries {
             let is_here = || locked(&self.state).index.get(&entry.name) == Some(&place);

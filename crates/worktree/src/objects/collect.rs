@@ -1,5 +1,5 @@
-//! Collection: a segment that holds mostly unreferenced objects is rewritten without them. The old one is removed only
-//! when everything of it that stays is on the disk elsewhere. A crash at any moment leaves an object twice, never lost.
+//! Collection: a segment with mostly unreferenced objects is rewritten without them. The old one must be removed only
+//! when everything of it that stays is durable elsewhere. A crash at any moment leaves an object twice, never lost.
 
 use std::io;
 use std::sync::Arc;
@@ -17,37 +17,37 @@ use super::segment::{Depth, Scan, Segment, sync_folder_of};
 use super::{Names, locked};
 use crate::error::{Result, WorktreeError};
 
-/// A segment is rewritten when less than this share of it is still needed, in hundredths.
+/// A segment is rewritten when less than this percentage of it is still needed.
 const NEEDED: u64 = 75;
 
-/// What a collection did.
+/// The result of a collection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Bytes of the segments that went.
+    /// The bytes of the removed segments.
     pub removed: u64,
-    /// Objects that stay, and were written again elsewhere.
+    /// The objects that were rewritten elsewhere.
     pub moved: usize,
-    /// Objects that are needed and can't be read. Their segments are left as they are.
+    /// Needed objects that cannot be read. Their segments are left unchanged.
     pub damaged: Vec<ContentHash>,
 }
 
-/// A segment to be rewritten.
+/// A segment to rewrite.
 pub(super) struct Candidate {
     number: u32,
     segment: Arc<Segment>,
     pub(super) len: u64,
     pub(super) needed: u64,
-    /// What is not needed; everything else in it is.
+    /// The entries that are not needed; everything else in it is.
     dead: Names,
-    /// How many of these are objects, not chunks.
+    /// The number of objects among these, without chunks.
     pub(super) objects: u64,
 }
 
-/// What is needed.
+/// The needed entries.
 pub(super) struct Needed<'a> {
-    /// Of the objects.
+    /// Decides for objects.
     live: &'a dyn Fn(&ContentHash) -> bool,
-    /// The chunks of those.
+    /// The chunks of needed objects.
     chunks: Names,
 }
 
@@ -57,7 +57,7 @@ impl Needed<'_> {
     }
 }
 
-/// What became of the objects of a segment.
+/// The result for the objects of a segment.
 #[derive(Default)]
 pub(super) struct Moved {
     pub(super) objects: usize,
@@ -65,10 +65,10 @@ pub(super) struct Moved {
 }
 
 impl PackObjects {
-    /// Frees what is not live. The guard must have been taken before the caller began to find out what is live: what
-    /// was put or found since then stays. `progress` gets how many bytes of how many have been gone through.
+    /// Removes what is not live. The guard must be taken before the caller begins to determine what is live: objects
+    /// that are stored or found since then stay. `progress` gets the bytes processed so far, and the total.
     ///
-    /// Needs room for what stays of one segment; those that need none go first.
+    /// It needs space for the remaining content of one segment; segments without any go first.
     pub fn collect(
         &self,
         guard: &Guard,
@@ -78,7 +78,7 @@ impl PackObjects {
         self.collect_until(&AtomicBool::new(false), guard, live, progress)
     }
 
-    /// The same, until somebody asks it to stop: then the segment that it is at is the last one.
+    /// The same, until it is asked to stop: then the current segment is the last one.
     pub fn collect_until(
         &self,
         stop: &AtomicBool,
@@ -89,7 +89,7 @@ impl PackObjects {
         assert!(guard.is_of(&self.kept), "BUG: the guard of a collection is of the pack that is collected");
         let _collecting = locked(&self.collecting);
         self.make_durable()?;
-        // A list that is put, or found, after this is kept by the guard, with each of its chunks.
+        // The guard keeps a list that is stored or found after this, with each of its chunks.
         let needed = self.needed(live)?;
         let mut candidates = Vec::new();
         for (number, segment) in self.segments() {
@@ -119,7 +119,7 @@ impl PackObjects {
         Ok(collected)
     }
 
-    /// What is needed, when `live` says which objects are.
+    /// The needed entries, when `live` decides about objects.
     pub(super) fn needed<'a>(&self, live: &'a dyn Fn(&ContentHash) -> bool) -> Result<Needed<'a>> {
         let mut chunks = Names::default();
         self.each_list(&mut |name, list| {
@@ -130,13 +130,13 @@ impl PackObjects {
         Ok(Needed { live, chunks })
     }
 
-    /// The segments there are, oldest first.
+    /// The existing segments, oldest first.
     pub(super) fn segments(&self) -> Vec<(u32, Arc<Segment>)> {
         let state = locked(&self.state);
         state.segments.iter().map(|(number, segment)| (*number, Arc::clone(segment))).collect()
     }
 
-    /// What a segment holds, whether it is still needed or not.
+    /// The content of a segment, needed or not.
     pub(super) fn scan(&self, number: u32, segment: &Segment) -> Result<Scan> {
         let end = locked(&self.writer).end_of(number);
         let end = end.map_or_else(|| segment.len(), Ok)?;
@@ -161,7 +161,7 @@ impl PackObjects {
             let mut needed = 0;
             for entry in &found.entries {
                 let is_here = locked(&self.state).index.get(&entry.name) == Some(&here);
-                // Not asked with a lock held: whoever answers may read from this pack.
+                // Not called with a lock held: the callback may read from this pack.
                 if is_here && needs.has(kind, &entry.name) {
                     needed += entry.len() as u64 + 1;
                 } else if is_here {
@@ -175,7 +175,7 @@ impl PackObjects {
         Ok(candidate)
     }
 
-    /// `copied` is called when what stays is on the disk elsewhere.
+    /// `copied` is called when the remaining content is durable elsewhere.
     fn rewrite(
         &self,
         candidate: &Candidate,
@@ -195,7 +195,7 @@ impl PackObjects {
             self.sync_written()?;
             copied();
             if !self.retire(*number, dead, &unreadable) {
-                // Something dead was put or asked for meanwhile, or something needed can't be read.
+                // A dead object was stored or requested meanwhile, or a needed one cannot be read.
                 let state = locked(&self.state);
                 let kept = locked(&self.kept);
                 let mut here = state.index.iter().filter(|(_, place)| place.segment == *number);
@@ -213,7 +213,7 @@ impl PackObjects {
         }
     }
 
-    /// Forgets a segment with what is dead in it, if nothing else is in it.
+    /// Forgets a segment with its dead entries, if it has no others.
     fn retire(&self, number: u32, dead: &Names, unreadable: &Names) -> bool {
         let mut state = locked(&self.state);
         let kept = locked(&self.kept);
@@ -229,14 +229,15 @@ impl PackObjects {
         true
     }
 
-    /// Removes the files of a segment that nothing points into any more.
+    /// Removes the files of a segment without any entries in the index.
     fn remove_files(&self, number: u32, segment: &Segment) -> Result<()> {
         remove(&index_path(&self.dir, number))?;
         remove(&segment.path)?;
         sync_folder_of(&segment.path).map_err(WorktreeError::io("sync the folder of", &segment.path))
     }
 
-    /// Copies out of a segment what stays and is nowhere newer. Each copy is verified; it counts once it is written.
+    /// Copies the needed entries of a segment that have no newer copy. Each copy is verified; it counts once it is
+    /// written.
     pub(super) fn relocate(
         &self,
         number: u32,
@@ -273,7 +274,7 @@ impl PackObjects {
         for copies in copies.iter().filter(|copies| !copies.entries.is_empty()) {
             self.append_copies(number, copies)?;
         }
-        // What the index has here and the segment doesn't list is damaged in its head.
+        // An entry in the index that the segment does not list is damaged in its head.
         let state = locked(&self.state);
         let here = state.index.iter().filter(|(_, place)| place.segment == number);
         let unlisted = here.map(|(name, _)| *name).filter(|name| stays(name) && !listed.contains(name));
@@ -283,7 +284,7 @@ impl PackObjects {
 
     fn append_copies(&self, number: u32, copies: &Block) -> Result<()> {
         self.append(copies, |state, name, place| {
-            // It may have been put anew meanwhile, because it was damaged.
+            // It may have been stored again meanwhile, because it was damaged.
             if state.index.get(name).is_some_and(|old| old.segment == number) {
                 state.index.insert(*name, place);
                 state.damaged.remove(name);
@@ -293,7 +294,7 @@ impl PackObjects {
 }
 
 impl super::pack::State {
-    /// Takes a segment, and all that is in it, out of the index.
+    /// Removes a segment with all its entries from the index.
     pub(super) fn forget(&mut self, number: u32) -> Vec<ContentHash> {
         let mut gone = Vec::new();
         self.index.retain(|name, place| {
@@ -311,7 +312,7 @@ impl super::pack::State {
     }
 }
 
-/// Removes a file that may be gone already.
+/// Removes a file, which may be missing already.
 pub(super) fn remove(path: &std::path::Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {

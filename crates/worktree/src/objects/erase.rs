@@ -1,5 +1,4 @@
-//! Erasure: the bytes of some objects are gone from the disk, for the operation of that name. The only place where
-//! bytes that were once kept are overwritten.
+//! Erasure of the bytes of objects from the disk, for the operation `erase`. The only place that overwrites stored bytes.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt as _;
@@ -15,28 +14,27 @@ use super::segment::sync_folder_of;
 use super::{Names, Objects as _, locked};
 use crate::error::{Result, WorktreeError};
 
-/// What an erasure did.
+/// The result of an erasure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Erased {
-    /// Segments that were rewritten, and overwritten.
+    /// The number of rewritten and overwritten segments.
     pub segments: usize,
-    /// Other objects in them that were damaged, so that nothing could be kept of them.
+    /// Other objects in them that were damaged and could not be kept.
     pub lost: Vec<ContentHash>,
 }
 
 impl PackObjects {
-    /// Erases these objects, wherever they are, also where only a superseded copy of them is. Every segment that holds
-    /// one, or that has damaged parts in which one could be, is rewritten without them. The old file is overwritten
-    /// with zeros, synced, and removed. An object that is put again from now on is a new one. After a failure, for
-    /// example of a full disk, the objects read as damaged, and the erasure has to be repeated.
+    /// Erases these objects and all older copies of them. Every segment with one, or with damaged parts that could contain one,
+    /// is rewritten without them. The old file is overwritten with zeros, synced, and removed. An object that is stored again
+    /// from now on is a new one. After a failure, such as a full disk, the objects count as damaged, and the erasure must be
+    /// repeated.
     ///
-    /// The chunks of a large object go with it, except those that another object shares. Chunks of no object go as well: nobody
-    /// can tell whose they were.
+    /// The chunks of a large object go with it, except those that another object shares. Chunks without an object go as well:
+    /// their origin is not known.
     ///
-    /// On a file system that writes in place (ext4, XFS without shared extents) the bytes are gone from the device as
-    /// the system sees it. Older copies can remain until they are reused. They can be on a file system that copies
-    /// when it writes (Btrfs, ZFS, APFS), or in a journal of data. They can also be in snapshots and backups, and in
-    /// the spare cells of a flash disk.
+    /// On a file system that writes in place (ext4, XFS without shared extents) the bytes are gone from the device as the
+    /// system sees it. Older copies can remain until their space is reused. They can be on a copy-on-write file system (Btrfs,
+    /// ZFS, APFS), in a data journal, in snapshots and backups, and in the spare cells of a flash disk.
     pub fn erase(&self, hashes: &[ContentHash], progress: &mut dyn FnMut(u64, u64)) -> Result<Erased> {
         let _collecting = locked(&self.collecting);
         let (mut doomed, before) = self.disown(&hashes.iter().copied().collect())?;
@@ -76,8 +74,8 @@ impl PackObjects {
         Ok(erased)
     }
 
-    /// From here on these objects, and the chunks that are no other object's, are not there: who puts one puts it into a
-    /// segment from the returned number on.
+    /// Removes these objects, and chunks that only they have, from the index. From here on, an object that is stored goes into
+    /// a segment from the returned number on.
     fn disown(&self, hashes: &Names) -> Result<(Doomed, u32)> {
         loop {
             self.sync()?;
@@ -89,7 +87,7 @@ impl PackObjects {
             let mut state = locked(&self.state);
             let places = state.index.iter().filter(|(name, place)| doomed.has(place.kind, name));
             let places: Vec<_> = places.map(|(name, place)| (*name, place.segment)).collect();
-            // Put since the sync, by another thread: it goes to the disk first, like what was there.
+            // Stored since the sync, by another thread: it is written to disk first, like the others.
             if state.lists != lists || places.iter().any(|(_, segment)| *segment == MEMORY) {
                 continue;
             }
@@ -99,7 +97,7 @@ impl PackObjects {
         }
     }
 
-    /// The chunks of all objects but these.
+    /// The chunks of all other objects.
     fn chunks_without(&self, hashes: &Names) -> Result<Names> {
         let mut shared = Names::default();
         self.each_list(&mut |name, list| {
@@ -111,9 +109,9 @@ impl PackObjects {
     }
 }
 
-/// What an erasure takes.
+/// The entries to erase.
 struct Doomed {
-    /// Objects, and what was found of their parts.
+    /// The objects, and their known parts.
     names: Names,
     /// The chunks that stay.
     shared: Names,
@@ -125,7 +123,7 @@ impl Doomed {
     }
 }
 
-/// Overwrites and removes a file. Its name says what is to happen to it, so that a crash doesn't leave it half done.
+/// Overwrites and removes a file. It is renamed first, so that recovery finishes this after a crash.
 pub(super) fn destroy(path: &Path) -> Result<()> {
     let file = OpenOptions::new().write(true).open(path).map_err(WorktreeError::io("open", path))?;
     let len = file.metadata().map_err(WorktreeError::io("read", path))?.len();

@@ -1,4 +1,4 @@
-//! The search through a pack for what holds some bytes, and what a collection would free. Neither changes anything.
+//! Searches a pack for objects that contain some bytes, and computes what a collection would free. Neither changes anything.
 
 use std::collections::HashMap;
 
@@ -10,21 +10,20 @@ use super::read::unpack;
 use super::{Names, Objects as _, locked};
 use crate::error::Result;
 
-/// What a pack holds, by need.
+/// The content of a pack, by need.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Bytes on the disk.
+    /// Bytes on disk.
     pub size: u64,
-    /// Those of them that nobody needs, about: what is compressed together is counted by its share.
+    /// The approximate unneeded part of them: entries that are compressed together are counted by their share.
     pub unneeded: u64,
-    /// Objects that nobody needs.
+    /// The number of unneeded objects.
     pub objects: u64,
 }
 
 impl PackObjects {
-    /// Every object that holds these bytes, also one that nothing names any more; and of objects that are gone the chunks that
-    /// may hold a part of them. `progress` gets how many segments of how
-    /// many have been read.
+    /// Every object that contains these bytes, including ones without a name any more; and chunks of removed objects that may
+    /// contain a part of them. `progress` gets the segments read so far, and the total.
     pub fn find(&self, bytes: &[u8], progress: &mut dyn FnMut(u64, u64)) -> Result<Vec<ContentHash>> {
         let _collecting = locked(&self.collecting);
         self.sync()?;
@@ -38,14 +37,14 @@ impl PackObjects {
             progress(done as u64, total);
             for block in self.scan(number, &segment)?.blocks {
                 let Ok(at) = u32::try_from(block.at) else { continue };
-                // What can't be unpacked holds nothing that anybody can read.
+                // A block that cannot be unpacked contains nothing readable.
                 let Some(block) = unpack(&self.codec, &segment, at).ok().flatten() else { continue };
                 for entry in &block.entries {
                     finder.look(block.kind, entry.name, block.bytes_of(entry));
                 }
             }
         }
-        // A text that is longer than a chunk can be in three of them.
+        // A text longer than a chunk can be in three of them.
         let smallest = self.sizes.chunk / 4;
         let holds = |bytes: Vec<u8>| bytes.windows(finder.text.len()).any(|window| window == finder.text);
         let (mut found, mut owned) = (finder.objects.clone(), Names::default());
@@ -65,7 +64,7 @@ impl PackObjects {
         Ok(found)
     }
 
-    /// What is needed and what is not, when `live` says what is.
+    /// The needed and the unneeded part, by `live`.
     pub fn survey(&self, live: &dyn Fn(&ContentHash) -> bool) -> Result<Survey> {
         let _collecting = locked(&self.collecting);
         self.sync()?;
@@ -79,19 +78,20 @@ impl PackObjects {
         Ok(survey)
     }
 
-    /// Whether an object is there, without keeping it from a collection.
+    /// Whether an object exists, without keeping it from a collection.
     pub fn has(&self, name: &ContentHash) -> bool {
         self.look(name, false)
     }
 }
 
-/// The search for a text in entries. Of chunks it remembers what of the text they may hold, as a text can lie over two of them.
+/// The search for a text in entries. It remembers which part of the text a chunk may contain, because a text can be split
+/// between two of them.
 struct Finder<'a> {
     text: &'a [u8],
     objects: Names,
-    /// Chunks that hold it whole.
+    /// Chunks that contain the whole text.
     chunks: Names,
-    /// How much of its beginning chunks end with, and of which length the rest is that chunks begin with.
+    /// The lengths of its beginning with which chunks end, and of its rest with which chunks begin.
     ends: HashMap<ContentHash, Vec<usize>>,
     begins: HashMap<ContentHash, Vec<usize>>,
 }
@@ -123,7 +123,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Whether an object of these chunks holds it.
+    /// Whether an object with these chunks contains it.
     fn is_in(&self, list: &List) -> bool {
         let over = |pair: &[ContentHash]| {
             let (ends, begins) = (self.ends.get(&pair[0]), self.begins.get(&pair[1]));
@@ -132,7 +132,7 @@ impl<'a> Finder<'a> {
         list.chunks.iter().any(|chunk| self.chunks.contains(chunk)) || list.chunks.windows(2).any(over)
     }
 
-    /// Chunks that hold it, or may hold a part of it.
+    /// Chunks that contain it, or may contain a part of it.
     fn suspects(&self) -> impl Iterator<Item = ContentHash> {
         self.chunks.iter().chain(self.ends.keys()).chain(self.begins.keys()).copied()
     }

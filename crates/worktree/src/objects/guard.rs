@@ -1,4 +1,4 @@
-//! What keeps a collection from taking what a capture is about to name.
+//! Protects objects that a capture is about to name from a collection.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +6,7 @@ use retake_core::ContentHash;
 
 use super::{Names, locked};
 
-/// What was put, or asked for and there, since the oldest guard was taken.
+/// Objects that were stored or found since the oldest guard was taken.
 #[derive(Default)]
 pub(super) struct Kept {
     guards: usize,
@@ -14,7 +14,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Remembers an object, if there is a guard to remember it for.
+    /// Remembers an object, if there is a guard.
     pub(super) fn touch(&mut self, name: &ContentHash) {
         if self.guards > 0 {
             self.names.insert(*name);
@@ -27,7 +27,8 @@ impl Kept {
     }
 }
 
-/// As long as it is there, no collection takes what was put, or found by `contains`, since it was made.
+/// While it lives, no collection removes objects that were stored, or found by `contains`, since it was
+/// made.
 #[must_use = "dropped at once it guards nothing"]
 pub struct Guard(Arc<Mutex<Kept>>);
 
@@ -37,7 +38,7 @@ impl Guard {
         Self(Arc::clone(kept))
     }
 
-    /// Whether it guards the pack that this belongs to.
+    /// Whether it belongs to this pack.
     pub(super) fn is_of(&self, kept: &Arc<Mutex<Kept>>) -> bool {
         Arc::ptr_eq(&self.0, kept)
     }

@@ -1,5 +1,5 @@
-//! Where each object is: in memory for all, and a file for each segment, so that opening reads no pack. A file that is
-//! missing or damaged is made again from its segment; it is never believed against it.
+//! The place of each object: in memory for all, and a file for each segment, so that opening reads no segment. A missing
+//! or damaged file is created again from its segment, which is always right.
 //!
 //! ```text
 //! magic 8 | version 4 | covered 8 | count 8 | count times (block's place 4 | kind 1 | hash 32) | BLAKE3 of all before 32
@@ -17,25 +17,25 @@ use super::kind::Kind;
 use crate::failpoint::failpoint;
 
 const MAGIC: [u8; 8] = *b"RetakeIx";
-/// One of another version is made again.
+/// A file of another version is created again.
 const VERSION: u32 = 2;
 const HEADER: usize = 28;
 const ENTRY: usize = 37;
 const CHECK: usize = 32;
 
-/// The number that stands for no segment: the block is still in memory, and `at` is its number there.
+/// The number for no segment: the block is still in memory, and `at` is its number there.
 pub(super) const MEMORY: u32 = u32::MAX;
 
-/// Where a block is. Ordered as it lies on the disk.
+/// The place of a block. Ordered as on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) segment: u32,
     pub(super) at: u32,
-    /// What the entry is.
+    /// The kind of the entry.
     pub(super) kind: Kind,
 }
 
-/// Hashes are already spread evenly.
+/// A trivial hasher: hashes are already evenly distributed.
 #[derive(Default)]
 pub(super) struct FirstBytes(u64);
 
@@ -53,18 +53,18 @@ impl Hasher for FirstBytes {
     }
 }
 
-/// The place of every entry, 44 bytes for each and the table's air.
+/// The place of every entry, 44 bytes each plus the table's free slots.
 pub(super) type Index = HashMap<ContentHash, Place, BuildHasherDefault<FirstBytes>>;
 
-/// What an index file says of its segment.
+/// The content of an index file.
 pub(super) struct Listed {
-    /// Up to where, in bytes of the segment.
+    /// The end of the covered part of the segment, in bytes.
     pub(super) covered: u64,
     /// The entries and their blocks.
     pub(super) entries: Vec<(u32, Kind, ContentHash)>,
 }
 
-/// Reads an index file. Nothing, if it is missing, damaged, of another version, or covers more than `len`.
+/// Reads an index file. `None` if it is missing, damaged, of another version, or covers more than `len`.
 pub(super) fn read(path: &Path, len: u64) -> Option<Listed> {
     let bytes = std::fs::read(path).ok()?;
     let (body, check) = bytes.split_at_checked(bytes.len().checked_sub(CHECK)?)?;
@@ -82,7 +82,7 @@ pub(super) fn read(path: &Path, len: u64) -> Option<Listed> {
     Some(Listed { covered, entries: entries.chunks_exact(ENTRY).map(entry).collect::<Option<_>>()? })
 }
 
-/// Writes an index file. It is not synced: half of one is known for that, and made again.
+/// Writes an index file. It is not synced: an incomplete one is detected and created again.
 pub(super) fn write(path: &Path, listed: &mut Listed) -> io::Result<()> {
     listed.entries.sort_unstable_by_key(|(at, _, name)| (*at, name.0));
     let mut bytes = Vec::with_capacity(HEADER + listed.entries.len() * ENTRY + CHECK);

@@ -1,7 +1,7 @@
-//! What an entry of a block can be: an object; a chunk of a large one; the list of chunks that make a large one. It knows
-//! bytes and names only.
+//! The kinds of a block's entries: an object; a chunk of a large one; the list of a large one's chunks. It knows only
+//! bytes and names.
 //!
-//! A chunk's name is made in another way than an object's. So a chunk is only needed, and only erased, through lists.
+//! A chunk's name is computed in another way than an object's. So a chunk is only needed, and only erased, through lists.
 //!
 //! ```text
 //! list: check 32 | length of the object 8 | a chunk's name 32, as often as there are chunks
@@ -18,11 +18,11 @@ const LIST: &str = "retake 2026-11 the list of the chunks of an object";
 const CHECK: usize = 32;
 const HEADER: usize = CHECK + 8;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Kind {
-    /// An object, whole.
+    /// A whole object.
     #[default]
     Object = 0,
     /// A part of large objects.
@@ -32,15 +32,15 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// How many there are.
+    /// The number of kinds.
     pub(super) const COUNT: usize = 3;
 
-    /// As it is written.
+    /// The kind in its written form.
     pub(super) fn from_byte(byte: u8) -> Option<Self> {
         [Self::Object, Self::Chunk, Self::List].into_iter().find(|kind| *kind as u8 == byte)
     }
 
-    /// Whether an entry of this name has these bytes.
+    /// Whether an entry with this name has these bytes.
     pub(super) fn verifies(self, name: &ContentHash, bytes: &[u8]) -> bool {
         match self {
             Self::Object => hash(bytes) == *name,
@@ -59,24 +59,24 @@ fn list_check(name: &ContentHash, rest: &[u8]) -> [u8; CHECK] {
     *blake3::Hasher::new_derive_key(LIST).update(&name.0).update(rest).finalize().as_bytes()
 }
 
-/// Cuts an object into chunks of about this size, at places that depend on the bytes around them only: where nothing has
-/// changed, the same chunks come out.
+/// Cuts an object into chunks of about this size, at places that depend only on the bytes around them: unchanged parts
+/// give equal chunks.
 pub(super) fn cut(bytes: &[u8], average: usize) -> impl Iterator<Item = &[u8]> {
     let chunks = FastCDC::new(bytes, average / 4, average, average * 4);
     chunks.map(|chunk| &bytes[chunk.offset..chunk.offset + chunk.length])
 }
 
-/// What a large object is made of.
+/// The parts of a large object.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    /// How long the object is.
+    /// The size of the object.
     pub(super) len: usize,
     /// The names of its chunks, in order.
     pub(super) chunks: Vec<ContentHash>,
 }
 
 impl List {
-    /// As it is written, for the object of this name.
+    /// The written form, for the object with this name.
     pub(super) fn to_bytes(&self, name: &ContentHash) -> Vec<u8> {
         let mut bytes = vec![0; CHECK];
         bytes.extend_from_slice(&(self.len as u64).to_le_bytes());
@@ -86,7 +86,7 @@ impl List {
         bytes
     }
 
-    /// Reads one whose bytes have been verified.
+    /// Parses verified bytes.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let (header, names) = bytes.split_at_checked(HEADER)?;
         let len = usize::try_from(u64::from_le_bytes(header[CHECK..].try_into().ok()?)).ok()?;

@@ -1,8 +1,7 @@
-//! The object store on the disk: a folder of append-only segments. It owns its folder alone, and writes nowhere else.
+//! The object store on the disk: a folder of append-only segments. It owns its folder alone, and must write nowhere else.
 //!
-//! An object that is put is readable at once and durable once [`Objects::sync`] has returned. A put that only joins a
-//! block in memory costs a hash and a copy. The thread that fills the block compresses and writes it, outside of every
-//! lock that a reader needs.
+//! A stored object is readable at once and durable once [`Objects::sync`] has returned. A put that only joins a block in memory
+//! costs a hash and a copy. The thread that fills the block compresses and writes it, outside of every lock that a reader needs.
 //!
 //! Locks are taken in this order: `collecting`, `writer`, `state`, `kept`; `cache` alone.
 
@@ -24,29 +23,29 @@ use super::write::Writer;
 use super::{Names, Objects, locked};
 use crate::error::{Result, WorktreeError};
 
-/// How large the parts of a pack are.
+/// The sizes of a pack's parts.
 #[derive(Debug, Clone, Copy)]
 pub struct PackSizes {
-    /// A block is compressed and written when it holds so many bytes.
+    /// A block is compressed and written at this size, in bytes.
     pub block: usize,
-    /// A segment gets no more blocks when they would not fit into so many bytes.
+    /// The largest segment, in bytes.
     pub segment: u64,
-    /// An object of more bytes is kept as chunks, so that versions of it share what they have in common.
+    /// A larger object is stored as chunks, so that its versions share equal ones.
     pub whole: usize,
-    /// How large a chunk is on average.
+    /// The average size of a chunk.
     pub chunk: usize,
 }
 
 impl Default for PackSizes {
-    /// Up to 256 KiB another version costs little more, compressed, than a chunk and its list. With chunks of 32 KiB a change of a
-    /// line in a file of 5 MB costs one of them and 5 KB for the list. With smaller ones the list outgrows them.
+    /// Up to 256 KiB, another version costs little more, compressed, than a chunk and its list. With chunks of 32 KiB a change of
+    /// a line in a file of 5 MB costs one of them and 5 KB for the list. With smaller ones the list outgrows them.
     fn default() -> Self {
         Self { block: 192 << 10, segment: 256 << 20, whole: 256 << 10, chunk: 32 << 10 }
     }
 }
 
 impl PackSizes {
-    /// The same, within what the format and the cutting of chunks allow.
+    /// The same, within the limits of the format and of cutting chunks.
     fn bounded(self) -> Self {
         Self {
             block: self.block.min(64 << 20),
@@ -57,7 +56,7 @@ impl PackSizes {
     }
 }
 
-/// Objects in a pack on the disk.
+/// An object store in a pack on disk.
 pub struct PackObjects {
     pub(super) dir: PathBuf,
     pub(super) sizes: PackSizes,
@@ -65,28 +64,28 @@ pub struct PackObjects {
     pub(super) collecting: Mutex<()>,
     pub(super) writer: Mutex<Writer>,
     pub(super) state: Mutex<State>,
-    /// Told whenever a block in memory has been written, or could not be.
+    /// Notified when a block in memory has been written, or could not be.
     pub(super) settled: Condvar,
     pub(super) kept: Arc<Mutex<Kept>>,
     pub(super) cache: Mutex<Cache>,
-    /// Held as long as the pack is open.
+    /// Held while the pack is open.
     lock: File,
 }
 
-/// What the pack knows of its objects.
+/// The pack's knowledge of its objects.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) index: Index,
-    /// Objects whose bytes were found to be wrong. They count as not there, so that putting them again heals them.
+    /// Objects whose bytes were found to be wrong. They count as missing, so that storing them again repairs them.
     pub(super) damaged: Names,
     pub(super) segments: BTreeMap<u32, Arc<Segment>>,
-    /// The blocks that small entries join, by their kind.
+    /// The blocks for small entries, by kind.
     pub(super) pending: [Pending; Kind::COUNT],
     /// Full blocks that are not written yet.
     pub(super) full: BTreeMap<u32, Full>,
-    /// The number that was given last.
+    /// The last number.
     pub(super) blocks: u32,
-    /// How many lists have been added.
+    /// The number of lists that were added.
     pub(super) lists: u64,
 }
 
@@ -97,10 +96,10 @@ pub(super) struct Pending {
     pub(super) number: u32,
 }
 
-/// A block on its way to the disk.
+/// A block that is about to be written.
 pub(super) struct Full {
     pub(super) block: Arc<Block>,
-    /// Whether some thread is at it. If not, writing it has failed, and is tried again before anything else is taken.
+    /// Whether a thread is writing it. If not, writing has failed, and is tried again before anything else is accepted.
     pub(super) taken: bool,
 }
 
@@ -115,12 +114,12 @@ pub(super) fn index_path(dir: &Path, number: u32) -> PathBuf {
 }
 
 impl PackObjects {
-    /// Opens the pack in this folder; makes it if there is none. Half a block, left by a crash, is cut off.
+    /// Opens the pack in this folder; creates it if there is none. An incomplete block, left by a crash, is cut off.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
         Self::open_sized(dir, PackSizes::default())
     }
 
-    /// Opens the pack in this folder, and adds to it by these sizes. What is there may have others.
+    /// Opens the pack in this folder with these sizes for new parts. Existing ones may have others.
     pub fn open_sized(dir: impl Into<PathBuf>, sizes: PackSizes) -> Result<Self> {
         let dir = dir.into();
         let sizes = sizes.bounded();
@@ -150,7 +149,7 @@ impl PackObjects {
         Ok(pack)
     }
 
-    /// Takes in a segment. Only into the last one may have been written when the process ended.
+    /// Loads a segment. Only the last one may have been in use when the process ended.
     fn load(&mut self, number: u32, last: bool) -> Result<()> {
         let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
         writer.next = number + 1;
@@ -172,7 +171,7 @@ impl PackObjects {
                 let kind = found.head.kind;
                 listed.entries.extend(found.entries.iter().map(|entry| (at, kind, entry.name)));
                 if !found.sound {
-                    // Cut off by a crash in the middle of others' blocks, or damaged: not to be taken for there.
+                    // Truncated by a crash in the middle of other blocks, or damaged: it does not count as stored.
                     let block = unpack(&self.codec, &segment, at).ok().flatten().unwrap_or_default();
                     let names = found.entries.iter().map(|entry| entry.name);
                     state.damaged.extend(names.filter(|name| block.verified(name).is_none()));
@@ -180,12 +179,12 @@ impl PackObjects {
             }
             if last {
                 len = scan.end;
-                // What the process that ended had not synced is read from memory, and would be taken for durable.
+                // Data that the ended process had not synced is readable, and would wrongly count as durable.
                 let settle = segment.file.set_len(len).and_then(|()| segment.file.sync_all());
                 settle.map_err(WorktreeError::io("mend", &path))?;
             }
             listed.covered = len;
-            // Only for speed: it is made again at the next start if this fails. An older one may be wrong by now.
+            // Only for speed: if this fails it is created again at the next start. An older one may be wrong by now.
             if let Err(error) = index::write(&index, &mut listed) {
                 tracing::warn!(cause = error.raw_os_error(), "the index of a segment is not written");
                 super::collect::remove(&index)?;
@@ -202,7 +201,7 @@ impl PackObjects {
         Ok(())
     }
 
-    /// How many bytes the pack takes on the disk. What to do about too many is the caller's matter.
+    /// The size of the pack on disk, in bytes. The caller decides about a limit.
     pub fn size(&self) -> Result<u64> {
         let failed = || WorktreeError::io("read", &self.dir);
         let mut size = 0;
@@ -217,19 +216,19 @@ impl PackObjects {
         Ok(size)
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     pub fn count(&self) -> usize {
         locked(&self.state).index.values().filter(|place| place.kind != Kind::Chunk).count()
     }
 
-    /// Keeps objects that are put, and those that are requested and present, from every collection until the guard is
-    /// dropped. Taken before a capture begins, dropped when the row that names its objects is committed.
+    /// Keeps stored and found objects from every collection until the guard is dropped. Taken before a capture begins, dropped
+    /// when the row that names its objects is committed.
     pub fn guard(&self) -> Guard {
         Guard::new(&self.kept)
     }
 
-    /// Syncs, writes the index of the newest segment, and says whether that worked. Dropping the pack does the same
-    /// without saying so.
+    /// Syncs, writes the index of the newest segment, and returns an error if that failed. Dropping the pack does the same
+    /// silently.
     pub fn close(self) -> Result<()> {
         self.sync()
     }
@@ -263,7 +262,7 @@ impl Drop for PackObjects {
         if self.sync().is_ok() {
             self.write_index_of_newest();
         }
-        // Not left to the file's end: a child that another thread is just starting holds a copy of it for a moment.
+        // Not left to closing the file: a child that another thread is just starting has a copy of the handle for a moment.
         drop(self.lock.unlock());
     }
 }
@@ -285,7 +284,7 @@ fn lock(dir: &Path) -> Result<File> {
     }
 }
 
-/// Finishes what a crash left over, and lists the segments, oldest first. Unknown files are left alone.
+/// Finishes what a crash left, and lists the segments, oldest first. Unknown files are left alone.
 fn tidy(dir: &Path) -> Result<Vec<u32>> {
     let mut numbers = Vec::new();
     let mut beside = Vec::new();

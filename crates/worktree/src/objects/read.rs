@@ -1,4 +1,4 @@
-//! How objects are read: verified, always. Reading in the order of [`super::Objects::order`] unpacks each block once.
+//! Reads objects, always verified. Reading in the order of [`super::Objects::order`] unpacks each block once.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,9 +15,9 @@ use super::{Names, locked};
 use crate::error::{Result, WorktreeError};
 use crate::objects::hash;
 
-/// Unpacked blocks that are kept for the next objects out of them.
+/// The number of unpacked blocks that are kept for further objects in them.
 const CACHED: usize = 32;
-/// A larger block holds one object, and isn't asked for twice in a row.
+/// A larger block has one object, and is not requested twice in a row.
 const LARGEST_CACHED: usize = 1 << 20;
 
 /// The last blocks that were read, the latest at the end.
@@ -40,13 +40,13 @@ impl Cache {
         self.0.push_back((place, block));
     }
 
-    /// Forgets the blocks of which this is so.
+    /// Forgets matching blocks.
     pub(super) fn forget(&mut self, which: impl Fn(Place) -> bool) {
         self.0.retain(|(place, _)| !which(*place));
     }
 }
 
-/// Where to read an entry.
+/// The place to read an entry from.
 enum Source {
     Memory(Kind, Vec<u8>),
     Disk(Place, Arc<Segment>),
@@ -70,14 +70,14 @@ impl State {
 }
 
 impl State {
-    /// Whether an entry is there, as far as is known.
+    /// Whether an entry exists, as far as is known.
     pub(super) fn has(&self, name: &ContentHash) -> bool {
         self.index.contains_key(name) && !self.damaged.contains(name)
     }
 }
 
 impl PackObjects {
-    /// An object. A large one is put together chunk by chunk, so that there is one copy of it.
+    /// An object. A large one is assembled chunk by chunk, so that there is only one copy of it.
     pub(super) fn read(&self, name: &ContentHash) -> Result<Vec<u8>> {
         let (kind, bytes) = self.entry(name)?;
         if kind != Kind::List {
@@ -87,7 +87,7 @@ impl PackObjects {
         let mut whole = Vec::with_capacity(list.len);
         for chunk in &list.chunks {
             let (_, bytes) = self.entry(chunk).map_err(|error| match error {
-                // With a chunk that was collected the object was, too.
+                // If a chunk was collected, the object was, too.
                 WorktreeError::Missing(_) => WorktreeError::Missing(*name),
                 WorktreeError::Damaged(_) => WorktreeError::Damaged(*name),
                 other => other,
@@ -97,7 +97,7 @@ impl PackObjects {
         if hash(&whole) == *name { Ok(whole) } else { Err(WorktreeError::Damaged(*name)) }
     }
 
-    /// Whether an object is there, and, of a large one, each of its chunks; with `touch` a guard keeps it from now on.
+    /// Whether an object exists with each of its chunks; with `touch` a guard keeps it from now on.
     pub(super) fn look(&self, name: &ContentHash, touch: bool) -> bool {
         let mut chunks = Vec::new();
         let is_list = |state: &State| state.index.get(name).is_some_and(|place| place.kind == Kind::List);
@@ -114,11 +114,11 @@ impl PackObjects {
             let mut kept = locked(&self.kept);
             chunks.iter().chain([name]).for_each(|name| kept.touch(name));
         }
-        // As a list it may have taken the place of a whole one just now.
+        // A list may have replaced a whole object just now.
         there && is_list(&state) == listed
     }
 
-    /// The list of an object; nothing, if there is none that can be read.
+    /// The list of an object; `None` if there is no readable one.
     fn list(&self, name: &ContentHash) -> Result<Option<List>> {
         match self.entry(name) {
             Ok((Kind::List, bytes)) => Ok(List::parse(&bytes)),
@@ -127,7 +127,7 @@ impl PackObjects {
         }
     }
 
-    /// Every list that can be read, in the order of the disk.
+    /// Every readable list, in the order on disk.
     pub(super) fn each_list(&self, of: &mut dyn FnMut(ContentHash, &List)) -> Result<()> {
         let mut names: Vec<(Place, ContentHash)> = {
             let state = locked(&self.state);
@@ -143,8 +143,7 @@ impl PackObjects {
         Ok(())
     }
 
-    /// Whether the chunks of a list are all there, damaged or not. A collection takes those of an object that is not needed one
-    /// by one.
+    /// Whether all chunks of a list exist, damaged or not. A collection removes those of an unneeded object one by one.
     pub(super) fn has_all(&self, list: &List) -> bool {
         let state = locked(&self.state);
         list.chunks.iter().all(|chunk| state.index.contains_key(chunk))
@@ -177,7 +176,7 @@ impl PackObjects {
                 Source::Memory(kind, bytes) => return Ok((kind, bytes)),
                 Source::Disk(place, segment) => (place, segment),
             };
-            // A collection or an erasure may have moved it while it was read; then it is read at its new place.
+            // A collection or an erasure may have moved it during the reading; then it is read at its new place.
             if tried == Some(place) {
                 return Err(self.mark_damaged(name, place));
             }
@@ -217,7 +216,7 @@ impl PackObjects {
     }
 }
 
-/// The block at this place; nothing, if it is damaged so that nothing can be got out of it.
+/// The block at this place; `None` if it is too damaged.
 pub(super) fn unpack(codec: &Codec, segment: &Segment, at: u32) -> io::Result<Option<Block>> {
     let at = u64::from(at);
     let Some((head, entries)) = segment.head(at, segment.file.metadata()?.len())? else {

@@ -1,5 +1,5 @@
-//! A segment: one file of a pack, a short header and then blocks, only ever appended to. It is the truth; the index
-//! beside it can be made from it. This never decides what may go.
+//! A segment: one file of a pack, a short header and then blocks, only ever appended to. It is authoritative; the index
+//! beside it can be created from it. Must never decide what may be removed.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,10 +11,10 @@ use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 
 const SEGMENT_MAGIC: [u8; 8] = *b"RetakePk";
-/// The version of segments that this program writes. Blocks of another shape need another. In the first one all entries are
+/// The version of segments that this program writes. Blocks of another form need another. In the first one all entries are
 /// whole objects; such a segment is read, and nothing more is appended to it.
 const VERSION: u32 = 2;
-/// The bytes of a segment's header: magic 8 | version 4 | check 4. This much stays so in every later version.
+/// The size of a segment's header: magic 8 | version 4 | check 4. This much stays the same in every later version.
 pub(super) const HEADER: usize = 16;
 
 /// An open segment.
@@ -22,7 +22,7 @@ pub(super) const HEADER: usize = 16;
 pub(super) struct Segment {
     pub(super) file: File,
     pub(super) path: PathBuf,
-    /// Whether blocks as this program writes them may be appended.
+    /// Whether blocks of this program's form may be appended.
     pub(super) grows: bool,
 }
 
@@ -31,25 +31,25 @@ pub(super) struct Found {
     pub(super) at: u64,
     pub(super) head: Head,
     pub(super) entries: Vec<Entry>,
-    /// Whether its payload is what was written, as far as was asked.
+    /// Whether its payload is valid, as far as it was checked.
     pub(super) sound: bool,
 }
 
-/// What a segment holds.
+/// The content of a segment.
 pub(super) struct Scan {
     pub(super) blocks: Vec<Found>,
-    /// Where the last whole block ends.
+    /// The end of the last complete block.
     pub(super) end: u64,
-    /// Whether there are bytes, before that or after, that belong to no block.
+    /// Whether there are bytes that belong to no block.
     pub(super) gaps: bool,
 }
 
-/// How much of a segment is read to look through it.
+/// How much of a segment is read to check it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
     /// Heads and names.
     Names,
-    /// Payloads too, where a crash may have left half of one.
+    /// Also payloads, if a crash may have left an incomplete one.
     Payloads,
 }
 
@@ -63,7 +63,7 @@ fn header(version: u32) -> [u8; HEADER] {
 }
 
 impl Segment {
-    /// A new segment, there after a crash.
+    /// A new segment, durable.
     pub(super) fn create(path: PathBuf) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(0o600);
@@ -72,7 +72,7 @@ impl Segment {
         let written =
             written.and_then(|()| sync_folder_of(&path)).and_then(|()| failpoint!("objects.created"));
         if let Err(source) = written {
-            // Without a whole header it would be taken for nothing at the next start; now its name must be free.
+            // Without a complete header it would be ignored at the next start; now its name must be free.
             if let Err(error) = std::fs::remove_file(&path) {
                 tracing::warn!(cause = error.raw_os_error(), "an empty segment stays");
             }
@@ -81,8 +81,8 @@ impl Segment {
         Ok(Self { file, path, grows: true })
     }
 
-    /// A segment that is there; nothing, if its creation was cut off. A newer one's version is refused. A header that
-    /// is damaged is no reason to give up the blocks.
+    /// An existing segment; `None` if its creation was interrupted. A newer version is refused. With a damaged header, its
+    /// blocks are still read.
     pub(super) fn open(path: PathBuf) -> Result<Option<Self>> {
         let open = OpenOptions::new().read(true).write(true).open(&path);
         let file = open.map_err(WorktreeError::io("open", &path))?;
@@ -96,12 +96,12 @@ impl Segment {
         if whole && !(1..=VERSION).contains(&version) {
             return Err(WorktreeError::OtherFormat { path, version });
         }
-        // Blocks follow only once the header is on the disk.
+        // Blocks follow only after the header is durable.
         let cut_off = !whole && len <= HEADER as u64;
         Ok((!cut_off).then_some(Self { file, path, grows: whole && version == VERSION }))
     }
 
-    /// How long the file is.
+    /// The size of the file.
     pub(super) fn len(&self) -> Result<u64> {
         Ok(self.file.metadata().map_err(WorktreeError::io("read", &self.path))?.len())
     }
@@ -126,8 +126,8 @@ impl Segment {
         Ok(payload)
     }
 
-    /// All blocks from `from` to `len`. After bytes that are no block the next one is looked for: damage in the middle
-    /// doesn't cost what comes after it. What is no sound block at the end was cut off by a crash.
+    /// All blocks from `from` to `len`. After bytes that are no block the next one is searched: damage in the middle does
+    /// not lose later blocks. An invalid block at the end was truncated by a crash.
     pub(super) fn scan(&self, from: u64, len: u64, depth: Depth) -> Result<Scan> {
         self.scan_bytes(from, len, depth).map_err(WorktreeError::io("read", &self.path))
     }
@@ -156,7 +156,7 @@ impl Segment {
         Ok(scan)
     }
 
-    /// Where the next block begins.
+    /// The place of the next block.
     fn next_block(&self, from: u64, len: u64) -> io::Result<Option<u64>> {
         const WINDOW: usize = 1 << 20;
         let mut window = vec![0; WINDOW];
@@ -176,7 +176,7 @@ impl Segment {
     }
 }
 
-/// Makes the folder's own list durable.
+/// Makes the folder's entry durable.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()

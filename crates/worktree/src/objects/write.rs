@@ -1,5 +1,5 @@
-//! How objects get into the pack: large ones cut into chunks, all joined into blocks, compressed, appended, synced. Nothing that was taken is ever
-//! dropped because the disk is full: it waits in memory until it can be written.
+//! Writes objects into the pack: large ones cut into chunks, all joined into blocks, compressed, appended, synced. An accepted
+//! object must never be dropped because the disk is full: it waits in memory until it can be written.
 
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::objects::hash;
 
-/// Where the next block goes.
+/// The place for the next block.
 #[derive(Default)]
 pub(super) struct Writer {
     newest: Option<Newest>,
     /// The number of the next segment.
     pub(super) next: u32,
-    /// Blocks written so far, and how many of them are known to be on the disk.
+    /// The number of written blocks, and of those known to be durable.
     written: u64,
     synced: u64,
-    /// A sync has failed. What it would have made durable can't be told from what is, so nothing more is believed.
+    /// Whether a sync has failed. It is not known then what is durable, so nothing more is trusted.
     failed: bool,
 }
 
-/// The segment that is appended to.
+/// The segment for new blocks.
 #[derive(Clone)]
 struct Newest {
     number: u32,
@@ -38,19 +38,19 @@ struct Newest {
 }
 
 impl Writer {
-    /// Goes on at the end of a segment that is there and synced.
+    /// Continues at the end of an existing, synced segment.
     pub(super) fn resume(&mut self, number: u32, segment: Arc<Segment>, end: u64) {
         self.newest = Some(Newest { number, segment, end });
     }
 
-    /// Up to where a segment may be read.
+    /// The readable end of a segment.
     pub(super) fn end_of(&self, number: u32) -> Option<u64> {
         self.newest.as_ref().filter(|newest| newest.number == number).map(|newest| newest.end)
     }
 }
 
 impl State {
-    /// Adds an entry that is not there. If that filled a block, it is taken, and its number returned.
+    /// Adds a missing entry. If this fills a block, it is taken, and its number returned.
     fn add(&mut self, kind: Kind, name: ContentHash, bytes: &[u8], block_bytes: usize) -> Option<u32> {
         self.damaged.remove(&name);
         if bytes.len() < block_bytes / 2 {
@@ -71,7 +71,7 @@ impl State {
         Some(at)
     }
 
-    /// Takes the pending block for writing, if there is anything in it.
+    /// Takes the pending block for writing, if it has any content.
     fn close_pending(&mut self, kind: Kind, taken: bool) -> Option<u32> {
         let Pending { block, number } = std::mem::take(&mut self.pending[kind as usize]);
         if block.entries.is_empty() {
@@ -86,7 +86,7 @@ impl State {
         self.blocks
     }
 
-    /// Takes a block that someone failed to write.
+    /// Takes a block whose writing failed.
     fn take_stuck(&mut self) -> Option<u32> {
         let (number, full) = self.full.iter_mut().find(|(_, full)| !full.taken)?;
         full.taken = true;
@@ -129,7 +129,7 @@ impl PackObjects {
                 locked(&self.kept).touch(&name);
                 return Ok(());
             }
-            // A disk that was full is tried again first, so that memory doesn't grow with what it can't take.
+            // After a full disk, writing is tried again first, so that memory does not grow with blocks that cannot be written.
             let Some(stuck) = state.take_stuck() else { break state };
             drop(state);
             self.write_full(stuck)?;
@@ -140,7 +140,7 @@ impl PackObjects {
         full.map_or(Ok(()), |number| self.write_full(number))
     }
 
-    /// Adds a list whose chunks have been put; not if one of them has been collected or erased since.
+    /// Adds a list whose chunks have been stored; not if one of them has been collected or erased since.
     fn put_list(&self, name: ContentHash, list: &List) -> Result<bool> {
         let mut state = locked(&self.state);
         if !list.chunks.iter().all(|chunk| state.has(chunk)) {
@@ -169,7 +169,7 @@ impl PackObjects {
         let block = block.expect("BUG: a block stays until the thread that took it has written it");
         let written = self.append(&block, |state, entry, place| {
             let here = Place { segment: MEMORY, at: number, kind: block.kind };
-            // It may have been found damaged nowhere else: it was never on the disk.
+            // It cannot have been found damaged: it was never on disk.
             if state.index.get(entry) == Some(&here) {
                 state.index.insert(*entry, place);
             }
@@ -185,7 +185,7 @@ impl PackObjects {
         written
     }
 
-    /// Appends a block, and tells of each of its objects where it is now.
+    /// Appends a block, and sets the place of each of its objects.
     pub(super) fn append(
         &self,
         block: &Block,
@@ -195,7 +195,7 @@ impl PackObjects {
         let mut writer = locked(&self.writer);
         let (segment, at) = self.append_frame(&mut writer, &frame)?;
         let place = Place { segment, at, kind: block.kind };
-        // Still with the writer, so that the index of a sealed segment is whole.
+        // Still with the writer locked, so that the index of a sealed segment is complete.
         let mut state = locked(&self.state);
         for entry in &block.entries {
             placed(&mut state, &entry.name, place);
@@ -222,7 +222,7 @@ impl PackObjects {
         let newest = writer.newest.as_mut().expect("BUG: there is a newest segment, it was made above");
         let written = newest.segment.file.write_all_at(frame, newest.end);
         if let Err(source) = written.and_then(|()| failpoint!("objects.appended")) {
-            // Half a block would be known for one. Its room is given back where that is possible.
+            // An incomplete block is detected. Its space is released if possible.
             if let Err(error) = newest.segment.file.set_len(newest.end) {
                 tracing::warn!(cause = error.raw_os_error(), "half a block stays in a segment");
             }
@@ -234,7 +234,7 @@ impl PackObjects {
         Ok((newest.number, at))
     }
 
-    /// Ends the newest segment: synced, with its index.
+    /// Seals the newest segment: synced, with its index.
     pub(super) fn seal(&self, writer: &mut Writer) -> Result<()> {
         let Some(newest) = writer.newest.clone() else { return Ok(()) };
         if writer.synced < writer.written {
@@ -246,7 +246,7 @@ impl PackObjects {
         failpoint!("objects.sealed").map_err(WorktreeError::io("write to", &self.dir))
     }
 
-    /// Ends the newest segment if it is this one.
+    /// Seals the newest segment if it is this one.
     pub(super) fn seal_if(&self, number: u32) -> Result<()> {
         let mut writer = locked(&self.writer);
         if writer.end_of(number).is_some() { self.seal(&mut writer) } else { Ok(()) }
@@ -260,7 +260,7 @@ impl PackObjects {
         })
     }
 
-    /// Writes everything that was put before, by any thread, and syncs.
+    /// Writes everything that any thread stored before, and syncs.
     pub(super) fn make_durable(&self) -> Result<()> {
         let mut state = locked(&self.state);
         for kind in [Kind::Object, Kind::Chunk, Kind::List] {
@@ -284,7 +284,7 @@ impl PackObjects {
         self.sync_written()
     }
 
-    /// Syncs what is written. Others write on meanwhile.
+    /// Syncs the written blocks. Other threads write on meanwhile.
     pub(super) fn sync_written(&self) -> Result<()> {
         let writer = locked(&self.writer);
         if writer.failed {
@@ -296,7 +296,7 @@ impl PackObjects {
         let result = newest.segment.file.sync_data().and_then(|()| failpoint!("objects.synced"));
         let mut writer = locked(&self.writer);
         match result {
-            // Another thread's sync may have failed meanwhile, and have taken the report of what this one needs.
+            // Another thread's sync may have failed meanwhile and consumed the error that concerns this one.
             Ok(()) if writer.failed => Err(WorktreeError::NotDurable(self.dir.clone())),
             Ok(()) => {
                 writer.synced = writer.synced.max(written);
@@ -319,7 +319,7 @@ impl PackObjects {
         }
     }
 
-    /// Only for speed, so that failing is nothing to report: the segment is read at the next start instead.
+    /// Only for speed, so a failure is not reported: the segment is read at the next start instead.
     fn write_index(&self, newest: &Newest) {
         let state = locked(&self.state);
         let here = state.index.iter().filter(|(_, place)| place.segment == newest.number);
