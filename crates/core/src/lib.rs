@@ -5,6 +5,7 @@
 //! projections.
 
 mod atom;
+mod call_refusal;
 mod confinement;
 mod content;
 mod conversation;
@@ -48,6 +49,7 @@ mod verb;
 mod view;
 mod walk;
 
+pub use call_refusal::CallRefusal;
 pub use confinement::{NoSandbox, SandboxFact};
 pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
 pub use conversation::{Answering, By, Commit, Conversation, Say, Seen};

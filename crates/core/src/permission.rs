@@ -10,6 +10,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
+use crate::call_refusal::CallRefusal;
 use crate::effect::{EffectClass, Intent};
 use fit::Piece;
 
@@ -107,8 +108,8 @@ pub enum Settled {
     Allow,
     /// It needs an approval, for this reason.
     Ask(AskCause),
-    /// It must not run. The model gets the reason.
-    Deny(String),
+    /// It must not run, for this reason.
+    Deny(CallRefusal),
 }
 
 impl Settled {
@@ -150,10 +151,6 @@ pub enum AskCause {
     /// An equal call ran before; its effects outside of the files were not reverted.
     RanBefore,
 }
-
-/// The refusal for the model if only reading is allowed.
-const PLAN: &str =
-    "plan mode only reads: say what you would do, step by step, and leave it until the person agrees";
 
 impl Permission {
     /// Whether a call of this tool with this intent may run. Globs are relative to the first root. Each thing that it touches
@@ -222,7 +219,7 @@ impl Permission {
 
     fn settle_piece(&self, tool: &str, class: EffectClass, piece: &Piece, roots: &[PathBuf]) -> Settled {
         if self.mode == Mode::Plan && (class != EffectClass::None || piece.may_write()) {
-            return Settled::Deny(PLAN.to_owned());
+            return Settled::Deny(CallRefusal::PlanMode);
         }
         let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
         let fitting = self.rules.iter().filter(|rule| fit::fits(rule, tool, piece, root));
@@ -231,7 +228,7 @@ impl Permission {
             return match rule.ruling {
                 Ruling::Allow => Settled::Allow,
                 Ruling::Ask => Settled::Ask(AskCause::Rule(rule.clone())),
-                Ruling::Deny => Settled::Deny(format!("the rule `{rule}` forbids it")),
+                Ruling::Deny => Settled::Deny(CallRefusal::Rule(rule.clone())),
             };
         }
         self.by_mode(class, piece)

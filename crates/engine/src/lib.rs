@@ -35,8 +35,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, Apply, By, ConversationId, EntryId, Head, NewConversation, NewFork, Part, Planned, Receipt,
-    RequestId, Role, SayRequest, Time,
+    Action, Apply, By, CallRefusal, ConversationId, EntryId, Head, NewConversation, NewFork, Part, Planned,
+    Receipt, RequestId, Role, SayRequest, Time,
 };
 use retake_store::Store;
 
@@ -69,8 +69,8 @@ pub use open::OpenRequest;
 pub use process::{OutputFile, make_private, supervise};
 pub use read::Subscription;
 pub use run::{
-    Asks, CallEnded, CallShown, Decision, Ended, OfferedTool, Outcome, Permit, Question, RunEvent, RunNow,
-    RunRequest, RunSubscription, Start,
+    Asks, CallEnded, CallShown, Decision, Ended, NotRun, OfferedTool, Outcome, Permit, Question, RunEvent,
+    RunNow, RunRequest, RunSubscription, Start,
 };
 pub use transfer::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
 
@@ -287,6 +287,14 @@ impl Engine {
         match self.ends.load(Ordering::SeqCst) {
             true => "stopped because the owner of the conversations ended",
             false => "stopped by the person",
+        }
+    }
+
+    /// Why a call does not begin where its run is stopped.
+    pub(crate) fn stopped(&self) -> CallRefusal {
+        match self.ends.load(Ordering::SeqCst) {
+            true => CallRefusal::OwnerEnded,
+            false => CallRefusal::Stopped,
         }
     }
 }

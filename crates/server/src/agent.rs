@@ -4,7 +4,7 @@ use retake_core::{EffectClass, EffectState, Mode, Rule, Ruling, ToolOutcome, Wor
 use retake_engine::Decision;
 use retake_wire::{english, reply};
 
-use crate::convert::{self, ask_cause};
+use crate::convert::{self, ask_cause, not_run};
 
 pub(crate) fn call(call: retake_engine::CallShown) -> retake_wire::CallShown {
     let retake_engine::CallShown { call, tool, line, class, detail } = call;
@@ -134,6 +134,7 @@ pub(crate) fn ended(ended: retake_engine::CallEnded) -> retake_wire::CallEnded {
         call: ended.call,
         failed: ended.outcome == ToolOutcome::Failed,
         shown: ended.shown,
+        not_run: ended.not_run.map(not_run),
         changed: ended.changed,
         entry: ended.entry.to_string(),
     }

@@ -20,7 +20,7 @@ pub(crate) use cause::{ask_cause, model_cause, unavailable_cause, uncovered_caus
 pub(crate) use done::{marked, operation, step};
 pub(crate) use note::{git_file, note};
 pub(crate) use report::{finding, repair};
-pub(crate) use run_notice::{mcp_remark, run_notice};
+pub(crate) use run_notice::{mcp_remark, not_run, run_notice};
 pub(crate) use sandbox::{sandbox_cause, sandbox_fact};
 
 /// A problem from an engine's failure, which is the answer to a request.

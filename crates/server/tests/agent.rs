@@ -12,8 +12,8 @@ use retake_wire::request::{
     SetPermissions, Targets, Typed,
 };
 use retake_wire::{
-    Action, Asks, Decision, Mode, Outcome, Part, Permit, ProblemKind, Request, Rule, Ruling, Run, RunEvent,
-    RunStart, Steer,
+    Action, Asks, CallRefusal, Decision, Mode, Outcome, Part, Permit, ProblemKind, Request, Rule, Ruling,
+    Run, RunEvent, RunStart, Steer,
 };
 
 use super::world::{Desk, get, variant};
@@ -100,6 +100,13 @@ fn outcome(event: RunEvent) -> Option<Outcome> {
 fn called(event: RunEvent) -> Option<(bool, String)> {
     match event {
         RunEvent::Called(ended) => Some((ended.failed, ended.shown)),
+        _ => None,
+    }
+}
+
+fn not_run(event: RunEvent) -> Option<Option<CallRefusal>> {
+    match event {
+        RunEvent::Called(ended) => Some(ended.not_run),
         _ => None,
     }
 }
@@ -317,6 +324,26 @@ async fn permissions_of_one_run_are_not_stored() {
     let mut events = agent.says("run `touch c`", None, Permit::default()).await;
     until(&mut events, asks).await;
     agent.desk.does(Request::Cancel(agent.of())).await;
+}
+
+#[tokio::test]
+async fn call_that_does_not_run_says_why_in_a_code() {
+    let mut agent = Agent::new().await;
+    let plan = Permit { mode: Some(Mode::Plan), allow: Vec::new() };
+    let mut events = agent.says("run `touch a`", None, plan).await;
+    assert_eq!(until(&mut events, not_run).await, Some(CallRefusal::PlanMode));
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    let mut events = agent.says("run `touch b`", None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    let words = Some("not now".to_owned());
+    agent.decides(&asked, Decision::Deny { words: words.clone() }).await;
+    assert_eq!(until(&mut events, not_run).await, Some(CallRefusal::Person { words }));
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
+    let mut events = agent.says("run `touch c`", None, Permit::default()).await;
+    let asked = until(&mut events, asks).await;
+    agent.decides(&asked, Decision::Once).await;
+    assert_eq!(until(&mut events, not_run).await, None);
+    assert_eq!(until(&mut events, outcome).await, Outcome::Succeeded);
 }
 
 #[tokio::test]

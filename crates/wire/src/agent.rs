@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::ask_cause::AskCause;
+use crate::call_refusal::CallRefusal;
 #[cfg(feature = "schema")]
 use crate::shape;
 
@@ -227,8 +228,12 @@ pub struct CallEnded {
     pub call: String,
     /// Whether it failed.
     pub failed: bool,
-    /// What people are shown of it: a diff, the end of its output, why it was refused.
+    /// What people are shown of it: a diff, the end of its output. Deprecated where `not_run` is there: that as an English sentence,
+    /// which the next version leaves empty.
     pub shown: String,
+    /// Why it did not run, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_run: Option<CallRefusal>,
     /// How many files it was seen to change.
     pub changed: usize,
     /// Its result.

@@ -1,6 +1,7 @@
 //! The English sentences for the codes of this crate, each written once. The server fills the text fields of one more version with
 //! them, and clients show them. Must never decide anything.
 
+mod call_refusal;
 mod cause;
 mod files;
 mod folder;
@@ -17,6 +18,7 @@ use crate::hint::Remedy;
 use crate::mark_verb::MarkVerb;
 use crate::problem::Problem;
 
+pub use call_refusal::{call_ended, call_refusal};
 pub use cause::{ask_cause, model_cause, read_only_cause, unavailable_cause, uncovered_cause};
 pub use files::{after_choice, left_path, path_cause};
 pub use mcp::{mcp_approval, mcp_remark};

@@ -6,6 +6,7 @@ mod action;
 mod agent;
 mod ask_cause;
 mod attach;
+mod call_refusal;
 mod client;
 mod condition;
 mod content;
@@ -37,6 +38,7 @@ pub use agent::{
 };
 pub use ask_cause::AskCause;
 pub use attach::{Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Left, Number, PROTOCOL, Ready, UNAUTHORIZED};
+pub use call_refusal::CallRefusal;
 pub use client::Client;
 #[cfg(feature = "client")]
 pub use client::{HttpClient, Reach};

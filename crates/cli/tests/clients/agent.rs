@@ -6,8 +6,8 @@ use retake_wire::reply::{
     Tool, Tools, Waiting, Words,
 };
 use retake_wire::{
-    AskCause, Asks, CallEnded, CallShown, EffectClass, Mode, Outcome, Part, Problem, Question, Reply,
-    Request, Rule, Ruling, RunEvent, RunNotice, Usage,
+    AskCause, Asks, CallEnded, CallRefusal, CallShown, EffectClass, Mode, Outcome, Part, Problem, Question,
+    Reply, Request, Rule, Ruling, RunEvent, RunNotice, Usage,
 };
 
 use super::fixtures::{HOSTILE, ago, ended, id, receipt, started};
@@ -57,7 +57,14 @@ fn printed(call: &str, text: &str) -> RunEvent {
 
 fn called(call: &str, failed: bool, shown: &str, changed: usize) -> RunEvent {
     let (call, shown) = (call.to_owned(), shown.to_owned());
-    RunEvent::Called(CallEnded { call, failed, shown, changed, entry: id(9) })
+    RunEvent::Called(CallEnded { call, failed, shown, not_run: None, changed, entry: id(9) })
+}
+
+/// A call that did not run. The text of the owner is not what is shown.
+fn refused(call: &str, why: CallRefusal) -> RunEvent {
+    let shown = "words of the owner".to_owned();
+    let (call, not_run) = (call.to_owned(), Some(why));
+    RunEvent::Called(CallEnded { call, failed: true, shown, not_run, changed: 0, entry: id(9) })
 }
 
 fn text(text: &str) -> RunEvent {
@@ -96,7 +103,7 @@ fn work() -> Vec<RunEvent> {
         RunEvent::Notice { notice: RunNotice::Unknown, text: "a process lives on \x1b[2J".to_owned() },
         called("s-1", true, "a lot\nexit code 2", 3),
         RunEvent::Calling(call("d-1", "shell", "$ rm -r target", EffectClass::Workspace)),
-        called("d-1", true, "not run: the rule `deny shell(rm)` forbids it", 0),
+        refused("d-1", CallRefusal::Rule { rule: rule(Ruling::Deny, "shell", Some("rm")) }),
     ]
 }
 
@@ -138,9 +145,8 @@ fn a_rule_is_chosen_before_it_is_remembered() {
 #[test]
 fn a_rejection_is_sent_with_its_reason_and_ctrl_c_stops_the_run() {
     let acts = [Line("go on"), Says("n"), Says("use the staging remote, please"), Stop];
-    let no = "not run: the person said no";
-    let events =
-        [asks_edit(), called("e-1", true, no, 0), asks_push(), called("e-2", true, no, 0), asks_push()];
+    let no = |call| refused(call, CallRefusal::Person { words: None });
+    let events = [asks_edit(), no("e-1"), asks_push(), no("e-2"), asks_push()];
     assert_snapshot!(Case::terminal(acts).run(run(events)).see(&[]));
 }
 

@@ -297,13 +297,14 @@ fn the_reason_names_the_rule_or_says_what_the_call_does() {
         let (tool, intent) = call(text);
         permission(mode, rules).settle(&tool, &intent, &roots())
     };
-    let denied = Settled::Deny("the rule `deny shell(rm)` forbids it".to_owned());
+    let rule = "deny shell(rm)".parse().expect("a rule");
+    let denied = Settled::Deny(CallRefusal::Rule(rule));
     assert_eq!(settled("ask", &["deny shell(rm)", "deny shell"], "$ rm x"), denied);
     let rule = "ask todo".parse().expect("a rule");
     assert_eq!(settled("ask", &["ask todo"], "todo"), Settled::Ask(AskCause::Rule(rule)));
     assert_eq!(settled("ask", &[], "read /etc/passwd"), Settled::Ask(AskCause::ReadsOutside));
     assert_eq!(settled("ask", &[], "$ ls"), Settled::Ask(AskCause::Command));
-    assert_eq!(settled("plan", &["allow *"], "write a"), Settled::Deny(PLAN.to_owned()));
+    assert_eq!(settled("plan", &["allow *"], "write a"), Settled::Deny(CallRefusal::PlanMode));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use retake_core::{
-    AskCause, By, CallAsked, Digest, Effect, EffectClass, EffectState, EntryId, Flags, Intent, Part,
-    Permission, Rule, SayRequest, Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
+    AskCause, By, CallAsked, CallRefusal, Digest, Effect, EffectClass, EffectState, EntryId, Flags, Intent,
+    Part, Permission, Rule, SayRequest, Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
 };
 use retake_store::digest::of_call;
 use retake_tools::{Output, Tool};
@@ -14,7 +14,7 @@ use serde_json::Value;
 use tracing::Instrument as _;
 
 use super::drive::{Driver, Inbox};
-use super::event::{Asks, CallShown, Called, Decision, RunEvent};
+use super::event::{Asks, CallShown, Called, Decision, NotRun, RunEvent};
 use super::guard::Guards;
 use super::host::ToolHost;
 use crate::error::{EngineError, Result};
@@ -24,9 +24,6 @@ use crate::notice::Notice;
 
 /// The most bytes of a result that are stored.
 const RESULT_MAX: usize = 256 << 10;
-
-/// Why a call does not run that needs an approval.
-const UNATTENDED: &str = "it needs an approval, and no client is there to answer";
 
 /// A requested call with its intent.
 #[derive(Clone)]
@@ -132,8 +129,10 @@ impl Driver {
         };
         let intent = match (&ready.tool, &ready.arguments) {
             (None, _) => Err(self.unknown(&ready.name)),
-            (_, Err(why)) => Err(why.clone()),
-            (Some(tool), Ok(arguments)) => tool.intent(arguments, &folder, &self.scene.roots),
+            (_, Err(why)) => Err(CallRefusal::Arguments(why.clone())),
+            (Some(tool), Ok(arguments)) => {
+                tool.intent(arguments, &folder, &self.scene.roots).map_err(CallRefusal::Arguments)
+            }
         };
         match intent {
             Err(why) => {
@@ -179,17 +178,16 @@ impl Driver {
         Ok(self.scene.permission(self.engine.permission(self.claim.conversation()).await?))
     }
 
-    fn unknown(&self, name: &str) -> String {
-        let names: Vec<&str> = self.scene.tools.all().map(|tool| tool.name()).collect();
-        format!("there is no tool “{name}”; there are: {}", names.join(", "))
+    fn unknown(&self, name: &str) -> CallRefusal {
+        let names = self.scene.tools.all().map(|tool| tool.name().to_owned()).collect();
+        CallRefusal::UnknownTool(name.to_owned(), names)
     }
 
     /// Requests an approval for a call.
     pub(super) async fn request_approval(&mut self, key: String) -> Option<TurnInput> {
         let listening = self.events.listening();
         if self.engine.is_unattended(&listening) {
-            let hint = "skip it, and say at the end what it is needed for";
-            return Some(self.denied(key, format!("{UNATTENDED}; {hint}")));
+            return Some(self.denied(key, CallRefusal::Unattended(None)));
         }
         // The request can be sent without suggested rules.
         let permission = self.permission().await.or_log("no rules are offered").unwrap_or_default();
@@ -220,9 +218,8 @@ impl Driver {
         tokio::spawn(async move {
             tokio::select! {
                 () = engine.until_unattended(&listening) => {
-                    let left = "the last client that could approve it has left; skip it, and say at the end what it is needed for";
                     // A person may have answered at this very moment.
-                    drop(engine.decide(conversation, &key, Decision::Unattended(left.to_owned())));
+                    drop(engine.decide(conversation, &key, Decision::LastClientLeft));
                 }
                 () = session.until_settled(&key) => {}
             }
@@ -234,9 +231,9 @@ impl Driver {
     pub(super) async fn decided(&mut self, key: String, decision: Decision) -> TurnInput {
         let remembered = match decision {
             Decision::Once => return TurnInput::Allowed(key),
-            Decision::Deny(None) => return self.denied(key, "the person said no".to_owned()),
-            Decision::Deny(Some(words)) => return self.denied(key, format!("the person said no: {words}")),
-            Decision::Unattended(allows) => return self.denied(key, format!("{UNATTENDED}; {allows}")),
+            Decision::Deny(words) => return self.denied(key, CallRefusal::Person(words)),
+            Decision::Unattended(allows) => return self.denied(key, CallRefusal::Unattended(Some(allows))),
+            Decision::LastClientLeft => return self.denied(key, CallRefusal::LastClientLeft),
             Decision::InConversation(rule) => self.remember(rule).await,
             Decision::Always(rule) => self.engine.remember_always(&rule),
         };
@@ -246,7 +243,7 @@ impl Driver {
         TurnInput::Allowed(key)
     }
 
-    fn denied(&mut self, key: String, why: String) -> TurnInput {
+    fn denied(&mut self, key: String, why: CallRefusal) -> TurnInput {
         if let Some(ready) = self.calls.get_mut(&key) {
             ready.settled = Settled::Deny(why);
         }
@@ -266,14 +263,13 @@ impl Driver {
         let Some(ready) = self.calls.get(&key) else { return TurnInput::Ended(key) };
         let why = match &ready.settled {
             Settled::Deny(why) => why.clone(),
-            Settled::Allow | Settled::Ask(_) => format!("{} before it began", self.engine.stopped_by()),
+            Settled::Allow | Settled::Ask(_) => self.engine.stopped(),
         };
-        let output = Output::failed(format!("not run: {why}"));
         if !ready.told {
             self.events.send(RunEvent::Calling(ready.shown()));
         }
         let stage = self.stage(ready);
-        match stage.store(ready, None, output, Begun::Never).await {
+        match stage.not_run(ready, None, NotRun::Refused(why), Begun::Never).await {
             Ok(()) => TurnInput::Ended(key),
             Err(error) => self.not_stored(error),
         }
@@ -331,27 +327,21 @@ impl ToolHost {
             false => None,
             true => match self.begins(&ready).await {
                 Ok(around) => Some(around),
-                Err(error) => return self.not_run(&ready, None, &error, begun).await,
+                Err(error) => return self.not_run(&ready, None, NotRun::Failed(error), begun).await,
             },
         };
         let call = match self.call(&ready, around.as_ref()).await {
             Ok(call) => call,
-            Err(error) => return self.not_run(&ready, around, &error, begun).await,
+            Err(error) => return self.not_run(&ready, around, NotRun::Failed(error), begun).await,
         };
         let work = tokio::spawn(async move { tool.call(call).await }.in_current_span());
         let output =
             work.await.unwrap_or_else(|error| Output::failed(format!("the tool broke off: {error}")));
-        self.store(&ready, around, output, begun).await
+        self.store(&ready, around, output, None, begun).await
     }
 
-    async fn not_run(
-        &self,
-        ready: &Ready,
-        around: Option<Around>,
-        error: &EngineError,
-        begun: Begun,
-    ) -> Result<()> {
-        self.store(ready, around, Output::failed(format!("not run: {error}")), begun).await
+    async fn not_run(&self, ready: &Ready, around: Option<Around>, why: NotRun, begun: Begun) -> Result<()> {
+        self.store(ready, around, Output::failed(format!("not run: {why}")), Some(why), begun).await
     }
 
     /// Captures the folders before the call. It must not write in a folder that cannot be captured.
@@ -387,7 +377,14 @@ impl ToolHost {
     }
 
     /// Stores the result with the call's changes.
-    async fn store(&self, ready: &Ready, around: Option<Around>, output: Output, begun: Begun) -> Result<()> {
+    async fn store(
+        &self,
+        ready: &Ready,
+        around: Option<Around>,
+        output: Output,
+        not_run: Option<NotRun>,
+        begun: Begun,
+    ) -> Result<()> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
         self.engine.waits.notes(&facts);
         let content = bounded(content);
@@ -420,7 +417,7 @@ impl ToolHost {
             self.events.send(RunEvent::Notice(notice));
         }
         let entry = receipt.entries.first().copied().unwrap_or(ready.entry);
-        let called = Called { call: ready.key.clone(), outcome, shown, changed, entry };
+        let called = Called { call: ready.key.clone(), outcome, shown, not_run, changed, entry };
         self.events.send(RunEvent::Called(called));
         Ok(())
     }

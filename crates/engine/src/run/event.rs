@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use retake_core::{AskCause, EffectClass, EntryId, Receipt, Rule, ToolOutcome};
+use retake_core::{AskCause, CallRefusal, EffectClass, EntryId, Receipt, Rule, ToolOutcome};
 
 use super::Ended;
+use crate::error::EngineError;
 use crate::files::AppliedFiles;
 use crate::notice::Notice;
 
@@ -83,18 +84,31 @@ pub struct Question {
 }
 
 /// A call that has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Called {
     /// Its id.
     pub call: String,
     /// Its outcome.
     pub outcome: ToolOutcome,
-    /// The text for people: a diff, the end of its output, or why it was refused.
+    /// The text for people: a diff, the end of its output, or why it did not run.
     pub shown: String,
+    /// Why it did not run.
+    pub not_run: Option<NotRun>,
     /// The number of files that it changed.
     pub changed: usize,
     /// Its result.
     pub entry: EntryId,
+}
+
+/// Why a call did not run. Its text is for the model.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NotRun {
+    /// It was refused.
+    #[error("{0}")]
+    Refused(CallRefusal),
+    /// Something that must come before it failed.
+    #[error("{0}")]
+    Failed(EngineError),
 }
 
 /// A decision on a call that waits for an approval.
@@ -110,4 +124,6 @@ pub enum Decision {
     Deny(Option<String>),
     /// No client can answer: it does not run, and the result tells the model which permission it needs.
     Unattended(String),
+    /// The last client that could answer has left: it does not run.
+    LastClientLeft,
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use retake_core::{AskCause, Intent, Mode, Permission, Rule, Ruling, Settled, Touch};
+use retake_core::{AskCause, CallRefusal, Intent, Mode, Permission, Rule, Ruling, Settled, Touch};
 use retake_tools::{Guard, Guarded};
 
 /// The guard for the files of a call.
@@ -44,13 +44,7 @@ impl Guards<'_> {
         let touched = self.touched(tool, intent);
         let Some((guard, path)) = touched.first() else { return settled };
         let next = match guard {
-            Guard::Refused => {
-                let shown = path.display();
-                let rule = format!("`{tool}({shown})` in permissions.allow");
-                Settled::Deny(format!(
-                    "{shown} holds secrets and is kept back; a person can allow it with the rule {rule}, or by permissions.secrets"
-                ))
-            }
+            Guard::Refused => Settled::Deny(CallRefusal::Secrets((*path).to_owned(), tool.to_owned())),
             Guard::Asked => Settled::Ask(AskCause::Secrets((*path).to_owned())),
         };
         if settled.ruling() >= next.ruling() { settled } else { next }

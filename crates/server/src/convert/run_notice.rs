@@ -5,11 +5,14 @@ use std::time::Duration;
 use retake_core::GitFile;
 use retake_core::mcp::{LeftOut, Note};
 use retake_engine::model::ModelErrorKind;
-use retake_engine::{EngineError, FileKind, Mentioned, Notice};
-use retake_wire::{ChangedGitFile, McpRemark, MentionOutcome, ModelFailure, NoticeCause, RunNotice};
+use retake_engine::{EngineError, FileKind, Mentioned, NotRun, Notice};
+use retake_wire::{
+    CallRefusal, ChangedGitFile, McpRemark, MentionOutcome, ModelFailure, NoticeCause, RunNotice,
+};
 
 use super::note::{git_change, git_role};
 use super::shown_problem;
+use crate::agent::rule;
 
 /// The notice as it is on the wire.
 pub(crate) fn run_notice(of: Notice) -> RunNotice {
@@ -56,6 +59,26 @@ pub(crate) fn mcp_remark(of: Note) -> McpRemark {
         Note::MoreLeftOut(tools) => McpRemark::MoreToolsLeftOut { tools: tools as u64 },
         Note::TooMany(offered) => McpRemark::TooManyTools { offered: offered as u64 },
         Note::NotListed(detail) => McpRemark::ToolsNotListed { detail },
+    }
+}
+
+/// Why a call did not run.
+pub(crate) fn not_run(of: NotRun) -> CallRefusal {
+    use retake_core::CallRefusal as R;
+    match of {
+        NotRun::Refused(R::UnknownTool(tool, tools)) => CallRefusal::UnknownTool { tool, tools },
+        NotRun::Refused(R::Arguments(detail)) => CallRefusal::Arguments { detail },
+        NotRun::Refused(R::PlanMode) => CallRefusal::PlanMode,
+        NotRun::Refused(R::Rule(of)) => CallRefusal::Rule { rule: rule(of) },
+        NotRun::Refused(R::Secrets(path, tool)) => {
+            CallRefusal::Secrets { path: path.display().to_string(), tool }
+        }
+        NotRun::Refused(R::Person(words)) => CallRefusal::Person { words },
+        NotRun::Refused(R::Unattended(allows)) => CallRefusal::Unattended { allows },
+        NotRun::Refused(R::LastClientLeft) => CallRefusal::LastClientLeft,
+        NotRun::Refused(R::Stopped) => CallRefusal::Stopped,
+        NotRun::Refused(R::OwnerEnded) => CallRefusal::OwnerEnded,
+        NotRun::Failed(error) => CallRefusal::Failed { cause: cause(error) },
     }
 }
 

@@ -89,7 +89,7 @@ pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: Se
         _ => LINES,
     };
     if ended.failed {
-        let last = format!("✗ {}", tail(&ended.shown, lines));
+        let last = format!("✗ {}", tail(&english::call_ended(ended), lines));
         text.push(block(look, &last, 2, Some(Style::Error)));
     } else if seen == Seen::Nothing {
         let most = if is_diff(&ended.shown) { DIFF_LINES } else { lines };

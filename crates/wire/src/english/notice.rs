@@ -105,7 +105,7 @@ fn server_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String 
 }
 
 /// What failed, with its causes.
-fn because(it: &NoticeCause) -> String {
+pub(super) fn because(it: &NoticeCause) -> String {
     std::iter::once(&it.message).chain(&it.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
 }
 

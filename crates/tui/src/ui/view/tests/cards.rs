@@ -60,6 +60,7 @@ fn card_shows_waiting_time_and_working_time() {
         call: "e2-1".to_owned(),
         failed: false,
         shown: String::new(),
+        not_run: None,
         changed: 1,
         entry: "e3".to_owned(),
     };
