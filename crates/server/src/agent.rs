@@ -1,4 +1,5 @@
-//! The agent at work, between the engine's words and those of `wire`.
+//! The agent: translates calls, effects and waiting messages between the engine's types and those
+//! of `wire`.
 
 use retake_core::{EffectClass, EffectState, Mode, Rule, Ruling, ToolOutcome, Words, shorten};
 use retake_engine::Decision;
@@ -23,12 +24,13 @@ pub(crate) fn class(class: EffectClass) -> retake_wire::EffectClass {
 /// The longest line of a call, in graphemes.
 const LINE: usize = 120;
 
-/// A call in words.
+/// A call as a sentence.
 pub(crate) fn call_line(tool: &str, arguments: &str) -> String {
     shorten(&retake_wire::call_line(tool, arguments), LINE)
 }
 
-/// What a change of files belongs to, in words. Of several calls nobody knows which it was.
+/// The call that a change of files belongs to, as a sentence. Of several calls it is not known
+/// which one it was.
 pub(crate) fn called(asked: &[retake_engine::Asked]) -> String {
     let lines: Vec<String> = asked.iter().map(|it| call_line(&it.tool, &it.arguments)).collect();
     match lines.as_slice() {
@@ -38,7 +40,7 @@ pub(crate) fn called(asked: &[retake_engine::Asked]) -> String {
     }
 }
 
-/// Calls that can't be taken back.
+/// Calls whose effects cannot be reverted.
 pub(crate) fn effects(effects: retake_engine::Effects) -> reply::Effects {
     let line = |effect: retake_engine::EffectShown| reply::EffectLine {
         line: match &effect.arguments {
@@ -58,7 +60,7 @@ pub(crate) fn effects(effects: retake_engine::Effects) -> reply::Effects {
     reply::Effects { count: effects.count as u64, calls: effects.calls.into_iter().map(line).collect() }
 }
 
-/// Words that wait, or have waited.
+/// Waiting messages, or ones that have waited.
 pub(crate) fn words(words: Words) -> reply::Words {
     reply::Words { parts: convert::parts(words.parts), author: words.author, time_ms: words.time.0 }
 }

@@ -1,4 +1,5 @@
-//! From the engine's types to `wire`'s and back, written by hand: the one edge where shapes become JSON.
+//! Converts between the engine's types and those of `wire`, by hand: the only place where types become
+//! JSON.
 
 mod cause;
 mod done;
@@ -23,7 +24,7 @@ pub(crate) use report::{finding, repair};
 pub(crate) use run_notice::{mcp_remark, not_run, run_notice};
 pub(crate) use sandbox::{sandbox_cause, sandbox_fact};
 
-/// A problem from an engine's failure, which is the answer to a request.
+/// The problem for an engine's error, as the reply to a request.
 pub(crate) fn problem(error: EngineError) -> Problem {
     if error.kind == Kind::Storage {
         tracing::error!(code = error.code, cause = error.for_log(), "a request has failed");
@@ -122,7 +123,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
     }
 }
 
-/// Conditions as sentences, for clients that read the text fields. They name no command of a client.
+/// Conditions as sentences, for clients that read the text fields. They must name no command of a client.
 pub(crate) fn sentences(conditions: &[Condition]) -> Vec<String> {
     conditions.iter().map(|it| english::condition(it, &english::remedy)).collect()
 }
@@ -132,7 +133,7 @@ pub(crate) fn usage(message: impl Into<String>) -> Problem {
     problem(EngineError::usage(message))
 }
 
-/// The same, with what to do next.
+/// The same, with a hint.
 pub(crate) fn misused(message: impl Into<String>, hint: &str) -> Problem {
     problem(EngineError::usage(message).hint(hint))
 }
@@ -172,7 +173,7 @@ fn source_in(data: Option<String>, url: Option<String>) -> Result<Source, Proble
     }
 }
 
-/// A part as people get it. What is known to later turns is not said to anybody.
+/// A part in the form for people. Facts for later turns are left out.
 fn part(part: Part) -> Option<retake_wire::Part> {
     Some(match part {
         Part::Text(text) => retake_wire::Part::Text { text },
@@ -228,7 +229,7 @@ pub(crate) fn counts(totals: Totals) -> reply::Counts {
 pub(crate) fn line(line: EntryLine) -> reply::Line {
     let shown = line_of(&line.meta, line.preview);
     match line.called {
-        // A person's command is told as such, not as the call of a model that it is stored as.
+        // A person's command is shown as such, although it is stored as a model's call.
         Some(called) if called.tool == EXEC => {
             let preview = crate::agent::call_line(&called.tool, &called.arguments);
             reply::Line { preview, ran_by: Some(called.author), ..shown }
@@ -276,7 +277,7 @@ pub(crate) fn receipt(receipt: &Receipt, content: Option<Vec<Part>>) -> reply::R
     }
 }
 
-/// A fold's name on the wire: the operation that made it; with the log's depth where that is an ancestor's.
+/// A fold's name on the wire: its operation, with the depth of the log if it is an ancestor's.
 pub(crate) fn fold_name(fold: retake_core::FoldId) -> String {
     format!("{}:{}", fold.depth, fold.op)
 }
@@ -315,13 +316,13 @@ pub(crate) fn plan(conversation: String, planned: Planned, conditions: Vec<Condi
     }
 }
 
-/// A plan of files alone: nothing of the conversation would change.
+/// A plan for files alone: the conversation would not change.
 pub(crate) fn plan_of_files(conversation: String, head: String, conditions: Vec<Condition>) -> reply::Plan {
     let stays = sentences(&conditions);
     reply::Plan { conversation, head, unchanged: true, conditions, stays, ..reply::Plan::default() }
 }
 
-/// A conversation in short; of a fork, with the title of its parent.
+/// The summary of a conversation; for a fork, with the title of its parent.
 pub(crate) fn summary(summary: Summary, parent: Option<String>, running: bool) -> reply::Conversation {
     let own = summary.own;
     let read_only_cause = summary.read_only.map(cause::read_only_cause);
@@ -356,7 +357,7 @@ pub(crate) fn summary(summary: Summary, parent: Option<String>, running: bool) -
     }
 }
 
-/// An entry as a reading shows it. What a model's answer cost is worked out by `cost`.
+/// An entry in a projection. `cost` computes the cost of a model's answer.
 pub(crate) fn entry(
     shown: ShownEntry,
     cost: impl Fn(&str, &retake_core::Usage) -> Option<f64>,

@@ -1,4 +1,5 @@
-//! One arm per request: names become ids, the engine does it, the answer becomes a reply. It only dispatches.
+//! One arm for each request: names become ids, the engine carries it out, the result becomes a reply. It must
+//! only dispatch.
 
 mod agent;
 mod changes;
@@ -24,7 +25,7 @@ use crate::InProcess;
 use crate::convert::{misused, problem, usage};
 use crate::log;
 
-/// How many things a page has at most: as many as are asked for, or as many as usual.
+/// The size of a page: the requested one, or the usual one.
 fn limit(asked: Option<usize>, usual: usize) -> Result<usize, Problem> {
     match asked.unwrap_or(usual) {
         limit @ 1..=LARGEST_PAGE => Ok(limit),
@@ -32,7 +33,7 @@ fn limit(asked: Option<usize>, usual: usize) -> Result<usize, Problem> {
     }
 }
 
-/// The first things of a list, and whether there are more.
+/// The first items of a list, and whether there are more.
 fn page<T>(all: impl Iterator<Item = T>, limit: usize) -> (Vec<T>, bool) {
     let mut page: Vec<T> = all.take(limit.saturating_add(1)).collect();
     let more = page.len() > limit;
@@ -110,19 +111,19 @@ impl InProcess {
         }
     }
 
-    /// The conversation of that name.
+    /// The conversation with this name.
     pub(crate) async fn conversation(&self, name: &str) -> Result<ConversationId, Problem> {
         let conversation = self.engine.conversation(name).await.map_err(problem)?;
         log::names(&conversation);
         Ok(conversation)
     }
 
-    /// The entry of that name.
+    /// The entry with this name.
     pub(crate) async fn entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId, Problem> {
         self.engine.entry(conversation, name).await.map_err(problem)
     }
 
-    /// The entry of that name, where one is named.
+    /// The entry with this name, if one is given.
     pub(crate) async fn entry_if(
         &self,
         conversation: ConversationId,
@@ -135,13 +136,13 @@ impl InProcess {
     }
 }
 
-/// The head of that name.
+/// The head with this name.
 pub(crate) fn head(text: &str) -> Result<Head, Problem> {
     let hint = "plans, receipts and the list of operations show heads";
     text.parse().map_err(|error: retake_core::BadId| misused(error.to_string(), hint))
 }
 
-/// A folder that is named from the root.
+/// A folder's absolute path.
 fn absolute(name: &str) -> Result<PathBuf, Problem> {
     let bad = |why: &str| usage(format!("“{}” can't be a folder: {why}", name.escape_debug()));
     match Path::new(name) {
@@ -151,12 +152,12 @@ fn absolute(name: &str) -> Result<PathBuf, Problem> {
     }
 }
 
-/// The folder that a new conversation works in, as it was named.
+/// The folder for a new conversation, from its given name.
 fn works_in(folder: Option<String>) -> Result<Option<String>, Problem> {
     folder.map(from_root).transpose()
 }
 
-/// A folder's name, which is one from the root.
+/// A folder's name, which must be absolute.
 fn from_root(name: String) -> Result<String, Problem> {
     absolute(&name).map(|_| name)
 }

@@ -1,5 +1,5 @@
-//! Who holds drafts: a name, and a file of that name in the data directory that is locked as long as its holder lives. The system
-//! says who is dead, whichever owner asks, and however the holder ended. Must never wait for a lock.
+//! Holders of drafts: a name, and a file with that name in the data directory, which is locked while its holder lives. The system
+//! knows whether a holder is dead, whichever owner checks, and however it ended. Must never wait for a lock.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 /// The folder of the locks, in the data directory.
 const FOLDER: &str = "holders";
 
-/// A name under which its file is made: nobody takes it for a dead one's before it is locked.
+/// The prefix of a file until it is locked: nobody mistakes it for a dead holder's.
 const UNBORN: &str = "new";
 
-/// A living holder of drafts. Dropped, it holds nothing more.
+/// A living holder of drafts. Dropping it ends the hold.
 #[derive(Debug)]
 #[must_use = "dropping it gives up the drafts that it holds"]
 pub struct Holding {
@@ -20,14 +20,14 @@ pub struct Holding {
     path: PathBuf,
 }
 
-/// Holds drafts in a data directory under a name that nobody else has: digits, `a` to `f` and `-`.
+/// Holds drafts in a data directory under a unique name: digits, `a` to `f` and `-`.
 ///
 /// # Errors
 ///
-/// Where the file can't be made or locked: then nobody holds anything under this name.
+/// The file cannot be created or locked: then nobody holds a draft under this name.
 pub fn hold(data_dir: &Path, name: &str) -> io::Result<Holding> {
     let path = path_of(data_dir, name).ok_or(io::ErrorKind::InvalidInput)?;
-    // Where the data directory is gone, it is not made anew.
+    // A data directory that is gone is not created again.
     match DirBuilder::new().mode(0o700).create(data_dir.join(FOLDER)) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
@@ -41,36 +41,36 @@ pub fn hold(data_dir: &Path, name: &str) -> io::Result<Holding> {
 
 impl Drop for Holding {
     fn drop(&mut self) {
-        // A file that stays is taken away by the next owner.
+        // The next owner removes a leftover file.
         drop(fs::remove_file(&self.path));
-        // Not left to the closing: a process that is just being started holds a copy of the opening for a moment.
+        // Not left to closing the file: a process that is just being started has a copy of the handle for a moment.
         drop(self.file.unlock());
     }
 }
 
-/// Whether a name is one.
+/// Whether a name is valid.
 pub(crate) fn is_name(name: &str) -> bool {
     let letters = b"0123456789abcdef-";
     (1..=64).contains(&name.len()) && name.bytes().all(|letter| letters.contains(&letter))
 }
 
-/// Whether somebody lives who holds drafts under this name.
+/// Whether a holder with this name lives.
 pub(crate) fn lives(data_dir: &Path, name: &str) -> bool {
     path_of(data_dir, name).is_some_and(|path| is_locked(&path))
 }
 
-/// Takes away what dead holders have left.
+/// Removes the files of dead holders.
 pub(crate) fn clear(data_dir: &Path) {
     let files = fs::read_dir(data_dir.join(FOLDER)).into_iter().flatten().flatten();
     for path in files.map(|file| file.path()).filter(|path| path.extension().is_none()) {
         if !is_locked(&path) {
-            // What can't be taken away is in nobody's way.
+            // A file that cannot be removed does no harm.
             drop(fs::remove_file(path));
         }
     }
 }
 
-/// The lock is shared: two clients that ask at the same time must not take each other for a holder.
+/// The lock is shared: two clients that check at the same time must not mistake each other for a holder.
 fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

@@ -17,7 +17,7 @@ use list_feed::ListFeed;
 
 pub(crate) use frame::Frame;
 
-/// Everything that is followed.
+/// All feeds with subscribers.
 pub(crate) struct Subscriptions {
     feeds: Mutex<HashMap<ConversationId, Arc<ConversationFeed>>>,
     list_feed: Mutex<Option<Arc<ListFeed>>>,
@@ -32,7 +32,7 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
-    /// How many follow something.
+    /// The number of subscribers.
     pub(crate) fn following(&self) -> u64 {
         let feeds: usize =
             locked(&self.feeds).values().map(|conversation_feed| conversation_feed.following()).sum();
@@ -41,7 +41,7 @@ impl Subscriptions {
     }
 }
 
-/// How many events a subscriber may be behind before it is dropped.
+/// The most events that a subscriber may lag behind before it is dropped.
 const BEHIND: usize = 1024;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

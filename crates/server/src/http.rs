@@ -1,5 +1,5 @@
-//! The owner over sockets: every request of `wire` at its place in the table, the same on each socket. Must never do anything that
-//! a `Client` in the same process can't.
+//! Serves the owner over sockets: every request of `wire` at its path in the table, the same on each socket. Must never do
+//! anything that a `Client` in the same process cannot.
 
 mod bad_request;
 mod body;

@@ -1,6 +1,6 @@
-//! Requests with a key (`Idempotency-Key`). Equal ones that are under way at once are done one after another, and those that come
-//! while the first is being done get its answer. What comes later finds the receipt in the store. Must never let a key of one
-//! conversation keep another conversation waiting.
+//! Requests with a key (`Idempotency-Key`). Equal concurrent ones are carried out one after another, and those that arrive during
+//! the first one get its reply. A later one gets the receipt from the store. A key of one conversation must never delay another
+//! conversation.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,22 +14,22 @@ use tokio::sync::OwnedMutexGuard;
 use crate::InProcess;
 use crate::convert::problem;
 
-/// Where a key counts, and the key: in a conversation, or among the requests that make one.
+/// The scope of a key, and the key: in a conversation, or among the requests that create one.
 type Key = (Option<ConversationId>, String);
 
-/// What a request asked for, as a digest, and its answer: for equal ones that have waited.
+/// The digest of a request, and its reply, for equal ones that have waited.
 type Given = Option<([u8; 16], Result<Reply, Problem>)>;
 
-/// Requests under way that have a key.
+/// Requests in progress with a key.
 #[derive(Default)]
 pub(crate) struct InFlight(Mutex<HashMap<Key, Arc<tokio::sync::Mutex<Given>>>>);
 
 impl InFlight {
-    /// Waits until no other request with this key is under way, and keeps others with it out while what comes back lives.
+    /// Waits until no other request with this key is in progress, and excludes others with it while the result lives.
     async fn turn(&self, key: Key) -> OwnedMutexGuard<Given> {
         let one = {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            // A key that nobody holds or waits for is forgotten.
+            // An unused key is removed.
             all.retain(|_, one| Arc::strong_count(one) > 1);
             Arc::clone(all.entry(key).or_default())
         };
@@ -38,7 +38,7 @@ impl InFlight {
 }
 
 impl InProcess {
-    /// Does a request; where it has a key, once.
+    /// Carries out a request; with a key, only once.
     pub(crate) async fn done_once(&self, mut request: Request) -> Result<Reply, Problem> {
         let Some(id) = request.request_id().and_then(|id| id.clone()) else {
             return self.dispatch(request).await;
@@ -65,7 +65,7 @@ impl InProcess {
         answer
     }
 
-    /// Begins a run; where it has a key, once: an equal one hears the same run.
+    /// Begins a run; with a key, only once: an equal one gets the events of the same run.
     pub(crate) async fn begun_once(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         let Some(id) = run.request_id.clone() else {
             return self.start_run(run).await;

@@ -1,5 +1,5 @@
-//! Gives the engine to clients: as an in-process `Client`, and over sockets. It translates requests and replies. What it decides concerns
-//! clients only: who is attached, who gets which event, and when the owner is not needed any more.
+//! Gives the engine to clients: as an in-process `Client`, and over sockets. It translates requests and replies. It decides only
+//! about clients: which are attached, which events they get, and when the owner is no longer needed.
 
 mod agent;
 mod convert;
@@ -37,7 +37,7 @@ pub use presence::AttachedClient;
 /// How often an owner checks that its data directory was not moved. Each client that attaches and each write checks it, too.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The owner in this very process, as a client sees it. Cheap to clone.
+/// The owner in this process, as a client. Cheap to clone.
 #[derive(Clone)]
 pub struct InProcess {
     pub(crate) engine: Arc<Engine>,
@@ -45,17 +45,18 @@ pub struct InProcess {
     pub(crate) hub: Arc<Subscriptions>,
     pub(crate) owner_info: Arc<OwnerInfo>,
     pub(crate) present: Arc<Present>,
-    /// Requests under way that have a key.
+    /// Requests in progress with a key.
     pub(crate) once: Arc<InFlight>,
 }
 
 impl InProcess {
-    /// Waits until a client tells the owner to stop. From the call on, as long as what comes back lives, clients can.
+    /// Waits until a client tells the owner to stop. While the result lives, clients can.
     pub fn told_to_stop(&self) -> impl Future<Output = ()> + Send + use<> {
         self.owner_info.told_to_stop()
     }
 
-    /// Waits until the data directory is no longer where it was opened, and says so; for ever, once the owner is over.
+    /// Waits until the data directory is no longer where it was opened, and returns the problem; after the owner's end it never
+    /// completes.
     pub fn displaced(&self) -> impl Future<Output = Problem> + Send + use<> {
         let (engine, owner_info) = (Arc::downgrade(&self.engine), Arc::clone(&self.owner_info));
         async move {
@@ -73,7 +74,7 @@ impl InProcess {
         }
     }
 
-    /// Whether who comes is at the right place: not, where the data directory was moved or deleted, which ends the owner.
+    /// Whether the data directory is still in its place. If it was moved or deleted, the owner ends.
     pub(crate) fn is_in_place(&self) -> bool {
         let is_there = self.engine.check_place().is_ok();
         if !is_there {
@@ -82,13 +83,13 @@ impl InProcess {
         is_there
     }
 
-    /// Files that are made for clients which do not hand over a umask get this one.
+    /// Sets the umask for files of clients that send none.
     pub fn makes_files_with(&self, umask: Option<u32>) {
         self.engine.set_own_umask(umask);
     }
 
-    /// Waits until nothing runs, for so long; what runs then is stopped, and what it has said so far is stored. Nothing new
-    /// begins meanwhile where everybody has been sent away before.
+    /// Waits for this time until nothing runs, then stops all runs and stores their output so far. Nothing new begins meanwhile
+    /// if all clients were refused before.
     pub async fn finish(&self, patience: Duration) {
         self.engine.finish(patience).await;
     }

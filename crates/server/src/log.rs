@@ -1,5 +1,5 @@
-//! What the log says of requests: operation, conversation, request id, outcome and time. Must never log anything else of a request or of a
-//! reply: both hold texts.
+//! The log of requests: operation, conversation, request id, outcome and time. Must never log anything else of a request or of a
+//! reply: both contain texts.
 
 use std::fmt::{self, Write as _};
 
@@ -12,18 +12,18 @@ use crate::InProcess;
 
 /// A result that no client gets.
 pub(crate) trait LogFailure<T> {
-    /// The value. A failure is logged, with what it means.
+    /// The value. An error is logged with its meaning.
     fn or_log(self, meaning: &'static str) -> Option<T>;
 }
 
 impl<T> LogFailure<T> for Result<T, Problem> {
     fn or_log(self, meaning: &'static str) -> Option<T> {
-        // The cause was logged where the engine's error became a problem.
+        // The cause was logged when the engine's error became a problem.
         self.inspect_err(|problem| tracing::info!(code = &*problem.code, meaning)).ok()
     }
 }
 
-/// The span of a request, and whether it is worth a line of its own: what only reads, and drafts, come with each key.
+/// The span of a request, and whether it gets a line of its own: reads and drafts are sent with each key press.
 pub(crate) fn of_request(request: &mut Request) -> (Span, bool) {
     let action = match request {
         Request::Plan(it) => Some(name(&it.action)),
@@ -47,13 +47,13 @@ pub(crate) fn of_follow(follow: &Follow) -> Span {
     info_span!("request", operation, conversation = Empty)
 }
 
-/// Notes in the current span which conversation a request names.
+/// Records in the current span the conversation of a request.
 pub(crate) fn names(conversation: &impl fmt::Display) {
     Span::current().record("conversation", tracing::field::display(conversation));
 }
 
 impl InProcess {
-    /// Does a request in its span, and logs how it ended.
+    /// Carries out a request in its span, and logs its outcome.
     pub(crate) async fn logged<T>(
         &self,
         span: Span,
@@ -72,15 +72,15 @@ impl InProcess {
     }
 }
 
-/// A request id, if it is one.
+/// A valid request id.
 fn known_id(text: Option<&str>) -> Option<String> {
     text.and_then(|text| text.parse::<RequestId>().ok()).map(|id| id.to_string())
 }
 
-/// The name of a variant, as the API writes it. The fields are never formatted.
+/// The name of a variant in the form of the API. The fields are never formatted.
 fn name(of: &impl fmt::Debug) -> String {
     let mut name = VariantName(String::new());
-    // It ends with an error where the fields begin.
+    // Formatting stops with an error where the fields begin.
     let _ = write!(name, "{of:?}");
     name.0
 }

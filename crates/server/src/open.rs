@@ -16,33 +16,33 @@ use crate::convert::problem;
 use crate::owner::OwnerInfo;
 use crate::presence::Present;
 
-/// Where everything is, and who types.
+/// The input for opening an owner.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The data directory; made, if it is not there.
+    /// The data directory; created if it is missing.
     pub data_dir: PathBuf,
-    /// The settings file; it need not be there.
+    /// The settings file; it may be missing.
     pub config_file: PathBuf,
     /// The name of the person who types.
     pub user: String,
-    /// Their home folder, which is no workspace.
+    /// The user's home folder, which cannot be a workspace.
     pub home: Option<PathBuf>,
     /// How long to wait for another owner to end.
     pub wait_for_owner: Duration,
-    /// How long it stays.
+    /// When it ends.
     pub stays: Stays,
 }
 
-/// How long an owner stays.
+/// When an owner ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stays {
-    /// Until somebody ends it.
+    /// When it gets a stop request.
     UntilTold,
-    /// As long as somebody needs it, and as long after as the settings say; or so long.
+    /// When it was not needed for the time in the settings, or for this time.
     WhileNeeded(Option<Duration>),
 }
 
-/// Opens the data directory and becomes its owner. What its owner should know comes along, a sentence each.
+/// Opens the data directory and becomes its owner. Also returns warnings, a sentence each.
 pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<String>), Problem>> {
     Box::pin(async move {
         let settings = Settings::load(&options.config_file).map_err(|error| Problem {

@@ -1,4 +1,4 @@
-//! What an owner is to others: since when, where it listens, whether it can be told to stop.
+//! The information about an owner for clients: its start, its addresses, whether it can be told to stop.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,15 +7,15 @@ use std::sync::OnceLock;
 use retake_engine::settings::Settings;
 use tokio::sync::{Notify, watch};
 
-/// What an owner is to others.
+/// The information about an owner for clients.
 pub(crate) struct OwnerInfo {
     pub(crate) data_dir: PathBuf,
     pub(crate) config_file: PathBuf,
     pub(crate) since_ms: i64,
     pub(crate) address: OnceLock<SocketAddr>,
-    /// Somebody has found that the data directory is not where it was.
+    /// Notified when the data directory is not in its place.
     pub(crate) displaced: Notify,
-    /// What the settings file held when the owner began.
+    /// The content of the settings file when the owner began.
     settings: Option<Vec<u8>>,
     stop: watch::Sender<bool>,
 }
@@ -27,12 +27,13 @@ impl OwnerInfo {
         Self { data_dir, config_file, since_ms, address: OnceLock::new(), displaced, settings, stop }
     }
 
-    /// Whether the settings file holds something else by now.
+    /// Whether the settings file has other content now.
     pub(crate) fn reads_others(&self) -> bool {
         std::fs::read(&self.config_file).ok() != self.settings
     }
 
-    /// Whether it says something else by now of what an owner reads only as it begins. What can't be read says nothing.
+    /// Whether settings have changed that an owner reads only at its start. A file that cannot be read counts as
+    /// unchanged.
     pub(crate) fn keeps_older(&self) -> bool {
         let read =
             |bytes: Option<&[u8]>| Settings::parse(std::str::from_utf8(bytes.unwrap_or_default()).ok()?).ok();
@@ -46,20 +47,20 @@ impl OwnerInfo {
         then.needs_restart_for(&now)
     }
 
-    /// Whether somebody waits to be told to stop.
+    /// Whether somebody waits for the stop request.
     pub(crate) fn serves(&self) -> bool {
         self.stop.receiver_count() > 0
     }
 
-    /// Tells the owner to stop. Whether it can be told.
+    /// Tells the owner to stop. Returns whether it can be told.
     pub(crate) fn tell_to_stop(&self) -> bool {
         self.stop.send(true).is_ok()
     }
 
-    /// Waits for the request to stop. A request that comes after this call and before the wait counts.
+    /// Waits for the stop request. A request between this call and the wait counts.
     pub(crate) fn told_to_stop(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut stop = self.stop.subscribe();
-        // Where the sender goes away, the owner is over, too.
+        // When the sender is gone, the owner is over, too.
         async move { drop(stop.wait_for(|stop| *stop).await) }
     }
 }

@@ -1,4 +1,4 @@
-//! Which clients are there, and whether anybody still needs the owner. Must never let an owner end under a client that was let in.
+//! The attached clients, and whether the owner is still needed. An owner must never end while an accepted client is attached.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use tokio::sync::Notify;
 
 use crate::InProcess;
 
-/// How often it is looked whether something still runs, while no client tells of itself.
+/// How often running work is checked for, while no client reports.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How often, where nothing is known to run: what others than clients start is noticed so late.
+/// How often, if nothing is known to run: work that no client started is noticed this late.
 const SELDOM: Duration = Duration::from_secs(1);
 
 /// How long the client that started an owner may take to attach.
@@ -22,9 +22,9 @@ const FIRST: Duration = Duration::from_secs(10);
 
 /// The clients of an owner.
 pub(crate) struct Present {
-    /// How long it stays with nothing to do; always, without.
+    /// How long it stays when it is idle; `None` for ever.
     idle: Option<Duration>,
-    /// The keys that clients have handed over.
+    /// The keys that clients have sent.
     handed: Arc<Handed>,
     here: Mutex<Here>,
     changed: Notify,
@@ -34,11 +34,11 @@ pub(crate) struct Present {
 struct Here {
     clients: BTreeMap<u64, Client>,
     next: u64,
-    /// Nobody is let in any more.
+    /// Whether no client is accepted any more.
     is_leaving: bool,
-    /// When it ends unless something happens.
+    /// When it will end if nothing happens.
     ends_ms: Option<i64>,
-    /// Whether there ever was one in which a person could be asked.
+    /// Whether there ever was a client with a person.
     could_ask: bool,
     /// Since when there is none any more.
     left_ms: Option<i64>,
@@ -51,7 +51,7 @@ struct Client {
 }
 
 impl Client {
-    /// Whether a person can be asked there: not while its process is suspended.
+    /// Whether its person can be reached: not while its process is suspended.
     fn can_ask(&self) -> bool {
         self.answers && !self.pid.is_some_and(is_suspended)
     }
@@ -82,12 +82,12 @@ impl Present {
         Self { idle, handed, here: Mutex::default(), changed: Notify::new() }
     }
 
-    /// How long the owner stays with nothing to do.
+    /// How long the owner stays when it is idle.
     pub(crate) fn idle(&self) -> Option<Duration> {
         self.idle
     }
 
-    /// How many are attached.
+    /// The number of attached clients.
     pub(crate) fn clients(&self) -> usize {
         self.here().clients.len()
     }
@@ -97,7 +97,7 @@ impl Present {
     }
 }
 
-/// A client is there as long as this lives.
+/// A client is attached while this lives.
 #[must_use = "the client is gone when it is dropped"]
 pub struct AttachedClient {
     present: Arc<Present>,
@@ -120,13 +120,13 @@ impl Drop for AttachedClient {
 }
 
 impl InProcess {
-    /// Lets a client in, of the process with this number.
+    /// Attaches a client with this process.
     pub(crate) async fn attend(&self, attach: Attach, pid: Option<u32>) -> Result<AttachedClient, Problem> {
         let is_other = attach.version != env!("CARGO_PKG_VERSION");
         let is_stale = is_other || self.owner_info.reads_others();
         let is_busy = self.works().await;
         let mut here = self.present.here();
-        // With nothing to do it makes way for one of the client's version and settings.
+        // An idle owner makes way for one with the client's version and settings.
         if is_stale && self.present.idle.is_some() && here.clients.is_empty() && !is_busy {
             here.is_leaving = true;
             self.present.changed.notify_one();
@@ -153,7 +153,7 @@ impl InProcess {
         Ok(AttachedClient { present: Arc::clone(&self.present), number, keeps_older })
     }
 
-    /// The commands of a request run in the environment of the client that sent it.
+    /// Runs the commands of a request in the environment of its client.
     pub(crate) fn surrounds(&self, request: Option<&str>, client: Option<u64>) {
         let environment = client.and_then(|number| {
             let here = self.present.here();
@@ -164,7 +164,7 @@ impl InProcess {
         }
     }
 
-    /// A client goes away. Where it was the last one, nothing is to be done and the owner does not stay for the next one, it ends now.
+    /// Detaches a client. If it was the last one, the owner is idle and does not stay for the next one, it ends now.
     pub(crate) async fn leaves(&self, number: Number) -> Left {
         let works = self.works().await;
         let mut here = self.present.here();
@@ -176,13 +176,13 @@ impl InProcess {
         Left { ends }
     }
 
-    /// Whether something runs, or lives on in the background.
+    /// Whether a run or a background job is at work.
     async fn works(&self) -> bool {
-        // Runs last: one that begins while processes are looked for counts.
+        // Runs last: a run that begins during the scan for processes counts.
         self.engine.living_jobs().await > 0 || !self.engine.running().is_empty()
     }
 
-    /// When the owner ends unless something happens, where so many jobs run.
+    /// When the owner will end if nothing happens, with this many jobs.
     pub(crate) fn ends_ms(&self, jobs: usize) -> Option<i64> {
         let idle = self.present.idle?;
         let works = !self.engine.running().is_empty() || jobs > 0;
@@ -198,7 +198,7 @@ impl InProcess {
             loop {
                 let now = owner.engine.by(None).time.0;
                 let works = owner.works().await;
-                // So it is known since when nobody can be asked.
+                // Records since when no person can be reached.
                 owner.present.present(now);
                 let mut look = if works { LOOK } else { SELDOM };
                 {
@@ -220,7 +220,7 @@ impl InProcess {
 }
 
 impl Here {
-    /// When the owner ends unless something happens.
+    /// When the owner will end if nothing happens.
     fn ends(&mut self, idle: Duration, works: bool, now: i64) -> Option<i64> {
         if works || !self.clients.is_empty() {
             self.ends_ms = None;

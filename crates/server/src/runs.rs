@@ -1,4 +1,4 @@
-//! A run's events, as `wire` has them.
+//! A run's events, converted to `wire`'s types.
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -80,7 +80,7 @@ impl InProcess {
         }
         let mut entry = None;
         if let Some(id) = ended.entry {
-            // Nothing is shown of a late answer to what was taken back.
+            // A late answer to a rewound prompt is not shown.
             match self.engine.shown(conversation, id).await {
                 Ok(shown) => match self.wire_entries(conversation, shown.into_iter().collect()).await {
                     Ok(mut shown) => entry = shown.pop(),
@@ -100,7 +100,7 @@ impl InProcess {
     }
 }
 
-/// What everybody may hear of a run: words for a composer are for the one who asked.
+/// The event for all subscribers: content for a composer only goes to the requester.
 pub(crate) fn without_composer(mut event: RunEvent) -> RunEvent {
     match &mut event {
         RunEvent::Started { receipt: Some(receipt), .. } | RunEvent::Joined { receipt } => {
@@ -118,7 +118,7 @@ pub(crate) fn without_composer(mut event: RunEvent) -> RunEvent {
     event
 }
 
-/// What the run at work has said so far.
+/// The events of the current run so far.
 pub(crate) fn now(now: retake_engine::RunNow) -> RunNow {
     let call = |(call, printed)| CallNow { call: agent::call(call), printed, began_ms: None };
     RunNow {
@@ -131,7 +131,7 @@ pub(crate) fn now(now: retake_engine::RunNow) -> RunNow {
     }
 }
 
-/// A notice, with its sentence for clients of one version earlier.
+/// A notice, with its sentence for clients of the previous version.
 fn notice(notice: RunNotice) -> RunEvent {
     let text = english::run_notice(&notice, &english::remedy);
     RunEvent::Notice { notice, text }

@@ -1,4 +1,4 @@
-//! Causes of core and of the engine as causes of the wire.
+//! Causes of core and of the engine, converted to those of the wire.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(super) fn read_only_cause(of: ReadOnly) -> ReadOnlyCause {
     }
 }
 
-/// Why a model is used when none is named.
+/// Why this model is used if the request names none.
 pub(crate) fn model_cause(of: ChosenBy) -> ModelCause {
     match of {
         ChosenBy::Request => ModelCause::Requested,

@@ -1,11 +1,12 @@
-//! What was done, as codes, and what is marked. Must never tell words that are hidden, but to clients that ask for just those.
+//! The results of operations, as codes, and marked entries. Must never show hidden text, except to clients that request just
+//! that.
 
 use retake_core::{Change, Head, MarkedLine, OpLine, Operation, Reason, Step, StepLine, StepTarget, shorten};
 use retake_wire::{MessageName, OpSummary, PlannedStep, UndoneStep, english, reply};
 
 use super::{counts, line};
 
-/// So many characters of a message say which it is.
+/// The number of characters that identify a message.
 const WORDS: usize = 40;
 
 pub(crate) fn operation(line: OpLine) -> reply::Operation {
@@ -26,7 +27,7 @@ pub(crate) fn operation(line: OpLine) -> reply::Operation {
     }
 }
 
-/// What an operation did; of a message that it led to, which one it is.
+/// An operation's result; with the entry that it moved to, if any.
 fn summary(op: &Operation, aim: Option<&StepTarget>) -> OpSummary {
     let message = || aim.map(named);
     let step = |step: Step| match step {
@@ -57,7 +58,7 @@ fn summary(op: &Operation, aim: Option<&StepTarget>) -> OpSummary {
     }
 }
 
-/// What a step takes back or brings back.
+/// A step of an undo or a redo.
 pub(crate) fn step(step: &StepLine) -> PlannedStep {
     match &step.op {
         Some(op) => PlannedStep::Operation {
@@ -68,7 +69,7 @@ pub(crate) fn step(step: &StepLine) -> PlannedStep {
     }
 }
 
-/// A message by its turn and its first words; without them, where they are hidden.
+/// A message by its turn and its first words; without them if they are hidden.
 fn named(aim: &StepTarget) -> MessageName {
     MessageName {
         turn: aim.turn,

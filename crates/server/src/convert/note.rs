@@ -1,4 +1,4 @@
-//! Notes of the engine as conditions.
+//! Notes of the engine, converted to conditions.
 
 use retake_core::{GitFile, GitFileChange, GitFileRole, GitRemark, Reason};
 use retake_engine::{FolderRemark as Remark, Note};
@@ -73,7 +73,7 @@ fn git(remark: GitRemark) -> FolderRemark {
     }
 }
 
-/// Why captures do not see a file of git's own.
+/// Why captures do not see one of git's own files.
 pub(crate) fn git_file(of: GitFile) -> UncoveredCause {
     let GitFile { change, role, command } = of;
     UncoveredCause::GitFile { change: git_change(change), role: git_role(role), command }
@@ -95,7 +95,7 @@ pub(super) fn git_role(role: GitFileRole) -> retake_wire::GitFileRole {
     }
 }
 
-/// The verb that marks messages, of a reason that does.
+/// The verb of a reason that marks messages.
 fn verb(reason: Reason) -> Option<MarkVerb> {
     match reason {
         Reason::Hide => Some(MarkVerb::Hide),

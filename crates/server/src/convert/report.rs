@@ -1,4 +1,4 @@
-//! What a check found, as the wire has it.
+//! The result of a check, converted to the wire's types.
 
 use retake_core::{Finding as Found, Repair as Repaired};
 use retake_wire::reply::{Finding, Repair};

@@ -1,4 +1,4 @@
-//! What a run reports beside its answer, as `wire` has it.
+//! Notices of a run, converted to `wire`'s types.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::note::{git_change, git_role};
 use super::shown_problem;
 use crate::agent::rule;
 
-/// The notice as it is on the wire.
+/// The notice on the wire.
 pub(crate) fn run_notice(of: Notice) -> RunNotice {
     match of {
         Notice::Retry { wait, kind, detail } => {

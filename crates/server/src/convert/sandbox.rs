@@ -1,4 +1,4 @@
-//! What confines commands, as the wire has it.
+//! The confinement of commands, converted to the wire's types.
 
 use retake_core::{NoSandbox, SandboxFact as Fact};
 use retake_wire::{SandboxCause, SandboxFact};

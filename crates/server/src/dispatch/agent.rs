@@ -1,4 +1,4 @@
-//! Requests about the agent at work. It only translates.
+//! Requests about the agent. It must only translate.
 
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
 use retake_engine::{Confinement, OfferedTool, PermissionChange};
@@ -72,7 +72,7 @@ impl InProcess {
         self.settled(id).await.map(Reply::Permissions)
     }
 
-    /// What the agent may do in a conversation.
+    /// The permissions of a conversation's agent.
     pub(super) async fn settled(&self, id: ConversationId) -> Result<reply::Permissions, Problem> {
         let settled = self.engine.settled_rules(id).await.map_err(problem)?;
         let shown = |for_good| move |of| reply::Settled { rule: rule(of), for_good };
@@ -85,7 +85,7 @@ impl InProcess {
         Ok(reply::Permissions { mode: mode(settled.mode), rules, commands, weaknesses, weaker })
     }
 
-    /// What confines commands, by the settings and on this machine.
+    /// The confinement of commands, by the settings and on this machine.
     fn commands(&self) -> reply::Commands {
         match Confinement::of(&self.settings) {
             Confinement::Free(why) => {
@@ -98,7 +98,8 @@ impl InProcess {
         }
     }
 
-    /// What confines commands and what does not, rules of the settings that allow any command among it.
+    /// What confines commands and what does not, including rules of the settings that allow any
+    /// command.
     pub(super) fn confinement(&self) -> Vec<SandboxFact> {
         let rules = self.engine.permission_for_all().rules;
         let wide = rules.into_iter().filter(|it| it.allows_anything());
@@ -156,7 +157,7 @@ impl InProcess {
         Ok(retake_engine::Permit { mode: permit.mode.map(mode_in), rules: rules.collect::<Result<_, _>>()? })
     }
 
-    /// What becomes of words where another run goes on.
+    /// What happens to a message during a run.
     pub(super) fn steer(&self, steer: Option<retake_wire::Steer>) -> Option<retake_core::Steer> {
         Some(match steer? {
             retake_wire::Steer::Queue => retake_core::Steer::Queue,

@@ -1,4 +1,4 @@
-//! Requests that change something: each is answered with a receipt.
+//! Requests with changes: each is answered with a receipt.
 
 use futures::stream::BoxStream;
 use retake_core::{
@@ -76,7 +76,7 @@ impl InProcess {
         self.receipt(receipt.map_err(problem)?).await
     }
 
-    /// A refusal, with the head now where its author has seen another one: what it is refused for may be no more than that.
+    /// A refusal, with the current head if the author saw another one: this may be its only reason.
     pub(super) async fn with_head(
         &self,
         problem: Problem,
@@ -118,7 +118,7 @@ impl InProcess {
         self.reworded(&receipt, Some(&back)).await.map(Reply::Receipt)
     }
 
-    /// A new wording, with the images and files of the old one where they are kept.
+    /// A new wording, with the images and files of the old one if they are kept.
     async fn wording(
         &self,
         of: ConversationId,
@@ -145,7 +145,7 @@ impl InProcess {
         ))
     }
 
-    /// Who asks, by which request, in these words.
+    /// The author, request id and wording of a request.
     pub(super) fn by(
         &self,
         request: Option<&str>,
@@ -156,26 +156,26 @@ impl InProcess {
         Ok(By { wording, ..self.engine.by(request.map(request_id).transpose()?) })
     }
 
-    /// The receipt of the same request, when it comes again: before the names in it are looked up.
+    /// The receipt of a repeated request: looked up before the names in it.
     pub(super) async fn recorded(&self, of: ConversationId, by: &By) -> Result<Option<Receipt>, Problem> {
         self.engine.receipt(of, by).await.map_err(problem)
     }
 
-    /// A receipt with the content for the client's composer, read now.
+    /// A receipt with the current content for the client's composer.
     async fn receipt(&self, receipt: Receipt) -> Result<Reply, Problem> {
         self.wire_receipt(&receipt).await.map(Reply::Receipt)
     }
 
     pub(crate) async fn wire_receipt(&self, receipt: &Receipt) -> Result<reply::Receipt, Problem> {
         let content = match receipt.composer {
-            // Words that were hidden or dropped since do not come back with a retry.
+            // Text that was hidden or dropped since does not come back with a retry.
             Some(id) => self.engine.visible_content(receipt.conversation, id).await.map_err(problem)?,
             None => None,
         };
         Ok(convert::receipt(receipt, content))
     }
 
-    /// Starts the engine's run of a run on the wire.
+    /// Converts a run of the wire and starts it in the engine.
     pub(crate) async fn begin_run(
         &self,
         run: retake_wire::Run,
@@ -245,7 +245,7 @@ impl InProcess {
         })
     }
 
-    /// The store's action of an action on the wire.
+    /// Converts an action of the wire to one of the store.
     pub(super) async fn action(&self, of: ConversationId, action: WireAction) -> Result<Action, Problem> {
         Ok(match action {
             WireAction::Rewind { entry } => Action::Rewind(self.entry(of, &entry).await?),
@@ -280,7 +280,7 @@ impl InProcess {
                 let mut ids = Vec::new();
                 for (at, entry) in names.into_iter().enumerate() {
                     if marks.is_empty() {
-                        // A range that ends with a turn ends with its last answer.
+                        // A range that ends with a turn includes its last answer.
                         ids.push(match range && at == 1 {
                             true => self.engine.last_entry(of, entry).await.map_err(problem)?,
                             false => self.entry(of, entry).await?,
@@ -327,7 +327,7 @@ impl InProcess {
     }
 }
 
-/// What somebody says; of piped words it is noted that they are.
+/// The parts of a message; piped text gets its mark.
 fn said(parts: Vec<retake_wire::Part>, piped: bool) -> Result<Vec<retake_core::Part>, Problem> {
     let mut parts = convert::parts_in(parts)?;
     parts.extend(piped.then(retake_engine::prompt::piped));
@@ -351,7 +351,7 @@ fn verb_of(verb: MarkVerb) -> Reason {
     }
 }
 
-/// The marks that a verb takes away.
+/// The marks that a verb removes.
 fn taken_away(verb: MarkVerb) -> &'static [Mark] {
     match verb {
         MarkVerb::Show => &[Mark::Hidden, Mark::Dropped],
@@ -374,7 +374,7 @@ fn at_least_one(verb: &str, count: usize) -> Result<usize, Problem> {
     }
 }
 
-/// The head that was seen.
+/// The head that the author saw.
 pub(super) fn seen(text: Option<&str>, since: bool) -> Result<Seen, Problem> {
     Ok(match (text.map(head).transpose()?, since) {
         (Some(head), false) => Seen::Exactly(head),

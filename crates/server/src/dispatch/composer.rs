@@ -1,5 +1,5 @@
 //! Requests of composers: drafts, and earlier prompts. Must never change a draft without a request for it: only the client that
-//! rewound knows what to do with the content that comes back.
+//! rewound decides about returned content.
 
 use retake_core::{ConversationId, Draft, DraftPiece, DraftPlace, Part, ShownDraft};
 use retake_engine::DraftHome;
@@ -103,7 +103,7 @@ fn told(author: String, draft: Draft) -> reply::Draft {
     reply::Draft { author, edits, parts: convert::parts(parts), aside }
 }
 
-/// Where new words go.
+/// The place of new text.
 fn place(
     instead_of: Option<Vec<retake_wire::Part>>,
     released: bool,
@@ -116,7 +116,7 @@ fn place(
     })
 }
 
-/// The name of a holder, where it is one.
+/// The name of a holder, if it is valid.
 fn named_holder(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
         Some(name) if !draft_locks::is_name(&name) => Err(usage(format!(
@@ -126,12 +126,12 @@ fn named_holder(name: Option<String>) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Drafts that moved aside.
+/// Drafts that were moved aside.
 fn drafted_aside(aside: Option<Vec<Vec<retake_wire::Part>>>) -> Result<Option<Vec<Vec<Part>>>, Problem> {
     aside.map(|aside| aside.into_iter().map(drafted).collect()).transpose()
 }
 
-/// What somebody may be about to say.
+/// The parts of a draft.
 fn drafted(parts: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
     let parts = convert::parts_in(parts)?;
     let attached = |part: &Part| matches!(part, Part::Image { .. } | Part::File { .. });

@@ -1,4 +1,4 @@
-//! What an erasure would take of files and what it took, as conditions. Must never quote what is erased.
+//! The effect of an erasure on files, planned or done, as conditions. Must never quote erased content.
 
 use retake_core::{Action, ConversationId};
 use retake_engine::{ErasePlan, ErasedRows, ObjectsErased};
@@ -7,7 +7,7 @@ use retake_wire::{Condition, Problem, Reply};
 use crate::InProcess;
 use crate::convert::{self, problem};
 
-/// So many paths are named.
+/// The most paths that are named.
 const NAMED: usize = 5;
 
 impl InProcess {
@@ -28,7 +28,7 @@ impl InProcess {
         Ok(Reply::Plan(convert::plan(of.to_string(), conversation, conditions)))
     }
 
-    /// Which other conversations contain the text.
+    /// The other conversations that contain the text.
     pub(super) async fn elsewhere(&self, of: ConversationId, text: Option<String>) -> Option<Condition> {
         let found = match self.engine.elsewhere(of, text?).await {
             Ok(found) => found,
@@ -43,7 +43,7 @@ impl InProcess {
     }
 }
 
-/// The text that is to be erased wherever it is.
+/// The text that is erased everywhere.
 pub(super) fn text_of(action: &Action) -> Option<String> {
     match action {
         Action::Erase { matching, .. } => matching.clone().filter(|text| !text.is_empty()),
@@ -51,7 +51,7 @@ pub(super) fn text_of(action: &Action) -> Option<String> {
     }
 }
 
-/// What would become of files.
+/// The planned effect on files.
 fn would(rows: &ErasedRows, objects: &ObjectsErased) -> Vec<Condition> {
     if !rows.names_objects && rows.paths.is_empty() {
         return Vec::new();
@@ -63,7 +63,7 @@ fn would(rows: &ErasedRows, objects: &ObjectsErased) -> Vec<Condition> {
     paths.into_iter().chain(versions).chain(kept(objects)).collect()
 }
 
-/// How much of the conversation is reached, and of each other one of its tree of forks.
+/// The part of the conversation that is erased, and of each other one in its tree of forks.
 fn messages(of: ConversationId, rows: &ErasedRows) -> Vec<Condition> {
     let (own, others): (Vec<_>, Vec<_>) = rows.messages.iter().partition(|(id, _)| *id == of);
     let named = |(id, messages): &(ConversationId, u64)| Condition::ErasesMessages {
@@ -77,7 +77,7 @@ fn messages(of: ConversationId, rows: &ErasedRows) -> Vec<Condition> {
     all
 }
 
-/// What became of files.
+/// The effect on files.
 pub(super) fn done(objects: &ObjectsErased) -> Vec<Condition> {
     let gone = (objects.gone > 0).then_some(Condition::ErasedVersions { versions: objects.gone });
     let lost = (objects.lost > 0).then_some(Condition::LostVersions { versions: objects.lost });

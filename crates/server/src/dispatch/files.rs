@@ -1,4 +1,5 @@
-//! Plans and actions with their file half: the options become the engine's, what it planned and did becomes a reply.
+//! Plans and actions with their file half: converts the options to the engine's, and its plans and results to
+//! replies.
 
 use retake_core::{Action, Apply, ConversationId, EffectState, Planned, Reason, Totals, Unanswered, Verdict};
 use retake_engine::{Doing, Effects, FileOptions, FolderPlan, PlannedFiles, Restore, Scope};
@@ -15,7 +16,7 @@ pub(super) mod words;
 
 use words::{OfFiles, bytes_in, file_options};
 
-/// The step at work, as a reply.
+/// The work in progress, as a reply.
 pub(super) fn work(doing: Option<Doing>) -> reply::Work {
     let doing = doing.map(|doing| match doing {
         Doing::Looking { folders } => reply::Doing::Looking { folders },
@@ -106,13 +107,13 @@ impl InProcess {
         }))
     }
 
-    /// The plan of an action that touches no files.
+    /// The plan of an action without files.
     async fn plan_without_files(
         &self,
         conversation: ConversationId,
         action: Action,
     ) -> Result<Reply, Problem> {
-        // Hidden calls have had their effects all the same.
+        // Hidden calls have had their effects anyway.
         let mut planned = self.engine.plan(conversation, action).await.map_err(problem)?;
         let effects = std::mem::take(&mut planned.effects);
         let effects = crate::agent::effects(self.engine.left_behind(conversation, effects).await);
@@ -163,7 +164,8 @@ impl InProcess {
         Ok(Reply::Receipt(given))
     }
 
-    /// The engine's action of one on the wire, and its options for files: all, where it is about nothing else.
+    /// Converts an action of the wire to the engine's, with its options for files: all of them for a request about
+    /// nothing else.
     async fn asked(
         &self,
         of: ConversationId,
@@ -187,7 +189,7 @@ impl InProcess {
     }
 }
 
-/// The interrupted calls that an action takes back, without those that are listed as irreversible effects.
+/// The interrupted calls that an action reverts, without those in the list of irreversible effects.
 pub(super) fn cut_off<'a>(
     unanswered: impl Iterator<Item = &'a Unanswered>,
     effects: &Effects,
@@ -199,7 +201,7 @@ pub(super) fn cut_off<'a>(
                 && effect.arguments.as_ref() == Some(&call.arguments)
         })
     };
-    // A person's command begins as soon as it is said, and is in no ledger.
+    // A person's command begins at once, and is not in the ledger.
     let began = |call: &Unanswered| match call.state {
         Some(state) => state == EffectState::Begun,
         None => call.tool == EXEC,
@@ -207,7 +209,7 @@ pub(super) fn cut_off<'a>(
     unanswered.filter(|call| began(call) && !told(call)).cloned().collect()
 }
 
-/// What of the conversation leaves and comes; where files alone are meant, calls may.
+/// The totals that leave and enter the conversation; for files alone, calls may.
 fn messages(half: Option<&Planned>) -> [Totals; 2] {
     let unknown = Totals { calls: 1, ..Totals::default() };
     half.map_or([unknown; 2], |half| [half.plan.taken_back, half.plan.brought_back])

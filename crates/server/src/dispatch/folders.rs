@@ -1,4 +1,4 @@
-//! Requests about the folders that conversations work in, and what was seen of them.
+//! Requests about the folders that conversations work in, and their captures.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use super::{limit, page};
 use crate::InProcess;
 use crate::convert::{problem, uncovered_cause, usage};
 
-/// So many bytes of diffs go into a reply; of the other files only the names do.
+/// The most bytes of diffs in a reply; other files are only named.
 const MAX_DIFFS: usize = 8 << 20;
 
-/// So many paths are listed for each reason why some are not covered.
+/// The most paths that are listed for each reason of not being covered.
 const UNCOVERED: usize = 5;
 
-/// So many paths of a capture are listed.
+/// The most paths of a capture that are listed.
 const LISTED: usize = 20;
-/// So many paths that are not covered are listed.
+/// The most uncovered paths that are listed.
 const EXAMPLES: usize = 100;
 
 impl InProcess {

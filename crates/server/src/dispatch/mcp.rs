@@ -1,4 +1,4 @@
-//! Requests about MCP servers. Must never tell the value of a variable or a header.
+//! Requests about MCP servers. Must never return the value of a variable or a header.
 
 use retake_core::mcp::Approves;
 use retake_engine::EngineError;

@@ -6,7 +6,7 @@ use retake_wire::{Problem, Reply, reply};
 use crate::InProcess;
 use crate::convert::problem;
 
-/// So many jobs are named.
+/// The most jobs that are named.
 const MOST_JOBS: usize = 100;
 
 impl InProcess {

@@ -15,24 +15,24 @@ use crate::InProcess;
 use crate::convert::{self, EXEC, model_cause, problem, unavailable_cause};
 use crate::log::LogFailure as _;
 
-/// What is beside the log of a conversation.
+/// Data beside the log of a conversation.
 pub(crate) struct Beside {
     /// Whether a run is at work.
     pub(crate) running: bool,
-    /// Words that wait, oldest first.
+    /// Waiting messages, oldest first.
     pub(crate) waiting: Vec<reply::Words>,
-    /// What the agent may do.
+    /// The permissions of the agent.
     pub(crate) permissions: reply::Permissions,
 }
 
-/// What a page of a tree holds.
+/// An item on a page of a tree.
 enum InTree {
     Branch(Box<reply::Branch>),
     Fork(reply::ForkLine),
 }
 
 impl InTree {
-    /// What names its place.
+    /// The name of its place.
     fn id(&self) -> &str {
         match self {
             Self::Branch(branch) => &branch.leaf,
@@ -82,7 +82,7 @@ impl InProcess {
 
     async fn in_short(&self, summary: Summary) -> reply::Conversation {
         let title = match summary.parent {
-            // A parent that can't be read has no title; the fork is shown all the same.
+            // A parent that cannot be read has no title; the fork is shown anyway.
             Some((parent, _)) => {
                 self.engine.title(parent).await.map_err(problem).or_log("the parent has no title").flatten()
             }
@@ -107,7 +107,8 @@ impl InProcess {
             limit: limit(log.limit, USUAL_PAGE)?,
         };
         let (now, revision) = self.engine.now_at(id).await.map_err(problem)?;
-        // The entries are of this head and revision, whatever is said meanwhile: who catches up from it misses nothing.
+        // The entries belong to this head and revision, even if others are appended meanwhile: a client that catches up from it
+        // misses nothing.
         let head = at.unwrap_or(now);
         let branch = self.entry_if(id, log.branch.as_deref()).await?;
         let reading = Reading { projection, at: Some(head), branch };
@@ -130,8 +131,8 @@ impl InProcess {
         }))
     }
 
-    /// Calls that have no result: those of the last answer that were not written down before they began, and those that were and did not
-    /// end. The last answer is left out while more of it may come.
+    /// Calls without a result: those of the last answer that were not recorded before they began, and recorded ones that did not
+    /// end. The last answer is left out while more results may come.
     async fn unfinished(
         &self,
         entries: &[reply::Entry],
@@ -149,7 +150,7 @@ impl InProcess {
         for (Open { at, call, tool }, began) in open.into_iter().zip(began) {
             match began {
                 Some((_, EffectState::Begun)) => cut_off.push(call),
-                // A person's command begins as soon as it is said, and is asked about nowhere.
+                // A person's command begins at once, without an approval request.
                 None if Some(at) == last && tool == EXEC => cut_off.push(call),
                 None if Some(at) == last => unbegun.push(call),
                 _ => {}
@@ -158,7 +159,7 @@ impl InProcess {
         Ok((unbegun, cut_off))
     }
 
-    /// Entries with what they cost, where prices are set, and how long the calls worked whose results they are.
+    /// Entries with their cost, if prices are set, and how long the calls worked whose results they are.
     pub(crate) async fn wire_entries(
         &self,
         of: ConversationId,
@@ -192,7 +193,7 @@ impl InProcess {
         let before = self.entry_if(id, targets.before.as_deref()).await?;
         let (head, _) = self.engine.now_at(id).await.map_err(problem)?;
         let limit = limit(targets.limit, USUAL_PAGE)?;
-        // One more says whether there are more.
+        // One more, to find out whether there are more.
         let lines = self.engine.targets(id, before, limit + 1).await.map_err(problem)?;
         let (at_work, more) = (self.engine.is_running(id), lines.len() > limit);
         let targets = lines.into_iter().take(limit).map(|line| convert::target(line, at_work)).collect();
@@ -216,7 +217,7 @@ impl InProcess {
 
     pub(super) async fn marked(&self, of: request::Marked) -> Result<Reply, Problem> {
         let id = self.conversation(&of.conversation).await?;
-        // What stands there may be hidden itself.
+        // The entry there may be hidden itself.
         let before = match &of.before {
             Some(name) => self.engine.marked(id, name, &Mark::ALL).await.map_err(problem)?.first().copied(),
             None => None,
@@ -307,13 +308,13 @@ impl InProcess {
         self.changes(id, catch_up.since).await.map(Reply::Changes)
     }
 
-    /// What changed since a revision.
+    /// The changes since a revision.
     pub(crate) async fn changes(&self, id: ConversationId, since: u64) -> Result<reply::Changes, Problem> {
         let changes = self.engine.changes(id, Revision(since)).await.map_err(problem)?;
         self.wire_changes(id, changes).await
     }
 
-    /// The same, where it is of no more than so many entries.
+    /// The same, if at most this many entries changed.
     pub(crate) async fn few_changes(
         &self,
         id: ConversationId,
@@ -326,7 +327,7 @@ impl InProcess {
         }
     }
 
-    /// What is beside the log of a conversation.
+    /// The data beside the log of a conversation.
     pub(crate) async fn beside(&self, id: ConversationId) -> Result<Beside, Problem> {
         let runs = self.engine.newest_runs(id).await.map_err(problem)?;
         let waiting =
@@ -343,7 +344,7 @@ impl InProcess {
         id: ConversationId,
         changes: retake_core::Changes,
     ) -> Result<reply::Changes, Problem> {
-        // What is beside the log is read after it: it is at least as new as the revision says.
+        // This data is read after the log: it is at least as new as the revision.
         let Beside { running, waiting, permissions } = self.beside(id).await?;
         Ok(reply::Changes {
             running,
@@ -361,7 +362,7 @@ impl InProcess {
         let choice = self.engine.models().choose(None).await;
         let (default, cause, problem) = match choice {
             Ok(choice) => (choice.model.name().to_owned(), model_cause(choice.why), None),
-            // What there is can be listed all the same.
+            // The available ones can be listed anyway.
             Err(error) => {
                 let default = self.settings.model.default.clone().unwrap_or_default();
                 (default, ModelCause::Settings, Some(problem(retake_engine::EngineError::model(&error))))
@@ -386,16 +387,16 @@ impl InProcess {
     }
 }
 
-/// A call that has no result.
+/// A call without a result.
 struct Open<'a> {
-    /// Which of the entries asks for it.
+    /// The index of the entry that requests it.
     at: usize,
-    /// As a run names it.
+    /// Its key in runs.
     call: String,
     tool: &'a str,
 }
 
-/// The calls of an entry that have no result behind it.
+/// The calls of an entry without a later result.
 fn open(entries: &[reply::Entry], at: usize) -> impl Iterator<Item = Open<'_>> {
     let asking = &entries[at];
     let behind = entries[at + 1..].iter().take_while(|entry| entry.role != retake_wire::Role::Assistant);

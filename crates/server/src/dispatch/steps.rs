@@ -1,4 +1,4 @@
-//! What was done in one step or in several, as a receipt. Must never do a step.
+//! The result of one step or several, as a receipt. Must never make a step.
 
 use retake_core::{Action, ConversationId, PathPlan, Receipt};
 use retake_engine::{AppliedFiles, FileOptions, PlannedFiles, RefusedStep, WholeReceipt};
@@ -15,16 +15,16 @@ use crate::convert::{self, problem};
 /// How many irreversible calls are listed one by one.
 const EFFECTS: usize = 10;
 
-/// What was done, in one step or in several.
+/// The result of one step or several.
 #[derive(Default)]
 pub(super) struct Done {
     receipts: Vec<Receipt>,
     left: Vec<LeftPath>,
-    /// What else was done to files.
+    /// Further conditions about files.
     notes: Vec<Condition>,
-    /// What it had to do with files, and what else stays.
+    /// Its relation to files, and what else stays.
     of_files: Option<OfFiles>,
-    /// The request has come before, and files may go with it: what stayed was told then.
+    /// Whether it is a repeated request that files may go with: what stayed was reported then.
     again: bool,
     pub(super) conditions: Vec<Condition>,
     refusal: Option<StepRefusal>,
@@ -33,7 +33,7 @@ pub(super) struct Done {
 }
 
 impl InProcess {
-    /// What the engine did.
+    /// Converts the engine's result.
     pub(super) async fn done(&self, done: retake_engine::Done) -> Result<Done, Problem> {
         use retake_engine::Done as D;
         Ok(match done {
@@ -57,7 +57,7 @@ impl InProcess {
         })
     }
 
-    /// The receipt of an earlier request. How many steps it asked for is not stored, so the receipt does not say it.
+    /// The receipt of an earlier request. The number of requested steps is not stored, so the receipt does not contain it.
     pub(super) async fn earlier_request(&self, asked: request::EarlierRequest) -> Result<Reply, Problem> {
         let of = match &asked.conversation {
             Some(name) => Some(self.conversation(name).await?),
@@ -68,7 +68,7 @@ impl InProcess {
         self.told(self.done(done).await?, None).await.map(Reply::Receipt)
     }
 
-    /// What a step did, but for its receipt.
+    /// Adds a step's result, without its receipt.
     async fn tell(&self, done: &mut Done, applied: &AppliedFiles) -> Result<(), Problem> {
         let of = applied.receipt.conversation;
         let whose = self.whose(of, applied.folders.iter().map(|folder| &folder.plan)).await?;
@@ -76,7 +76,7 @@ impl InProcess {
         Ok(())
     }
 
-    /// Why a step of several would be refused, and after how many.
+    /// Why the next of several steps would be refused, and after how many.
     pub(super) async fn why_refused(
         &self,
         of: ConversationId,
@@ -90,7 +90,7 @@ impl InProcess {
         Ok(whose.cause(&path).map(|cause| (done, StepRefusal::Conflict { name, cause })))
     }
 
-    /// The receipt of all steps together: what they came to in all, as their plan said.
+    /// The combined receipt of all steps: their total result, as in their plan.
     pub(super) async fn told(&self, done: Done, asked: Option<usize>) -> Result<reply::Receipt, Problem> {
         let Done { receipts, left, notes, of_files, again, conditions, refusal, effects, waited } = done;
         let WholeReceipt { receipt: whole, moves, composer } =
@@ -125,8 +125,7 @@ impl InProcess {
         })
     }
 
-    /// The receipt of words that were said in an edit. The step back that they began with is part of it, and so is what that did to
-    /// files, and what stayed, where that is still known.
+    /// The receipt of an edit's message. It includes the move with its file changes, and what stayed, if that is still known.
     pub(crate) async fn reworded(
         &self,
         said: &Receipt,
@@ -141,7 +140,7 @@ impl InProcess {
     }
 }
 
-/// How far several steps go.
+/// The progress of several steps.
 pub(super) fn steps(done: usize, asked: usize, refusal: Option<StepRefusal>) -> reply::Steps {
     let refused = refusal.as_ref().map(english::step_refusal);
     reply::Steps { done, asked, refusal, refused }
@@ -175,7 +174,7 @@ impl Done {
             }
         }
         self.notes.extend(applied.ended.iter().map(|job| Condition::JobEnded { job: job.to_string() }));
-        // Each step goes further back: what the first ones leave is the newest.
+        // Each step goes further back: the first ones leave the newest effects.
         let more = crate::agent::effects(applied.effects.clone());
         self.effects.count += more.count;
         self.effects.calls.extend(more.calls);

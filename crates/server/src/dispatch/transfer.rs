@@ -1,4 +1,4 @@
-//! Requests that carry conversations out and in, and those that care for the whole store.
+//! Requests for exports and imports, and for the upkeep of the whole store.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ impl InProcess {
         Ok(Reply::Receipt(convert::receipt(&receipt, None)))
     }
 
-    /// Begins an import whose lines come as one stream.
+    /// Begins an import whose lines arrive as one stream.
     pub(crate) fn import_stream(
         &self,
         whole: request::ImportWhole,
@@ -44,7 +44,7 @@ impl InProcess {
         ))
     }
 
-    /// All lines of it have come.
+    /// Ends it after all lines have arrived.
     pub(crate) async fn import_ended(&self, inflow: Inflow) -> Result<Reply, Problem> {
         let receipt = inflow.end().await.map_err(problem)?;
         Ok(Reply::Receipt(convert::receipt(&receipt, None)))
@@ -86,13 +86,13 @@ impl InProcess {
     }
 }
 
-/// A title that somebody gives: it shows all that it holds.
+/// A title from a person, without invisible characters.
 fn titled(title: Option<String>) -> Result<Option<String>, Problem> {
     let titled = title.as_deref().map(retake_core::name::title).transpose();
     titled.map_err(|refused| problem(EngineError::refused(&refused)))
 }
 
-/// An import is not yet a conversation: only its whole id names it.
+/// An import is not a conversation yet: only its whole id names it.
 fn import(name: &str) -> Result<ConversationId, Problem> {
     let none = |_: retake_core::BadId| problem(EngineError::unknown_conversation(name));
     name.parse().map_err(none)

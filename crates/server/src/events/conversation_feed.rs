@@ -1,4 +1,4 @@
-//! One conversation that is followed.
+//! The feed of one conversation with subscribers.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,12 +13,12 @@ use crate::InProcess;
 use crate::convert::problem;
 use crate::log::LogFailure as _;
 
-/// One conversation that is followed.
+/// The feed of one conversation.
 pub(crate) struct ConversationFeed {
-    /// What the current run has said, as far as it was sent; and the number of erasures when that began.
+    /// The events of the current run that were sent; and the number of erasures at its beginning.
     now: Mutex<(u64, RunNow)>,
     told: broadcast::Sender<Arc<Frame>>,
-    /// A subscription has ended.
+    /// Notified when a subscription ends.
     left: Arc<Notify>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct FeedReceiver {
 }
 
 impl FeedReceiver {
-    /// The next event; none for a subscriber that has fallen too far behind, or when the owner ends.
+    /// The next event; `None` for a subscriber that lags too far, or when the owner ends.
     pub(super) async fn hear(&mut self) -> Option<Arc<Frame>> {
         self.told.as_mut()?.recv().await.ok()
     }
@@ -44,28 +44,28 @@ impl Drop for FeedReceiver {
 }
 
 impl ConversationFeed {
-    /// Subscribes: the run so far, with its age, and the events from here on.
+    /// Subscribes: returns the run so far with its age, and the events from here on.
     fn enter(&self) -> ((u64, RunNow), FeedReceiver) {
         let now = locked(&self.now);
         let told = Some(self.told.subscribe());
         (now.clone(), FeedReceiver { told, left: Arc::clone(&self.left) })
     }
 
-    /// How many are there.
+    /// The number of subscribers.
     pub(super) fn following(&self) -> usize {
         self.told.receiver_count()
     }
 
     fn tell(&self, frame: Frame) {
-        // Nobody may be there.
+        // There may be no subscriber.
         drop(self.told.send(Arc::new(frame)));
     }
 }
 
 impl InProcess {
-    /// Enters the feed of a conversation; it is opened, if it is not. Once it is open, nothing is missed.
+    /// Subscribes to the feed of a conversation, which is opened if needed. After the opening nothing is missed.
     pub(super) fn enter(&self, of: ConversationId) -> ((u64, RunNow), FeedReceiver) {
-        // Nobody closes it meanwhile.
+        // The feed cannot be closed meanwhile.
         let mut feeds = locked(&self.hub.feeds);
         feeds.entry(of).or_insert_with(|| self.open_feed(of)).enter()
     }
@@ -82,8 +82,8 @@ impl InProcess {
         feed
     }
 
-    /// What changed in a conversation since a revision, with its state now, if the change has at most so many entries. It waits while a
-    /// step applies its files, since the step may still be reverted.
+    /// The changes of a conversation since a revision, with its current state, if they have at most this many entries. It waits
+    /// while a step applies its files, because the step may still be reverted.
     pub(super) async fn changed(
         &self,
         of: ConversationId,
@@ -107,21 +107,21 @@ impl InProcess {
     ) -> Result<Option<Changed>, Problem> {
         let Some(changes) = self.few_changes(of, since, most).await? else { return Ok(None) };
         let conversation = self.conversation_in_short(of).await?;
-        // What it says beside may be newer already: then another event is on its way.
+        // Other fields may be newer already: then another event follows.
         let (running, revision, head) = (changes.running, changes.revision, changes.head.clone());
         let conversation = reply::Conversation { running, revision, head, ..conversation };
         Ok(Some(Changed { conversation, changes }))
     }
 }
 
-/// Who tells a feed what happens.
+/// Writes the events of a feed.
 struct FeedWriter {
     server: InProcess,
     of: ConversationId,
     feed: Arc<ConversationFeed>,
-    /// The last one that was told.
+    /// The last revision that was sent.
     revision: u64,
-    /// How often something had been erased when it last looked.
+    /// The number of erasures at its last check.
     age: u64,
 }
 
@@ -147,7 +147,7 @@ impl FeedWriter {
                 },
                 event = runs.next() => match event {
                     Some(event) if self.age == self.server.engine.erasures() => self.run(event).await,
-                    // This task was held up for long, or what was said before may be erased: what is said now is told instead.
+                    // This task was delayed for long, or earlier events may be erased: the current state is sent instead.
                     _ => runs = self.anew(),
                 },
                 () = self.feed.left.notified() => {}
@@ -160,9 +160,9 @@ impl FeedWriter {
         }
     }
 
-    /// Tells what changed since it was last told.
+    /// Sends the changes since the last event.
     async fn step(&mut self) {
-        // What can't be read is told to who reads it.
+        // A reader gets the error itself.
         let frame = self.server.since(self.of, self.revision).await;
         let Some(frame) = frame.or_log("subscribers are not told a change") else { return };
         if let Some((_, to)) = frame.step.filter(|(_, to)| *to > self.revision) {
@@ -173,7 +173,7 @@ impl FeedWriter {
 
     async fn drafts(&self) {
         let age = self.server.engine.erasures();
-        // What can't be read is told to who reads it.
+        // A reader gets the error itself.
         if let Some(drafts) = self.server.drafts(self.of).await.or_log("subscribers are not told drafts") {
             self.feed.tell(Frame::passing(age, Event::Drafts { drafts }));
         }
@@ -181,7 +181,7 @@ impl FeedWriter {
 
     async fn run(&mut self, event: Arc<RunEvent>) {
         if is_stored(&event) {
-            // What it is about comes before it.
+            // The entry that it is about comes first.
             self.step().await;
         }
         let said = crate::runs::without_composer(self.server.event(self.of, RunEvent::clone(&event)).await);
@@ -199,7 +199,7 @@ impl FeedWriter {
         runs
     }
 
-    /// Closes the feed, unless somebody has come in.
+    /// Closes the feed, unless there is a new subscriber.
     fn leave(&self) -> bool {
         let mut feeds = locked(&self.server.hub.feeds);
         let empty = self.feed.told.receiver_count() == 0;
@@ -214,7 +214,7 @@ impl FeedWriter {
     }
 }
 
-/// Whether an event says that something was stored.
+/// Whether an event means that an entry was stored.
 fn is_stored(event: &RunEvent) -> bool {
     matches!(
         event,
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::{Options, open};
 
-    /// An owner, and a conversation to follow.
+    /// An owner, and a conversation to subscribe to.
     async fn owner(home: &TempDir) -> (InProcess, Follow) {
         let (data_dir, config_file) = (home.path().join("data"), home.path().join("config.toml"));
         let user = "ada".to_owned();
@@ -259,7 +259,7 @@ mod tests {
         locked(&owner.hub.feeds).values().next().cloned()
     }
 
-    /// A client that never reads has at most the buffered frames waiting, and none when it is gone.
+    /// For a client that never reads, at most the buffered frames wait, and none after it is gone.
     #[tokio::test]
     async fn buffer_of_a_client_that_never_reads_is_bounded() {
         let home = tempfile::tempdir().expect("a folder");
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(kept(), 0);
     }
 
-    /// Also where nothing ever happens in it again.
+    /// Even if nothing ever happens in the conversation again.
     #[tokio::test]
     async fn feed_closes_with_its_last_subscriber() {
         let home = tempfile::tempdir().expect("a folder");
@@ -289,7 +289,7 @@ mod tests {
         };
         let streams = [owner.frames(follow.clone()).await, owner.frames(follow).await];
         assert_eq!(owner.hub.following(), 2);
-        // Its keeper is there, and waits for something to happen.
+        // Its task exists, and waits for an event.
         for _ in 0..1_000 {
             tokio::task::yield_now().await;
         }

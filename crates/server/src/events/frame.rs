@@ -1,4 +1,4 @@
-//! An event as it goes to all who follow: written as JSON once, however many there are.
+//! An event for all subscribers: serialised as JSON once, however many there are.
 
 use std::sync::OnceLock;
 
@@ -8,26 +8,26 @@ use retake_wire::{Event, Told};
 /// An event.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// The revisions that it leads from and to, where it is about what is stored.
+    /// The revisions before and after it, if it is about stored data.
     pub(super) step: Option<(u64, u64)>,
-    /// How often something had been erased when it began to be read.
+    /// The number of erasures before it was read.
     pub(super) age: u64,
     told: Told,
     bytes: OnceLock<Bytes>,
 }
 
 impl Frame {
-    /// About what is stored.
+    /// An event about stored data.
     pub(super) fn step(age: u64, (from, to): (u64, u64), event: Event) -> Self {
         Self { step: Some((from, to)), ..Self::new(age, Some(to.to_string()), event) }
     }
 
-    /// With an id that means something to its sender.
+    /// An event with an id that its sender understands.
     pub(super) fn named(age: u64, id: String, event: Event) -> Self {
         Self::new(age, Some(id), event)
     }
 
-    /// About what is not stored.
+    /// An event about data that is not stored.
     pub(super) fn passing(age: u64, event: Event) -> Self {
         Self::new(age, None, event)
     }
@@ -41,7 +41,7 @@ impl Frame {
         &self.told
     }
 
-    /// The event as server-sent events have it. JSON has no line breaks, so that it is one line.
+    /// The event in the form of server-sent events. JSON has no line breaks, so it is one line.
     pub(crate) fn bytes(&self) -> Bytes {
         let write = || {
             let json = serde_json::to_string(&self.told.event);

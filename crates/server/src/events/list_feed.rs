@@ -1,4 +1,4 @@
-//! The list of conversations, followed. Must never tell what was read before something was erased: who is late reads the list.
+//! The feed of the list of conversations. Must never send data from before an erasure: a late subscriber reads the list.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -18,12 +18,12 @@ use super::{BEHIND, Frame, locked};
 use crate::InProcess;
 use crate::log::LogFailure as _;
 
-/// Changes of a conversation that come within this time are one event.
+/// Changes of a conversation within this time become one event.
 const TOGETHER: Duration = Duration::from_millis(20);
 
-/// The list of conversations, followed by at least one for a while.
+/// The feed of the list of conversations, which has had a subscriber for a while.
 pub(super) struct ListFeed {
-    /// Tells the ids of this owner's events from those of another one.
+    /// Distinguishes the ids of this owner's events from those of another one.
     name: String,
     told: broadcast::Sender<Arc<Frame>>,
     /// The last events, for clients that reconnect.
@@ -41,7 +41,7 @@ impl ListFeed {
         format!("{}.{number}", self.name)
     }
 
-    /// What was told since an event, where that is still known and may still be told.
+    /// The events since another one, if they are still known and may still be sent.
     fn since(&self, last: &Last, id: &str, age: u64) -> Option<VecDeque<Arc<Frame>>> {
         let (name, number) = id.rsplit_once('.')?;
         let number: u64 = number.parse().ok().filter(|_| name == self.name)?;
@@ -52,7 +52,7 @@ impl ListFeed {
         known.then(|| later().cloned().collect())
     }
 
-    /// Whether nobody is there to be told: then what was told before is no longer all that happened since.
+    /// Whether there is no subscriber: then the remembered events are not complete.
     fn is_empty(&self) -> bool {
         let empty = self.told.receiver_count() == 0;
         if empty {
@@ -63,7 +63,7 @@ impl ListFeed {
         empty
     }
 
-    /// How many are there.
+    /// The number of subscribers.
     pub(super) fn following(&self) -> usize {
         self.told.receiver_count()
     }
@@ -78,12 +78,12 @@ impl ListFeed {
         if last.frames.len() > BEHIND {
             last.frames.pop_front();
         }
-        // Nobody may be there.
+        // There may be no subscriber.
         drop(self.told.send(frame));
     }
 }
 
-/// Follows the list.
+/// Subscribes to the list.
 pub(super) async fn follow(
     server: &InProcess,
     since: Option<String>,
@@ -104,15 +104,15 @@ pub(super) async fn follow(
 struct ListSubscriber {
     server: InProcess,
     list_feed: Arc<ListFeed>,
-    /// The id of the last event that it was told.
+    /// The id of the last event that it got.
     seen: Option<String>,
-    /// What it lacks, told before what happens.
+    /// The events that it lacks, sent before new ones.
     first: VecDeque<Arc<Frame>>,
     told: broadcast::Receiver<Arc<Frame>>,
 }
 
 impl ListSubscriber {
-    /// Begins, or begins again: first the events that the subscriber lacks, then those from here on.
+    /// Begins, or begins again: first the events that the subscriber lacks, then new ones.
     async fn begin(&mut self) -> Result<(), Problem> {
         let age = self.server.engine.erasures();
         let (told, id, missed) = {
@@ -141,7 +141,7 @@ impl ListSubscriber {
                 self.seen.clone_from(&frame.told().id);
                 return Some(frame);
             }
-            // It may hold what was erased since it was read.
+            // It may contain content that was erased after it was read.
             self.begin().await.or_log("a subscriber is dropped")?;
         }
     }
@@ -172,7 +172,7 @@ impl InProcess {
 
 /// Sends each changed conversation to the subscribers of the list.
 async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscription) {
-    // Where files go along with something, it is told when they are done.
+    // A change with files is sent when they are done.
     let mut held = JoinSet::new();
     loop {
         let mut changed = BTreeSet::new();
@@ -209,7 +209,7 @@ async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscrip
             continue;
         }
         for of in changed {
-            // What can't be read is told to who reads it.
+            // A reader gets the error itself.
             let conversation = server.conversation_in_short(of).await;
             if server.engine.has_open_plan(of) {
                 let engine = Arc::clone(&server.engine);
@@ -224,7 +224,7 @@ async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscrip
     }
 }
 
-/// Notes what changed. Whether something was missed.
+/// Records a change. Returns whether events were missed.
 fn heard(followed: ChangeEvent, changed: &mut BTreeSet<ConversationId>) -> bool {
     match followed {
         ChangeEvent::Changed(of) => {

@@ -16,17 +16,17 @@ use retake_core::ConversationId;
 use retake_wire::request::{Log, Projection};
 use retake_wire::{Event, Follow, Problem, Reply, Snapshot};
 
-/// So many entries of a timeline come with a snapshot.
+/// The entries of a timeline in a snapshot.
 const NEWEST: usize = 100;
 
-/// A difference of more entries than this is sent as a snapshot.
+/// A difference with more entries is sent as a snapshot.
 const TOO_MANY: u64 = 500;
 
-/// A snapshot leads from here: from whatever was seen.
+/// The revision before a snapshot: any.
 const ANYTHING: u64 = u64::MAX;
 
 impl InProcess {
-    /// Follows a conversation, or the list of them.
+    /// Subscribes to a conversation, or to the list of them.
     pub(crate) async fn frames(&self, follow: Follow) -> Result<BoxStream<'static, Arc<Frame>>, Problem> {
         let span = log::of_follow(&follow);
         self.logged(span, false, self.subscribe(follow)).await
@@ -46,7 +46,7 @@ impl InProcess {
         Ok(frames.boxed())
     }
 
-    /// What changed since a revision, where it is still worth telling.
+    /// The changes since a revision, if they are small enough.
     async fn difference(&self, of: ConversationId, since: u64) -> Option<Frame> {
         let age = self.engine.erasures();
         let changed = self.changed(of, since, TOO_MANY).await.or_log("a subscriber gets a snapshot")??;
@@ -54,7 +54,7 @@ impl InProcess {
         Some(Frame::step(age, step, Event::Changed(Box::new(changed))))
     }
 
-    /// What somebody needs who has seen a revision: the difference, or how things are.
+    /// What a subscriber at a revision needs: the difference, or a snapshot.
     pub(super) async fn since(&self, of: ConversationId, since: u64) -> Result<Frame, Problem> {
         match self.difference(of, since).await {
             Some(frame) => Ok(frame),
@@ -88,7 +88,7 @@ impl InProcess {
         let Reply::Entries(page) = self.log(newest).await? else {
             unreachable!("BUG: a page of a reading is answered with entries");
         };
-        // What is newer than the page is told after it.
+        // Newer changes are sent after the page.
         let Beside { running, waiting, permissions } = self.beside(of).await?;
         let mut conversation = self.conversation_in_short(of).await?;
         (conversation.revision, conversation.head) = (page.revision, page.head);
@@ -111,15 +111,15 @@ impl InProcess {
 struct Subscriber {
     server: InProcess,
     of: ConversationId,
-    /// The last revision that it was told; nothing, where it needs all.
+    /// The last revision that it got; `None` if it needs a snapshot.
     seen: Option<u64>,
-    /// What it lacks, told before what happens.
+    /// The events that it lacks, sent before new ones.
     first: VecDeque<Arc<Frame>>,
     told: Option<FeedReceiver>,
 }
 
 impl Subscriber {
-    /// Begins, or begins again: first the events that the subscriber lacks, then those from here on.
+    /// Begins, or begins again: first the events that the subscriber lacks, then new ones.
     async fn begin(&mut self) -> Result<(), Problem> {
         let age = self.server.engine.erasures();
         let ((heard, mut now), told) = self.server.enter(self.of);
@@ -161,7 +161,7 @@ impl Subscriber {
         Ok(())
     }
 
-    /// The next event; none for a subscriber that has fallen too far behind, or when the owner ends.
+    /// The next event; `None` for a subscriber that lags too far, or when the owner ends.
     async fn next(&mut self) -> Option<Arc<Frame>> {
         loop {
             let frame = match self.first.pop_front() {
@@ -169,7 +169,7 @@ impl Subscriber {
                 None => self.told.as_mut()?.hear().await?,
             };
             if frame.age != self.server.engine.erasures() {
-                // It may hold what was erased since it was read, and so may all that comes after it.
+                // It may contain content that was erased after it was read, and so may all events after it.
                 self.begin().await.or_log("a subscriber is dropped")?;
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Why a request can't be read, in words: which field, what it takes, and what it got. Must never decide whether it can be read: the
-//! reader does, and asks here afterwards.
+//! Explains why a request cannot be read: the field, its valid values, and the given one. Must never decide whether it can be
+//! read: the parser does, and calls this afterwards.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::shapes::{choices, word_of};
 
-/// So many letters of what a field got are shown.
+/// The most characters of a field's value that are shown.
 const SHOWN: usize = 40;
 
-/// The shape of a request, with all that it refers to.
+/// The schema of a request, with all that it refers to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Shape {
     shapes: Arc<Map<String, Value>>,
@@ -22,7 +22,7 @@ impl Shape {
         Self { shapes, shape }
     }
 
-    /// The first thing that does not fit, in a sentence.
+    /// The first mismatch, as a sentence.
     pub(super) fn misfit(&self, given: &Map<String, Value>) -> Option<String> {
         self.look("", &self.shape, &Value::Object(given.clone()))
     }
@@ -52,7 +52,7 @@ impl Shape {
     }
 
     fn members(&self, at: &str, shape: &Value, members: &Map<String, Value>) -> Option<String> {
-        // What a request is, is said by its path.
+        // The path names the request.
         let required = shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let missing = required.filter(|name| *name != "request").find(|name| !members.contains_key(*name));
         if let Some(name) = missing {
@@ -73,12 +73,12 @@ impl Shape {
         })
     }
 
-    /// The field that says that a value is of this shape, and how.
+    /// The field that identifies a value as this variant, with its value.
     fn word<'a>(&'a self, shape: &'a Value) -> Option<(&'a str, &'a str)> {
         word_of(shape).or_else(|| word_of(self.target(shape)?))
     }
 
-    /// What is wrong with a value that has to fit one of these.
+    /// The mismatch of a value that must match one of these.
     fn choose(&self, at: &str, choices: &[Value], value: &Value) -> Option<String> {
         let choices: Vec<_> =
             choices.iter().filter(|choice| choice["type"] != "null" || value.is_null()).collect();
@@ -93,7 +93,7 @@ impl Shape {
             let Some(said) = members.get(*field) else {
                 return Some(format!("{place} is missing: it is one of {list}"));
             };
-            // Several may have the same word.
+            // Several may have the same value.
             let meant = words.iter().zip(&choices).filter(|((_, word), _)| said == word);
             let mut whys = meant.map(|(_, choice)| self.look(at, choice, value)).peekable();
             if whys.peek().is_none() {
@@ -114,7 +114,7 @@ impl Shape {
         }
     }
 
-    /// What a field takes.
+    /// The valid values of a field.
     fn takes(&self, shape: &Value) -> String {
         if let Some(words) = shape["enum"].as_array() {
             let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
@@ -133,7 +133,7 @@ impl Shape {
         match self.target(shape) {
             Some(target) => self.takes(target),
             None if chosen.is_empty() => "something else".to_owned(),
-            // Choices that are told apart by a word inside are all objects.
+            // Variants with an identifying field are all objects.
             None if chosen.iter().all(|takes| *takes == chosen[0]) => chosen[0].clone(),
             None => chosen.join(", or "),
         }
@@ -162,7 +162,7 @@ fn in_words(kind: &str, shape: &Value) -> String {
     }
 }
 
-/// Whether a value is what the shape itself says of it; what is inside of it is another question.
+/// Whether a value matches the schema itself, without its inner values.
 fn fits(shape: &Value, value: &Value) -> bool {
     let kinds = kinds(shape);
     let is = |kind: &&str| match *kind {
@@ -204,7 +204,7 @@ fn called(at: &str) -> String {
     if at.is_empty() { "the request".to_owned() } else { format!("`{at}`") }
 }
 
-/// What was given, in a few words.
+/// The given value, shortened.
 pub(super) fn got(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! The body of a request, read whole. Must never hold more of it than a request may have.
+//! Reads the whole body of a request. Must never keep more of it than the limit.
 
 use axum::body::{Body, BodyDataStream, HttpBody as _};
 use axum::http::{HeaderMap, header};
@@ -9,11 +9,11 @@ use super::problem::{Told, bad};
 /// The largest body: pictures of a message, lines of an import.
 pub(super) const LARGEST: usize = 64 * 1024 * 1024;
 
-/// The whole body. One whose header says that it is too long is refused before it comes.
+/// The whole body. One whose header declares a too large size is refused before it arrives.
 pub(super) async fn whole(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Told> {
     if body.size_hint().lower() > LARGEST as u64 {
-        // A client that waits to be told to go on sends nothing. Others are sending already, and most hear no answer before they are
-        // done: for them it is read, as far as its end is near.
+        // A client that waits for a `100 Continue` sends nothing. Others are sending already, and most read no reply before they
+        // are done: their body is read if its end is near.
         if !headers.contains_key(header::EXPECT) {
             let_go(body.into_data_stream());
         }
@@ -22,7 +22,7 @@ pub(super) async fn whole(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, To
     read(body).await
 }
 
-/// Reads what still comes of a body that is refused, as far as its end is near: most clients hear no answer before they are done.
+/// Reads the rest of a refused body if its end is near: most clients read no reply before they are done.
 pub(super) fn let_go(mut pieces: BodyDataStream) {
     tokio::spawn(async move {
         let mut length = 0_usize;
@@ -34,7 +34,7 @@ pub(super) fn let_go(mut pieces: BodyDataStream) {
     });
 }
 
-/// All of a body. What is too long is read to its end, as far as that is near, and not kept.
+/// The whole body. A too large one is read to its end if that is near, and not kept.
 async fn read(body: Body) -> Result<Vec<u8>, Told> {
     let (mut all, mut length) = (Vec::new(), 0_usize);
     let mut pieces = body.into_data_stream();
@@ -57,7 +57,7 @@ async fn read(body: Body) -> Result<Vec<u8>, Told> {
     }
 }
 
-/// Something is longer than a request may be.
+/// The problem of a too large part of a request.
 pub(super) fn too_large(what: &str) -> Told {
     let most = LARGEST >> 20;
     let message = format!("{what} is longer than {most} MiB ({LARGEST} bytes), the most that is taken");

@@ -1,11 +1,11 @@
-//! JSON as a request may be: no object has the same field twice, of which readers would take one and drop the other in silence.
+//! JSON of requests: no object may have the same field twice, because parsers would silently drop one.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// A value in which each field stands once.
+/// A value in which each field occurs once.
 pub(super) struct InFlight(pub(super) Value);
 
 impl<'de> Deserialize<'de> for InFlight {

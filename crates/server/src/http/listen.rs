@@ -1,6 +1,6 @@
-//! Takes connections, as many at once as one listener may have, and reads requests from each. A client that connects and sends nothing, or
-//! not a whole head of a request in time, loses the connection: so nobody takes all descriptors without a token. Must never end a
-//! connection on which an answer is on its way.
+//! Takes connections, as many at once as one listener may have, and reads requests from each. A client that connects and sends
+//! nothing, or not a whole head of a request in time, loses the connection: so nobody can use up all descriptors without a token.
+//! Must never end a connection with a reply in progress.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -22,17 +22,17 @@ use tower::Service as _;
 
 use super::slow_readers::{Line, Patient, Peer};
 
-/// Who may connect: what a listener lets in at once is a part of the descriptors that the process may have.
+/// The clients of a listener: its number of connections is a part of the process's descriptors.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Who {
-    /// Anybody on this machine: no more than leaves enough for the owner and its user.
+    /// Anybody on this machine: the limit leaves enough for the owner and its user.
     Anybody,
-    /// The owner's user.
+    /// The owner's user only.
     User,
 }
 
 impl Who {
-    /// So many connections at once.
+    /// The most connections at once.
     pub(super) fn most(self) -> usize {
         let all = getrlimit(Resource::Nofile).current.and_then(|all| usize::try_from(all).ok());
         let all = all.unwrap_or(usize::MAX);
@@ -43,7 +43,7 @@ impl Who {
     }
 }
 
-/// Answers each connection until shutdown; then waits for the answers that are on their way.
+/// Serves each connection until shutdown; then waits for the replies in progress.
 pub(super) async fn listen<L>(
     mut listener: Patient<L>,
     who: Who,
@@ -59,7 +59,7 @@ pub(super) async fn listen<L>(
     let mut over = pin!(over);
     loop {
         let next = async {
-            // Never closed. Whoever finds no place waits in the listener's queue.
+            // Never closed. Further clients wait in the listener's queue.
             let place = Arc::clone(&places).acquire_owned().await;
             (place, listener.accept().await.0)
         };
@@ -71,7 +71,7 @@ pub(super) async fn listen<L>(
         let answer = service_fn(move |request| answer(router.clone(), line.clone(), request));
         let connection = connections.watch(http.serve_connection(TokioIo::new(io), answer));
         tokio::spawn(async move {
-            // One that broke off is over as well.
+            // A connection that failed is over as well.
             if let Err(error) = connection.await {
                 let cause = cause(&error);
                 tracing::debug!(cause, "a connection has broken off");
@@ -83,7 +83,7 @@ pub(super) async fn listen<L>(
     connections.shutdown().await;
 }
 
-/// Why a connection broke off. Never the message: it may quote what was sent.
+/// Why a connection failed. Never the message: it may quote what was sent.
 fn cause(error: &hyper::Error) -> &'static str {
     match error {
         error if error.is_parse() => "not HTTP",

@@ -1,5 +1,5 @@
-//! A request as it came in, as one of `wire`: path, query, header and body become its fields. What it doesn't know is refused, as a
-//! misspelt option must not be dropped in silence.
+//! Parses an HTTP request to one of `wire`: path, query, header and body become its fields. Unknown parts are refused, because a
+//! misspelt option must not be dropped silently.
 
 use std::collections::BTreeMap;
 
@@ -18,39 +18,39 @@ use super::body::whole;
 use super::json::InFlight;
 use super::problem::{Told, bad};
 
-/// What a request can say.
+/// The possible fields of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Fields {
-    /// Each of its forms, of which there is at least one.
+    /// Its variants, at least one.
     pub(super) forms: Vec<Form>,
-    /// All of it.
+    /// The whole schema.
     pub(super) shape: Shape,
 }
 
-/// One form of a request.
+/// One variant of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Form {
-    /// The field that says that it is this form, and how.
+    /// The field that identifies this variant, with its value.
     pub(super) word: Option<(String, String)>,
     /// All fields, as far as they matter here.
     pub(super) fields: BTreeMap<String, Field>,
 }
 
-/// What a field is.
+/// The kind of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     /// In a query it is written as in JSON: a number, or `true` or `false`.
     Json {
-        /// The smallest number that is taken.
+        /// The smallest valid number.
         least: Option<u64>,
-        /// The largest number that is taken.
+        /// The largest valid number.
         most: Option<u64>,
     },
     /// Anything else.
     Text,
 }
 
-/// The request of an endpoint.
+/// The request for an endpoint.
 pub(super) async fn request(
     endpoint: &Endpoint,
     fields: &Fields,
@@ -77,7 +77,7 @@ pub(super) async fn request(
     Ok(request)
 }
 
-/// The run that a body asks for.
+/// The run in a body.
 pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told> {
     let (head, body) = http.into_parts();
     let mut given = body_of(&head.headers, body).await?;
@@ -86,7 +86,7 @@ pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told>
     fields.read(given)
 }
 
-/// What a stream is to follow. Who comes back names the last event in a header.
+/// The subscription of a stream. A client that reconnects sends the last event's id in a header.
 pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest) -> Result<Follow, Told> {
     without_identity(http.headers())?;
     let mut given = Map::new();
@@ -104,7 +104,7 @@ pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest
     fields.read(given)
 }
 
-/// What path and query ask for, where the body is something else.
+/// The fields in path and query, for another kind of body.
 pub(super) fn named<T: DeserializeOwned>(
     fields: &Fields,
     params: &RawPathParams,
@@ -122,12 +122,12 @@ pub(super) fn named<T: DeserializeOwned>(
 }
 
 impl Fields {
-    /// What a text in a query is: what can be no number is a text, and refused as one.
+    /// The value for a text in a query: a text that is no number stays a text, and is refused as one.
     fn value(&self, name: &str, text: String) -> Value {
         let field = self.forms.iter().find_map(|form| form.fields.get(name));
         let json =
             matches!(field, Some(Field::Json { .. })).then(|| serde_json::from_str(&text).ok()).flatten();
-        // What is not there is left away.
+        // A missing field is left out.
         json.filter(|json: &Value| json.is_number() || json.is_boolean()).unwrap_or_else(|| text.into())
     }
 
@@ -135,17 +135,17 @@ impl Fields {
         serde_json::from_value(Value::Object(given.clone())).map_err(|_| self.unreadable(&given))
     }
 
-    /// Why it can't be read.
+    /// The problem of a request that cannot be read.
     fn unreadable(&self, given: &Map<String, Value>) -> Told {
         let why = self.shape.misfit(given);
         let why = why.unwrap_or_else(|| "the request is none that the document describes".to_owned());
         bad("bad_request", why, "/openapi.json says what a request looks like")
     }
 
-    /// What reading the request would not notice.
+    /// Checks what parsing would not notice.
     fn check(&self, given: &Map<String, Value>) -> Result<(), Told> {
         let hint = "/openapi.json says what there is";
-        // Readers take the number of a word for it, too.
+        // Parsers also accept the number of a variant.
         let words = self.forms.iter().filter_map(|form| Some(form.word.as_ref()?.0.as_str()));
         let no_word = |word: &Value| !word.is_null() && !word.is_string();
         let items = |value| Value::as_array(value).into_iter().flatten();
@@ -167,13 +167,13 @@ impl Fields {
                 None => return Ok(()),
             }
         }
-        // Where no form is meant, the reader says so.
+        // Without a matching variant, the parser reports the error.
         strange.map_or(Ok(()), |why| Err(bad("bad_request", why, hint)))
     }
 }
 
 impl Form {
-    /// What of this is not in the form.
+    /// The first field that is not in the variant.
     fn strange(&self, given: &Map<String, Value>) -> Option<String> {
         given.iter().find_map(|(name, value)| match (self.fields.get(name), value.as_u64()) {
             (None, _) => Some(stranger(name)),
@@ -188,7 +188,7 @@ impl Form {
     }
 }
 
-/// The header says which request it is.
+/// Sets the request id from the header.
 fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), Told> {
     if let Some(id) = identity(headers)? {
         given.insert("request_id".to_owned(), id.into());
@@ -196,7 +196,7 @@ fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), T
     Ok(())
 }
 
-/// Refuses a key that would be worth nothing: who sends one relies on it.
+/// Refuses a key that would have no effect: its sender relies on it.
 pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
     let why = "this request takes no Idempotency-Key: what it did is not remembered";
     match headers.contains_key(REQUEST_ID) {
@@ -205,7 +205,7 @@ pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
     }
 }
 
-/// Which request it is, where the header says so.
+/// The request id in the header, if there is one.
 pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
     let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
     let hint = "a key is 1 to 128 letters, digits or signs of ASCII, without blanks; an id of version 4 or 7 is a good one";
@@ -252,7 +252,7 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
     Ok(given)
 }
 
-/// The charset that a parameter of a content type names, where that is not the one of JSON.
+/// The charset parameter of a content type, if it is not JSON's.
 fn other_charset(parameter: &str) -> Option<String> {
     let (name, value) = parameter.split_once('=')?;
     let value = value.trim().trim_matches('"');
@@ -260,8 +260,8 @@ fn other_charset(parameter: &str) -> Option<String> {
     (name.trim().eq_ignore_ascii_case("charset") && !same).then(|| value.escape_debug().to_string())
 }
 
-/// A number without a fraction is an integer, however it is written (JSON Schema 2020-12, validation, 6.1.1). No request holds JSON
-/// that is kept as it came.
+/// A number without a fraction is an integer, however it is written (JSON Schema 2020-12, validation, 6.1.1). No request contains
+/// JSON that is stored unchanged.
 fn integral(value: &mut Value) {
     const EXACT: f64 = (1_u64 << 53) as f64;
     match value {

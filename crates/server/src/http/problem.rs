@@ -1,4 +1,4 @@
-//! Problems as RFC 9457 has them. Must never say more than the problem itself does.
+//! Problems in the form of RFC 9457. Must never contain more than the problem itself.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -6,7 +6,7 @@ use retake_wire::http::PROBLEM;
 use retake_wire::{Problem, ProblemKind};
 use serde_json::{Value, json};
 
-/// A problem, as an answer.
+/// A problem as a response.
 pub(super) struct Told(pub(super) Problem);
 
 impl IntoResponse for Told {
@@ -26,7 +26,7 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
             "uri_too_long" => StatusCode::URI_TOO_LONG,
             "headers_too_large" => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             "not_json" => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            // What the document does not let through.
+            // A request that violates the API document.
             "bad_request" => StatusCode::BAD_REQUEST,
             _ => StatusCode::UNPROCESSABLE_ENTITY,
         },
@@ -39,7 +39,7 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
     }
 }
 
-/// The members of RFC 9457, and those of the problem: a client of ours reads these.
+/// The members of RFC 9457, and those of the problem, which our clients read.
 fn body(problem: &Problem, status: StatusCode) -> Value {
     let mut body = json!({
         "type": format!("urn:retake:problem:{}", problem.code),
@@ -74,7 +74,7 @@ fn answer(status: StatusCode, body: &Value) -> Response {
     response
 }
 
-/// A problem of the request as it came.
+/// A problem of the HTTP request.
 pub(super) fn bad(code: &str, message: impl Into<String>, hint: &str) -> Told {
     Told(Problem {
         code: code.into(),
@@ -85,8 +85,8 @@ pub(super) fn bad(code: &str, message: impl Into<String>, hint: &str) -> Told {
     })
 }
 
-/// A head that HTTP itself refuses, with the words that people and programs get of every other error; nothing, where somebody has
-/// answered with words of their own.
+/// The body for an error that the HTTP library itself returns, in the form of every other error; `None` if a handler has returned
+/// one of its own.
 pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
     let head = std::str::from_utf8(head).ok()?.strip_suffix("\r\n\r\n")?;
     let mut lines: Vec<&str> = head.split("\r\n").collect();
@@ -115,14 +115,14 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
     Some(format!("{}\r\n\r\n{body}", lines.join("\r\n")).into_bytes())
 }
 
-/// There is nothing at this path.
+/// The problem of an unknown path.
 pub(super) fn nowhere(path: &str) -> Told {
     let Told(problem) =
         bad("unknown_path", format!("there is nothing at {path}"), "/openapi.json lists what there is");
     Told(Problem { kind: ProblemKind::NotFound, ..problem })
 }
 
-/// A defect of ours: what it was stays inside.
+/// The problem of an internal error: its cause is not shown.
 pub(super) fn defect() -> Told {
     let Told(problem) =
         bad("internal", "the owner has a defect here", "what was acknowledged before is stored");

@@ -1,4 +1,4 @@
-//! Listens, and lets each request through to the owner.
+//! Listens on the sockets, and routes each request to the owner.
 
 use std::io;
 use std::net::SocketAddr;
@@ -30,34 +30,33 @@ use super::token::Token;
 use super::{socket, stream, transfer};
 use crate::InProcess;
 
-/// How long the stream of a run goes on when the owner stops: its end may be on its way.
+/// How long the stream of a run goes on when the owner stops: its end may follow.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// How long answers that are on their way may take when the owner stops.
+/// How long replies in progress may take when the owner stops.
 const ANSWERS: Duration = Duration::from_secs(5);
 
-/// What is served, and where.
+/// What to serve, and where.
 pub struct Serving {
     /// The owner.
     pub client: InProcess,
-    /// Its data directory: the socket and the token are there.
+    /// Its data directory, with the socket and the token.
     pub data_dir: PathBuf,
-    /// An additional loopback address to listen at. Port 0 takes a free one.
+    /// An additional loopback address. Port 0 uses a free one.
     pub listen: Option<SocketAddr>,
-    /// How long an event may wait for its subscriber, and how long a client may take to send a request, before the connection
-    /// ends.
+    /// How long an event may wait for its subscriber, and a client may take to send a request, before the connection ends.
     pub patience: Duration,
 }
 
 impl Serving {
-    /// Longer than a terminal that somebody looks at ever takes.
+    /// Longer than a terminal in use ever takes.
     pub const PATIENCE: Duration = Duration::from_secs(30);
 }
 
-/// An owner that listens.
+/// A listening owner.
 #[must_use = "it listens until `stop`"]
 pub struct Served {
-    /// The address where it listens in addition to its socket.
+    /// The address in addition to its socket.
     pub address: Option<SocketAddr>,
     data_dir: PathBuf,
     made: socket::Made,
@@ -66,11 +65,11 @@ pub struct Served {
 }
 
 impl Served {
-    /// Takes nobody new, ends the streams, and waits for the answers that are on their way.
+    /// Accepts no new connections, ends the streams, and waits for the replies in progress.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         let answered = async { while self.listening.join_next().await.is_some() {} };
-        // What takes longer is what a crash would leave: nobody has been told that it is done.
+        // Longer work is left as after a crash: no client got a reply.
         if tokio::time::timeout(ANSWERS, answered).await.is_err() {
             tracing::warn!("requests that took too long were broken off");
         }
@@ -78,7 +77,7 @@ impl Served {
     }
 }
 
-/// What each request is answered with.
+/// The state for handling requests.
 #[derive(Clone)]
 pub(super) struct Desk {
     pub(super) client: InProcess,
@@ -90,13 +89,13 @@ pub(super) struct Desk {
 ///
 /// # Errors
 ///
-/// Where it can't listen.
+/// It cannot listen there.
 pub async fn serve(serving: Serving) -> Result<Served, Problem> {
     let Serving { client, data_dir, listen: listen_at, patience } = serving;
     let (stop, stopped) = watch::channel(false);
     let desk = Desk { client, shapes: Arc::new(Shapes::new()), stop: stopped };
     let mut listening = JoinSet::new();
-    // Before anybody can come: whoever finds the socket finds the token as well.
+    // Before the first client: a client that finds the socket must find the token, too.
     let token = Token::of(&data_dir).map_err(|error| trouble("can't read or make the token", &error))?;
     let (socket, made) = socket::listen(&data_dir)
         .map_err(|error| trouble(&format!("can't listen at {}", data_dir.display()), &error))?;
@@ -138,7 +137,7 @@ async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
 }
 
 async fn until(mut stop: watch::Receiver<bool>) {
-    // When nobody is left who could say it, it is over, too.
+    // When all senders are gone, the owner is over, too.
     drop(stop.wait_for(|stop| *stop).await);
 }
 
@@ -159,8 +158,8 @@ fn trouble(what: &str, error: &io::Error) -> Problem {
     }
 }
 
-/// The socket, for its user alone: its mode says so, and the user of each connection is checked. When the data folder has moved, new
-/// connections are closed: the next owner starts there.
+/// The socket, for its user only: its mode ensures that, and the user of each connection is checked. When the data folder has
+/// moved, new connections are closed: the next owner starts there.
 struct Own {
     socket: UnixListener,
     owner: InProcess,
@@ -222,7 +221,7 @@ fn filter(method: Method) -> MethodFilter {
     }
 }
 
-/// A path that is no text names nothing.
+/// Refuses a path that is not valid text.
 async fn readable(http: HttpRequest, next: Next) -> Response {
     if percent_encoding::percent_decode_str(http.uri().path()).decode_utf8().is_err() {
         let message = "the path of the request is not UTF-8";
@@ -232,16 +231,16 @@ async fn readable(http: HttpRequest, next: Next) -> Response {
     next.run(http).await
 }
 
-/// What lets nobody in without the token.
+/// Refuses requests without the token.
 #[derive(Clone)]
 struct Guard {
     token: Token,
-    /// What it says to others.
+    /// Its answer to others.
     wants: Arc<str>,
 }
 
 impl Guard {
-    /// Only processes of the user come over the socket: they hear which owner this is.
+    /// Only processes of the user use the socket: they learn which owner this is.
     fn of_socket(token: Token) -> Self {
         let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
         let wants =
@@ -250,7 +249,7 @@ impl Guard {
     }
 }
 
-/// Who comes knows the token.
+/// Checks that a request has the token.
 async fn known(State(guard): State<Guard>, http: HttpRequest, next: Next) -> Response {
     if guard.token.is_known_to(http.headers()) {
         return next.run(http).await;
@@ -259,7 +258,7 @@ async fn known(State(guard): State<Guard>, http: HttpRequest, next: Next) -> Res
     let hint = "it is in the file `token` of the data directory, for `authorization: Bearer`; a `retake` older than this \
                 owner does not send it: use the newer one. Commands of the agent don't get it";
     let refused = bad(retake_wire::UNAUTHORIZED, &*guard.wants, hint);
-    // Nor does it keep its place.
+    // It does not keep its connection either.
     ([(header::CONNECTION, "close")], refused).into_response()
 }
 
@@ -296,7 +295,7 @@ async fn run(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, htt
         Ok(run) => run,
         Err(told) => return told.into_response(),
     };
-    // Whoever comes over TCP is no client of this machine.
+    // A client over TCP has no process on this machine.
     desk.client.surrounds(run.request_id.as_deref(), client.filter(|_| line.is_private()));
     match desk.client.run(run).await {
         Ok(events) => stream::run(events, after(desk.stop)),
@@ -320,7 +319,7 @@ async fn events(
     }
 }
 
-/// Somebody on this machine is there, as long as the stream that it is answered with is read.
+/// Attaches a client on this machine, while the stream of the response is read.
 async fn attach(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, body: Bytes) -> Response {
     let Ok(attach) = serde_json::from_slice::<Attach>(&body) else {
         let hint = "it may be of another version";
@@ -332,7 +331,7 @@ async fn attach(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, 
     }
 }
 
-/// Somebody on this machine goes away.
+/// Detaches a client on this machine.
 async fn leave(State(desk): State<Desk>, body: Bytes) -> Response {
     match serde_json::from_slice::<Number>(&body) {
         Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number).await).unwrap_or_default()),

@@ -1,5 +1,5 @@
-//! What requests can say, for reading them: JSON schemas that a test writes from the types of `wire`. Must never let through what the
-//! document refuses.
+//! The schemas of requests for parsing: JSON schemas that a test generates from the types of `wire`. Must never accept a request
+//! that the API document refuses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::parse::{Field, Fields, Form};
 /// The document of the API, in OpenAPI 3.1.
 pub const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
 
-/// The shapes of requests and all that they refer to, by name.
+/// The schemas of requests and all that they refer to, by name.
 const REQUESTS: &str = include_str!("requests.json");
 
-/// The streams, whose requests are types of their own.
+/// The streams, whose requests have their own types.
 const STREAMS: [(&str, &str); 4] = [
     ("run", "Run"),
     ("follow", "Follow"),
@@ -23,7 +23,7 @@ const STREAMS: [(&str, &str); 4] = [
     ("import_stream", "ImportWhole"),
 ];
 
-/// The shapes of all requests.
+/// The fields of all requests.
 pub(super) struct Shapes(BTreeMap<String, Fields>);
 
 impl Shapes {
@@ -48,13 +48,13 @@ impl Shapes {
     }
 }
 
-/// The shape that this is or refers to.
+/// The schema itself, or the one that it refers to.
 fn whole<'a>(all: &'a Map<String, Value>, shape: &'a Value) -> &'a Value {
     let name = shape["$ref"].as_str().and_then(|at| at.rsplit('/').next());
     name.map_or(shape, |name| &all[name])
 }
 
-/// What a request can say, in each of its forms.
+/// The fields of a request, for each of its variants.
 fn forms(all: &Map<String, Value>, shape: &Value) -> Vec<Form> {
     let shape = whole(all, shape);
     let own = form(all, shape);
@@ -68,7 +68,7 @@ fn forms(all: &Map<String, Value>, shape: &Value) -> Vec<Form> {
 
 fn form(all: &Map<String, Value>, shape: &Value) -> Form {
     let fields = shape["properties"].as_object().into_iter().flatten();
-    // The path says which request it is.
+    // The path names the request.
     let fields = fields.filter(|(name, _)| *name != "request");
     let fields = fields.map(|(name, field)| (name.clone(), kind(whole(all, field))));
     Form {
@@ -77,7 +77,7 @@ fn form(all: &Map<String, Value>, shape: &Value) -> Form {
     }
 }
 
-/// How a field is written in a query.
+/// The form of a field in a query.
 fn kind(shape: &Value) -> Field {
     let kinds = match &shape["type"] {
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -90,12 +90,12 @@ fn kind(shape: &Value) -> Field {
     }
 }
 
-/// The forms that a shape has.
+/// The variants of a schema.
 pub(super) fn choices(shape: &Value) -> Option<&Vec<Value>> {
     ["oneOf", "anyOf"].iter().find_map(|of| shape[*of].as_array())
 }
 
-/// The field of a choice that says which one it is, and how.
+/// The identifying field of a variant, with its value.
 pub(super) fn word_of(choice: &Value) -> Option<(&str, &str)> {
     let fields = choice["properties"].as_object().into_iter().flatten();
     let mut words = fields.filter_map(|(name, field)| Some((name.as_str(), field["const"].as_str()?)));

@@ -1,5 +1,5 @@
-//! Connections on which somebody follows and does not read: a write that waits for too long ends them. Must never end any other:
-//! who started a run or takes an export may take their time. What HTTP itself refuses gets its words here.
+//! Ends connections of subscribers that do not read: a write that waits for too long. Must never end any other: a client with a
+//! run or an export may be slow. Errors of the HTTP library get their bodies here.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -14,23 +14,23 @@ use tokio::time::Sleep;
 
 use super::problem::worded;
 
-/// What a connection, and who answers on it, know of each other.
+/// Shared state of a connection and its request handlers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line(Arc<Use>);
 
 #[derive(Debug, Default)]
 struct Use {
     is_followed: AtomicBool,
-    /// How many pieces of events were taken to be written.
+    /// The number of event pieces that were taken for writing.
     taken: AtomicU64,
     /// The process at the other end.
     pid: Option<u32>,
-    /// Only the owner's user can be there.
+    /// Whether only the owner's user can be at the other end.
     is_private: bool,
 }
 
 impl Line {
-    /// The process at the other end, where it is known.
+    /// The process at the other end, if known.
     pub(super) fn pid(&self) -> Option<u32> {
         self.0.pid
     }
@@ -40,19 +40,19 @@ impl Line {
         self.0.is_private
     }
 
-    /// Somebody follows here, for as long as what comes back lives.
+    /// Marks this connection as a subscriber's while the result lives.
     pub(super) fn followed(self) -> Followed {
         self.0.is_followed.store(true, Ordering::Relaxed);
         Followed(self)
     }
 }
 
-/// A connection that may tell which process is at its other end.
+/// A connection that may know the process at its other end.
 pub(super) trait Peer {
-    /// Its number, as this process sees it.
+    /// Its pid in this process's namespace.
     fn pid(&self) -> Option<u32>;
 
-    /// Whether only the owner's user can be there.
+    /// Whether only the owner's user can be at the other end.
     fn is_private(&self) -> bool {
         false
     }
@@ -75,12 +75,12 @@ impl Peer for tokio::net::TcpStream {
     }
 }
 
-/// Somebody follows.
+/// Marks a subscriber's connection.
 #[must_use = "nobody follows when it is dropped"]
 pub(super) struct Followed(Line);
 
 impl Followed {
-    /// A piece was taken to be written: those before it are on their way.
+    /// A piece was taken for writing: earlier ones are on their way.
     pub(super) fn takes(&self) {
         self.0.0.taken.fetch_add(1, Ordering::Relaxed);
     }
@@ -92,7 +92,7 @@ impl Drop for Followed {
     }
 }
 
-/// A listener whose connections end if their subscriber does not read for so long.
+/// A listener that ends connections whose subscriber does not read for this long.
 pub(super) struct Patient<L> {
     pub(super) listener: L,
     pub(super) patience: Duration,
@@ -121,19 +121,19 @@ pub(super) struct Timed<T> {
     io: T,
     line: Line,
     patience: Duration,
-    /// What had been taken when a write began to wait, and until when it may.
+    /// The count when a write began to wait, and its deadline.
     waits: Option<(u64, Pin<Box<Sleep>>)>,
-    /// Words instead of what HTTP itself wrote, as far as they are not written yet.
+    /// The rest of the replacement for the HTTP library's own response.
     words: Vec<u8>,
 }
 
 impl<T> Timed<T> {
-    /// What who answers on it knows of it.
+    /// The state for its request handlers.
     pub(super) fn line(&self) -> Line {
         self.line.clone()
     }
 
-    /// What became of a write, or that it has waited for too long.
+    /// The result of a write, or an error if it has waited for too long.
     fn in_time<R>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if written.is_ready() || !self.line.0.is_followed.load(Ordering::Relaxed) {
             return written;
@@ -149,7 +149,7 @@ impl<T> Timed<T> {
 }
 
 impl<T: AsyncWrite + Unpin> Timed<T> {
-    /// Writes the replacement text.
+    /// Writes the replacement body.
     fn poll_words(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.words.is_empty() {
             let written = ready!(Pin::new(&mut self.io).poll_write(cx, &self.words))?;
@@ -175,7 +175,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Timed<T> {
 impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         ready!(self.poll_words(cx))?;
-        // Hyper answers what it can't read with a head alone.
+        // Hyper answers an unreadable request with a head alone.
         if let Some(words) = worded(bytes) {
             self.words = words;
             return Poll::Ready(Ok(bytes.len()));

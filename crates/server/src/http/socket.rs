@@ -1,4 +1,4 @@
-//! The Unix socket of an owner: in its data directory, for its user alone.
+//! The Unix socket of an owner: in its data directory, for its user only.
 
 use std::fs;
 use std::io;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::UnixListener;
 
-/// Where the socket of a data directory is.
+/// The path of a data directory's socket.
 pub fn socket_of(data_dir: &Path) -> PathBuf {
     data_dir.join("owner.sock")
 }
 
-/// Listens there, in place of a socket of an earlier owner. Only the holder of the data directory's lock may call it.
+/// Listens there, replacing the socket of an earlier owner. Only the holder of the data directory's lock may call it.
 pub(super) fn listen(data_dir: &Path) -> io::Result<(UnixListener, Made)> {
     let path = socket_of(data_dir);
     match fs::remove_file(&path) {
@@ -25,18 +25,18 @@ pub(super) fn listen(data_dir: &Path) -> io::Result<(UnixListener, Made)> {
     Ok((listener, identity(&path)?))
 }
 
-/// Takes the socket away, if it is still the one that was made: another owner may have put its own there.
+/// Removes the socket, if it is still the one that was created: another owner may have put its own there.
 pub(super) fn remove(data_dir: &Path, made: Made) {
     let path = socket_of(data_dir);
     if identity(&path).ok() == Some(made) {
-        // A socket that stays is in nobody's way: the next owner replaces it.
+        // A leftover socket does no harm: the next owner replaces it.
         if let Err(error) = fs::remove_file(path) {
             tracing::info!(cause = error.raw_os_error(), "the socket stays");
         }
     }
 }
 
-/// Which socket it is: device and inode.
+/// The identity of a socket: device and inode.
 pub(super) type Made = (u64, u64);
 
 fn identity(path: &Path) -> io::Result<Made> {
@@ -45,14 +45,15 @@ fn identity(path: &Path) -> io::Result<Made> {
     Ok((meta.dev(), meta.ino()))
 }
 
-/// An address holds so many bytes of a path.
+/// The most bytes of a path in a socket address.
 const LONGEST: usize = 100;
 
-/// A path to a socket that fits into an address, whatever it lies below. Its folder stays open as long as the process lives.
+/// A path to a socket that fits into an address, however long its own path is. Its folder stays open as long as the process
+/// lives.
 ///
 /// # Errors
 ///
-/// Where the folder can't be opened.
+/// The folder cannot be opened.
 pub fn reachable(path: &Path) -> io::Result<PathBuf> {
     if path.as_os_str().len() <= LONGEST {
         return Ok(path.to_owned());

@@ -17,10 +17,10 @@ use super::slow_readers::Followed;
 use crate::events::Frame;
 use crate::presence::AttachedClient;
 
-/// How often a silent stream says that it lives.
+/// How often a silent stream sends a keep-alive.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// What happens in a conversation, or in the list.
+/// The events of a conversation, or of the list.
 pub(super) fn follow(
     frames: BoxStream<'static, Arc<Frame>>,
     followed: Followed,
@@ -31,7 +31,7 @@ pub(super) fn follow(
         Some((Some(Bytes::from_static(b":\n\n")), ()))
     });
     let frames = frames.map(|frame| frame.bytes()).map(Some).chain(stream::once(async { None }));
-    // The stream is over when its events are, not when nobody has to be kept awake any more.
+    // The stream ends with its events, not with the keep-alives.
     let all = stream::select(frames, alive).take_while(|piece| std::future::ready(piece.is_some()));
     let body = all.filter_map(std::future::ready).take_until(Box::pin(over));
     let body = body.inspect(move |_| followed.takes()).map(Ok::<_, Infallible>);
@@ -39,7 +39,7 @@ pub(super) fn follow(
     (kind, Body::from_stream(body)).into_response()
 }
 
-/// The events of a run. They have no ids: what was missed is in the conversation's own stream.
+/// The events of a run. They have no ids: missed ones are in the conversation's own stream.
 pub(super) fn run(
     events: BoxStream<'static, RunEvent>,
     over: impl Future<Output = ()> + Send + 'static,
@@ -48,7 +48,7 @@ pub(super) fn run(
     Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
 }
 
-/// The stream of an attached client: it carries only the client's number and keep-alives. A client that leaves drops it.
+/// The stream of an attached client: it only has the client's number and keep-alives. A client that leaves drops it.
 pub(super) fn present(
     attending: AttachedClient,
     over: impl Future<Output = ()> + Send + 'static,
@@ -66,7 +66,7 @@ pub(super) fn present(
 
 /// An event with its own JSON.
 fn said(event: &impl Serialize) -> Event {
-    // What the wire says has string keys and finite numbers.
+    // The wire's types have string keys and finite numbers.
     let json = serde_json::to_string(event).unwrap_or_default();
     Event::default().data(json)
 }

@@ -1,5 +1,5 @@
-//! The token that every request bears, over the socket as over TCP: a file in the data directory that only its owner reads. The
-//! sandbox hides it from commands, so that the user's id alone opens nothing (trial 20). Must never be told to anybody.
+//! The token of every request, over the socket and over TCP: a file in the data directory that only its owner can read. The
+//! sandbox hides it from commands, so that the user's id alone is not enough (trial 20). Must never be sent to anybody.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 /// Its name in the data directory.
 const FILE: &str = "token";
 
-/// A longer file is none of ours.
+/// A longer file is not ours.
 const LONGEST: u64 = 4096;
 
 /// A secret of 146 random bits.
@@ -41,18 +41,18 @@ impl Token {
         Ok(Self { hash: blake3::hash(text.as_bytes()), text: text.into(), path: path.into() })
     }
 
-    /// Whether a request knows it. Takes the same time for any wrong one.
+    /// Whether a request has the token. Takes the same time for any wrong one.
     pub(super) fn is_known_to(&self, headers: &HeaderMap) -> bool {
         let said = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = said.and_then(|said| said.split_once(' '));
-        // The name of a scheme has no case (RFC 9110, 11.1).
+        // The name of a scheme is case-insensitive (RFC 9110, 11.1).
         let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         token.is_some_and(|(_, token)| blake3::hash(token.trim().as_bytes()) == self.hash)
     }
 
-    /// Writes the file again where it was deleted: without it no client is answered any more, and nothing could stop the owner.
+    /// Writes the file again if it was deleted: without it no client can connect any more, and nothing could stop the owner.
     pub(super) fn restore(&self) {
-        // Whatever else is at its place is somebody's, and stays.
+        // Anything else in its place belongs to somebody, and stays.
         if let Err(error) = write(&self.path, &self.text)
             && error.kind() != io::ErrorKind::AlreadyExists
         {
@@ -61,13 +61,13 @@ impl Token {
     }
 }
 
-/// The token of the owner of a data directory, as its clients read it; nothing, where it can't be read: an older owner needs none.
+/// The token of a data directory's owner, for its clients; `None` if it cannot be read: an older owner needs none.
 pub fn token_of(data_dir: &Path) -> Option<String> {
     let text = read(&mut open(&data_dir.join(FILE)).ok()?).ok()?;
     Some(text.trim().to_owned()).filter(|token| !token.is_empty())
 }
 
-/// Opens the file itself, whatever it is: not what a link leads to, and never waiting for a pipe.
+/// Opens the file itself, whatever its kind: never the target of a link, and never waiting for a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
@@ -79,7 +79,7 @@ fn read(file: &mut File) -> io::Result<String> {
     Ok(text)
 }
 
-/// The token that is there; nothing, where others may know it.
+/// The existing token; `None` if others may know it.
 fn kept(path: &Path) -> io::Result<Option<String>> {
     let mut file = open(path)?;
     let meta = file.metadata()?;
@@ -87,7 +87,7 @@ fn kept(path: &Path) -> io::Result<Option<String>> {
         return Err(io::Error::other("this is no file; remove it, and a token is made"));
     }
     let us = rustix::process::geteuid();
-    // Root may work with the data of somebody else, who knows the token anyway.
+    // Root may work with another user's data, who knows the token anyway.
     let is_ours = us.is_root() || meta.uid() == us.as_raw();
     if meta.mode() & 0o077 != 0 || !is_ours {
         return Ok(None);
@@ -111,7 +111,7 @@ fn write(path: &Path, token: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Two ids, each the first of its source: only that one is all chance, 73 bits of it. Later ones count on from it.
+/// Two ids, each the first of its source: only that one is completely random, 73 bits of it. Later ones are counted up from it.
 fn random() -> String {
     [(); 2].map(|()| SystemRandom::default().uuid_v7(1).simple().to_string()).concat()
 }

@@ -1,5 +1,5 @@
-//! Whole exports and imports, as the body of one answer or request. Must never hold a whole one in memory as text, and imports
-//! nothing of a body that breaks off.
+//! Whole exports and imports, as the body of a response or request. Must never keep a whole one in memory as text, and must
+//! import nothing from an incomplete body.
 
 use axum::body::{Body, BodyDataStream};
 use axum::extract::{RawPathParams, Request as HttpRequest, State};
@@ -17,7 +17,7 @@ use super::parse;
 use super::problem::{Told, bad, defect};
 use super::serve::{Desk, replied};
 
-/// The type of a format's body.
+/// The content type of a format.
 pub(super) fn kind_of(format: Format) -> &'static str {
     match format {
         Format::Jsonl | Format::Full => "application/x-ndjson",
@@ -26,7 +26,7 @@ pub(super) fn kind_of(format: Format) -> &'static str {
     }
 }
 
-/// All pieces of an export, one after another. Each is read when the one before it is on its way.
+/// All pieces of an export in order. Each is read when the one before has been sent.
 pub(super) async fn export(
     State(desk): State<Desk>,
     params: RawPathParams,
@@ -41,7 +41,7 @@ pub(super) async fn export(
         async move {
             let chunk = match next {
                 Some(Next::There(chunk)) => chunk,
-                // What is cut off can't be told from what is whole but by the connection.
+                // Only the connection shows whether the body is complete.
                 Some(Next::At(cursor)) => piece(&desk, &whole, Some(cursor)).await.map_err(broken)?,
                 None => return Ok::<_, std::io::Error>(None),
             };
@@ -52,7 +52,7 @@ pub(super) async fn export(
     Ok((StatusCode::OK, kind, Body::from_stream(pieces)).into_response())
 }
 
-/// What comes next of an export.
+/// The next part of an export.
 enum Next {
     There(Chunk),
     At(String),
@@ -70,7 +70,7 @@ fn broken(problem: Problem) -> std::io::Error {
     std::io::Error::other(problem.message)
 }
 
-/// Takes the lines of a body as they come.
+/// Imports the lines of a body as they arrive.
 pub(super) async fn import(
     State(desk): State<Desk>,
     params: RawPathParams,
@@ -111,12 +111,12 @@ async fn taken(mut inflow: Inflow, body: &mut BodyDataStream) -> Result<Inflow, 
 /// Lines that come in pieces.
 #[derive(Default)]
 struct Lines {
-    /// The beginning of a line whose end has not come. There is no end of a line in it.
+    /// The beginning of an incomplete line, without a line end.
     rest: Vec<u8>,
 }
 
 impl Lines {
-    /// The lines that end in the next piece. Only the piece is searched: a long line comes in many of them.
+    /// The lines that end in the next piece. Only the piece is searched: a long line consists of many.
     fn ended(&mut self, piece: &[u8]) -> Option<Vec<u8>> {
         let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') else {
             self.rest.extend_from_slice(piece);
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// Where all that has come is searched for each piece, this takes hours.
+    /// If all pieces were searched again for each piece, this would take hours.
     #[test]
     fn trial_17_a_long_line_takes_time_by_its_length() {
         let (done, is_done) = mpsc::channel();

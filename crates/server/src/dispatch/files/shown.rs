@@ -1,5 +1,4 @@
-//! The file half of a plan as people read it: each path with its diff, the calls that it is about, and what others have changed.
-//! Must never do any of it.
+//! The file half of a plan for people: each path with its diff, its calls, and changes by others. Must never carry it out.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -75,8 +74,8 @@ impl InProcess {
         Ok(shown)
     }
 
-    /// How a path would differ, and how many hunks there are to choose from. Of a conflict hunks are always counted: it waits for a
-    /// choice.
+    /// The diff of a path, and the number of hunks to choose from. For a conflict hunks are always counted, because it waits for
+    /// a choice.
     async fn path_diff(
         &self,
         folder: Option<&Path>,
@@ -100,7 +99,7 @@ impl InProcess {
             return Ok((None, None));
         }
         let made = self.engine.diff(change, None, what).await.map_err(problem)?;
-        // What comes or goes has hunks in its diff, but none that can be chosen.
+        // A created or removed file has hunks in its diff, but none of them can be chosen.
         let stays = matches!(
             (&path.step.change.before, after),
             (Some(Record::File { .. }), Some(Record::File { .. }))
@@ -109,7 +108,7 @@ impl InProcess {
         Ok((diff.then(|| String::from_utf8_lossy(&made.text).into_owned()), hunks))
     }
 
-    /// Changes in a folder since a point in time that no call made, and that the plan leaves as they are.
+    /// Changes in a folder since a point in time that belong to no call and that the plan leaves as they are.
     async fn others(
         &self,
         of: ConversationId,

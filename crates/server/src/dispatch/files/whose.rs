@@ -1,5 +1,5 @@
-//! Whose work keeps a path from what is wanted, and what a file is after each choice, as typed values. Must never
-//! name an unknown author where a turn of this conversation did it.
+//! Whose changes conflict with a path's wanted version, and the version of a file after each choice, as typed
+//! values. Must never name an unknown author if a turn of this conversation is the author.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,12 +12,12 @@ use retake_wire::{PathCause, PathChange, Problem, UncertainWhen, english};
 use crate::InProcess;
 use crate::convert::{problem, uncovered_cause};
 
-/// The calls that plans have to name.
+/// The calls that plans must name.
 #[derive(Debug, Default)]
 pub(in crate::dispatch) struct Whose(HashMap<DeltaId, DeltaOrigin>);
 
 impl InProcess {
-    /// The calls that these plans have to name; nothing is read where they name none.
+    /// The calls that these plans must name; nothing is read if they name none.
     pub(in crate::dispatch) async fn whose<'a>(
         &self,
         of: ConversationId,
@@ -26,7 +26,7 @@ impl InProcess {
         self.whose_paths(of, plans.flat_map(|plan| &plan.paths)).await
     }
 
-    /// The same of single paths.
+    /// The same for single paths.
     pub(in crate::dispatch) async fn whose_paths<'a>(
         &self,
         of: ConversationId,
@@ -84,7 +84,7 @@ impl Whose {
         })
     }
 
-    /// Whose work keeps a path from what is wanted, where that is a matter of authors.
+    /// Whose changes conflict with a path's wanted version, if authors are the reason.
     pub(super) fn against(&self, path: &PathPlan) -> Option<retake_wire::Against> {
         let is_told = matches!(path.verdict, Verdict::Conflict(_) | Verdict::NotEmpty | Verdict::Foreign);
         path.against.filter(|_| is_told).map(|against| self.author(against))
@@ -108,12 +108,12 @@ impl Whose {
         }
     }
 
-    /// What the file is after each choice, where something stands in the way.
+    /// The version of the file after each choice, if there is a conflict.
     pub(super) fn outcomes(&self, path: &PathPlan) -> Vec<retake_wire::AfterChoice> {
         let waits = match path.verdict {
             Verdict::Conflict(_) => true,
             Verdict::NotEmpty | Verdict::Foreign | Verdict::NotCovered(_) => false,
-            // Something was chosen for it.
+            // A choice was made for it.
             _ => path.against.is_some(),
         };
         if !waits {
@@ -143,7 +143,7 @@ impl Whose {
         told.map(outcome).collect()
     }
 
-    /// Whether the turn that names a file changed it by several calls, and only one of them is meant.
+    /// Whether the named turn changed the file by several calls, and only one of them is meant.
     fn is_partly(&self, layers: &[Layer], becomes: Becomes) -> bool {
         let Some(no) = becomes.delta() else { return false };
         let place = layers.iter().position(|layer| layer.delta == no).unwrap_or(layers.len());
@@ -155,7 +155,7 @@ impl Whose {
     }
 }
 
-/// What was done to a path that clashes with what is wanted, and whether it is uncertain that it was done so.
+/// The conflicting change of a path, and whether it is uncertain.
 fn change(path: &PathPlan, clash: Clash) -> (PathChange, bool) {
     let by_clash = match clash {
         Clash::Bytes => PathChange::SamePlace,
@@ -182,7 +182,7 @@ fn change(path: &PathPlan, clash: Clash) -> (PathChange, bool) {
     }
 }
 
-/// When a path changed, so that nobody knows whose the change is.
+/// When a path changed, if its author is not known.
 fn when(why: &BTreeSet<Uncertain>) -> Vec<UncertainWhen> {
     let when = |why: &Uncertain| match why {
         Uncertain::Unrecorded => UncertainWhen::Unrecorded,

@@ -1,4 +1,4 @@
-//! The options for files become the engine's, and what it planned and did the wire's. Only shapes.
+//! Converts the options for files to the engine's, and its plans and results to the wire's. Only types.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -41,7 +41,7 @@ pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Res
     Ok(FileOptions { scope, chosen, elsewhere, seen, stop: files.stop, ..FileOptions::default() })
 }
 
-/// The bytes of a name, as somebody gave it.
+/// The bytes of a given name.
 pub(in crate::dispatch) fn bytes_in(name: &retake_wire::FileName) -> Result<Vec<u8>, Problem> {
     match &name.path_base64 {
         Some(text) => BASE64.decode(text).map_err(|_| usage("“path_base64” is not valid base64")),
@@ -49,7 +49,7 @@ pub(in crate::dispatch) fn bytes_in(name: &retake_wire::FileName) -> Result<Vec<
     }
 }
 
-/// The name of a path in a folder: the conversation's own, where none is given.
+/// The name of a path in a folder; without one, in the conversation's own.
 pub(in crate::dispatch) fn name(folder: Option<&Path>, path: &FilePath) -> retake_wire::FileName {
     match String::from_utf8(named_in(folder, path)) {
         Ok(text) => retake_wire::FileName { path: text, path_base64: None },
@@ -96,7 +96,7 @@ pub(in crate::dispatch) fn path_plan(
     calls: &HashMap<DeltaId, EntryId>,
     whose: &Whose,
 ) -> retake_wire::PathPlan {
-    // By what will be recorded of it, as the receipt tells it.
+    // By the move that will be recorded, as in the receipt.
     let verdict = match path.verdict {
         Verdict::Revert | Verdict::Merge => path.step.verdict(),
         ref other => other.clone(),
@@ -115,14 +115,14 @@ pub(in crate::dispatch) fn path_plan(
         Verdict::Foreign => retake_wire::Verdict::Foreign,
         Verdict::NotCovered(_) => retake_wire::Verdict::NotCovered,
     };
-    // The one that did something to it last is first. What comes back instead of what goes was taken back before, and is no
+    // The last call that changed it comes first. A call that returns instead of a leaving one was reverted before, and is no
     // earlier call of the same change.
     let by: Box<dyn Iterator<Item = &DeltaId>> = match path.out.is_empty() {
         true => Box::new(path.into.iter().rev()),
         false => Box::new(path.out.iter()),
     };
     let mut by: Vec<String> = by.filter_map(|no| calls.get(no)).map(ToString::to_string).collect();
-    // A call whose job went on has several.
+    // A call with a job has several deltas.
     by.dedup();
     let cause = whose.cause(&path);
     retake_wire::PathPlan {
@@ -152,7 +152,7 @@ pub(in crate::dispatch) fn grade(grade: Grade) -> retake_wire::Grade {
     }
 }
 
-/// Counts what is planned for a path: what would be done to files is counted by `count`, as their receipt does.
+/// Counts the plan of a path: `count` counts the changes of files, as for their receipt.
 pub(super) fn tally(plan: &mut retake_wire::FilesPlan, path: &retake_wire::PathPlan) {
     match standing(path) {
         _ if path.full_folder => {}
@@ -162,23 +162,23 @@ pub(super) fn tally(plan: &mut retake_wire::FilesPlan, path: &retake_wire::PathP
     }
 }
 
-/// The heading under which a path is listed.
+/// The heading of a path in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stands {
     /// It waits for a choice.
     Waits,
-    /// It is left alone, for that.
+    /// It is left alone, with this verdict.
     Left(retake_wire::Verdict),
-    /// Something is done to it.
+    /// It is changed.
     Done,
-    /// It is so already.
+    /// It has the wanted version already.
     So,
 }
 
 fn standing(path: &retake_wire::PathPlan) -> Stands {
     match path.verdict {
         retake_wire::Verdict::Conflict => Stands::Waits,
-        // It was chosen so.
+        // It was chosen.
         retake_wire::Verdict::Unchanged if path.cause.is_some() => Stands::Left(path.verdict),
         retake_wire::Verdict::Unchanged => Stands::So,
         retake_wire::Verdict::Revert
@@ -206,7 +206,7 @@ pub(super) fn mark_full_folders(paths: &mut [(FilePath, bool, retake_wire::PathP
     }
 }
 
-/// Whether a path is nothing but a folder, as far as the plan knows of it.
+/// Whether a path is only a folder, as far as the plan knows.
 pub(super) fn is_folder(path: &PathPlan) -> bool {
     let change = &path.step.change;
     let layers = path.step.stack_before.layers().iter().flat_map(|layer| [&layer.before, &layer.after]);
@@ -214,8 +214,8 @@ pub(super) fn is_folder(path: &PathPlan) -> bool {
     known.peek().is_some() && known.all(|record| matches!(record, Record::Folder { .. }))
 }
 
-/// Counts what is done to the files of one folder, from what is recorded of it, in the order of the paths: the same each time it
-/// is asked. A folder that comes or goes with files in it is none of them.
+/// Counts the changed files of one folder, from the recorded moves in the order of the paths: the same result each time. A
+/// folder that comes or goes with its files does not count.
 pub(in crate::dispatch) fn count<'a>(
     counts: &mut retake_wire::FileCounts,
     moves: impl Iterator<Item = &'a PathMove>,
@@ -241,20 +241,20 @@ pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &LeftPath) -> retak
     retake_wire::LeftPath { name: name(folder, &left.path), cause, kept }
 }
 
-/// What a step has to do with files at all.
+/// A step's relation to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dispatch) struct OfFiles {
     scope: Scope,
     folders: usize,
     paths: usize,
-    /// Something is done to one of them, or one is left alone.
+    /// Whether a file is changed or left alone.
     any: bool,
-    /// Calls come or go.
+    /// Whether calls come or go.
     calls: bool,
 }
 
 impl OfFiles {
-    /// Of these plans, and of messages that leave and come.
+    /// For these plans, and these totals of messages.
     pub(in crate::dispatch) fn new<'a>(
         scope: Scope,
         plans: impl Iterator<Item = &'a FilePlan>,
@@ -270,7 +270,7 @@ impl OfFiles {
         all
     }
 
-    /// Of several steps together.
+    /// For several steps together.
     pub(in crate::dispatch) fn and(self, next: Self) -> Self {
         Self {
             scope: next.scope,
@@ -281,34 +281,34 @@ impl OfFiles {
         }
     }
 
-    /// What is still known of it when the request comes again, and nothing of files is recorded.
+    /// What is still known of it for a repeated request without recorded files.
     pub(in crate::dispatch) fn again(messages: [Totals; 2]) -> Option<Condition> {
         messages.iter().all(|totals| totals.calls == 0).then_some(Condition::NoFileChanges)
     }
 
-    /// That no file changes, and why.
+    /// The condition that no file changes, with the reason.
     pub(in crate::dispatch) fn none(self) -> Option<Condition> {
         match self {
-            // Where no call comes or goes, no file does.
+            // Without a reverted or returning call, no file changes.
             Self { paths: 0, calls: false, .. } => Some(Condition::NoFileChanges),
             Self { scope: Scope::Conversation, .. } => Some(Condition::ConversationOnly),
-            // What is not covered may have been changed all the same.
+            // A file that is not covered may have been changed anyway.
             Self { paths: 0, .. } => Some(Condition::NoCoveredFileChanges),
             Self { any: false, .. } => Some(Condition::FilesUnchanged),
             _ => None,
         }
     }
 
-    /// What an action does not do.
+    /// The condition about what an action does not do.
     pub(in crate::dispatch) fn before(self) -> Condition {
         self.none().unwrap_or(Condition::CoveredFoldersOnly { folders: self.folders as u64 })
     }
 }
 
-/// So many paths that are not covered, or calls that were cut off, are named.
+/// The most uncovered paths, or interrupted calls, that are named.
 const NAMED: usize = 4;
 
-/// What is not known: what calls did that were cut off, and where captures do not see it.
+/// The conditions about unknown effects: of interrupted calls, and where captures do not see them.
 pub(in crate::dispatch) fn unknown(cut_off: &[Unanswered], unseen: &Uncaptured) -> Vec<Condition> {
     let (named, more) = cut_off.split_at(cut_off.len().min(NAMED));
     let line = |call: &Unanswered| crate::agent::call_line(&call.tool, &call.arguments);
