@@ -1,17 +1,17 @@
-//! The arguments of a call, as the type that its tool's schema is made from. Arguments that do not fit are reported to
-//! the model.
+//! Parses the arguments of a call as the type of its tool's schema. Arguments that do not fit are reported to the
+//! model.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::files::text::escaped;
 
-/// The arguments, or what is wrong with them.
+/// The arguments, or their error.
 pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
     T::deserialize(arguments).map_err(|error| format!("the arguments do not fit: {error}"))
 }
 
-/// A line for people: the first one of a text, with what could act on a terminal as an escape.
+/// A line for people: the first line of a text, with terminal control characters escaped.
 pub(crate) fn line(text: &str) -> String {
     let text = text.trim();
     let first = text.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A question to the person, in the middle of a turn. It must never answer for the person.
+//! A question to the person during a turn. It must never answer for the person.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl OwnTool for Ask {
     type Arguments = Arguments;
     const NAME: &'static str = "ask";
     const ABOUT: &'static str = "Asks the person a question and waits for the answer. Ask only what you can't find out, and what the work hangs on.";
-    /// One question at a time.
+    /// Only one question at a time.
     const IS_PARALLEL: bool = false;
     const NEEDS_FOLDER: bool = false;
 

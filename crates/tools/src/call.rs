@@ -11,38 +11,38 @@ use serde_json::Value;
 
 use crate::call_environment::CallEnvironment;
 
-/// The engine that runs a tool, as the tool sees it. One for each call.
+/// The engine as a tool sees it. One for each call.
 #[async_trait]
 pub trait Host: Send + Sync {
-    /// What the path of the conversation says of this key: the last fact of it that is not taken away.
+    /// The last fact with this key on the conversation's path, unless it was removed.
     async fn fact(&self, key: &str) -> Option<String>;
-    /// The same for every key that begins so, in the order of keys.
+    /// The same for every key with this prefix, sorted by key.
     async fn facts(&self, prefix: &str) -> Vec<Fact>;
-    /// Asks the person, and waits for the answer; nothing, when nobody is there to answer.
+    /// Asks the person, and waits for the answer; `None` if no client can answer.
     async fn ask(&self, question: Asked) -> Option<String>;
-    /// Hands on what the tool prints while it works.
+    /// Forwards the output of a running tool.
     async fn tell(&self, piece: Piece);
-    /// Whether a rule keeps a file or folder from what a call of this tool shows of many: it is not for the tool, or only where a
-    /// person agrees.
+    /// Whether a rule hides a file or folder from this tool's search results: the tool must not read it, or only with an
+    /// approval.
     fn leaves_out(&self, _tool: &str, _path: &Path) -> bool {
         false
     }
-    /// Whether this file or folder, links followed, is the one that was looked at before the call began: what a name leads to may change
+    /// Whether this file or folder, with links followed, is the one from before the call: the target of a name may change
     /// meanwhile.
     fn is_agreed(&self, _path: &Path) -> bool {
         true
     }
-    /// Completes when the call is to stop: the tool then ends what it started, and answers with what it has.
+    /// Completes when the call must stop: the tool then ends its processes, and returns its result so far.
     async fn stopped(&self);
-    /// What stops it, as its result says.
+    /// Who or what stops it, for its result.
     fn stopped_by(&self) -> &'static str {
         "stopped by the person"
     }
-    /// The environment of the client that requested the call; that of this process, where the client's is not known.
+    /// The environment of the client that requested the call; that of this process, if the client's is not known.
     fn environment(&self) -> Option<Arc<CallEnvironment>> {
         None
     }
-    /// Completes when the time has passed.
+    /// Completes after this time.
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;
 }
 
@@ -51,43 +51,43 @@ pub trait Host: Send + Sync {
 pub struct Asked {
     /// The question.
     pub question: String,
-    /// Answers to choose from; any words, when there are none.
+    /// Answers to choose from; if empty, any text is an answer.
     pub choices: Vec<String>,
 }
 
-/// A piece of what a tool prints.
+/// A piece of a tool's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The text, as far as it is one; never cut within a character.
+    /// The text; never cut within a character.
     pub text: String,
 }
 
-/// What a call is given.
+/// The input of a call.
 #[derive(Clone)]
 pub struct Call {
     /// Its id: unique in the data directory, and the mark of every process that it starts.
     pub id: String,
-    /// The arguments, which fit the tool's schema as far as its type says.
+    /// The arguments, as far as their types are checked.
     pub arguments: Value,
-    /// The folders that the conversation works in, absolute, the first one first. What is not below one of them is outside.
+    /// The absolute folders that the conversation works in, the first one first. Other paths are outside.
     pub roots: Vec<PathBuf>,
-    /// Its intent was to change nothing, and perhaps nobody was asked: whatever it starts is held to reading.
+    /// Whether it must only read, perhaps without an approval: everything that it starts is confined to reading.
     pub reads: bool,
-    /// Files that it was settled to write, as its intent named them: it writes no other ones. Nothing, where nobody settled it.
+    /// The files that it may write, from its intent; `None` without this limit.
     pub writes: Option<Vec<PathBuf>>,
-    /// Files below the roots that commands are not to read, where namespaces can hide them.
+    /// Files below the roots that are hidden from commands, if namespaces can do that.
     pub hide: Vec<PathBuf>,
-    /// What commands are not to change, where namespaces can hold it. These are hooks and settings of these repositories below the
-    /// roots, and these files: settings that name programs, and programs that run as their owner.
+    /// Paths that commands must not change, if namespaces can protect them. These are hooks and settings of these repositories
+    /// below the roots, and these files: settings that name programs, and set-uid or set-gid programs.
     pub held: Vec<PathBuf>,
-    /// A private folder where output that is too long for the model is kept whole.
+    /// A private folder for the full text of output that is too long for the model.
     pub spool: PathBuf,
-    /// The engine that runs it.
+    /// The engine.
     pub host: Arc<dyn Host>,
 }
 
 impl Call {
-    /// The folder that relative names are below: the one the shell stands in, or else the first root.
+    /// The folder for relative names: the shell's current folder, or else the first root.
     pub async fn folder(&self) -> PathBuf {
         let root = self.roots.first().cloned().unwrap_or_default();
         match self.host.fact("cwd").await {
@@ -96,13 +96,13 @@ impl Call {
         }
     }
 
-    /// The root that a path is below, by its name alone.
+    /// The root that contains a path, by its name alone.
     pub fn root_of(&self, path: &Path) -> Option<&Path> {
         self.roots.iter().map(PathBuf::as_path).find(|root| path.starts_with(root))
     }
 }
 
-/// A picture or a file that a tool answers with.
+/// A picture or a file in a tool's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attached {
     /// Its name.
@@ -113,27 +113,27 @@ pub struct Attached {
     pub bytes: Vec<u8>,
 }
 
-/// What comes of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// What the model reads. Bounded by the tool.
+    /// The text for the model, limited by the tool.
     pub content: String,
-    /// Whether it did what was asked.
+    /// Its outcome.
     pub outcome: ToolOutcome,
     /// Pictures and files beside it.
     pub attached: Vec<Attached>,
-    /// What later turns are to know.
+    /// Facts for later turns.
     pub facts: Vec<Fact>,
-    /// The files that it wrote itself, absolute: known exactly, not only seen (grade *written*).
+    /// The absolute paths of files that the tool wrote itself: known exactly (grade *written*).
     pub written: Vec<PathBuf>,
-    /// What a person is shown instead of the content, such as a diff.
+    /// The text for people in place of the content, such as a diff.
     pub shown: Option<String>,
-    /// Processes live on: a background job.
+    /// Whether its processes still run: a background job.
     pub lives: bool,
 }
 
 impl Output {
-    /// It did what was asked.
+    /// A successful result.
     pub fn ok(content: impl Into<String>) -> Self {
         Self {
             content: content.into(),
@@ -146,7 +146,7 @@ impl Output {
         }
     }
 
-    /// It did not, and why: what was attempted, what stopped it, what to do instead.
+    /// A failed result, with the reason: what was attempted, what stopped it, what to do instead.
     pub fn failed(content: impl Into<String>) -> Self {
         Self { outcome: ToolOutcome::Failed, ..Self::ok(content) }
     }

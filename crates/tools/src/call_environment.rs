@@ -1,5 +1,5 @@
-//! The environment and the umask of the client that requested a call, for the commands that it starts and the files
-//! that it makes. They are held in memory only, and never shown.
+//! The environment and the umask of the client that requested a call, for its commands and new files. Held in
+//! memory only, and must never be shown.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::processes::MARK;
 /// Variables with their values, and a umask.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct CallEnvironment {
-    /// Those of this process, without.
+    /// Without them, those of this process.
     variables: Option<Vec<(OsString, OsString)>>,
     umask: Option<u32>,
 }
@@ -25,9 +25,9 @@ impl fmt::Debug for CallEnvironment {
 }
 
 impl CallEnvironment {
-    /// These variables, and this umask; without one, that of this process.
+    /// These variables, and this umask. Without a umask, that of this process.
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>, umask: Option<u32>) -> Self {
-        // Whose process a call's is, only we say.
+        // Only we mark the processes of calls.
         let variables = variables.into_iter().filter(|(name, _)| name != MARK).collect();
         Self { variables: Some(variables), umask }
     }
@@ -37,18 +37,18 @@ impl CallEnvironment {
         Self { variables: None, umask }
     }
 
-    /// The variables, for the code that withholds secrets.
+    /// The variables, for the code that filters secrets.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
         let own = self.variables.is_none().then(std::env::vars_os);
         self.variables.iter().flatten().cloned().chain(own.into_iter().flatten())
     }
 
-    /// The permission bits that new files do not get.
+    /// The umask.
     pub fn umask(&self) -> Option<u32> {
         self.umask
     }
 
-    /// Gives the variables to a command, instead of those of this process.
+    /// Sets the variables of a command, instead of those of this process.
     pub fn give(&self, command: &mut Command) {
         let Some(variables) = &self.variables else { return };
         for (name, _) in std::env::vars_os() {

@@ -1,5 +1,5 @@
-//! Control groups of calls: limits on the memory and the number of tasks of all processes of a call together. Must only
-//! use what this user may use already: it switches no controller on, and changes no limit of another group.
+//! Control groups of calls: limits on the memory and the number of tasks of all processes of a call together. Must use only
+//! groups that this user may already use: it enables no controller, and changes no limit of another group.
 
 mod place;
 
@@ -12,16 +12,16 @@ pub(crate) use place::Place;
 
 use crate::supervisor::Supervisor;
 
-/// How the names of our groups begin. The number of the process that made one follows, then the call.
+/// The prefix of our groups' names. The pid of their creator follows, then the call.
 const OWN: &str = "retake-";
 
-/// The file of a group that processes join it by.
+/// The file of a group with which a process joins it.
 pub(crate) const JOIN: &str = "cgroup.procs";
 
-/// Groups of this process that a call is in, or is about to join.
+/// Groups of this process that belong to a call, or soon will.
 static IN_USE: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
 
-/// What the processes of a call may have together.
+/// The limits for all processes of a call together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// Bytes of memory, swap included.
@@ -31,20 +31,21 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Those of so many processes, which have threads, too.
+    /// The limits for this number of processes, which have threads, too.
     pub(crate) fn new(memory: u64, processes: usize) -> Self {
         Self { memory, tasks: 4 * processes as u64 }
     }
 }
 
-/// The group of a call; more than one where each controller has its own. It goes with the last process of the call.
+/// The group of a call; several if each controller has its own. It is removed after the last process of the call.
 #[derive(Debug)]
 pub(crate) struct Group {
     folders: Vec<PathBuf>,
 }
 
 impl Group {
-    /// Makes one for a call that this supervisor starts; none where this machine lets none be made, and an error where it was to.
+    /// Creates one for a call of this supervisor; none if this machine does not permit any, and an error if it should have
+    /// worked.
     pub(crate) async fn of(
         supervisor: &Supervisor,
         call: &str,
@@ -58,7 +59,7 @@ impl Group {
         crate::blocking(make).await.ok()?
     }
 
-    /// Makes one for a call. Groups of calls that have ended go.
+    /// Creates one for a call. Groups of ended calls are removed.
     pub(crate) fn make(places: &[Place], call: &str, bounds: Bounds) -> io::Result<Self> {
         let mut group = Self { folders: Vec::new() };
         for place in places {
@@ -73,7 +74,7 @@ impl Group {
             for (file, value) in place.values(bounds) {
                 let path = folder.join(file.name);
                 match std::fs::write(&path, value) {
-                    // A kernel may be without it.
+                    // A kernel may not have this file.
                     Err(error) if file.is_extra && error.kind() == io::ErrorKind::NotFound => {}
                     written => written.map_err(|error| fail(&path, error))?,
                 }
@@ -82,23 +83,23 @@ impl Group {
         Ok(group)
     }
 
-    /// The files by which the first process of the call joins it.
+    /// The files with which the first process of the call joins it.
     pub(crate) fn joins(&self) -> Vec<PathBuf> {
         self.folders.iter().map(|folder| folder.join(JOIN)).collect()
     }
 
-    /// Whether processes are in it: without this value it goes with them.
+    /// Marks that processes are in it: when this value is dropped, the group goes with them.
     pub(crate) fn is_joined(&self) -> bool {
         let has_some = |join: &PathBuf| std::fs::read(join).is_ok_and(|pids| !pids.is_empty());
         self.joins().iter().all(has_some)
     }
 
-    /// Leaves it to processes that are yet to join it. It is swept away by a later process.
+    /// Keeps it for processes that will join it later. A later process removes it.
     pub(crate) fn leave(mut self) {
         self.folders.clear();
     }
 
-    /// Whether the system has ended a process of the call for want of memory.
+    /// Whether the system has killed a process of the call because memory ran out.
     pub(crate) fn was_out_of_memory(&self) -> bool {
         self.folders.iter().any(|folder| place::EVENTS.iter().any(|name| has_killed(&folder.join(name))))
     }
@@ -107,7 +108,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for folder in &self.folders {
-            // One whose processes go on is swept away later.
+            // A group with running processes is removed later.
             let _ = std::fs::remove_dir(folder);
             with_used(|used| used.remove(folder));
         }
@@ -124,7 +125,7 @@ fn with_used<T>(of: impl FnOnce(&mut HashSet<PathBuf>) -> T) -> T {
     of(IN_USE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-/// Removes groups without processes: of ours those that no call is to join, and those of processes that have ended.
+/// Removes groups without processes: our own without a waiting call, and those of ended processes.
 fn sweep(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -136,7 +137,7 @@ fn sweep(folder: &Path) {
             false => !Path::new("/proc").join(maker.to_string()).exists(),
         };
         if is_left {
-            // It may have been swept away by another owner.
+            // Another owner may have removed it.
             if let Err(error) = std::fs::remove_dir(path) {
                 tracing::debug!(cause = error.raw_os_error(), "a control group stays");
             }
@@ -172,7 +173,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let make = |name: &str| std::fs::create_dir(dir.path().join(name)).expect("made");
         let own = std::process::id();
-        // No process has the largest number.
+        // No process has the largest pid.
         for name in ["retake-4294967295-a", &format!("retake-{own}-old"), "retake-1-b", "other", "retake-x"] {
             make(name);
         }

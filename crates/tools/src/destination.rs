@@ -1,40 +1,40 @@
-//! Writes a file whose name a person gave: an export, the settings, the file of servers. One way for all of them.
+//! Writes a file that a person named: an export, the settings, the file of servers.
 //!
-//! A regular file is replaced as a whole or not at all, and keeps its mode, its owner and its other names; a link to it stays a
-//! link. What is no regular file (a pipe, a terminal) takes the bytes as they come, and must never be replaced.
+//! A regular file is replaced as a whole or not at all, and keeps its mode, its owner and its hard links; a link to it stays a
+//! link. Other files (a pipe, a terminal) get the bytes at once, and must never be replaced.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Seek as _, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-/// The mode of a new file that nobody else reads.
+/// The mode of a new private file.
 pub const PRIVATE: u32 = 0o600;
 
-/// The mode of a new file that others may read, as far as the user's mask lets them.
+/// The mode of a new file that others may read, if the user's umask permits it.
 pub const SHARED: u32 = 0o666;
 
-/// So many links one behind the other are followed.
+/// The most links that are followed in a row.
 const MOST_LINKS: usize = 40;
 
-/// A file that is being written. Dropped before [`Destination::finish`], a regular file is as it was.
+/// A file that is being written. If it is dropped before [`Destination::finish`], a regular file is unchanged.
 #[must_use = "nothing is written until it is finished"]
 #[derive(Debug)]
 pub struct Destination(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    /// Takes bytes as they come.
+    /// Gets bytes at once.
     Stream(File),
-    /// A new file that takes the name when it is whole.
+    /// A new file that takes the name when it is complete.
     Beside { file: File, unfinished: PathBuf, to: PathBuf },
-    /// The file itself, where none can take its place: it is written when all bytes are there.
+    /// The file itself, if it cannot be replaced: it is written when all bytes are there.
     InPlace { file: File, bytes: Vec<u8> },
 }
 
 impl Destination {
-    /// Begins to write the file of this name. If there is none, it is made with `new_mode` at the end. Opening a pipe waits for
-    /// its reader.
+    /// Begins to write the file with this name. If there is none, it is created with `new_mode` at the end. Opening a pipe
+    /// waits for its reader.
     pub fn open(path: &Path, new_mode: u32) -> io::Result<Self> {
         match fs::metadata(path) {
             Ok(there) if there.is_file() => Self::over(path, &there),
@@ -49,9 +49,9 @@ impl Destination {
         }
     }
 
-    /// A file that is there.
+    /// Begins to replace an existing file.
     fn over(path: &Path, there: &Metadata) -> io::Result<Self> {
-        // Its folder may let it be replaced though nobody may write it: that it is locked counts.
+        // Its folder may permit replacing a read-only file, but the file's own protection counts.
         drop(OpenOptions::new().write(true).open(path)?);
         let in_place = || {
             let file = OpenOptions::new().write(true).open(path)?;
@@ -59,13 +59,13 @@ impl Destination {
         };
         let to = fs::canonicalize(path)?;
         let same = fs::symlink_metadata(&to).is_ok_and(|found| same_file(&found, there));
-        // Another name of it would go on with the old content.
+        // A hard link would keep the old content.
         if !same || there.nlink() > 1 {
             return in_place();
         }
         let (file, unfinished) = match beside(&to, PRIVATE) {
             Ok(new) => new,
-            // The folder takes no new file, but the file may take new content.
+            // The folder permits no new file, but the file's content can be replaced.
             Err(error)
                 if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
             {
@@ -74,14 +74,14 @@ impl Destination {
             Err(error) => return Err(error),
         };
         if keep_owner_and_mode(&file, there).is_err() {
-            // What was begun is of no use; that it stays is the smaller trouble.
+            // The incomplete file is useless; a leftover is the smaller problem.
             drop(fs::remove_file(&unfinished));
             return in_place();
         }
         Ok(Self(Kind::Beside { file, unfinished, to }))
     }
 
-    /// Everything was written: a regular file has its new content, durably.
+    /// Completes the file: a regular file has its new content, durably.
     pub fn finish(mut self) -> io::Result<()> {
         match &mut self.0 {
             Kind::Stream(file) => file.flush(),
@@ -100,7 +100,7 @@ impl Destination {
                     ));
                 }
                 fs::rename(&*unfinished, &*to)?;
-                // Where a folder can't be synced, the file is there all the same.
+                // If a folder cannot be synced, the file is there anyway.
                 drop(to.parent().and_then(|folder| File::open(folder).ok()).map(|folder| folder.sync_all()));
                 Ok(())
             }
@@ -124,7 +124,7 @@ impl Write for Destination {
 impl Drop for Destination {
     fn drop(&mut self) {
         if let Kind::Beside { unfinished, .. } = &self.0 {
-            // It has its name by then, or is of no use.
+            // It has its name by then, or is useless.
             drop(fs::remove_file(unfinished));
         }
     }
@@ -141,7 +141,7 @@ fn same_file(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// The name that links lead to, whether something has it or nothing yet.
+/// The target of links, existing or not.
 pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -156,7 +156,7 @@ pub fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
-/// A new file in the same folder, with a name that nothing has.
+/// A new file in the same folder, with an unused name.
 fn beside(to: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     let folder = to.parent().unwrap_or(Path::new(""));
     for number in 0_u32.. {
@@ -170,7 +170,7 @@ fn beside(to: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Who may read and write it stays the same; others get no more of it than before.
+/// Keeps its owner and permissions; others never get more access than before.
 fn keep_owner_and_mode(file: &File, there: &Metadata) -> io::Result<()> {
     let new = file.metadata()?;
     if (new.uid(), new.gid()) != (there.uid(), there.gid()) {
@@ -236,11 +236,11 @@ mod tests {
         assert!(Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
         symlink("pipe", &link).expect("linked");
         for name in [&pipe, &link] {
-            // It is read from already, so that nobody waits.
+            // It is being read already, so this does not block.
             let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
             let reader = OpenOptions::new().read(true).custom_flags(nonblock).open(&pipe);
             write(name, b"through", PRIVATE).expect("written");
-            // Not to its end: another test may just be starting a program, which has the pipe open for a moment.
+            // Not to its end: another test may be starting a program, which has the pipe open for a moment.
             let mut bytes = [0; 7];
             reader.expect("opened").read_exact(&mut bytes).expect("read");
             assert_eq!(&bytes, b"through");
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2, "nothing else is left");
     }
 
-    /// It could be replaced, as its folder takes new files: what its owner has locked stays as it is.
+    /// Its folder would permit replacing it: but a read-only file stays unchanged.
     #[test]
     fn trial_16_a_read_only_file_is_refused() {
         const NOBODY: u32 = 65_534;
@@ -285,7 +285,7 @@ mod tests {
         to.write_all(b"half").expect("written");
         drop(to);
         assert_eq!(read(&file), "old");
-        // What has the name by the end is not replaced either, where it is no file.
+        // A name that is no file by the end is not replaced either.
         let other = dir.path().join("other");
         let to = Destination::open(&other, PRIVATE).expect("opened");
         fs::create_dir(&other).expect("made");

@@ -1,5 +1,5 @@
-//! A page of the web, as text. It must never reach this machine or its private network unless the settings allow it. It
-//! must never follow a redirect to another host.
+//! Fetches a web page as text. It must never reach this machine or its private network unless the settings allow it,
+//! and must never follow a redirect to another host.
 
 mod address;
 mod layout;
@@ -24,10 +24,10 @@ use crate::set::Tool;
 use crate::spooled_output::SpooledOutput;
 use crate::supervisor::Supervisor;
 
-/// How far a host may send us around within itself.
+/// The most redirects within a host.
 const REDIRECTS: usize = 5;
 
-/// How long a server may take to be reached.
+/// The time limit for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// How pages are fetched.
@@ -82,7 +82,7 @@ impl Fetch {
         let (named, cut) = (kind.named.clone(), body.cut);
         let text = match (kind.read(&body.bytes)?, &self.config.supervisor) {
             (Page::Text(text), _) | (Page::Html(text), None) => text,
-            // What can't be laid out is shown as it is.
+            // A page that cannot be laid out is shown as it is.
             (Page::Html(html), Some(by)) => layout::plain_of(&html, by).await.unwrap_or(html),
         };
         crate::kept::folder(&call.spool).map_err(|error| format!("can't keep {url}: {error}"))?;
@@ -96,7 +96,7 @@ impl Fetch {
         Ok(Output { outcome, ..Output::ok(content) })
     }
 
-    /// The answer of the requested host, after all redirects within that host.
+    /// The response of the requested host, after all redirects within that host.
     async fn reach(&self, mut url: Url) -> Result<(Url, Response), String> {
         if !self.config.private {
             address::look_before_a_proxy(&url).await?;
@@ -126,7 +126,7 @@ impl Fetch {
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("retake/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
-            // Whatever others build reqwest with: what is small when it is sent is then small when it is read.
+            // Whatever features reqwest is built with elsewhere: the size on the wire is then the size in memory.
             .no_gzip()
             .no_brotli()
             .no_deflate()
@@ -160,7 +160,7 @@ impl Fetch {
     }
 }
 
-/// An error with its causes, without the address, which the message names already.
+/// An error with its causes, without the address, which the message already contains.
 fn causes(error: &dyn std::error::Error) -> String {
     let chain = std::iter::successors(error.source(), |error| error.source());
     let said: Vec<String> = chain.map(ToString::to_string).collect();

@@ -1,5 +1,6 @@
-//! The tools for files: read, write, edit, patch, list, glob, grep. Where a name leads is found out by looking, never by
-//! its letters. Nothing is written outside of the roots, in git's own folder, or over what the agent has not read.
+//! The tools for files: read, write, edit, patch, list, glob, grep. The target of a name is always resolved on disk,
+//! never from its letters. Must never write outside of the roots, in git's own folder, or over a file that the agent has
+//! not read.
 
 mod change;
 mod disk;

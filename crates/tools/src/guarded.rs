@@ -1,5 +1,5 @@
-//! Files that hold secrets, which are not read unless a person allows it (trial 23): fixed paths and patterns of names. The sandbox
-//! hides them from commands as well: names where it has namespaces, and in the workspace only. Must never open a file.
+//! Files with secrets, which are not read unless a person allows it (trial 23): fixed paths and patterns of names. The sandbox
+//! hides them from commands as well; by name only with namespaces, and only in the workspace. Must never open a file.
 
 mod usual;
 
@@ -12,7 +12,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use usual::BELOW_HOME;
 
-/// The item that stands for all that is guarded where the settings say nothing. It is the first of every list.
+/// The item for everything that is guarded by default. It is the first of every list.
 const DEFAULT: &str = "default";
 
 /// Names of key files.
@@ -35,22 +35,22 @@ const NAMES: &[&str] = &[
     ".git-credentials",
 ];
 
-/// Names of files of a project that often hold secrets, and often do not: a person is asked.
+/// Names of project files that often contain secrets, and often do not: they need an approval.
 const ASKED: &[&str] = &[".env", ".env.*"];
 
-/// Endings of names that make a file an example, or the public half of a key.
+/// Suffixes of examples and of public keys.
 const HARMLESS: [&str; 5] = [".pub", ".example", ".sample", ".template", ".dist"];
 
-/// What is done where a guarded file is to be read.
+/// The guard of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
-    /// A person is asked.
+    /// Reading needs an approval.
     Asked,
-    /// It is refused.
+    /// Reading is refused.
     Refused,
 }
 
-/// What is wrong with an item of the list.
+/// The error of an item in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadItem(String);
 
@@ -60,12 +60,12 @@ impl fmt::Display for BadItem {
     }
 }
 
-/// What is guarded.
+/// The guarded files.
 #[derive(Debug)]
 pub struct Guarded {
-    /// Files and folders, as they are named.
+    /// Files and folders by their names.
     paths: Vec<PathBuf>,
-    /// They, and what they are behind links, as it was last looked.
+    /// These, and their targets behind links at the last check.
     found: Mutex<Arc<[PathBuf]>>,
     refused: GlobSet,
     asked: GlobSet,
@@ -81,12 +81,12 @@ enum Item<'a> {
 }
 
 impl Guarded {
-    /// What is guarded by default, by a list of further items, and these paths of our own. A `!` before an item takes out an equal one;
-    /// `!default` takes out all that is guarded by default.
+    /// The default, further items, and these paths of our own. A `!` before an item removes an equal one; `!default` removes all
+    /// defaults.
     ///
     /// # Errors
     ///
-    /// The first item that is none.
+    /// The first invalid item.
     pub fn new(
         items: &[String],
         home: Option<&Path>,
@@ -133,7 +133,7 @@ impl Guarded {
         Ok(Self { found, refused: set(Guard::Refused)?, asked: set(Guard::Asked)?, paths })
     }
 
-    /// Resolves links again: before each call, as somebody may have changed where they lead.
+    /// Resolves links again: before each call, because somebody may have changed them.
     pub fn look_again(&self) {
         *self.locked() = found(&self.paths);
     }
@@ -142,8 +142,7 @@ impl Guarded {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How this file or folder is guarded when it is read. The path is compared as it is: the caller has followed links
-    /// before.
+    /// The guard of this file or folder. The path is compared as it is: the caller has resolved links.
     pub fn guard(&self, path: &Path) -> Option<Guard> {
         let found = Arc::clone(&self.locked());
         if found.iter().any(|guarded| path.starts_with(guarded)) {
@@ -152,7 +151,7 @@ impl Guarded {
         self.guard_name(path.file_name()?)
     }
 
-    /// What is done where a file of this name is to be read, wherever it is.
+    /// The guard of a file with this name, in any folder.
     pub fn guard_name(&self, name: &OsStr) -> Option<Guard> {
         let name = name.to_string_lossy().to_lowercase();
         if HARMLESS.iter().any(|end| name.ends_with(end)) {
@@ -165,19 +164,19 @@ impl Guarded {
         }
     }
 
-    /// The fixed paths, whether they are there or not, for a sandbox: it follows links itself.
+    /// The fixed paths, existing or not, for a sandbox: it resolves links itself.
     pub fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
 }
 
-/// Paths, and what they are behind links.
+/// Paths, and their targets behind links.
 fn found(paths: &[PathBuf]) -> Arc<[PathBuf]> {
     let behind_links = paths.iter().map(|path| behind_links(path)).filter(|real| !paths.contains(real));
     paths.iter().cloned().chain(behind_links.collect::<Vec<_>>()).collect()
 }
 
-/// A path without links, also where it leads to nothing yet, or a link in it does.
+/// A path with links resolved, even if it or a link's target does not exist.
 pub(crate) fn behind_links(path: &Path) -> PathBuf {
     const LINKS: usize = 40;
     let mut path = path.to_owned();
@@ -203,7 +202,7 @@ impl Default for Guarded {
     }
 }
 
-/// Reads an item: `default`, a path that begins with `/` or `~/`, a pattern of names, or `ask` before a pattern.
+/// Parses an item: `default`, a path that begins with `/` or `~/`, a pattern of names, or `ask` before a pattern.
 fn item(text: &str) -> Result<Item<'_>, BadItem> {
     let bad = |why: &str| Err(BadItem(format!("`{}` {why}", text.escape_debug())));
     if text == DEFAULT {
@@ -223,7 +222,7 @@ fn item(text: &str) -> Result<Item<'_>, BadItem> {
     Ok(Item::Name(name, guard))
 }
 
-/// What is wrong with the first item of a list that is none.
+/// The error of the first invalid item.
 pub fn check_guarded(items: &[String]) -> Result<(), BadItem> {
     Guarded::new(items, None, []).map(drop)
 }
@@ -341,7 +340,7 @@ mod tests {
         std::os::unix::fs::symlink("keys", home.join(".ssh")).expect("linked");
         let all = Guarded::new(&[], Some(&home), []).expect("items");
         assert_eq!(all.guard(&home.join("keys/id")), Some(Guard::Refused));
-        // Somebody keeps them elsewhere from now on.
+        // Somebody moves them elsewhere.
         std::fs::create_dir(home.join("vault")).expect("made");
         std::fs::remove_file(home.join(".ssh")).expect("removed");
         std::os::unix::fs::symlink("vault", home.join(".ssh")).expect("linked");

@@ -1,23 +1,24 @@
-//! Files that calls keep in the data folder: for its owner alone (trial 30), whatever mask the process has.
+//! Files that calls store in the data folder: private to its owner (trial 30), whatever the umask of the
+//! process.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// Makes a folder, and those above it.
+/// Creates a folder with its parents.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// How a file is opened that nobody else reads.
+/// The options for opening a private file.
 pub(crate) fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
     options
 }
 
-/// An empty file.
+/// Creates an empty file.
 pub(crate) fn file(path: &Path) -> io::Result<File> {
     options().write(true).create(true).truncate(true).open(path)
 }

@@ -1,9 +1,9 @@
 //! What a model can do to the world: its tools, and the MCP servers that bring more.
 //!
-//! A tool does what the model requested and reports the result. It must never decide whether it may: core does, called
-//! by the engine. It keeps no state of its own: a [`Fact`](retake_core::Fact) on the path does, so that a rewind takes
-//! it along. It does not know the store, snapshots or a terminal. The engine captures the folder before and after each
-//! call that may write, whatever the tool reports.
+//! A tool carries out the model's request and reports the result. It must never decide about its permission: core
+//! does, called by the engine. It has no state of its own: a [`Fact`](retake_core::Fact) on the path has it, so that a
+//! rewind reverts it. It does not know the store, captures or a terminal. The engine captures the folder before and
+//! after each call that may write, whatever the tool reports.
 
 mod arguments;
 mod ask;

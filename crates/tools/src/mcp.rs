@@ -1,8 +1,7 @@
-//! MCP servers as tools: their file, their processes and connections, and what they offer, bounded and cleaned.
+//! MCP servers as tools: their files, their processes and connections, and their tools, with limits and cleaned.
 //!
-//! Nothing that a server says is trusted. A server must never make anything hang, grow without bound or act on a terminal.
-//! It must never be started from a project's file before a person approved it. The protocol itself is `rmcp`'s, and `rmcp` is named
-//! nowhere but here.
+//! Servers are untrusted. A server must never block anything, use unlimited memory or control a terminal. It must never be
+//! started from a project's file before a person approved it. The library `rmcp` implements the protocol, and is used only here.
 
 mod allowed;
 mod approval;

@@ -1,4 +1,4 @@
-//! What all of our own tools share: typed arguments, and a schema made from their type. It must never know what one of them does.
+//! The common part of our own tools: typed arguments, and a schema from their type. It must never know what one of them does.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
-//! The processes of a call: started in a group of their own, marked, and found again as descendants of what is marked. It must
-//! never end a process that does not belong to the call.
+//! The processes of a call: started in a group of their own, marked, and found as descendants of marked ones. It must never
+//! end a process that does not belong to the call.
 //!
-//! A process can drop its mark, its group and its session. It can't drop its ancestors: the supervisor of a call adopts every
+//! A process can drop its mark, its group and its session, but not its ancestors. The supervisor of a call adopts every
 //! process whose parent has ended, so that the descendants of the supervisor are all processes of the call.
 
 use std::collections::{HashMap, HashSet};
@@ -18,37 +18,36 @@ use tokio::process::{Child, Command};
 use crate::call_environment::CallEnvironment;
 use crate::umask;
 
-/// Marks every process of a call, its children's children included.
+/// Marks every process of a call, including all descendants.
 pub(crate) const MARK: &str = "RETAKE_CALL";
 
-/// Marks the supervisors of a call, with their stage before the id of the call.
+/// Marks the supervisors of a call: the stage, then the id of the call.
 pub(crate) const SUPERVISOR: &str = "RETAKE_SUPERVISOR";
 
-/// The supervisor that the owner of the data starts, and that ends with the command.
+/// The supervisor that the owner starts, and that ends with the command.
 pub(crate) const OUTER: &str = "1:";
 
 /// The supervisor that starts the command, and that ends with the last process of the call.
 pub(crate) const INNER: &str = "2:";
 
-/// How long a supervisor may outlive the last process of its call before it counts as one.
+/// How long a supervisor may outlive the last process of its call before it counts as a process of it.
 const TO_FOLLOW: Duration = Duration::from_secs(1);
 
-/// How long one process is waited for before all are looked for again.
+/// How long to wait for one process before the next scan.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How often all of them are looked for again while they are killed: a process that forks as fast as it can wins once
-/// or twice, not that often.
+/// The number of scans while they are killed: a process that forks as fast as it can wins once or twice, not this often.
 const ROUNDS: u32 = 50;
 
-/// A command in a folder, marked with the id of its call, in a process group of its own. It reads nothing.
+/// A command in a folder, marked with the id of its call, in a process group of its own. It has no input.
 pub fn marked(program: &OsStr, folder: &Path, call: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env(MARK, call).stdin(Stdio::null()).process_group(0);
     command
 }
 
-/// Starts a program with its arguments, marked as [`marked`] says; what it prints comes through pipes.
-/// It gets this environment instead of ours.
+/// Starts a program with its arguments, marked as [`marked`] describes; its output comes through pipes. It gets this
+/// environment instead of ours.
 pub async fn start(
     command: &[String],
     folder: &Path,
@@ -66,17 +65,17 @@ pub async fn start(
     umask::spawn(started, environment.and_then(CallEnvironment::umask)).await
 }
 
-/// Asks every process of a call to end; with `force`, ends it.
+/// Asks every process of a call to end; with `force`, kills it.
 pub fn stop(group: Option<u32>, call: &str, force: bool) {
     let signal = if force { Signal::KILL } else { Signal::TERM };
     let found = Found::of(call);
     let group = group.and_then(|group| i32::try_from(group).ok()).and_then(Pid::from_raw);
-    // A supervisor in the group tells how the command ended, so it ends after it.
+    // A supervisor in the group reports how the command ended, so it ends after it.
     if let Some(group) = group.filter(|_| found.supervisors.is_empty()) {
-        // Gone already is as good.
+        // It may be gone already.
         let _ = rustix::process::kill_process_group(group, signal);
     }
-    // The end of the first process of a namespace ends all others at once.
+    // When the first process of a namespace ends, all others in it end at once.
     for pid in found.supervisors.iter().filter(|pid| force && is_first_of_namespace(**pid)) {
         let _ = rustix::process::kill_process(*pid, Signal::KILL);
     }
@@ -85,7 +84,7 @@ pub fn stop(group: Option<u32>, call: &str, force: bool) {
     }
 }
 
-/// The calls of which processes live, of every data directory.
+/// The calls with running processes, of every data directory.
 pub fn calls() -> HashSet<String> {
     // A process may have dropped its mark; its supervisor has not.
     let marks = [format!("{MARK}="), format!("{SUPERVISOR}={OUTER}"), format!("{SUPERVISOR}={INNER}")];
@@ -103,12 +102,12 @@ pub fn calls() -> HashSet<String> {
     processes.filter_map(call).collect()
 }
 
-/// The processes of a call but its supervisors, wherever they have gone to.
+/// The processes of a call without its supervisors, wherever they are.
 pub fn members(call: &str) -> Vec<Pid> {
     Found::of(call).members
 }
 
-/// The processes of a call, wherever they have gone to. A supervisor counts only where it goes on without any other.
+/// The processes of a call, wherever they are. A supervisor counts only if it outlives all others.
 pub fn alive(call: &str) -> Vec<Pid> {
     let found = Found::of(call);
     if !found.members.is_empty() || found.supervisors.is_empty() {
@@ -125,7 +124,7 @@ pub fn alive(call: &str) -> Vec<Pid> {
     Found::of(call).all()
 }
 
-/// The command line of a process; of the shell of a command, the command.
+/// The command line of a process; for the shell of a command, the command.
 pub fn line(pid: Pid) -> String {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
@@ -138,7 +137,7 @@ pub fn line(pid: Pid) -> String {
     }
 }
 
-/// Waits until no process of a call is left; at most so long. Says whether none is.
+/// Waits until no process of a call is left, up to this time. Returns whether none is.
 pub fn wait_gone(call: &str, within: Duration) -> bool {
     for _ in 0..within.as_millis() / LOOK.as_millis() {
         let Some(pid) = Found::of(call).all().into_iter().next() else { return true };
@@ -149,19 +148,19 @@ pub fn wait_gone(call: &str, within: Duration) -> bool {
 
 /// Waits for the end of a process, for a moment.
 fn wait_for(pid: Pid) {
-    // Gone meanwhile is as good.
+    // It may be gone already.
     if let Ok(process) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
         let _ = rustix::event::poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout));
     }
 }
 
-/// Ends every process of a call by force, however fast they make new ones; waits until none is left, for a few seconds at
-/// most. Says whether none is. Blocks.
+/// Kills every process of a call, however fast they fork; waits until none is left, for a few seconds at most. Returns whether
+/// none is. Blocks.
 pub fn end(group: Option<u32>, call: &str) -> bool {
     (0..ROUNDS).any(|_| {
         let found = Found::of(call);
-        // One that is halted starts no others while its siblings are looked for.
+        // A stopped process starts no others while its siblings are searched.
         for pid in &found.members {
             let _ = rustix::process::kill_process(*pid, Signal::STOP);
         }
@@ -175,7 +174,7 @@ pub fn end(group: Option<u32>, call: &str) -> bool {
     })
 }
 
-/// How a process is marked.
+/// The mark of a process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Call,
@@ -183,17 +182,17 @@ enum Mark {
     Inner,
 }
 
-/// A process that was seen.
+/// A process in a scan.
 struct Seen {
     parent: i32,
-    /// It has ended and is only waited for.
+    /// Whether it is a zombie.
     has_ended: bool,
     mark: Option<Mark>,
 }
 
 /// The processes of a call.
 struct Found {
-    /// All but the supervisors.
+    /// All except the supervisors.
     members: Vec<Pid>,
     supervisors: Vec<Pid>,
 }
@@ -225,8 +224,8 @@ impl Found {
     }
 }
 
-/// Whether a process is a supervisor of its call. A command that gives its own processes the mark of one makes none: these
-/// descend from the true one.
+/// Whether a process is a supervisor of its call. A command cannot fake one by setting its mark: the fake descends from the
+/// true one.
 fn is_supervisor(pid: i32, all: &HashMap<i32, Seen>) -> bool {
     let own = all.get(&pid).and_then(|process| process.mark);
     let ancestors =
@@ -241,7 +240,7 @@ fn is_supervisor(pid: i32, all: &HashMap<i32, Seen>) -> bool {
     }
 }
 
-/// All processes, with their marks of a call. Of somebody else's process no mark can be read: it has none.
+/// All processes, with their marks of a call. The marks of another user's processes cannot be read: they have none.
 fn seen(call: &str) -> HashMap<i32, Seen> {
     let marks = [
         (format!("{MARK}={call}"), Mark::Call),
@@ -259,7 +258,7 @@ fn seen(call: &str) -> HashMap<i32, Seen> {
     std::fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(look).collect()
 }
 
-/// What of a process lives: it, or another thread of it where its first one has ended; and its parent.
+/// The folder of a living process, or of another thread if its first one has ended; and its parent.
 fn state(process: &Path) -> Option<(Option<PathBuf>, i32)> {
     let (is_over, parent) = status(process)?;
     if !is_over {
@@ -270,10 +269,10 @@ fn state(process: &Path) -> Option<(Option<PathBuf>, i32)> {
     Some((threads.find(|thread| status(thread).is_some_and(|(is_over, _)| !is_over)), parent))
 }
 
-/// Whether a process or thread has ended, and the parent of the process.
+/// Whether a process or thread has ended, and the process's parent.
 fn status(of: &Path) -> Option<(bool, i32)> {
     let status = std::fs::read(of.join("stat")).ok()?;
-    // The name of a program may hold anything, and is the only field in parentheses.
+    // A program's name may contain anything, and is the only field in parentheses.
     let end = memchr::memrchr(b')', &status)?;
     let rest = String::from_utf8_lossy(&status[end + 1..]).into_owned();
     let mut fields = rest.split_whitespace();
@@ -285,14 +284,14 @@ fn environment(of: &Path) -> Vec<u8> {
     std::fs::read(of.join("environ")).unwrap_or_default()
 }
 
-/// Whether a process is the first of a namespace of processes that is not ours.
+/// Whether a process is the first of another pid namespace.
 fn is_first_of_namespace(pid: Pid) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let pids = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
     pids.split_whitespace().skip(1).last() == Some("1")
 }
 
-/// What a process ended with, in words.
+/// The exit of a process as a text.
 pub fn ended_with(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
@@ -301,7 +300,7 @@ pub fn ended_with(status: ExitStatus) -> String {
     }
 }
 
-/// The line with which the result of a command that failed by itself ends.
+/// The last line of the result of a command that failed by itself.
 pub fn failed_line(status: ExitStatus) -> String {
     let how = if status.signal().is_some() { "was ended by" } else { "ended with" };
     format!("[it {how} {}]", ended_with(status))

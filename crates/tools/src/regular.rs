@@ -1,4 +1,4 @@
-//! Small files of a folder that may be hostile: what is no regular file, or too large, is not read, and nothing is waited for.
+//! Reads small files of a folder that may be hostile: only regular files up to a limit, and it must never wait.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -7,12 +7,12 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// The text of a regular file of at most so many bytes; links are followed.
+/// The text of a regular file up to this size, following links.
 pub(crate) fn text(path: &Path, most: u64) -> Option<String> {
     String::from_utf8(bytes(path, most)?).ok()
 }
 
-/// The same, whatever it holds.
+/// The same as bytes.
 pub(crate) fn bytes(path: &Path, most: u64) -> Option<Vec<u8>> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;

@@ -1,9 +1,9 @@
-//! The sandbox of commands: what they may write, what they can't read, whether they reach the net, and whom on this machine.
+//! The sandbox of commands: writable paths, hidden files, access to the network, and to other programs on this machine.
 //!
-//! Files are confined by Landlock, the net by Landlock and by a seccomp filter that refuses to make sockets: Landlock alone
-//! knows TCP only. Both hold for a thread and for whatever it starts, for good: a thread of its own is confined, starts the
-//! command, and ends. Where a supervisor has namespaces for it, what is hidden is not there at all. Nothing here ever confines
-//! Retake itself. What the kernel can't hold back: changes of modes, owners and times of files that stay readable.
+//! Landlock confines files; Landlock and a seccomp filter against sockets confine the network, because Landlock alone covers only
+//! TCP. Both apply permanently to a thread and everything that it starts: a thread of its own is confined, starts the command,
+//! and ends. With namespaces of a supervisor, hidden files do not exist at all. Must never confine Retake itself. The kernel
+//! cannot prevent changes of modes, owners and times of readable files.
 
 mod filter;
 mod mounted;
@@ -24,50 +24,50 @@ use crate::cgroup::Place;
 use crate::guarded::behind_links;
 use crate::supervisor::Supervisor;
 
-/// What commands may do. Below the roots of a conversation they may write, and in the system's temporary folders; they may
+/// The permissions of commands. They may write below the roots of a conversation, and in the system's temporary folders; they may
 /// read everything that is not hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Folders below which they may write, beside.
+    /// Additional writable folders.
     pub write: Vec<PathBuf>,
-    /// The folders for temporary files, below which they may write, too: [`Sandbox::temporary`].
+    /// The temporary folders, which are writable, too: [`Sandbox::temporary`].
     pub temporary: Vec<PathBuf>,
-    /// Files and folders that they can't read, such as Retake's own data. Without namespaces, names in folders stay visible, and as
-    /// they are there when a command starts.
+    /// Files and folders that they cannot read, such as Retake's own data. Without namespaces, names in folders stay visible, and
+    /// only files that exist at the start are hidden.
     pub hide: Vec<PathBuf>,
-    /// Folders that they can't make where they are not there, as what they said there would be obeyed: those of our settings.
+    /// Missing folders that they cannot create, because we would trust their content: those of our settings.
     pub own_folders: Vec<PathBuf>,
-    /// The same of files.
+    /// The same for files.
     pub own_files: Vec<PathBuf>,
-    /// Unix sockets that commands with network may reach, or folders of them. They reach no other socket of another
-    /// program. Needs namespaces.
+    /// Unix sockets, or folders of them, that commands with network may reach. They reach no other socket of another program.
+    /// Needs namespaces.
     pub sockets: Vec<PathBuf>,
-    /// What supervises them, and may have namespaces for them.
+    /// The supervisor, which may create namespaces for them.
     pub supervisor: Option<Supervisor>,
 }
 
-/// So many bytes the paths have that are hidden from a command: they are handed over as arguments.
+/// The most bytes of hidden paths for a command: they are passed as arguments.
 const MOST_HIDDEN: usize = 1 << 20;
 
-/// Whether a command reaches the net.
+/// A command's access to the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Net {
-    /// As everybody does.
+    /// Unrestricted.
     Open,
-    /// No socket can be made, to this machine neither.
+    /// No socket can be created, not even for this machine.
     Closed,
 }
 
-/// What of a sandbox holds here.
+/// The part of a sandbox that works here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sandboxed {
     /// All of it.
     Full,
-    /// Files are confined; the net can't be closed.
+    /// Files are confined; the network cannot be closed.
     FilesOnly,
-    /// Files and net are held, but a folder that is to be hidden is below one that commands may write.
+    /// Files and network are confined, but a hidden folder is below one that commands may write.
     Exposed(NoSandbox),
-    /// It is not to be relied on, and why.
+    /// It cannot be relied on, for this reason.
     None(NoSandbox),
 }
 
@@ -78,7 +78,7 @@ impl Sandbox {
         known.into_iter().chain([std::env::temp_dir()]).collect()
     }
 
-    /// A sandbox of nothing but the folders of a conversation, by this program.
+    /// A sandbox with only the folders of a conversation, supervised by this program.
     pub fn bare() -> Self {
         Self {
             write: Vec::new(),
@@ -91,7 +91,7 @@ impl Sandbox {
         }
     }
 
-    /// Whether commands get namespaces of their own; else why not.
+    /// Whether commands get namespaces of their own, or why not.
     pub fn namespaces(&self) -> Result<(), NoSandbox> {
         match &self.supervisor {
             Some(supervisor) => supervisor.namespaces(),
@@ -99,7 +99,7 @@ impl Sandbox {
         }
     }
 
-    /// Where groups can be made that bound the memory of commands; else why not.
+    /// The places for groups that limit the memory of commands, or why there are none.
     fn places(&self) -> Result<Vec<Place>, NoSandbox> {
         match &self.supervisor {
             Some(supervisor) => supervisor.places(),
@@ -107,7 +107,7 @@ impl Sandbox {
         }
     }
 
-    /// What of it holds on this machine, for commands that work in these folders.
+    /// The part of it that works on this machine, for commands in these folders.
     pub fn available(&self, roots: &[PathBuf]) -> Sandboxed {
         if let Err(why) = rules::files() {
             return Sandboxed::None(why);
@@ -131,13 +131,13 @@ impl Sandbox {
         }
     }
 
-    /// The sandbox for commands that only read: they write nothing but these files, and reach nothing.
+    /// The sandbox for read-only commands: they write only these files, and reach nothing.
     pub(crate) fn reading(&self, roots: &[PathBuf], files: &[PathBuf]) -> Confinement {
         let all = self.confinement(roots, files, Net::Closed);
         Confinement { reads_only: true, write: Vec::new(), ..all }
     }
 
-    /// The sandbox for commands that work in these folders, and write these files beside.
+    /// The sandbox for commands in these folders, which also write these files.
     pub(crate) fn confinement(&self, roots: &[PathBuf], files: &[PathBuf], net: Net) -> Confinement {
         let repositories = roots.iter().flat_map(|root| rules::repository_of(root));
         let write = roots.iter().chain(&self.write).chain(&self.temporary).cloned().chain(repositories);
@@ -147,7 +147,8 @@ impl Sandbox {
         for path in &self.hide {
             match path.canonicalize() {
                 Ok(there) => hide.push(there),
-                // A command may have closed a folder above it by its mode, and can open it again: only who mounts sees what is there.
+                // A command may have closed a parent folder by its mode, and can open it again: only the supervisor's mounts can
+                // see behind it.
                 Err(error) if is_closed(&error) => hide.push(behind_links(path)),
                 Err(_) => absent.push(behind_links(path)),
             }
@@ -158,7 +159,7 @@ impl Sandbox {
             let may_come = |path: &PathBuf| !path.exists() && write.iter().any(|open| path.starts_with(open));
             paths.filter(may_come).collect()
         };
-        // Whoever could make it could wait there for the person's terminals.
+        // A command that could create it could wait there for the person's terminals.
         let multiplexer =
             Some(behind_links(&multiplexer())).filter(|it| write.iter().any(|open| it.starts_with(open)));
         Confinement {
@@ -179,18 +180,18 @@ impl Sandbox {
     }
 }
 
-/// Whether an error says that a path can't be looked up, which is not to say that nothing is there.
+/// Whether an error says that a path cannot be looked up, which does not mean that it is missing.
 pub fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
 }
 
-/// The folder in which tmux has its sockets: a command that finds one there has all terminals of the person.
+/// The folder of tmux's sockets: a command that reaches one controls all terminals of the person.
 fn multiplexer() -> PathBuf {
     let temporary = std::env::var_os("TMUX_TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
     temporary.join(format!("tmux-{}", rustix::process::getuid().as_raw()))
 }
 
-/// These paths, and all others by which the same files are reached, each once.
+/// These paths, and all others that lead to the same files, each once.
 fn wherever_mounted(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.extend(mounted::other_paths(&paths));
     paths.sort();
@@ -198,12 +199,12 @@ fn wherever_mounted(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths
 }
 
-/// Whether this machine confines files at all.
+/// Whether this machine can confine files at all.
 pub(crate) fn is_there() -> bool {
     rules::files().is_ok()
 }
 
-/// Whether this machine can hold a command to reading.
+/// Whether this machine can confine a command to reading.
 pub(crate) fn holds_reading() -> bool {
     rules::files().is_ok() && rules::has_filter() && rules::has_reading_filter()
 }
@@ -211,31 +212,31 @@ pub(crate) fn holds_reading() -> bool {
 /// A sandbox for one command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Confinement {
-    /// The folders of its conversation, whose git settings stay as they are.
+    /// The folders of its conversation, whose git settings stay unchanged.
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) hide: Vec<PathBuf>,
-    /// What is hidden as soon as it is there: only mounts can.
+    /// Paths that are hidden once they exist: only mounts can do that.
     pub(crate) absent: Vec<PathBuf>,
-    /// Folders of our own that are not there, and are not made.
+    /// Missing folders of our own that must not be created.
     pub(crate) own_folders: Vec<PathBuf>,
-    /// The same of files.
+    /// The same for files.
     pub(crate) own_files: Vec<PathBuf>,
-    /// Files that stay as they are, and further repositories whose hooks and settings do.
+    /// Files that must not change, and further repositories whose hooks and settings must not.
     pub(crate) held: Vec<PathBuf>,
     pub(crate) sockets: Vec<PathBuf>,
-    /// Where the person's terminal multiplexer has its sockets, if the command could make that folder.
+    /// The folder for the sockets of the person's terminal multiplexer, if the command could create it.
     pub(crate) multiplexer: Option<PathBuf>,
     pub(crate) net: Net,
-    /// Nothing is written but `files`, and nothing is reached.
+    /// Whether only `files` may be written, and nothing may be reached.
     pub(crate) reads_only: bool,
-    /// Mounts hide what is hidden, and the command sees no terminal, process or socket of another program.
+    /// Whether mounts hide files, and the command sees no terminal, process or socket of another program.
     pub(crate) namespaces: bool,
 }
 
 impl Confinement {
-    /// One that lets nothing be written.
+    /// One without any writable path.
     pub(crate) fn of(net: Net) -> Self {
         Self {
             roots: Vec::new(),
@@ -254,8 +255,8 @@ impl Confinement {
         }
     }
 
-    /// Hides these as well, wherever their file systems are mounted. Only mounts can: without namespaces nothing changes. More than can
-    /// be hidden is an error.
+    /// Hides these as well, wherever their file systems are mounted. Only mounts can do that: without namespaces nothing changes.
+    /// More than the limit is an error.
     pub(crate) fn hide_too(&mut self, paths: &[PathBuf]) -> io::Result<()> {
         if self.namespaces {
             self.hide.extend(wherever_mounted(paths.to_vec()));
@@ -270,7 +271,7 @@ impl Confinement {
         Ok(())
     }
 
-    /// Starts a command inside, with this umask; without files confined nothing is started.
+    /// Starts a command inside, with this umask; if files cannot be confined, nothing is started.
     pub(crate) async fn spawn(self, mut command: Command, umask: Option<u32>) -> io::Result<Child> {
         let runtime = tokio::runtime::Handle::current();
         let (done, started) = oneshot::channel();
@@ -279,7 +280,7 @@ impl Confinement {
             // Before the confinement, which may forbid it.
             crate::umask::take(umask);
             let child = self.close().map_err(io::Error::other).and_then(|()| command.spawn());
-            // Who waits for it may have gone: the child is then reaped by the runtime.
+            // The caller may be gone: the runtime then reaps the child.
             drop(done.send(child));
         };
         std::thread::Builder::new().name("confined".into()).spawn(within)?;

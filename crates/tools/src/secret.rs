@@ -1,5 +1,5 @@
-//! Which variables of the environment hold secrets, by their names and by the form of their values. So no command and
-//! no MCP server gets a secret that was not meant for it (trial 25). Must never show a value.
+//! Recognises environment variables with secrets, by their names and the form of their values, so that commands and MCP servers
+//! get only the secrets meant for them (trial 25). Must never show a value.
 
 mod tokens;
 
@@ -8,7 +8,8 @@ use std::ffi::OsStr;
 
 use tokens::is_token;
 
-/// A variable with one of these among the words of its name holds a secret: words are what signs divide, without a number at their end.
+/// A variable with one of these words in its name contains a secret: words are separated by signs, and numbers at their end are
+/// ignored.
 const WORDS: [&str; 16] = [
     "AUTHORIZATION",
     "BEARER",
@@ -28,7 +29,7 @@ const WORDS: [&str; 16] = [
     "UNSEAL",
 ];
 
-/// So does one whose name has one of these anywhere, whatever signs are in between: `PGPASSWORD`, `SEED_PHRASE`.
+/// The same anywhere in the name, ignoring signs: `PGPASSWORD`, `SEED_PHRASE`.
 const PARTS: [&str; 14] = [
     "PASSWORD",
     "PASSWD",
@@ -46,11 +47,11 @@ const PARTS: [&str; 14] = [
     "RECOVERYCODE",
 ];
 
-/// And one with a word that ends so: `SSHPASS`, `LDAP_BINDPW`, `SIGNINGKEY`.
+/// The same at the end of a word: `SSHPASS`, `LDAP_BINDPW`, `SIGNINGKEY`.
 const WORD_ENDS: [&str; 10] =
     ["PASS", "PW", "TOKEN", "TOKENS", "KEY", "KEYS", "AUTH", "COOKIE", "COOKIES", "CREDS"];
 
-/// Of these words, some name a program that asks, or something else.
+/// Words among these that name a program for passwords, or something else.
 const HARMLESS_WORDS: [&str; 12] = [
     "ASKPASS",
     "BYPASS",
@@ -66,20 +67,20 @@ const HARMLESS_WORDS: [&str; 12] = [
     "WHISKEY",
 ];
 
-/// And one whose name ends so: addresses with a password in them, ways to an agent that holds keys, and names without `_`.
+/// The same at the end of the name: addresses with a password, sockets of a key agent, and names without `_`.
 const ENDS: [&str; 6] =
     ["DATABASE_URL", "CONNECTION_STRING", "MONGODB_URI", "REDIS_URL", "GPG_AGENT_INFO", "BW_SESSION"];
 
-/// And one whose name begins so: what AWS keeps there, sessions of 1Password.
+/// The same at the beginning of the name: AWS, and sessions of 1Password.
 const BEGINS: [&str; 2] = ["AWS_", "OP_SESSION_"];
 
-/// Of these, some say where and how, and no secret.
+/// Names among these that contain places or options, and no secret.
 const HARMLESS: [&str; 4] = ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PAGER", "AWS_DEFAULT_OUTPUT"];
 
-/// The value of a name within a value, `AccountKey=…`, has at least so many.
+/// The shortest secret in a pair within a value, such as `AccountKey=…`.
 const SHORTEST_NAMED: usize = 8;
 
-/// Which variables commands and MCP servers do not get.
+/// The variables that commands and MCP servers do not get.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Secrets {
     named: BTreeSet<String>,
@@ -87,12 +88,12 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Those whose names look like secrets, and the named ones; but none of those that are let in.
+    /// Variables that look like secrets, and the named ones; except those that are let in.
     pub fn new(named: impl IntoIterator<Item = String>, let_in: impl IntoIterator<Item = String>) -> Self {
         Self { named: named.into_iter().collect(), let_in: let_in.into_iter().collect() }
     }
 
-    /// Whether a variable is kept back.
+    /// Whether a variable is withheld.
     pub fn holds(&self, name: &OsStr, value: &OsStr) -> bool {
         let name = name.to_string_lossy();
         if self.let_in.contains(&*name) {
@@ -101,7 +102,7 @@ impl Secrets {
         let upper = name.to_uppercase();
         let is_harmless = HARMLESS.contains(&&*upper);
         let value = value.to_string_lossy();
-        // A folder is no password, and an address to send to is one that others must not know.
+        // A folder is no password, and an address for sending must be secret.
         let ends = |end: &str| words(&upper).any(|word| word.ends_with(end));
         let is_folder = value.starts_with('/') || matches!(&*upper, "PWD" | "OLDPWD");
         let is_by_both = ends("PWD") && !is_folder || ends("HOOK") && value.starts_with("https:");
@@ -120,7 +121,7 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
     words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a name in capitals speaks of a secret.
+/// Whether a name in capitals suggests a secret.
 fn names_secret(upper: &str) -> bool {
     let is_secret = |word: &str| {
         WORDS.contains(&word)
@@ -134,8 +135,8 @@ fn has_part(upper: &str) -> bool {
     PARTS.iter().any(|part| joined.contains(part))
 }
 
-/// Whether a value is a secret by its looks. Such are an address with a password, a key, a token of a well-known service, and
-/// something that holds the name of a secret with its value.
+/// Whether a value looks like a secret: an address with a password, a key, a token of a well-known service, or a secret's name
+/// with its value.
 fn looks_secret(value: &str) -> bool {
     let lower = value.to_lowercase();
     let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -157,12 +158,13 @@ fn looks_secret(value: &str) -> bool {
         || tells_secret(value)
 }
 
-/// What divides the words of a value.
+/// Whether it separates the words of a value.
 fn divides(c: char) -> bool {
     c.is_whitespace() || ";&?,\"'{}".contains(c)
 }
 
-/// Whether a secret follows its name: `password: …`, also quoted, or `--password …`. A key may be one of a map or of the keyboard.
+/// Whether a secret follows its name: `password: …`, also quoted, or `--password …`. The word key may also mean one of a map or
+/// of the keyboard.
 fn tells_secret(value: &str) -> bool {
     let pieces: Vec<&str> = value.split(divides).filter(|piece| !piece.is_empty()).collect();
     pieces.windows(2).enumerate().any(|(at, pair)| {
@@ -179,24 +181,24 @@ fn tells_secret(value: &str) -> bool {
     })
 }
 
-/// Whether it is a name of a secret with its value: `AccountKey=…`, `sig=…`, `:_authToken=…`.
+/// Whether it is a secret's name with its value: `AccountKey=…`, `sig=…`, `:_authToken=…`.
 fn is_named_secret(pair: &str) -> bool {
     let Some((name, value)) = pair.split_once('=') else { return false };
     let name = name.rsplit([':', '/']).next().unwrap_or(name).to_uppercase();
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     let is_value = value.len() >= SHORTEST_NAMED && !value.starts_with(['$', '/']);
-    // GNU make's way to its own processes.
+    // GNU make's channel to its own processes.
     let is_make = name == "--JOBSERVER-AUTH";
     is_name && is_value && !is_make && (names_secret(&name) || ["SIG", "PWD"].contains(&&*name))
 }
 
-/// Whether it is a signed token: three parts, of which the first two are JSON.
+/// Whether it is a signed token: three parts, the first two JSON.
 fn is_jwt(word: &str) -> bool {
     let parts: Vec<&str> = word.split('.').collect();
     matches!(parts[..], [head, body, _] if head.starts_with("eyJ") && body.starts_with("eyJ"))
 }
 
-/// Whether an address names a user with a password, or a token in their place: `https://user:password@host`.
+/// Whether an address contains a user with a password, or a token in their place: `https://user:password@host`.
 fn has_password(before: &str, behind: &str) -> bool {
     let authority =
         behind.split(|c: char| c.is_whitespace() || "/?#,\"'".contains(c)).next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Command lines: run to their end, or in the background as jobs. A tool here must never decide whether it may run, and
-//! never leave a process behind without saying so.
+//! Command lines: run to their end, or in the background as jobs. A tool here must never decide about its permission, and never
+//! leave a process behind without reporting it.
 
 mod class;
 mod follow;
@@ -37,10 +37,10 @@ use crate::supervisor::Supervisor;
 /// The tool that runs command lines.
 pub const SHELL: &str = "shell";
 
-/// How long a command may take, unless it asks for another time.
+/// The default time limit of a command.
 const LIMIT_S: u64 = 120;
 
-/// How long it may take at most.
+/// The longest time limit.
 const MOST_S: u64 = 600;
 
 /// The note to the model on a command that failed in the read-only sandbox.
@@ -51,7 +51,7 @@ const READ_ONLY: &str = "[it ran where nothing can be written and nothing reache
 const GIT_HELD: &str = "[git's hooks and settings are read only for commands, because git runs what they name; the person can change \
                         them in their own terminal, or with `retake exec`]";
 
-/// So many files are named that were kept from a command.
+/// The most hidden files that are named.
 const NAMED: usize = 3;
 
 /// How commands are run.
@@ -76,7 +76,7 @@ pub struct ShellConfig {
 }
 
 impl ShellConfig {
-    /// Three quarters of this machine's memory; no limit, where the system does not say how much there is.
+    /// Three quarters of this machine's memory; no limit if the system does not report it.
     pub fn usual_memory() -> u64 {
         let told = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let all = told.lines().find_map(|line| line.strip_prefix("MemTotal:")?.strip_suffix("kB"));
@@ -159,16 +159,16 @@ impl ShellTool {
         }
     }
 
-    /// Whether a command can reach nothing but files of the folder and temporary ones. Weaker than that it is confined: what is to be
-    /// hidden from it may be a temporary file.
+    /// Whether a command can reach only files of the folder and temporary ones. This is weaker than being confined: a hidden path
+    /// may be a temporary file.
     fn stays_here(&self, roots: &[PathBuf], net: Net) -> bool {
         let holds =
             |sandbox: &Sandbox| matches!(sandbox.available(roots), Sandboxed::Full | Sandboxed::Exposed(_));
         net == Net::Closed && self.config.sandbox.as_ref().is_some_and(holds)
     }
 
-    /// Whether a call needs an approval for the network: it asks for it, or this machine can't close it. Where the settings open it to
-    /// every command, or do without a sandbox, they are the leave.
+    /// Whether a call needs an approval for the network: it requests it, or this machine cannot close it. If the settings open it
+    /// to every command, or disable the sandbox, they are the permission.
     fn reaches_network(&self, asks: bool, roots: &[PathBuf]) -> bool {
         let is_open =
             |sandbox: &Sandbox| matches!(sandbox.available(roots), Sandboxed::FilesOnly | Sandboxed::None(_));
@@ -178,12 +178,13 @@ impl ShellTool {
         }
     }
 
-    /// The sandbox, where the kernel has one; that it is less than asked for is in the class, and so in what was asked.
+    /// The sandbox, if the kernel has one; if it is weaker than requested, the class shows that, and so does the approval
+    /// request.
     fn sandbox(&self) -> Option<&Sandbox> {
         self.config.sandbox.as_ref().filter(|_| crate::sandbox::is_there())
     }
 
-    /// A command that reaches nothing, by the settings.
+    /// A command without network, by the settings.
     fn line<'a>(&'a self, command: &'a str, folder: &'a Path) -> Line<'a> {
         Line {
             command,
@@ -211,7 +212,7 @@ impl ShellTool {
         let limit = Duration::from_secs(arguments.timeout_s.unwrap_or(LIMIT_S).clamp(1, MOST_S));
         let (over, printed) = line.follow(call, child, pipe, printed, limit).await;
         let noted = spool.noted();
-        // Nobody needs it any more.
+        // It is no longer needed.
         let _ = std::fs::remove_file(&spool.note);
         let (fact, now) = stand.left(call, &noted);
         let (outcome, said) = over.said();
@@ -239,7 +240,7 @@ impl ShellTool {
         self.sandbox().is_some_and(|sandbox| sandbox.namespaces().is_ok())
     }
 
-    /// The note on the limits of a command: that it reached them, or that there were none.
+    /// The note on the limits of a command: that they were reached, or that there were none.
     fn bounds(&self, group: Result<&Group, &str>) -> Option<String> {
         match group {
             Ok(group) if group.was_out_of_memory() => Some(format!(
@@ -251,14 +252,14 @@ impl ShellTool {
         }
     }
 
-    /// The note on a command that failed while its network was closed: that may be the reason.
+    /// The note on a command that failed with a closed network: that may be the reason.
     fn was_closed(&self, net: Net) -> Option<String> {
         let is_held = net == Net::Closed && self.sandbox().is_some();
         is_held.then(|| self.config.network.was_closed().to_owned())
     }
 }
 
-/// The note on a command that failed while files were hidden from it: that may be the reason.
+/// The note on a command that failed with hidden files: that may be the reason.
 fn kept_back(call: &Call) -> Option<String> {
     let (named, more) = call.hide.split_at(call.hide.len().min(NAMED));
     let shown = |path: &PathBuf| {
@@ -277,7 +278,7 @@ fn kept_back(call: &Call) -> Option<String> {
     })
 }
 
-/// Whether a command complained that it could not write what is read only of a repository.
+/// Whether a command complained about read-only files of a repository.
 fn is_about_git(printed: &str) -> bool {
     let is_refused = |line: &str| {
         let refused =
@@ -288,7 +289,7 @@ fn is_about_git(printed: &str) -> bool {
     printed.lines().any(is_refused)
 }
 
-/// Remarks below what was printed, each on a line of its own.
+/// Notes below the output, each on a line of its own.
 fn add_lines(content: &mut String, lines: impl IntoIterator<Item = Option<String>>) {
     for line in lines.into_iter().flatten() {
         if !content.is_empty() && !content.ends_with('\n') {
@@ -325,7 +326,7 @@ impl Tool for ShellTool {
         let confined = self.confined(roots, net);
         let class = match class_of(&given.command, roots, confined) {
             _ if given.network => EffectClass::External,
-            // A job is there to stay; and what nothing holds to reading is not believed.
+            // A job is permanent; and without a sandbox the claim to only read is not trusted.
             EffectClass::None if given.background || !crate::sandbox::holds_reading() => confined.class(),
             class => class,
         };
@@ -333,7 +334,7 @@ impl Tool for ShellTool {
         let elsewhere = roots.first().is_some_and(|root| folder != root).then_some(Touch::Elsewhere);
         let whole = given.command.trim().contains('\n').then(|| given.command.clone());
         let detail: Vec<String> = given.description.into_iter().chain(whole).collect();
-        // Before the command, so that no length of it hides that.
+        // Before the command, so that a long one cannot hide it.
         let with = if given.network { "with network: " } else { "" };
         Ok(Intent {
             class,

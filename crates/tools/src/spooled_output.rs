@@ -1,5 +1,5 @@
-//! What a command prints: told while it goes on, bounded for the model, whole on disk up to a cap. However much it is,
-//! it fills neither memory nor disk, and the command is not slowed down for the sake of who listens.
+//! The output of a command: reported while it runs, limited for the model, complete on disk up to a cap. Must never
+//! fill memory or disk, and must never slow the command down for a listener.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -8,19 +8,19 @@ use std::path::PathBuf;
 
 use anstream::adapter::{StripStr, strip_str};
 
-/// So much of the beginning is kept for the model.
+/// How much of the beginning is kept for the model.
 const HEAD: usize = 10 << 10;
 
-/// And so much of the end.
+/// How much of the end is kept.
 const TAIL: usize = 20 << 10;
 
-/// The model reads so much of an output at once.
+/// The most output that the model gets at once.
 pub(crate) const BOUND: usize = HEAD + TAIL;
 
-/// How many bytes are reported in one tick.
+/// The most bytes that are reported in one tick.
 const TOLD: usize = 64 << 10;
 
-/// The output of a command or the text of a page: bounded for the model, whole in the spool.
+/// The output of a command or the text of a page: limited for the model, complete in the spool.
 pub(crate) struct SpooledOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
@@ -28,14 +28,14 @@ pub(crate) struct SpooledOutput {
     lines: u64,
     log: PathBuf,
     file: Option<File>,
-    /// So much of the file may still be filled.
+    /// The room that is left in the file.
     room: u64,
-    /// Why not all of it is in the file.
+    /// Why the file is not complete.
     lost: Option<String>,
 }
 
 impl SpooledOutput {
-    /// Nothing so far. The whole goes to a file, up to a cap.
+    /// Empty output. All of it goes to a file, up to a cap.
     pub(crate) fn new(log: PathBuf, cap: u64) -> Self {
         let (file, lost) = match crate::kept::file(&log) {
             Ok(file) => (Some(file), None),
@@ -44,7 +44,7 @@ impl SpooledOutput {
         Self { head: Vec::new(), tail: VecDeque::new(), bytes: 0, lines: 0, log, file, room: cap, lost }
     }
 
-    /// More of it.
+    /// Adds output.
     pub(crate) fn add(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         self.lines += memchr::memchr_iter(b'\n', piece).count() as u64;
@@ -71,12 +71,12 @@ impl SpooledOutput {
         }
     }
 
-    /// All of it as the model reads it. The file stays only where something was left out.
+    /// The text for the model. The file stays only if something was left out.
     pub(crate) fn bounded(mut self) -> String {
         let kept = (self.head.len() + self.tail.len()) as u64;
         let tail = self.tail.make_contiguous();
         if kept == self.bytes {
-            // It is not needed, or was never made.
+            // It is not needed, or was never created.
             let _ = std::fs::remove_file(&self.log);
             return plain(&[&self.head, &*tail].concat());
         }
@@ -92,8 +92,8 @@ impl SpooledOutput {
     }
 }
 
-/// Text as a model reads it, without what moves a terminal's cursor or colours. Of a line that was written over, only
-/// what stands there at last. For what is no text, a single sign.
+/// Text for the model without terminal control sequences. Of an overwritten line only the final text is left. Bytes
+/// that are no text become a replacement character.
 pub(crate) fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let text = clean(strip_str(&text).to_string());
@@ -108,13 +108,13 @@ pub(crate) fn plain(bytes: &[u8]) -> String {
     text
 }
 
-/// Text without control characters but line breaks and tabs.
+/// Text without control characters except line breaks and tabs.
 fn clean(mut text: String) -> String {
     text.retain(|char| !char.is_control() || "\n\t\r".contains(char));
     text
 }
 
-/// How many of these bytes are whole characters; an end that can never become one counts as one.
+/// How many of these bytes are complete characters; an invalid end counts as one.
 pub(crate) fn whole(bytes: &[u8]) -> usize {
     let start = bytes.len().saturating_sub(3);
     let last = (start..bytes.len()).rev().find(|at| bytes[*at] & 0xc0 != 0x80);
@@ -130,9 +130,9 @@ pub(crate) fn whole(bytes: &[u8]) -> usize {
 #[derive(Default)]
 pub(crate) struct Teller {
     strip: StripStr,
-    /// The beginning of a character.
+    /// The beginning of an incomplete character.
     begun: Vec<u8>,
-    /// The end of what was too much for one tick.
+    /// The end of the output that exceeded one tick.
     held: Vec<u8>,
     tick: u32,
     told: usize,
@@ -140,7 +140,7 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
-    /// What is to be told of more that was printed.
+    /// The piece to report for further output.
     pub(crate) fn piece(&mut self, bytes: &[u8], tick: u32) -> Option<String> {
         let mut text = String::new();
         if tick != self.tick {
@@ -154,12 +154,12 @@ impl Teller {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Whether something is held, to be told a tick later.
+    /// Whether something is held for the next tick.
     pub(crate) fn holds(&self) -> bool {
         !self.held.is_empty() || self.skipped > 0
     }
 
-    /// What is held.
+    /// The held output.
     pub(crate) fn rest(&mut self) -> Option<String> {
         let held = std::mem::take(&mut self.held);
         self.told = held.len();
@@ -168,15 +168,15 @@ impl Teller {
         (!text.is_empty()).then_some(text)
     }
 
-    /// What is to be told at the end.
+    /// The piece to report at the end.
     pub(crate) fn end(mut self) -> Option<String> {
         let mut text = self.rest().unwrap_or_default();
-        // A character that was only begun is told as what it is.
+        // An incomplete character is replaced.
         text += &clean(self.strip.strip_next(&String::from_utf8_lossy(&self.begun)).collect());
         (!text.is_empty()).then_some(text)
     }
 
-    /// Holds the end of what was too much; a line that is cut is left out with what is before it.
+    /// Holds the end of excess output; a line that is cut is left out with everything before it.
     fn hold(&mut self, bytes: &[u8]) {
         self.held.extend_from_slice(bytes);
         let Some(cut) = self.held.len().checked_sub(TOLD).filter(|cut| *cut > 0) else { return };
@@ -260,7 +260,7 @@ mod tests {
         assert!(said.contains("bytes not shown"), "{said}");
         assert!(lines.contains(&format!("\n{tail}")) && tail.ends_with("\n200000\n"), "whole lines");
         assert!(!teller.holds() && teller.rest().is_none());
-        // What is held is no reason to cut a character.
+        // Holding output must not cut a character.
         let mut teller = Teller::default();
         drop(teller.piece(&vec![b'x'; TOLD], 1));
         drop(teller.piece("ä".repeat(TOLD).as_bytes(), 1));

@@ -1,6 +1,6 @@
 //! The supervisor of a call: this program started again, twice. The outer one gets namespaces for the call and ends with the
 //! command, as the command ended. The inner one starts the command within its sandbox, adopts every process of the call whose
-//! parent has ended, and ends with the last of them. Must never start a command with less than its plan says.
+//! parent has ended, and ends with the last of them. Must never start a command with less confinement than in its plan.
 
 mod inner;
 mod mounts;
@@ -32,7 +32,7 @@ const INSIDE: &str = "supervise-call-inside";
 /// The first argument of a process that lays out a page.
 const LAYOUT: &str = "lay-out-page";
 
-/// How the names of variables begin that are for the command.
+/// The prefix of variables for the command.
 const GIVEN: &str = "RETAKE_GIVEN_";
 
 /// The exit code of a command that could not be started.
@@ -44,12 +44,12 @@ const TRIAL: Bounds = Bounds { memory: 1 << 30, tasks: 1000 };
 /// Whether the main function of this program has called [`supervise`].
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
-/// Which programs were tried out for namespaces, and why they can't have them.
+/// The programs that were tested for namespaces, with the result.
 static TRIED: Mutex<Option<HashMap<PathBuf, Result<(), NoSandbox>>>> = Mutex::new(None);
 
-/// Where this process is the supervisor of a call, or lays out a page, it does its work and gives its exit code. A program that runs
-/// commands calls this at the beginning of its main function, before it starts any thread, and returns the exit code. Without this call,
-/// commands run without supervisors and namespaces.
+/// If this process is the supervisor of a call, or lays out a page, it does that work and returns the exit code. A program that
+/// runs commands calls this at the beginning of its main function, before it starts any thread, and returns the exit code.
+/// Without this call, commands run without supervisors and namespaces.
 pub fn supervise() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     let stage = arguments.next();
@@ -65,20 +65,20 @@ pub fn supervise() -> Option<ExitCode> {
     }
 }
 
-/// Says why a command was not started, where the command would complain.
+/// Reports why a command was not started, on its standard error.
 #[expect(clippy::print_stderr, reason = "the standard error of a supervisor is that of its command")]
 fn refuse(why: &str) -> ExitCode {
     eprintln!("retake: can't start the command in its sandbox: {why}");
     ExitCode::from(NOT_STARTED)
 }
 
-/// Where which programs can have groups that bound their calls, and why not.
+/// The places for groups, for each tested program.
 static PLACES: Mutex<Option<HashMap<PathBuf, Places>>> = Mutex::new(None);
 
-/// Where groups can be made, or why they can't.
+/// The places for groups, or why there are none.
 type Places = Result<Vec<Place>, NoSandbox>;
 
-/// How calls are supervised.
+/// The supervisor of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supervisor {
     program: PathBuf,
@@ -86,23 +86,23 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// By this program itself, if its main function has called [`supervise`].
+    /// This program itself, if its main function has called [`supervise`].
     pub fn own() -> Option<Self> {
         IS_READY.load(Ordering::Relaxed).then(|| Self::by("/proc/self/exe"))
     }
 
-    /// By a program whose main function calls [`supervise`].
+    /// A program whose main function calls [`supervise`].
     pub fn by(program: impl Into<PathBuf>) -> Self {
         Self { program: program.into(), namespaces: true }
     }
 
-    /// Without namespaces, also where the machine has them.
+    /// Without namespaces, even if the machine has them.
     #[must_use]
     pub fn without_namespaces(self) -> Self {
         Self { namespaces: false, ..self }
     }
 
-    /// Whether calls get namespaces of their own: for processes, mounts and what processes share. Else why not.
+    /// Whether calls get namespaces of their own: for processes, mounts and shared objects; or why not.
     pub fn namespaces(&self) -> Result<(), NoSandbox> {
         if !self.namespaces {
             return Err(NoSandbox::SwitchedOff);
@@ -113,7 +113,7 @@ impl Supervisor {
         tried.entry(self.program.clone()).or_insert_with(|| self.try_out(&plan)).clone()
     }
 
-    /// Where groups can be made that bound the memory of calls; else why not.
+    /// The places for groups that limit the memory of calls, or why there are none.
     pub(crate) fn places(&self) -> Places {
         let namespaces = self.namespaces().is_ok();
         let mut tried = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,7 +127,7 @@ impl Supervisor {
         tried.entry(self.program.clone()).or_insert_with(find).clone()
     }
 
-    /// Starts a supervisor that does all but start a command.
+    /// Starts a supervisor that does everything except start a command.
     fn try_out(&self, plan: &Plan) -> Result<(), NoSandbox> {
         let mut trial = std::process::Command::new(&self.program);
         trial.arg0_retake().arg(OUTSIDE).args(plan.to_arguments()).stdin(std::process::Stdio::null());
@@ -146,7 +146,8 @@ impl Supervisor {
         command
     }
 
-    /// A command that runs a program as the plan says, once it has its arguments and its environment, and is [`Self::shielded`].
+    /// A command that runs a program according to the plan, after it got its arguments and its environment, and was
+    /// [`Self::shielded`].
     pub(crate) fn command(&self, plan: &Plan, program: &OsStr) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -164,15 +165,15 @@ fn failed(error: std::io::Error) -> NoSandbox {
     NoSandbox::Failed(error.to_string())
 }
 
-/// Whether a command has the environment of this process, as far as it does not say otherwise.
+/// Whether a command inherits the environment of this process, except for its own changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inherits {
     All,
     Nothing,
 }
 
-/// Gives a supervisor the environment of its command under other names, so that nothing in it takes effect in the supervisor itself,
-/// which nothing confines: `LD_PRELOAD` and the like.
+/// Gives a supervisor the environment of its command under other names, so that variables such as `LD_PRELOAD` have no effect in
+/// the supervisor itself, which is not confined.
 pub(crate) fn shielded(mut command: Command, call: &str, inherits: Inherits) -> Command {
     let mut all: BTreeMap<OsString, OsString> = match inherits {
         Inherits::All => std::env::vars_os().collect(),
@@ -193,7 +194,7 @@ pub(crate) fn shielded(mut command: Command, call: &str, inherits: Inherits) -> 
     command
 }
 
-/// Names a process as the program that it belongs to.
+/// Names the program of a process.
 trait Named {
     fn arg0_retake(&mut self) -> &mut Self;
 }

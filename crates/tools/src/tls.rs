@@ -1,9 +1,8 @@
-//! How connections are encrypted: rustls with the cryptography of ring. Code that builds an HTTP client calls
-//! [`prepare`] first.
+//! TLS: rustls with the cryptography of ring. Code that builds an HTTP client must call [`prepare`] first.
 
 use std::sync::Once;
 
-/// Names the cryptography for all TLS connections of this process. What was named before stays.
+/// Sets the cryptography for all TLS connections of this process, unless it is set already.
 pub fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));

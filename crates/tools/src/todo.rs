@@ -1,4 +1,4 @@
-//! The to-do list of a conversation: a fact that is written whole each time. It must never be kept anywhere else.
+//! The to-do list of a conversation: a fact that is replaced each time. It must never be stored anywhere else.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::files::Ground;
 use crate::own::{OwnTool, read_only_intent};
 use crate::set::Tool;
 
-/// More items than that are not a list that anybody reads.
+/// The most items: nobody reads a longer list.
 const MOST: usize = 100;
 
 /// The tool that writes the to-do list.

@@ -1,5 +1,5 @@
-//! Permission bits that new files do not get. The owner's own files are private; a file that it makes for a client gets what the client's
-//! umask leaves. All threads of a process share one umask, so this works on a thread that has stopped sharing it.
+//! The umask: our own files are private; files that are created for a client use the client's umask. All threads of a process
+//! share one umask, so this runs on a thread that has stopped sharing it.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -11,15 +11,15 @@ use rustix::process::umask;
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
-/// Makes new files of this process readable by its user only, and returns the umask that it had before. Changes nothing where the system
-/// does not let a thread have a umask of its own, as in some containers: files made for clients would be private, too.
+/// Makes new files of this process private to its user, and returns the earlier umask. Changes nothing if the system does not
+/// permit a umask for a thread, as in some containers: files for clients would be private, too.
 pub fn make_private() -> Option<u32> {
     let is_possible = thread::Builder::new().spawn(|| unshare(CloneFlags::CLONE_FS).is_ok());
     let is_possible = is_possible.ok()?.join().unwrap_or(false);
     is_possible.then(|| umask(Mode::RWXG | Mode::RWXO).as_raw_mode())
 }
 
-/// Gives this thread a umask of its own, for good. Where the system refuses, that of the process stays.
+/// Gives this thread a permanent umask of its own. If the system refuses, it keeps that of the process.
 pub(crate) fn take(theirs: Option<u32>) {
     if let Some(theirs) = theirs
         && unshare(CloneFlags::CLONE_FS).is_ok()
@@ -28,7 +28,7 @@ pub(crate) fn take(theirs: Option<u32>) {
     }
 }
 
-/// Does some work with this umask; with that of the process, where there is none. Blocks.
+/// Runs work with this umask; without one, with that of the process. Blocks.
 pub(crate) fn with<T: Send>(theirs: Option<u32>, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     if theirs.is_none() {
         return Ok(work());

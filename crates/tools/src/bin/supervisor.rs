@@ -1,4 +1,5 @@
-//! A program that is nothing but the supervisor of calls, for programs that can't be started again as one: their tests.
+//! A program that is only the supervisor of calls, for programs that cannot be started again as one, such as their
+//! tests.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! Where groups of calls can be made: below a group that this user may write to, whose controllers are on already. Both versions of
-//! control groups; where each controller has a hierarchy of its own (version 1), one place each.
+//! The places for groups of calls: below a group that this user may write to, whose controllers are already enabled. Both
+//! versions of control groups; if each controller has its own hierarchy (version 1), one place for each.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,23 @@ use rustix::fs::Access;
 use super::{Bounds, JOIN};
 use retake_core::NoSandbox;
 
-/// Files that count processes ended for want of memory, in each version.
+/// The files that count processes killed for lack of memory, in each version.
 pub(super) const EVENTS: [&str; 2] = ["memory.events", "memory.oom_control"];
 
-/// Which limits the groups of a place have.
+/// The limits of the groups in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limits {
-    /// Version 2: all controllers in one.
+    /// Version 2: all controllers together.
     All,
-    /// Version 2, without the controller for the number of tasks.
+    /// Version 2, without the controller for tasks.
     MemoryOnly,
     /// Version 1: the controller for memory.
     OldMemory,
-    /// Version 1: the controller for the number of tasks.
+    /// Version 1: the controller for tasks.
     OldTasks,
 }
 
-/// A folder of the control groups' file system in which a group can be made for a call.
+/// A folder of the control group file system in which a call's group can be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
@@ -35,7 +35,7 @@ pub(crate) struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     pub(super) name: &'static str,
-    /// It is done without where the kernel has no such file.
+    /// Whether it is optional, because some kernels lack the file.
     pub(super) is_extra: bool,
 }
 
@@ -48,14 +48,14 @@ const fn extra(name: &'static str) -> Setting {
 }
 
 impl Place {
-    /// What is written where, in this order.
+    /// The settings and their values, in this order.
     pub(super) fn values(&self, bounds: Bounds) -> Vec<(Setting, String)> {
         let (memory, tasks) = (bounds.memory.to_string(), bounds.tasks.to_string());
         let for_memory = || {
             vec![
                 (needed("memory.max"), memory.clone()),
                 (extra("memory.swap.max"), "0".to_owned()),
-                // All of a call ends, not a part that others wait for.
+                // All processes of a call are killed together, not only some.
                 (extra("memory.oom.group"), "1".to_owned()),
             ]
         };
@@ -70,7 +70,7 @@ impl Place {
         }
     }
 
-    /// Where this process may make groups whose memory is limited; else why not.
+    /// The places where this process may create groups with a memory limit, or why there are none.
     pub(crate) fn find() -> Result<Vec<Self>, NoSandbox> {
         let read = |path: &str| {
             std::fs::read_to_string(path).map_err(|error| NoSandbox::Failed(format!("{path}: {error}")))
@@ -83,12 +83,12 @@ fn may_write(path: &Path) -> bool {
     rustix::fs::access(path, Access::WRITE_OK).is_ok()
 }
 
-/// A file system of control groups.
+/// A control group file system.
 struct Mount<'a> {
-    /// The group that it shows, of the hierarchy.
+    /// The group of the hierarchy that is mounted.
     root: &'a str,
     at: PathBuf,
-    /// The controllers of a hierarchy of version 1; nothing of version 2.
+    /// The controllers of a version 1 hierarchy; `None` for version 2.
     controllers: Option<Vec<&'a str>>,
 }
 
@@ -114,7 +114,7 @@ fn in_version_2(groups: &str, mounts: &[Mount<'_>], may_write: &dyn Fn(&Path) ->
     for folder in own.ancestors().take_while(|folder| folder.starts_with(top)) {
         let on = std::fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
         let is_on = |name: &str| on.split_whitespace().any(|controller| controller == name);
-        // Who moves a process must be able to write to what is above both groups.
+        // Moving a process needs write access to the common parent of both groups.
         if is_on("memory") && may_write(folder) && may_write(&folder.join(JOIN)) {
             let limits = if is_on("pids") { Limits::All } else { Limits::MemoryOnly };
             return Some(Place { folder: folder.to_owned(), limits });
@@ -123,7 +123,7 @@ fn in_version_2(groups: &str, mounts: &[Mount<'_>], may_write: &dyn Fn(&Path) ->
     None
 }
 
-/// The folder of the group that this process is in.
+/// The folder of this process's group.
 fn own_folder(groups: &str, mounts: &[Mount<'_>], controller: Option<&str>) -> Option<PathBuf> {
     let is_it = |mount: &&Mount<'_>| match (&mount.controllers, controller) {
         (Some(all), Some(controller)) => all.contains(&controller),
@@ -141,11 +141,11 @@ fn own_folder(groups: &str, mounts: &[Mount<'_>], controller: Option<&str>) -> O
         is_it.then_some(path)
     })?;
     let below = Path::new(path).strip_prefix(mount.root).ok()?;
-    // A group outside of what is shown here has no folder.
+    // A group outside of the mounted part has no folder.
     (!path.contains("/..")).then(|| mount.at.join(below))
 }
 
-/// What a line about a mount says, if it is about control groups.
+/// Parses a line about a mount, if it is about control groups.
 fn mount(line: &str) -> Option<Mount<'_>> {
     let (first, last) = line.split_once(" - ")?;
     let mut last = last.split(' ');
@@ -164,7 +164,7 @@ fn mount(line: &str) -> Option<Mount<'_>> {
 mod tests {
     use super::*;
 
-    /// A group's folder with these controllers on for the groups in it.
+    /// Creates a group's folder with these controllers enabled for its children.
     fn group(folder: &Path, on: &str) {
         std::fs::create_dir_all(folder).expect("made");
         std::fs::write(folder.join("cgroup.subtree_control"), on).expect("written");

@@ -1,24 +1,23 @@
-//! Addresses of this machine and of its private network, which no request may reach. The check runs when a name is
-//! resolved for the connection itself. So a name cannot mean one address for the check and another one for the
-//! connection.
+//! Blocks addresses of this machine and of its private network. The check runs when a name is resolved for the connection itself.
+//! So a name cannot mean one address for the check and another one for the connection.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Finds the addresses of a host, public ones only. Other names are a proxy's, which a person has set.
+/// Resolves a host to public addresses only. Other names belong to a proxy that a person has set.
 pub(super) struct Guard {
     host: String,
 }
 
-/// A host that may not be reached.
+/// A host that must not be reached.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is an address of this machine or of a private network, which may not be fetched")]
 struct Private(String);
 
 impl Guard {
-    /// A guard for the host of an address; refused, where the host is written as a private address.
+    /// A guard for the host of an address; refused if the host is a private address.
     pub(super) fn of(url: &Url) -> Result<Self, String> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -33,18 +32,18 @@ impl Guard {
 const PROXIES: [&str; 6] =
     ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 
-/// Names of this machine and of private networks end so; so are those of one word.
+/// Suffixes of names of this machine and of private networks; names of one word are private, too.
 const PRIVATE_ENDS: [&str; 7] =
     ["localhost", "local", "localdomain", "internal", "lan", "intranet", "home.arpa"];
 
-/// Where a proxy finds the address itself, no guard sees it: the name is looked at first. Refused where it is that of a private address,
-/// or could be one to the proxy.
+/// Checks a name before a proxy resolves it, because no guard sees that. Refused if it resolves to a private address, or may do
+/// so for the proxy.
 pub(super) async fn look_before_a_proxy(url: &Url) -> Result<(), String> {
     if !PROXIES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
         return Ok(());
     }
     let host = url.host_str().unwrap_or_default();
-    // What this machine can't find, the proxy may: that is what it is for.
+    // A name that only the proxy can resolve is accepted: that is its purpose.
     let found: Vec<SocketAddr> =
         tokio::net::lookup_host((host, 0)).await.map(Iterator::collect).unwrap_or_default();
     if is_private_name(host) || found.iter().any(|address| !is_public(address.ip())) {
@@ -75,7 +74,7 @@ impl Resolve for Guard {
     }
 }
 
-/// Whether an address is one of the public net.
+/// Whether an address is public.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_4(address),
@@ -86,7 +85,7 @@ fn is_public(address: IpAddr) -> bool {
 fn is_public_4(address: Ipv4Addr) -> bool {
     let shut = match address.octets() {
         [0, ..] | [192, 0, 0, _] | [240..=255, ..] => true,
-        // Of providers towards their customers, and of measuring.
+        // Carrier-grade NAT, and benchmarking.
         [100, second, ..] => second & 0xc0 == 64,
         [198, 18 | 19, ..] => true,
         _ => false,
@@ -102,10 +101,10 @@ fn is_public_6(address: Ipv6Addr) -> bool {
         is_public_4(Ipv4Addr::new(a, b, c, d))
     };
     match segments {
-        // Ways to write an IPv4 address, and to reach one through a gateway.
+        // Forms of an IPv4 address, and gateways to one.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => within(high, low),
         [0x2002, high, low, ..] => within(high, low),
-        // All that is handed out for the public net begins with 001; of this, tunnels and examples are not it.
+        // Public addresses begin with 001; except tunnels and documentation.
         [0x2001, 0 | 0xdb8, ..] => false,
         [first, ..] => first & 0xe000 == 0x2000,
     }

@@ -1,5 +1,5 @@
-//! HTML as plain text, made by a process of its own: what a page costs of time and memory is whatever its author likes, and more than
-//! its size says. Must never let a page hold the owner up, or take its memory.
+//! Lays out HTML as plain text in a process of its own: a page's author controls its cost in time and memory, which its size
+//! does not show. A page must never block the owner or use its memory.
 
 use std::io::{Read as _, Write as _};
 use std::process::{ExitCode, Stdio};
@@ -10,22 +10,22 @@ use tokio::sync::Semaphore;
 
 use crate::supervisor::Supervisor;
 
-/// Lines are of this width.
+/// The width of lines.
 const WIDTH: usize = 100;
 
-/// A page has so many bytes of memory,
+/// A page may use this much memory in bytes,
 const MEMORY: u64 = 1 << 30;
 
-/// and so many seconds of a processor.
+/// and this many seconds of a processor.
 const SECONDS: u64 = 5;
 
-/// Of its text so many bytes are read.
+/// The most bytes of its text that are read.
 const LARGEST: u64 = 32 << 20;
 
-/// So many pages are laid out at a time.
+/// The most pages that are laid out at a time.
 static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
-/// The text of a page, with its links below; nothing, where it costs too much.
+/// The text of a page, with its links below; `None` if it exceeds the limits.
 pub(super) async fn plain_of(html: &str, by: &Supervisor) -> Option<String> {
     let _permit = AT_ONCE.acquire().await.ok()?;
     let mut command = by.layout();
@@ -45,7 +45,7 @@ pub(super) async fn plain_of(html: &str, by: &Supervisor) -> Option<String> {
     (is_whole && child.wait().await.ok()?.success()).then_some(text)
 }
 
-/// The process that lays one page out: from its standard input to its standard output.
+/// Runs the process that lays one page out: from its standard input to its standard output.
 pub(crate) fn run() -> ExitCode {
     let bound =
         |what, most| rustix::process::setrlimit(what, Rlimit { current: Some(most), maximum: Some(most) });

@@ -1,22 +1,22 @@
-//! What kind of content an answer is, and its text. It must never take for text what is none.
+//! The kind of a response's content, and its text. It must never treat other data as text.
 
 use encoding_rs::{Encoding, UTF_8};
 use reqwest::{Response, header};
 
-/// So much is looked at to tell text from anything else.
+/// How many bytes are checked to recognise text.
 const LOOKED_AT: usize = 8 << 10;
 
-/// What kind of content it is.
+/// The kind of content.
 #[derive(Clone, Debug)]
 pub(super) struct Kind {
-    /// As the server calls it.
+    /// The server's content type.
     pub(super) named: String,
     is_html: bool,
     is_unnamed: bool,
     encoding: Option<&'static Encoding>,
 }
 
-/// The kind of an answer's content; refused, where it can't be read.
+/// The kind of a response's content; refused if it cannot be read.
 pub(super) fn kind_of(response: &Response) -> Result<Kind, String> {
     let field = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let coding = field(header::CONTENT_ENCODING);
@@ -28,7 +28,7 @@ pub(super) fn kind_of(response: &Response) -> Result<Kind, String> {
     })
 }
 
-/// The kind that a content type names; nothing for what is no text.
+/// The kind for a content type; `None` if it is no text.
 fn kind(named: &str) -> Option<Kind> {
     let lower = named.to_lowercase();
     let mut fields = lower.split(';').map(str::trim);
@@ -52,7 +52,7 @@ fn kind(named: &str) -> Option<Kind> {
     is_text.then_some(Kind { named, is_html, is_unnamed, encoding })
 }
 
-/// What was read.
+/// The content that was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Page {
     Text(String),
@@ -60,7 +60,7 @@ pub(super) enum Page {
 }
 
 impl Kind {
-    /// The content as text; refused, where it is none, whatever the server says.
+    /// The content as text; refused if it is none, whatever the server claims.
     pub(super) fn read(&self, bytes: &[u8]) -> Result<Page, String> {
         let (text, _, _) = self.encoding.unwrap_or(UTF_8).decode(bytes);
         let beginning: Vec<char> = text.chars().take(LOOKED_AT).collect();

@@ -1,5 +1,5 @@
-//! Changes of files: checked against what the agent has read, shown as a diff, carried out. All of them are on the disk
-//! beside their places before the first takes its place, and none may replace what the agent has not read.
+//! Changes of files: checked against what the agent has read, shown as a diff, carried out. All new contents are on disk beside
+//! their places before the first one is moved. Must never replace a file that the agent has not read.
 
 use std::fmt::Write;
 
@@ -14,49 +14,49 @@ use super::work::blocking;
 use crate::call::{Call, Output};
 use crate::umask;
 
-/// How many lines of a diff are shown when it is done.
+/// The most lines of a diff that are shown after the change.
 const MOST_LINES: usize = 400;
-/// How many a person is asked about, and how long a line of them may be: all of nearly every change.
+/// The most lines in an approval request, and the most bytes of each: enough for nearly every change.
 const MOST_ASKED: (usize, usize) = (5_000, 20_000);
-/// How many of them a result says, and how long a line of them may be: the model pays for each.
+/// The most lines in a result, and the most bytes of each: the model pays for each.
 const MOST_SAID: (usize, usize) = (40, 200);
-/// The largest file that is compared to be shown.
+/// The largest file that is compared for a diff.
 const MOST_COMPARED: usize = 2_000_000;
 
-/// What a call would change.
+/// The changes of a call.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// File by file; no place twice.
+    /// One for each file; no place twice.
     pub(super) changes: Vec<Change>,
     /// For people: `edit src/main.rs (2 places)`.
     pub(super) line: String,
-    /// What the model reads when it is done.
+    /// The result for the model.
     pub(super) said: String,
 }
 
-/// What happens to a file. With two places it is moved.
+/// The change of a file. With two places it is a move.
 #[derive(Debug)]
 pub(super) struct Change {
-    /// What was there; none for a new file.
+    /// The version before; `None` for a new file.
     pub(super) from: Option<(Place, Version)>,
-    /// What will be there; none for a file that goes.
+    /// The version after; `None` for a removed file.
     pub(super) to: Option<(Place, After)>,
 }
 
-/// A file as it will be.
+/// The new version of a file.
 #[derive(Debug)]
 pub(super) struct After {
-    /// All of it.
+    /// Its content.
     pub(super) bytes: Vec<u8>,
-    /// Whether it may be run, where the change names that.
+    /// Whether it is executable, if the change sets that.
     pub(super) runs: Option<bool>,
 }
 
-/// How a tool finds out what it would change.
+/// Computes the changes of a call.
 pub(super) type Planner<A> = fn(&A, &Ground) -> Result<Plan, String>;
 
 impl Change {
-    /// Another content of one place.
+    /// New content in one place.
     pub(super) fn content(place: Place, was: Option<Version>, bytes: Vec<u8>) -> Self {
         let from = was.map(|was| (place.clone(), was));
         Self { from, to: Some((place, After { bytes, runs: None })) }
@@ -69,7 +69,7 @@ impl Change {
         [from, to].into_iter().flatten()
     }
 
-    /// Whether nothing is another after it.
+    /// Whether it changes nothing.
     fn is_idle(&self) -> bool {
         let (Some((from, was)), Some((to, after))) = (&self.from, &self.to) else { return false };
         from.path == to.path && was.bytes == after.bytes && self.mode() == disk::mode(was)
@@ -86,21 +86,21 @@ impl Change {
         }
     }
 
-    /// What stands in the place that it goes to, and is replaced.
+    /// The version that it replaces at its destination.
     fn replaced(&self) -> Option<&Version> {
         let (from, was) = self.from.as_ref()?;
         let (to, _) = self.to.as_ref()?;
         (from.path == to.path).then_some(was)
     }
 
-    /// The first of both steps: what will be there is on the disk.
+    /// The first of two steps: writes the new content to disk.
     fn stage(&self) -> Result<Option<Staged>, String> {
         let Some((place, after)) = &self.to else { return Ok(None) };
         let like = self.from.as_ref().map(|(_, was)| was);
         Staged::stage(place, self.replaced(), like, self.mode(), &after.bytes).map(Some)
     }
 
-    /// The second: it takes its place, and what is moved goes from the old one.
+    /// The second step: moves it into place, and removes a moved file from its old place.
     fn land(&self, staged: Option<Staged>) -> Result<(), String> {
         if let Some(staged) = staged {
             staged.land()?;
@@ -143,7 +143,7 @@ impl Change {
     }
 }
 
-/// Whether two versions can be compared; else why not.
+/// Whether two versions can be compared, or why not.
 fn comparable(old: &[u8], new: &[u8]) -> Result<(), &'static str> {
     if old.contains(&0) || new.contains(&0) {
         return Err("not text");
@@ -151,7 +151,7 @@ fn comparable(old: &[u8], new: &[u8]) -> Result<(), &'static str> {
     if old.len().max(new.len()) > MOST_COMPARED { Err("too large to be compared") } else { Ok(()) }
 }
 
-/// Two versions, to be compared line by line; a break that all lines of both have is none of it.
+/// Two versions for a comparison by lines; a line break that all lines of both have is left out.
 fn texts(old: &[u8], new: &[u8]) -> (String, String) {
     let both = Breaks::of(old) == Breaks::CrLf && Breaks::of(new) == Breaks::CrLf;
     let text = |bytes| match both {
@@ -161,8 +161,8 @@ fn texts(old: &[u8], new: &[u8]) -> (String, String) {
     (text(old), text(new))
 }
 
-/// What an edit changes and where, for the end of its result: whole lines with their numbers, and a line around them. Each begins
-/// a line of its own; nothing, where there is nothing to compare.
+/// An edit's changes with their places, for the end of its result: whole lines with their numbers, and a line around them. Each
+/// begins a new line; empty if there is nothing to compare.
 pub(super) fn hunks(old: &[u8], new: &[u8]) -> String {
     if old == new || comparable(old, new).is_err() {
         return String::new();
@@ -172,7 +172,7 @@ pub(super) fn hunks(old: &[u8], new: &[u8]) -> String {
     format!("\n{}", bounded(&whole, MOST_SAID).trim_end_matches('\n'))
 }
 
-/// So many lines of a diff, each of so many bytes, at most.
+/// A diff, limited to this many lines with this many bytes each.
 fn bounded(whole: &str, (most_lines, most_of_line): (usize, usize)) -> String {
     let mut shown = String::new();
     let mut lines = whole.split_inclusive('\n');
@@ -182,20 +182,20 @@ fn bounded(whole: &str, (most_lines, most_of_line): (usize, usize)) -> String {
     }
     let left = lines.count();
     if left > 0 {
-        // It can't fail on a string.
+        // It cannot fail on a string.
         let _ = writeln!(shown, "[{} not shown]", text::count(left, "more line"));
     }
     shown
 }
 
 impl Plan {
-    /// The differences as one unified diff of so many lines, each of so many bytes, at most.
+    /// The differences as one unified diff, limited to this many lines with this many bytes each.
     fn diff(&self, ground: &Ground, most: (usize, usize)) -> String {
         let whole: String = self.changes.iter().map(|change| change.diff(ground)).collect();
         bounded(&whole, most)
     }
 
-    /// What a person is asked about.
+    /// The intent, for an approval request.
     fn intent(self, ground: &Ground) -> Intent {
         let detail = Some(self.diff(ground, MOST_ASKED));
         let touches = self.changes.iter().flat_map(Change::places).flat_map(Place::written).collect();
@@ -203,22 +203,22 @@ impl Plan {
     }
 }
 
-/// The key of the fact that says which version of a file the agent knows.
+/// The key of the fact that records which version of a file the agent knows.
 fn key(place: &Place) -> String {
     format!("read/{}", place.path.to_string_lossy())
 }
 
-/// The fact that the agent knows a file with these bytes.
+/// The fact that the agent knows this version of a file.
 pub(super) fn seen(place: &Place, bytes: &[u8]) -> Fact {
     Fact::new(key(place), disk::digest(bytes))
 }
 
-/// What a call would change, to be asked about.
+/// The intent of a call, for an approval request.
 pub(super) fn intent<A>(planner: Planner<A>, arguments: &A, ground: &Ground) -> Result<Intent, String> {
     Ok(planner(arguments, ground)?.intent(ground))
 }
 
-/// Does what a call asks for.
+/// Carries out a call.
 pub(super) async fn carry_out<A: Send + 'static>(
     planner: Planner<A>,
     call: &Call,
@@ -254,7 +254,7 @@ async fn carry_out_plan(mut plan: Plan, call: &Call, ground: Ground) -> Result<O
     Ok(output)
 }
 
-/// Why a change is refused: a name leads elsewhere by now than where it led when rules, or a person, let it be written.
+/// Why a change is refused: a name has another target now than when rules, or a person, allowed it.
 fn elsewhere(call: &Call, plan: &Plan, ground: &Ground) -> Option<String> {
     let settled = call.writes.as_ref()?;
     let place = plan.changes.iter().flat_map(Change::places).find(|place| !settled.contains(&place.path))?;
@@ -264,7 +264,7 @@ fn elsewhere(call: &Call, plan: &Plan, ground: &Ground) -> Option<String> {
     ))
 }
 
-/// Why a change is refused: a file that the agent has not read as it is now.
+/// Why a change is refused: the agent has not read the current version of a file.
 async fn unread(call: &Call, plan: &Plan, ground: &Ground) -> Option<String> {
     let mut reasons = Vec::new();
     for (place, was) in plan.changes.iter().filter_map(|change| change.from.as_ref()) {
@@ -288,7 +288,7 @@ fn land(plan: &Plan, ground: &Ground) -> Output {
         match change.stage() {
             Ok(ready) => staged.push(ready),
             Err(why) => {
-                // The last one first: it may be in a folder that an earlier one made.
+                // The last one first: it may be in a folder that an earlier one created.
                 while staged.pop().is_some() {}
                 return Output::failed(format!(
                     "nothing was changed. Cannot write `{}`: {why}",

@@ -1,5 +1,5 @@
-//! Files as they are on the disk: opened without waiting, read with a bound, replaced as a whole. What is written lands
-//! below the root's opened folder, without following a link, and must never replace what nobody looked at.
+//! Files on disk: opened without waiting, read with a limit, replaced as a whole. Written files are below the root's
+//! opened folder, without following a link. Must never replace a file that nobody checked.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -13,26 +13,26 @@ use rustix::io::Errno;
 use super::place::{Inside, Place};
 use super::text;
 
-/// The largest file that is taken as a whole: to be compared with what was read, edited, replaced.
+/// The largest file that is read as a whole, to compare, edit or replace it.
 pub(super) const MOST_WHOLE: u64 = 50_000_000;
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Why a file can't be opened.
+/// Why a file cannot be opened.
 #[derive(Debug)]
 pub(super) enum Closed {
-    /// Nothing is there.
+    /// It does not exist.
     Missing,
-    /// A folder is there.
+    /// It is a folder.
     Folder,
-    /// Something is there that is neither file nor folder; reading it might wait for ever.
+    /// It is neither file nor folder; reading it might block for ever.
     Special(&'static str),
-    /// The system's reason.
+    /// The system's error.
     Failed(io::Error),
 }
 
 impl Closed {
-    /// Why, as the end of a sentence.
+    /// The reason, as the end of a sentence.
     pub(super) fn why(&self) -> String {
         match self {
             Self::Missing => "nothing is there".to_owned(),
@@ -55,22 +55,22 @@ impl From<Errno> for Closed {
     }
 }
 
-/// A file as it was when it was read.
+/// A file's version when it was read.
 #[derive(Clone, Debug)]
 pub(super) struct Version {
-    /// All of it.
+    /// Its content.
     pub(super) bytes: Vec<u8>,
     stat: Stat,
 }
 
 impl Version {
-    /// What it is known by.
+    /// Its digest.
     pub(super) fn digest(&self) -> String {
         digest(&self.bytes)
     }
 }
 
-/// What a version of a file is known by.
+/// The digest of a version.
 pub(super) fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
@@ -95,7 +95,7 @@ fn is_file(stat: &Stat) -> Result<(), Closed> {
     }
 }
 
-/// All of the file that is to be replaced, or nothing where nothing is.
+/// The whole file to replace, or `None` if it does not exist.
 pub(super) fn whole(place: &Place) -> Result<Option<Version>, String> {
     let (file, size) = match open(&place.path) {
         Ok(opened) => opened,
@@ -118,24 +118,24 @@ pub(super) fn whole(place: &Place) -> Result<Option<Version>, String> {
     Ok(Some(Version { bytes, stat }))
 }
 
-/// A file whose new bytes are on the disk beside it, and take its place when they land; else they go away.
+/// A file whose new content is on disk beside it, and is moved into place by `land`; otherwise it is removed.
 pub(super) struct Staged {
     spot: Spot,
     temp: Option<OsString>,
 }
 
-/// Where a file is: its opened folder and its name there.
+/// The place of a file: its opened folder and its name in it.
 struct Spot {
     folder: OwnedFd,
     name: OsString,
     was: Option<Stat>,
-    /// Folders that were made on the way, outermost first.
+    /// Parent folders that were created, outermost first.
     made: Vec<(OwnedFd, OsString)>,
 }
 
 impl Staged {
-    /// Writes the bytes beside the place, with folders on the way. `replaced` is what stands there now; `like` is the file
-    /// whose owner it keeps, and whose mode bits are not for the system to lessen.
+    /// Writes the content beside the place, and creates parent folders. `replaced` is the current version; `like` is the
+    /// file whose owner it keeps, and whose mode ignores the umask.
     pub(super) fn stage(
         place: &Place,
         replaced: Option<&Version>,
@@ -156,7 +156,7 @@ impl Staged {
         Ok(staged)
     }
 
-    /// Puts the bytes into their place, if there is still what was there.
+    /// Moves the content into place, if the version there is unchanged.
     pub(super) fn land(mut self) -> Result<(), String> {
         self.spot.check()?;
         let Some(temp) = self.temp.as_ref() else { return Ok(()) };
@@ -164,7 +164,7 @@ impl Staged {
         let landed = match self.spot.was {
             Some(_) => rustix::fs::renameat(folder, temp, folder, name),
             None => match rustix::fs::renameat_with(folder, temp, folder, name, RenameFlags::NOREPLACE) {
-                // The file system does not know it; it was looked at just now.
+                // The file system does not support it; the version was checked just before.
                 Err(Errno::INVAL | Errno::NOSYS) => rustix::fs::renameat(folder, temp, folder, name),
                 landed => landed,
             },
@@ -181,7 +181,7 @@ impl Staged {
 impl Drop for Staged {
     fn drop(&mut self) {
         let Some(temp) = self.temp.take() else { return };
-        // As far as it can be: what is said is why it failed before.
+        // Best effort: the first error is reported.
         let _ = rustix::fs::unlinkat(&self.spot.folder, temp, AtFlags::empty());
         for (folder, name) in self.spot.made.drain(..).rev() {
             let _ = rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR);
@@ -189,7 +189,7 @@ impl Drop for Staged {
     }
 }
 
-/// Removes a file, if it is still what it was.
+/// Removes a file, if it is unchanged.
 pub(super) fn remove(place: &Place, was: &Version) -> Result<(), String> {
     let spot = Spot::open(place, Some(was))?;
     spot.check()?;
@@ -212,14 +212,14 @@ impl Spot {
             errno => io::Error::from(errno).to_string(),
         })?;
         if was.is_some() {
-            // Another file takes its place: that it may not be written would not stop that.
+            // Replacing a read-only file would be possible without this check.
             rustix::fs::accessat(&folder, &name, Access::WRITE_OK, AtFlags::EACCESS)
                 .map_err(|errno| io::Error::from(errno).to_string())?;
         }
         Ok(Self { folder, name, was: was.map(|was| was.stat), made })
     }
 
-    /// Whether there is what was there, or nothing as before.
+    /// Checks that the version there is unchanged, or that it still does not exist.
     fn check(&self) -> Result<(), String> {
         let now = rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW);
         let same = match (now, &self.was) {
@@ -246,7 +246,7 @@ impl Spot {
 
 const WRITABLE: Mode = Mode::WUSR.union(Mode::WGRP).union(Mode::WOTH);
 
-/// The folder that a path's last part is in; what is missing of it is made.
+/// The parent folder of a path; missing folders are created.
 fn open_folder(inside: &Inside, made: &mut Vec<(OwnedFd, OsString)>) -> Result<OwnedFd, Errno> {
     let mut folder = rustix::fs::open(&inside.root, FOLDER, Mode::empty())?;
     let way = inside.below.parent().map(Path::iter).into_iter().flatten();
@@ -268,20 +268,20 @@ fn make_folder(
     let parent = rustix::io::fcntl_dupfd_cloexec(folder, 0)?;
     match rustix::fs::mkdirat(folder, name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
         Ok(()) => made.push((parent, name.to_owned())),
-        // Somebody else was faster.
+        // Somebody else created it first.
         Err(Errno::EXIST) => {}
         Err(errno) => return Err(errno),
     }
     rustix::fs::openat(folder, name, FOLDER, Mode::empty())
 }
 
-/// Gives a file the owner and the mode bits of the one that it replaces, as far as this process may. The setuid and
-/// setgid bits are dropped, as after any write.
+/// Gives a file the owner and the mode of the one that it replaces, as far as this process may. Setuid and setgid bits are
+/// dropped, as after any write.
 fn keep(file: &File, was: &Stat, mode: Mode) -> Result<(), Errno> {
     let now = rustix::fs::fstat(file)?;
     let same = now.st_uid == was.st_uid && now.st_gid == was.st_gid;
     if !same {
-        // Where that may not be, it is this process's own.
+        // If that is not permitted, it belongs to this process's user.
         let _ = rustix::fs::fchown(file, Some(Uid::from_raw(was.st_uid)), Some(Gid::from_raw(was.st_gid)));
     }
     rustix::fs::fchmod(file, mode - Mode::SUID - Mode::SGID)
@@ -292,7 +292,7 @@ pub(super) fn mode(version: &Version) -> Mode {
     Mode::from_raw_mode(version.stat.st_mode)
 }
 
-/// What tells one version of a file from the next without reading it.
+/// A stamp that distinguishes versions of a file without reading it.
 fn stamp(stat: &Stat) -> [i128; 7] {
     [
         stat.st_dev.into(),

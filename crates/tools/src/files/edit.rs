@@ -1,5 +1,5 @@
-//! The tool `edit`: exact texts of a file are replaced by others, all of them or none. It never guesses which place is
-//! meant, and never changes a file that the agent has not read as it is.
+//! The tool `edit`: exact texts of a file are replaced by others, all of them or none. It must never guess which place is
+//! meant, and never change a file whose current version the agent has not read.
 
 use async_trait::async_trait;
 use retake_core::{EffectClass, Intent};
@@ -76,7 +76,7 @@ fn plan(Arguments { path, edits }: &Arguments, ground: &Ground) -> Result<Plan, 
     })
 }
 
-/// The bytes after all edits, and in how many places they differ.
+/// The content after all edits, and the number of different places.
 fn edited(bytes: &[u8], edits: &[Edit]) -> Result<(Vec<u8>, usize), String> {
     let breaks = Breaks::of(bytes);
     let mut now = bytes.to_vec();
@@ -114,7 +114,7 @@ fn edited(bytes: &[u8], edits: &[Edit]) -> Result<(Vec<u8>, usize), String> {
     Ok((now, places))
 }
 
-/// Where a text is; also where it overlaps itself, unless all are to be replaced.
+/// The places of a text; also overlapping ones, unless all must be replaced.
 fn found(bytes: &[u8], text: &[u8], apart: bool) -> Vec<usize> {
     let finder = memchr::memmem::Finder::new(text);
     let mut found = Vec::new();
@@ -138,7 +138,7 @@ fn replaced(bytes: &[u8], found: &[usize], length: usize, new: &[u8]) -> Vec<u8>
     after
 }
 
-/// The numbers of the first lines where something was found.
+/// The numbers of the first lines with a match.
 fn lines(bytes: &[u8], found: &[usize]) -> String {
     const MOST: usize = 8;
     let number = |at: &usize| 1 + memchr::memchr_iter(b'\n', &bytes[..*at]).count();

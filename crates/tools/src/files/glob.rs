@@ -1,4 +1,4 @@
-//! The tool `glob`: files by a pattern of their names, the newest first. It opens no file.
+//! The tool `glob`: files by a pattern of their names, the newest first. It must open no file.
 
 use std::cmp::Reverse;
 use std::time::SystemTime;
@@ -16,7 +16,7 @@ use super::work::{Stop, look};
 use crate::call::{Call, Output};
 use crate::own::{OwnTool, read_only_intent};
 
-/// How many files are shown.
+/// The most files that are shown.
 const MOST_FILES: usize = 200;
 
 /// Finds files by their names.
@@ -86,7 +86,7 @@ fn glob(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Res
     Ok(shown)
 }
 
-/// What fits a pattern: paths as they are below the folder.
+/// A matcher for a pattern on paths below the folder.
 pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
     let begin = pattern.strip_prefix("./").unwrap_or(pattern);
     if begin.starts_with('/') || begin.split('/').any(|part| part == "..") {

@@ -1,5 +1,5 @@
-//! The tool `grep`: lines of files that fit a regular expression, by ripgrep's libraries. It passes over binary files, and
-//! must never take a file into memory because of one long line.
+//! The tool `grep`: lines of files that match a regular expression, by ripgrep's libraries. It skips binary files, and
+//! must never load a file into memory because of one long line.
 
 mod found;
 
@@ -22,7 +22,7 @@ use crate::call::{Call, Output};
 use crate::own::{OwnTool, read_only_intent};
 use found::{Found, InFile};
 
-/// The most lines around a fitting one.
+/// The most lines around a match.
 const MOST_CONTEXT: usize = 20;
 /// The longest line that is searched, in bytes.
 const LONGEST_LINE: usize = 16_000_000;
@@ -81,7 +81,7 @@ impl OwnTool for GrepFiles {
     }
 
     async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {
-        // It shows what reading would.
+        // It shows the same as reading would.
         let searched =
             look(&call, &["grep", "read"], move |ground, veil, stop| grep(&arguments, ground, veil, stop));
         searched.await.map(Output::ok)

@@ -1,5 +1,5 @@
-//! What ignore rules leave out: `.ignore`, `.gitignore` and `.git/info/exclude` of a folder and those around it, and the person's own
-//! list of git. Folders are not trusted: only regular files are read, and so much of them.
+//! Ignore rules: `.ignore`, `.gitignore` and `.git/info/exclude` of a folder and those above it, and the person's global list of
+//! git. Folders are not trusted: only regular files are read, up to a limit.
 
 use std::collections::HashMap;
 use std::io::Read as _;
@@ -11,16 +11,16 @@ use ignore::{DirEntry, Match};
 
 use super::disk;
 
-/// A longer ignore file counts as none, as in captures.
+/// A longer ignore file is skipped, as in captures.
 const LONGEST: u64 = 1 << 20;
 
-/// So many bytes of ignore files are read in all; those that come later count as none.
+/// The most bytes of all ignore files; further files are skipped.
 const MOST: u64 = 2 << 20;
 
 /// Git's own folder.
 const GIT: &str = ".git";
 
-/// The ignore rules of all folders on the way of one walk.
+/// The ignore rules of all folders in one walk.
 #[derive(Debug)]
 pub struct IgnoreRules {
     own: Gitignore,
@@ -30,16 +30,16 @@ pub struct IgnoreRules {
 #[derive(Debug)]
 struct Read {
     levels: HashMap<PathBuf, Arc<Level>>,
-    /// How many bytes may still be read.
+    /// The bytes that may still be read.
     left: u64,
 }
 
-/// The rules in a folder, the stronger ones first: those of `.ignore`, of `.gitignore`, and of git's folder.
+/// The rules of a folder, the strongest first: those of `.ignore`, of `.gitignore`, and of git's folder.
 #[derive(Debug)]
 struct Level {
     outer: Option<Arc<Level>>,
     rules: [Option<Gitignore>; 3],
-    /// The rules of git in folders around it are another repository's.
+    /// Whether the git rules of folders above it belong to another repository.
     is_repository: bool,
 }
 
@@ -51,8 +51,8 @@ impl Default for IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// Whether they leave out a file, or a folder with everything below it. The path is absolute. The caller that
-    /// enters the folders around it applies their rules.
+    /// Whether they ignore a file, or a folder with everything below it. The path is absolute. The caller enters the folders
+    /// above it and applies their rules.
     pub fn leave_out(&self, path: &Path, is_folder: bool) -> bool {
         let Some(folder) = path.parent() else { return false };
         let level = self.read.lock().unwrap_or_else(PoisonError::into_inner).level(folder);
@@ -73,7 +73,7 @@ impl IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// The same of an entry of a walk.
+    /// The same for an entry of a walk.
     pub fn leave_out_entry(&self, entry: &DirEntry) -> bool {
         self.leave_out(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
     }
@@ -105,7 +105,7 @@ impl Read {
         let mut builder = GitignoreBuilder::new(folder);
         for line in bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).split(|byte| *byte == b'\n') {
             if let Ok(line) = std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)) {
-                // An error means that the line is no pattern; the others still are.
+                // After an error the line is no pattern; the other lines still count.
                 let _ = builder.add_line(None, line);
             }
         }

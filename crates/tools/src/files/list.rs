@@ -1,4 +1,4 @@
-//! The tool `list`: what is in a folder, with kinds and sizes. It opens no file.
+//! The tool `list`: the entries of a folder, with kinds and sizes. It must open no file.
 
 use std::path::Path;
 
@@ -15,11 +15,11 @@ use super::work::{Stop, look};
 use crate::call::{Call, Output};
 use crate::own::{OwnTool, read_only_intent};
 
-/// How many entries are shown.
+/// The most entries that are shown.
 const MOST_ENTRIES: usize = 1_000;
-/// How many bytes are shown.
+/// The most bytes that are shown.
 const MOST_BYTES: usize = 50_000;
-/// How deep a list may go.
+/// The deepest level of a list.
 const MOST_DEPTH: usize = 20;
 
 /// Lists a folder.

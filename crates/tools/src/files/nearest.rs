@@ -1,21 +1,21 @@
-//! Why a text is not there: what comes nearest to it, so that the next try fits. It guesses for the reader only; nothing
-//! is ever changed by a guess.
+//! Why a text was not found: shows the most similar place, so that the next attempt succeeds. The guess is only for the
+//! reader and must never change anything.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use super::text::{self, Breaks};
 
-/// The largest file that is searched for what comes near.
+/// The largest file that is searched for similar text.
 const MOST: usize = 5_000_000;
-/// How many lines of the wanted text are compared.
+/// The most lines of the wanted text that are compared.
 const COMPARED: usize = 50;
-/// How many lines are shown.
+/// The most lines that are shown.
 const SHOWN: usize = 12;
-/// How much of a line is shown.
+/// The most bytes of a line that are shown.
 const WIDTH: usize = 300;
 
-/// Why a text is not in the file, after words that say that it is not.
+/// Why a text is not in the file, after a sentence that says so.
 pub(super) fn why(missing: &str, bytes: &[u8], old: &str) -> String {
     if bytes.len() > MOST {
         return format!("{missing}; read the place again");
@@ -48,8 +48,7 @@ fn without_returns(file: &str, old: &str) -> bool {
     file.replace("\r\n", "\n").contains(&old.replace("\r\n", "\n"))
 }
 
-/// How many of the wanted lines stand together in their order at most, and from which line on. Neither white space nor
-/// empty lines count.
+/// The longest run of wanted lines in their order, and its first line. White space and empty lines do not count.
 fn best(lines: &[String], wanted: &[String]) -> (usize, usize) {
     let mut at: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, line) in lines.iter().enumerate() {
@@ -67,7 +66,7 @@ fn best(lines: &[String], wanted: &[String]) -> (usize, usize) {
     most.map_or((0, 0), |(start, hits)| (hits, start))
 }
 
-/// The line that has most words in common with the first of the wanted.
+/// The line with the most words in common with the first wanted line.
 fn alike(lines: &[String], wanted: &[String]) -> Option<usize> {
     let first = wanted.iter().find(|line| !line.is_empty())?;
     let words: HashSet<&str> = words(first).collect();
@@ -84,7 +83,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 fn shown(lines: &[&str], at: usize, many: usize) -> String {
     let mut shown = String::new();
     for (index, line) in lines.iter().enumerate().skip(at).take(many.min(SHOWN)) {
-        // It can't fail on a string.
+        // It cannot fail on a string.
         let _ = writeln!(shown, "{:>6}\t{}", index + 1, text::cut(line.as_bytes(), WIDTH));
     }
     shown

@@ -1,5 +1,5 @@
-//! The tool `patch`: a unified diff over several files, all of it or nothing. It never applies a hunk whose lines are not
-//! there, or that fits in more than one place.
+//! The tool `patch`: a unified diff over several files, all or nothing. It must never apply a hunk whose lines are not
+//! there, or that matches in more than one place.
 
 mod apply;
 mod parse;
@@ -21,7 +21,7 @@ use crate::call::{Call, Output};
 use crate::own::OwnTool;
 use parse::FilePatch;
 
-/// How many names of files stand in a line for people.
+/// The most file names in a line for people.
 const MOST_NAMES: usize = 3;
 
 /// Applies a unified diff.
@@ -54,7 +54,7 @@ impl OwnTool for PatchFiles {
 
 fn plan(Arguments { patch }: &Arguments, ground: &Ground) -> Result<Plan, String> {
     let plain;
-    // A patch that was written with CRLF throughout says nothing of the files' own line breaks.
+    // A patch that uses CRLF throughout says nothing about the files' own line breaks.
     let patch = if Breaks::of(patch.as_bytes()) == Breaks::CrLf {
         plain = patch.replace("\r\n", "\n");
         &plain
@@ -77,7 +77,7 @@ fn plan(Arguments { patch }: &Arguments, ground: &Ground) -> Result<Plan, String
     Ok(Plan { changes, line, said: said.join("\n") })
 }
 
-/// What a patch does to a file, in words, and to which; `places` are those of the files before it.
+/// The planned change of a file, with its description; `places` are those of earlier files.
 fn planned(
     file: &FilePatch<'_>,
     ground: &Ground,

@@ -1,5 +1,5 @@
-//! Where a name leads: relative names, `..` and links resolved, and whether that is inside of a root. It reads links, sees what
-//! is there, and must never take a name's word for where it leads.
+//! Resolves names: relative names, `..` and links, and whether the target is inside of a root. It reads links on disk, and must
+//! never trust the letters of a name.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -11,35 +11,35 @@ use retake_core::Touch;
 
 use super::text;
 
-/// As many links as the system follows on the way to a file.
+/// The most links that the system follows.
 const MOST_LINKS: usize = 40;
 
-/// Where names are looked up: the folder where relative ones begin, and the roots.
+/// The base of names: the folder for relative ones, and the roots.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
     folder: PathBuf,
     roots: Vec<PathBuf>,
 }
 
-/// Where a name leads.
+/// The target of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The absolute path as the name says it, without `..`.
+    /// The absolute path of the name, without `..`.
     pub(super) named: PathBuf,
-    /// The absolute path without links, but for those on the way to the root.
+    /// The absolute path without links, except those above the root.
     pub(super) path: PathBuf,
-    /// The root that it is in, if it is in one.
+    /// Its place in a root, if it is in one.
     pub(super) inside: Option<Inside>,
-    /// The last part of the name is a link.
+    /// Whether the last part of the name is a link.
     pub(super) link: bool,
 }
 
-/// What is inside of a root.
+/// A place inside of a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Inside {
     /// The root, without links.
     pub(super) root: PathBuf,
-    /// The way from there, without links.
+    /// The path below it, without links.
     pub(super) below: PathBuf,
 }
 
@@ -48,7 +48,7 @@ impl Ground {
         Self { folder: folder.to_owned(), roots: roots.to_vec() }
     }
 
-    /// Where a name leads, be something there or not. An empty one is the folder itself.
+    /// The target of a name, existing or not. An empty name is the folder itself.
     pub(super) fn place(&self, name: &str) -> Result<Place, String> {
         if name.contains('\0') {
             return Err(format!("the path `{}` holds a NUL character: no file has one", text::escaped(name)));
@@ -72,7 +72,7 @@ impl Ground {
         Ok(Place { named, path: real, inside: None, link })
     }
 
-    /// The same for a file that is to be written: inside of a root, and not git's own.
+    /// The same for a file to write: inside of a root, and not git's own.
     pub(super) fn place_to_write(&self, name: &str) -> Result<Place, String> {
         let place = self.place(name)?;
         let shown = text::escaped(name);
@@ -102,7 +102,7 @@ impl Ground {
         Ok(place)
     }
 
-    /// A path as the model may say it again: from the folder where relative names begin, if it is below it.
+    /// A path in a form that the model can use again: relative to the base folder, if it is below it.
     pub(super) fn shown(&self, path: &Path) -> String {
         match path.strip_prefix(&self.folder) {
             Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
@@ -111,7 +111,7 @@ impl Ground {
         }
     }
 
-    /// A path as people know it: from the first root, if it is below it.
+    /// A path for people: relative to the first root, if it is below it.
     pub(super) fn line(&self, path: &Path) -> String {
         match self.roots.first().and_then(|root| path.strip_prefix(root).ok()) {
             Some(below) if below.as_os_str().is_empty() => ".".to_owned(),
@@ -122,7 +122,7 @@ impl Ground {
 }
 
 impl Place {
-    /// What reading it touches: what it is called, and where that leads.
+    /// The touches for reading it: its name, and its target.
     pub(super) fn read(&self) -> Vec<Touch> {
         self.both().map(Touch::Read).collect()
     }
@@ -132,7 +132,7 @@ impl Place {
         self.inside.as_ref().map_or_else(|| self.path.clone(), |inside| inside.root.join(&inside.below))
     }
 
-    /// What writing it touches.
+    /// The touches for writing it.
     pub(super) fn written(&self) -> Vec<Touch> {
         self.both().map(Touch::Write).collect()
     }
@@ -143,12 +143,12 @@ impl Place {
     }
 }
 
-/// Whether a path has a part that is git's own.
+/// Whether a part of a path is git's own folder.
 fn is_of_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str().as_bytes().eq_ignore_ascii_case(b".git"))
 }
 
-/// Whether it lies in a repository, whatever that is named, or would make the folder one in which it lies.
+/// Whether it is in a repository, whatever its name, or would turn its folder into one.
 fn is_in_repository(path: &Path) -> bool {
     path.ancestors().skip(1).any(|folder| {
         let first = path.strip_prefix(folder).ok().and_then(|below| below.components().next());
@@ -158,7 +158,7 @@ fn is_in_repository(path: &Path) -> bool {
     })
 }
 
-/// The path by its letters alone: without `.` and `..`.
+/// The path from its letters alone: without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -171,8 +171,8 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Where an absolute path leads, links followed, also the last one, and also where nothing is there. A link to nowhere
-/// would else seem to be inside while writing through it makes a file outside.
+/// The target of an absolute path, following links, including the last one, even if it does not exist. Otherwise a link to
+/// nowhere would seem to be inside, while writing through it creates a file outside.
 fn real(path: &Path) -> Result<PathBuf, String> {
     let mut found = PathBuf::from("/");
     let mut rest: VecDeque<OsString> = parts(path);
@@ -197,9 +197,9 @@ fn real(path: &Path) -> Result<PathBuf, String> {
                     rest.push_front(part);
                 }
             }
-            // No link, or nothing there.
+            // No link, or it does not exist.
             Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound) => {}
-            // A file on the way: what comes after it can't be there, which whoever opens it finds out.
+            // A file in the middle: the rest cannot exist, which opening it shows.
             Err(error) if error.kind() == ErrorKind::NotADirectory => {}
             Err(error) => return Err(error.to_string()),
         }

@@ -1,5 +1,5 @@
-//! The tool `read`: a text with line numbers, or a picture, or a document. It reads as much as it shows and is known by its
-//! whole content. It must never wait for a pipe, or take a file into memory because it is large.
+//! The tool `read`: a text with line numbers, or a picture, or a document. It records the digest of the whole content. It
+//! must never wait for a pipe, or load a large file into memory.
 
 mod window;
 
@@ -22,11 +22,11 @@ use crate::call::{Attached, Call, Output};
 use crate::own::{OwnTool, read_only_intent};
 use window::Window;
 
-/// How many lines are shown at once.
+/// The most lines that are shown at once.
 const MOST_LINES: usize = 2_000;
 /// The largest picture or document.
 const MOST_ATTACHED: u64 = 5_000_000;
-/// How much of a file is looked at to tell text from other things.
+/// How much of a file is checked to recognise text.
 const HEAD: usize = 8_000;
 
 /// Reads a file.
@@ -143,13 +143,13 @@ fn window(from: impl std::io::BufRead, arguments: &Arguments, breaks: Breaks) ->
     Ok(window)
 }
 
-/// How many lines there are.
+/// The number of lines.
 fn total(bytes: &[u8]) -> usize {
     let unfinished = bytes.last().is_some_and(|last| *last != b'\n');
     memchr::memchr_iter(b'\n', bytes).count() + usize::from(unfinished)
 }
 
-/// What a model is shown as it is, by the first bytes.
+/// The media type of a file that is passed to the model, from its first bytes.
 fn media_type(head: &[u8]) -> Option<&'static str> {
     match head {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),

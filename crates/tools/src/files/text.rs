@@ -1,19 +1,19 @@
-//! Text on its way to people and to the model: names that do no harm on a terminal, sizes, kinds of line breaks. Pure.
+//! Text for people and for the model: safe names for a terminal, sizes, kinds of line breaks. Pure.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// How many bytes of a line are shown.
+/// The most bytes of a line that are shown.
 pub(super) const MOST_OF_LINE: usize = 2_000;
 
-/// A name with what could act on a terminal, or pass for another line, as an escape.
+/// A name with escapes for terminal control characters and for line ends.
 pub(crate) fn escaped(name: &str) -> String {
     bytes_escaped(name.as_bytes())
 }
 
-/// A path, likewise.
+/// The same for a path.
 pub(super) fn path(path: &Path) -> String {
     bytes_escaped(path.as_os_str().as_bytes())
 }
@@ -35,17 +35,17 @@ fn bytes_escaped(bytes: &[u8]) -> String {
     shown
 }
 
-/// Whether a letter changes the order in which others are read, or ends a line where nobody expects it.
+/// Whether a character changes the direction of text, or is an unusual line end.
 fn reorders(letter: char) -> bool {
     matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
 }
 
-/// So many of something: `1 line`, `2 lines`.
+/// A number with its noun: `1 line`, `2 lines`.
 pub(super) fn count(many: usize, what: &str) -> String {
     if many == 1 { format!("1 {what}") } else { format!("{many} {what}s") }
 }
 
-/// A size as people say it.
+/// A size for people.
 pub(super) fn size(bytes: u64) -> String {
     let (unit, name) = match bytes {
         0..1_000 => return format!("{bytes} B"),
@@ -56,17 +56,17 @@ pub(super) fn size(bytes: u64) -> String {
     format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit)
 }
 
-/// The beginning of a line, and how much is left out, if it is too long.
+/// The beginning of a line, with a note about the rest if it is too long.
 pub(super) fn cut(line: &[u8], most: usize) -> String {
     cut_of(line, line.len(), most)
 }
 
-/// The same of a line of so many bytes, of which the beginning is given, a little more than is shown.
+/// The same for a line of this length, given a little more than the shown beginning.
 pub(super) fn cut_of(head: &[u8], length: usize, most: usize) -> String {
     if length <= most {
         return String::from_utf8_lossy(head).into_owned();
     }
-    // Not within a letter: those of UTF-8 have at most three more bytes.
+    // Not within a character: in UTF-8 they have at most three more bytes.
     let mut end = most.min(head.len());
     while end > most.saturating_sub(3) && head.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
         end -= 1;
@@ -79,19 +79,19 @@ pub(super) fn without_space(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// How the lines of a text end.
+/// The line ends of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Breaks {
     /// All with a line feed; also when there is only one line.
     Lf,
     /// All with a carriage return and a line feed.
     CrLf,
-    /// Some so, some so.
+    /// Mixed.
     Mixed,
 }
 
 impl Breaks {
-    /// How the lines of this text end.
+    /// The line ends of this text.
     pub(super) fn of(text: &[u8]) -> Self {
         let mut before = 0;
         let (mut bare, mut with) = (false, false);
@@ -108,7 +108,7 @@ impl Breaks {
         }
     }
 
-    /// What was written with line feeds, as it stands in a text of such breaks.
+    /// A text with line feeds, converted to these line ends.
     pub(super) fn fit(self, text: &str) -> Cow<'_, str> {
         if self != Self::CrLf || !text.contains('\n') {
             return Cow::Borrowed(text);

@@ -1,5 +1,5 @@
-//! The way through a folder: what ignore rules leave, in the order of names, without following links. Git's own folder is
-//! never entered.
+//! A walk through a folder: files that ignore rules leave, sorted by name, without following links. Git's own folder is never
+//! entered.
 
 use std::fs::{File, Metadata};
 use std::os::fd::AsRawFd as _;
@@ -14,10 +14,10 @@ use super::place::{Ground, Place};
 use super::work::Stop;
 use crate::call::{Call, Host};
 
-/// Which files a walk passes.
+/// The files of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
-    /// What ignore rules leave.
+    /// Those that ignore rules leave.
     Kept,
     /// All of them.
     All,
@@ -29,7 +29,7 @@ impl Which {
     }
 }
 
-/// What rules keep from a tool, though the folder around it may be looked at.
+/// Files that rules hide from a tool, in a folder that it may read.
 #[derive(Clone)]
 pub(super) struct Veil {
     host: Arc<dyn Host>,
@@ -37,44 +37,45 @@ pub(super) struct Veil {
 }
 
 impl Veil {
-    /// What is kept from a call that does what these tools do.
+    /// The files that are hidden from a call with the effect of these tools.
     pub(super) fn of(call: &Call, tools: &'static [&'static str]) -> Self {
         Self { host: Arc::clone(&call.host), tools }
     }
 
-    /// Refuses a place that is another one than when the call was looked at.
+    /// Refuses a place with another target than before the call.
     pub(super) fn agreed(&self, place: &Place) -> Result<(), String> {
         if self.host.is_agreed(&place.path) { Ok(()) } else { Err(ELSEWHERE.to_owned()) }
     }
 
-    /// Whether an opened file is, where it is another one than the one of this path without links: one may have come into the path.
+    /// Whether an opened file is hidden, in case it is another one than the path without links: a link may have come into the
+    /// path.
     pub(super) fn covers_opened(&self, file: &File, real: &Path) -> bool {
         let opened = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
         opened.is_ok_and(|path| path != real && self.covers(&path))
     }
 
-    /// Whether a file or folder is.
+    /// Whether a file or folder is hidden.
     pub(super) fn covers(&self, path: &Path) -> bool {
         self.tools.iter().any(|tool| self.host.leaves_out(tool, path))
     }
 }
 
-/// Why a name is not followed that leads elsewhere than when the call was looked at.
+/// Why a name is not followed that has another target than before the call.
 pub(super) const ELSEWHERE: &str = "it leads elsewhere than a moment ago; look again";
 
-/// What a walk could not do.
+/// What a walk has left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Missed {
-    /// How many files or folders could not be read.
+    /// The number of unreadable files or folders.
     pub(super) unread: usize,
-    /// How many a rule leaves out.
+    /// The number that a rule hides.
     pub(super) left_out: usize,
-    /// It was stopped.
+    /// Whether it was stopped.
     pub(super) stopped: bool,
 }
 
 impl Missed {
-    /// What the model is to know of it, as lines.
+    /// Notes for the model, as lines.
     pub(super) fn said(self) -> String {
         let mut said = String::new();
         if self.unread > 0 {
@@ -95,7 +96,7 @@ fn entries(many: usize) -> String {
     if many == 1 { "1 file or folder".to_owned() } else { format!("{many} files or folders") }
 }
 
-/// Passes everything below a folder, so many levels deep, until `visit` says no.
+/// Visits everything below a folder, up to this depth, until `visit` returns `false`.
 pub(super) fn walk(
     base: &Path,
     which: Which,
@@ -106,7 +107,7 @@ pub(super) fn walk(
 ) -> Missed {
     let mut missed = Missed::default();
     let mut builder = WalkBuilder::new(base);
-    // The rules are read by ourselves: a pipe in the place of a file of rules would be waited for.
+    // We read the rules ourselves: the library would wait for a pipe in place of an ignore file.
     builder.standard_filters(false).max_depth(depth);
     let rules = (which == Which::Kept).then(IgnoreRules::default);
     let left_out = Arc::new(AtomicUsize::new(0));
@@ -142,7 +143,7 @@ pub(super) fn walk(
     missed
 }
 
-/// What stands at the place where a walk begins.
+/// The place where a walk begins, with its metadata.
 pub(super) fn base(ground: &Ground, name: Option<&str>) -> Result<(Place, Metadata), String> {
     let place = ground.place(name.unwrap_or_default())?;
     let found = std::fs::metadata(&place.path)
@@ -150,7 +151,7 @@ pub(super) fn base(ground: &Ground, name: Option<&str>) -> Result<(Place, Metada
     Ok((place, found))
 }
 
-/// The same, where only a folder will do.
+/// The same for a folder only.
 pub(super) fn folder(ground: &Ground, name: Option<&str>) -> Result<Place, String> {
     let (place, found) = base(ground, name)?;
     if found.is_dir() {

@@ -1,4 +1,4 @@
-//! Blocking work: it runs on a thread of its own, and gets a signal when it has to stop. It must never wait for
+//! Blocking work: it runs on a thread of its own, and gets a signal when it must stop. It must never wait for
 //! anything itself.
 
 use std::io::{self, Read};
@@ -10,7 +10,7 @@ use super::place::Ground;
 use super::walk::Veil;
 use crate::call::Call;
 
-/// Says whether work is to stop.
+/// A stop signal for work.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stop(Arc<AtomicBool>);
 
@@ -33,7 +33,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Does it, and tells it to stop when the call is to.
+/// Runs it, and stops it when the call must stop.
 pub(super) async fn blocking<T: Send + 'static>(
     call: &Call,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
@@ -51,7 +51,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-/// Looks at files, and shows nothing that is kept from calls of these tools.
+/// Reads files, without those that are hidden from calls of these tools.
 pub(super) async fn look<T: Send + 'static>(
     call: &Call,
     tools: &'static [&'static str],
@@ -61,7 +61,7 @@ pub(super) async fn look<T: Send + 'static>(
     blocking(call, move |stop| look(&ground, &veil, stop)).await
 }
 
-/// A reader that ends with an error when the work is to stop.
+/// A reader that fails when the work must stop.
 pub(super) struct Stoppable<R> {
     pub(super) inner: R,
     pub(super) stop: Stop,

@@ -1,4 +1,5 @@
-//! The tool `write`: a whole file, new or replaced. It never replaces what the agent has not read.
+//! The tool `write`: a whole file, new or replaced. It must never replace a file that the agent has
+//! not read.
 
 use async_trait::async_trait;
 use retake_core::{EffectClass, Intent};

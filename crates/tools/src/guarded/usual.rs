@@ -1,8 +1,9 @@
-//! Files and folders below the home folder that hold secrets. Must not have what a build needs to read, such as caches of packages.
+//! Files and folders below the home folder that contain secrets. Must not include files that a build needs, such as package
+//! caches.
 
-/// The list, beside which `permissions.secrets` has others.
+/// The default list; `permissions.secrets` adds others.
 pub(super) const BELOW_HOME: &[&str] = &[
-    // Keys of ssh, of signatures, of a display, and of files.
+    // Keys of SSH, of signatures, of a display, and of files.
     ".ssh",
     ".gnupg",
     ".pki",
@@ -10,7 +11,7 @@ pub(super) const BELOW_HOME: &[&str] = &[
     ".Xauthority",
     ".config/sops",
     ".config/age",
-    // Clouds and what runs in them.
+    // Clouds.
     ".aws",
     ".azure",
     ".aliyun",
@@ -44,7 +45,7 @@ pub(super) const BELOW_HOME: &[&str] = &[
     ".local/share/com.vercel.cli",
     ".docker/config.json",
     ".config/containers/auth.json",
-    // Hosts of repositories, registries of packages, and build tools.
+    // Repository hosts, package registries, and build tools.
     ".netrc",
     ".git-credentials",
     ".config/git/credentials",
@@ -66,7 +67,7 @@ pub(super) const BELOW_HOME: &[&str] = &[
     ".m2/settings.xml",
     ".m2/settings-security.xml",
     ".gradle/gradle.properties",
-    // Data bases, mail, models.
+    // Databases, mail, models.
     ".pgpass",
     ".my.cnf",
     ".mylogin.cnf",
@@ -80,7 +81,7 @@ pub(super) const BELOW_HOME: &[&str] = &[
     ".config/github-copilot",
     ".kaggle",
     ".cache/huggingface/token",
-    // What was typed, with keys in it.
+    // Shell histories, which can contain keys.
     ".bash_history",
     ".zsh_history",
     ".zhistory",
@@ -149,7 +150,7 @@ pub(super) const BELOW_HOME: &[&str] = &[
     ".var/app/com.slack.Slack",
     ".var/app/com.discordapp.Discord",
     ".var/app/org.signal.Signal",
-    // Retake's own where it usually is, also for one that has its data elsewhere.
+    // Retake's own usual data folder, even if the data is elsewhere.
     ".local/share/retake",
     ".config/retake/config.toml",
     ".config/retake/mcp.json",

@@ -1,4 +1,4 @@
-//! The project's servers that a person approved. Must never take a changed entry for the one that was allowed.
+//! The project's servers that a person approved. Must never accept a changed entry as the approved one.
 
 use std::path::{Path, PathBuf};
 
@@ -7,22 +7,22 @@ use serde_json::{Map, Value, json};
 use super::config::{ConfigError, Entry, Origin, document, text_of};
 use super::file::save;
 
-/// The key above all that is allowed.
+/// The key of the approvals in the file.
 const ALLOWED: &str = "allowed";
 
-/// The file that remembers it.
+/// The file with the approvals.
 #[derive(Clone, Debug)]
 pub struct Allowed {
     path: PathBuf,
 }
 
 impl Allowed {
-    /// What this file remembers; it need not be there.
+    /// The approvals in this file, which may be missing.
     pub fn at(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
 
-    /// Whether a server may be started: the user's own may. An entry that has changed since is another one.
+    /// Whether a server may be started; the user's own always may. A changed entry needs a new approval.
     pub fn holds(&self, entry: &Entry) -> Result<bool, ConfigError> {
         if entry.origin == Origin::User {
             return Ok(true);
@@ -31,8 +31,8 @@ impl Allowed {
         Ok(self.read()?.iter().any(digest))
     }
 
-    /// Allows a server of this folder, as its entry is now, and revokes what was allowed for an earlier entry of that
-    /// name. Returns the size of the file in bytes.
+    /// Approves a server of this folder with its current entry, and revokes the approval of an earlier entry with
+    /// that name. Returns the size of the file in bytes.
     pub fn allow(&self, folder: &Path, entry: &Entry) -> Result<u64, ConfigError> {
         let folder = folder.to_string_lossy();
         let mut items = self.read()?;

@@ -1,5 +1,5 @@
-//! What a person sees of a project's server before they approve it: all of its entry, since its variables and headers decide as much
-//! as its command (trial 20). Must never leave a part out, nor say the value of a variable of theirs.
+//! What a person sees of a project's server before they approve it: its whole entry, since its variables and headers matter as
+//! much as its command (trial 20). Must never leave a part out, nor contain the value of the person's variables.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::config::{Way, quoted};
 use super::expand::{Variables, named};
 use super::text::visible;
 
-/// All that is approved.
+/// The list of what is approved.
 pub(super) fn asked(way: &Way, variables: &Variables) -> Vec<Approves> {
     let mut asked = Vec::new();
     let texts: Vec<&String> = match way {

@@ -1,5 +1,5 @@
-//! The files that name MCP servers, in the form that other agents use too: read strictly, each mistake with its line. Must never
-//! look a variable up: what stands in a file is kept as it stands there.
+//! The files that declare MCP servers, in the form of other agents: parsed strictly, each error with its line. Must never
+//! resolve a variable: an entry is kept as it is in the file.
 
 mod error;
 mod place;
@@ -15,27 +15,27 @@ use serde_json::{Map, Value};
 
 pub use error::{ConfigError, ConfigFault};
 
-/// The key above all servers.
+/// The key of the servers in the file.
 pub(super) const SERVERS: &str = "mcpServers";
 
 /// The file of a project, in its folder.
 const PROJECT_FILE: &str = ".mcp.json";
 
-/// Longest file that is read.
+/// The longest file that is read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Longest name of a server.
+/// The longest name of a server.
 const LONGEST_NAME: usize = 40;
 
-/// Longest entry of a project: a person who approves it sees it whole.
+/// The longest entry of a project: a person must be able to read all of it before approving.
 const LONGEST_ENTRY: usize = 4 << 10;
 
-/// Who names a server.
+/// The file that declares a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The user, in their own file.
+    /// The user's own file.
     User,
-    /// The project: a file that came with the folder, so that a person approves it first.
+    /// The project's file, which came with the folder, so a person must approve it first.
     Project,
 }
 
@@ -49,21 +49,21 @@ impl Origin {
     }
 }
 
-/// How a server is reached, as its file says: `${VAR}` stands for a variable.
+/// The transport to a server, from its file: `${VAR}` is a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A program that is started and talked to through its pipes.
+    /// A program that is started and reached through its pipes.
     Command {
         /// The program.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables that it gets in addition.
+        /// Additional variables.
         env: Vec<(String, String)>,
-        /// Where it is started; the workspace folder, without.
+        /// Its working folder; without one, the workspace folder.
         cwd: Option<String>,
     },
-    /// An address that speaks streamable HTTP.
+    /// An address with streamable HTTP.
     Url {
         /// The address.
         url: String,
@@ -73,7 +73,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// It in a line, for people: without variables and headers, which may be secret.
+    /// In a line, for people: without variables and headers, which may be secret.
     pub fn line(&self) -> String {
         match self {
             Self::Command { command, args, .. } => {
@@ -84,7 +84,7 @@ impl Way {
         }
     }
 
-    /// It as it stands in a file.
+    /// In the form of a file.
     pub(super) fn to_json(&self) -> Value {
         let texts = |pairs: &[(String, String)]| -> Value {
             pairs
@@ -116,7 +116,7 @@ impl Way {
     }
 }
 
-/// A word as a shell would need it.
+/// A word quoted for a shell.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -125,38 +125,38 @@ pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A server, as a file names it.
+/// A server in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// Who names it.
+    /// The file that declares it.
     pub origin: Origin,
-    /// Whether it is to be used.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// How it is reached.
+    /// Its transport.
     pub way: Way,
-    /// Whether its process is held like a command with network. Only the user's file can say that it is not.
+    /// Whether its process is confined like a command with network. Only the user's file can disable this.
     pub confined: bool,
-    /// Folders that its process may write beside the workspace and temporary ones, as the user's file says.
+    /// Additional folders that its process may write, from the user's file.
     pub write: Vec<String>,
-    /// A digest of folder, name and entry: what a person approves.
+    /// A digest of folder, name and entry, which an approval is for.
     pub digest: String,
 }
 
 /// All servers of a folder.
 #[derive(Debug, Default)]
 pub struct Config {
-    /// They, in the order of their names.
+    /// The servers, sorted by name.
     pub servers: Vec<Entry>,
-    /// What is wrong with a file; what is not wrong in it counts.
+    /// The errors of a file; its valid parts count.
     pub problems: Vec<ConfigError>,
     /// Warnings about it.
     pub warnings: Vec<ConfigError>,
 }
 
 impl Config {
-    /// Reads the user's file, and the project's in its folder. Of two servers with one name the user's counts.
+    /// Reads the user's file, and the project's in its folder. If both have a server with the same name, the user's counts.
     pub fn read(user: &Path, folder: &Path) -> Self {
         let mut config = Self::default();
         let mut servers = BTreeMap::new();
@@ -183,7 +183,7 @@ impl Config {
     }
 }
 
-/// Refuses a file of a project that is a link to somewhere else: what is there is not the project's to name (trial 23).
+/// Refuses a project's file that is a link to elsewhere: the project must not choose that file (trial 23).
 fn stays_within(path: &Path, folder: &Path) -> Result<(), ConfigError> {
     let leads_out = || {
         let (path, folder) = (path.canonicalize().ok()?, folder.canonicalize().ok()?);
@@ -196,10 +196,10 @@ fn stays_within(path: &Path, folder: &Path) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The text of a file; nothing, where there is none.
+/// The text of a file; `None` if there is none.
 pub(super) fn text_of(path: &Path) -> Result<Option<String>, ConfigError> {
     let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
-    // A pipe in its place would otherwise be waited for.
+    // A pipe in its place would block.
     let nonblock = OFlags::NONBLOCK.bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(nonblock).open(path) {
         Ok(file) => file,
@@ -217,7 +217,7 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, ConfigError> {
     Ok(Some(text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_owned)))
 }
 
-/// The text of a file as an object; an empty one, where it is blank.
+/// The text of a file as an object; empty for a blank file.
 pub(super) fn document(path: &Path, text: &str) -> Result<Map<String, Value>, ConfigError> {
     if text.trim().is_empty() {
         return Ok(Map::new());
@@ -240,7 +240,7 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain)
 }
 
-/// One file on its way to entries.
+/// The parser of one file.
 struct Reading<'a> {
     path: &'a Path,
     text: &'a str,
@@ -410,7 +410,7 @@ fn plain(item: &Value) -> Option<String> {
     item.as_str().filter(|text| !text.contains('\0')).map(str::to_owned)
 }
 
-/// What a person approves. The folder is part of it: the same entry starts another program elsewhere.
+/// The digest that an approval is for. The folder is part of it: the same entry starts another program elsewhere.
 fn digest(folder: &Path, name: &str, value: &Value) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("retake mcp leave 1");
     for part in [folder.as_os_str().as_encoded_bytes(), name.as_bytes(), value.to_string().as_bytes()] {

@@ -1,5 +1,5 @@
-//! `${VAR}` in the description of a server, and the environment that its process gets. Must never show a value: each
-//! message goes through [`Expanded::hide`].
+//! `${VAR}` in a server's entry, and the environment of its process. Must never show a value: each message goes
+//! through [`Expanded::hide`].
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -10,7 +10,7 @@ use super::failure::{Failure, FailureKind};
 use crate::call_environment::CallEnvironment;
 use crate::secret::Secrets;
 
-/// Shorter values are no secrets, and would be found everywhere.
+/// Shorter values are no secrets, and would match everywhere.
 const SHORTEST_SECRET: usize = 6;
 
 /// Environment variables.
@@ -21,17 +21,17 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Those of this process, and which of them no server gets.
+    /// Those of this process, and which of them servers do not get.
     pub fn process(secrets: Secrets) -> Self {
         Self { all: std::env::vars_os().collect(), secrets }
     }
 
-    /// The variables of the client, and which of them no server gets.
+    /// The variables of the client, and which of them servers do not get.
     pub fn of(environment: &CallEnvironment, secrets: Secrets) -> Self {
         Self { all: environment.variables().collect(), secrets }
     }
 
-    /// These.
+    /// A fixed set.
     pub fn fixed<const N: usize>(variables: [(&str, &str); N]) -> Self {
         let all = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         Self { all, secrets: Secrets::default() }
@@ -42,12 +42,12 @@ impl Variables {
         found.1.to_str()
     }
 
-    /// Whether this one looks like a secret, as it is or would be.
+    /// Whether this one looks like a secret, whether set or not.
     pub(super) fn is_secret(&self, name: &str) -> bool {
         self.secrets.holds(OsStr::new(name), OsStr::new(self.get(name).unwrap_or_default()))
     }
 
-    /// What a server gets of them: no key that is none of its business, unless its entry says so.
+    /// The variables for a server: without secrets, unless its entry names them.
     pub(super) fn for_servers(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         let ours = self.all.iter().filter(|(name, value)| !self.secrets.holds(name, value));
         ours.map(|(name, value)| (&**name, &**value))
@@ -60,15 +60,15 @@ impl fmt::Debug for Variables {
     }
 }
 
-/// A way with its variables in place.
+/// A transport with its variables resolved.
 pub(super) struct Expanded {
     pub(super) way: Way,
-    /// What was put in or may be secret, and the variable or header that it is of.
+    /// Resolved values and possible secrets, each with its variable or header.
     put: Vec<(String, String)>,
 }
 
 impl Expanded {
-    /// Puts the variables in; else which of them is not set.
+    /// Resolves the variables, or returns the one that is not set.
     pub(super) fn of(way: &Way, variables: &Variables) -> Result<Self, Failure> {
         let mut put = Vec::new();
         let mut text = |text: &String| expand(text, variables, &mut put);
@@ -81,7 +81,7 @@ impl Expanded {
             },
             Way::Url { url, headers } => Way::Url { url: text(url)?, headers: pairs(headers, &mut text)? },
         };
-        // What stands in the file itself may be a key as well.
+        // A value in the file itself may be a key as well.
         let (Way::Command { env: named, .. } | Way::Url { headers: named, .. }) = &way;
         put.extend(named.iter().map(|(name, value)| (value.clone(), name.clone())));
         put.retain(|(value, _)| value.len() >= SHORTEST_SECRET);
@@ -90,7 +90,7 @@ impl Expanded {
         Ok(Self { way, put })
     }
 
-    /// A text without the values that were put in.
+    /// A text without the resolved values.
     pub(super) fn hide(&self, text: &str) -> String {
         let hidden =
             |text: String, (value, name): &(String, String)| text.replace(value, &format!("${{{name}}}"));
@@ -98,7 +98,7 @@ impl Expanded {
     }
 }
 
-/// A path with its variables in place.
+/// A path with its variables resolved.
 pub(super) fn path(text: &str, variables: &Variables) -> Result<PathBuf, Failure> {
     let expanded = expand(text, variables, &mut Vec::new())?;
     match (expanded.strip_prefix("~/"), variables.get("HOME")) {
@@ -114,9 +114,9 @@ fn pairs(
     pairs.iter().map(|(key, value)| Ok((key.clone(), text(value)?))).collect()
 }
 
-/// A part of a text in which variables are put in.
+/// A part of a text with variables.
 enum Piece<'a> {
-    /// It stays as it is.
+    /// Unchanged text.
     Plain(&'a str),
     /// `${NAME}` or `${NAME:-otherwise}`.
     Variable { name: &'a str, otherwise: Option<&'a str> },
@@ -142,7 +142,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The variables that a text names.
+/// The variables in a text.
 pub(super) fn named(text: &str) -> impl Iterator<Item = &str> {
     pieces(text).into_iter().filter_map(|piece| match piece {
         Piece::Variable { name, .. } => Some(name),
@@ -150,7 +150,7 @@ pub(super) fn named(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A text with its variables in place.
+/// A text with its variables resolved.
 fn expand(text: &str, variables: &Variables, put: &mut Vec<(String, String)>) -> Result<String, Failure> {
     let mut expanded = String::new();
     for piece in pieces(text) {

@@ -1,36 +1,37 @@
-//! Why a server can't be used: a kind for programs, and words. Must never hold a value of a variable or a header.
+//! Why a server cannot be used: a kind for programs, and a text. Must never contain the value of a variable or a
+//! header.
 
 use std::fmt;
 
-/// Why a server can't be used.
+/// Why a server cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What failed.
+    /// The kind.
     pub kind: FailureKind,
-    /// The same in words, with the last that the server said where that helps.
+    /// The text, with the server's last output if that helps.
     pub why: String,
 }
 
-/// What failed.
+/// The kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// A variable that its entry names is not set.
+    /// A variable in its entry is not set.
     UnsetVariable,
     /// Its address or a header of its entry is not valid.
     BadEntry,
     /// Its command can't be started.
     NotStarted,
-    /// It does not answer in time.
+    /// It does not answer within the time limit.
     Silent,
-    /// It wants to be authorized.
+    /// It requires authorisation.
     Unauthorized,
-    /// It can't be reached.
+    /// It cannot be reached.
     Unreachable,
     /// It ended, or closed the connection.
     Closed,
     /// It refuses the request.
     Refused,
-    /// What it answers is not what the protocol says.
+    /// Its answer violates the protocol.
     BadReply,
 }
 
@@ -50,7 +51,7 @@ impl FailureKind {
         }
     }
 
-    /// A failure of this kind, in these words.
+    /// A failure of this kind with this text.
     pub(super) fn with(self, why: impl Into<String>) -> Failure {
         Failure { kind: self, why: why.into() }
     }

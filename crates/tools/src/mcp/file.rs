@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::config::{ConfigError, SERVERS, Way, document, is_name, text_of};
 use crate::destination;
 
-/// Adds a server to a file, which is made if it is not there. How many bytes it has now.
+/// Adds a server to a file, which is created if needed. Returns its size in bytes.
 pub fn add(path: &Path, name: &str, way: &Way) -> Result<u64, ConfigError> {
     if !is_name(name) {
         return Err(ConfigError::BadName(super::text::line(name, 60)));
@@ -24,7 +24,7 @@ pub fn add(path: &Path, name: &str, way: &Way) -> Result<u64, ConfigError> {
     })
 }
 
-/// Takes a server out of a file. How many bytes it has now.
+/// Removes a server from a file. Returns its size in bytes.
 pub fn remove(path: &Path, name: &str) -> Result<u64, ConfigError> {
     change(path, |servers| match servers.shift_remove(name) {
         Some(_) => Ok(()),
@@ -72,11 +72,11 @@ fn change(
     Ok(text.len() as u64)
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes a file completely or not at all.
 pub(super) fn save(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    // A new file is its owner's alone: variables and headers may be secret.
+    // A new file is private: variables and headers may be secret.
     destination::write(path, text.as_bytes(), destination::PRIVATE)
 }

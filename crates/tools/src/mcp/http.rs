@@ -1,4 +1,4 @@
-//! A server at an address. Must never follow it to another origin, which would get its headers.
+//! A server at an address. Must never follow a redirect to another origin, which would get its headers.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -7,10 +7,10 @@ use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
-/// Longest event of a stream.
+/// The longest event of a stream.
 const LONGEST: usize = 16 << 20;
 
-/// The headers as they are sent; else which one is none.
+/// The headers to send, or the invalid one.
 pub(super) fn headers(pairs: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let header = |(name, value): &(String, String)| {
         let none = || format!("the header “{}” is none", super::text::line(name, 60));
@@ -21,7 +21,8 @@ pub(super) fn headers(pairs: &[(String, String)]) -> Result<HashMap<HeaderName, 
     pairs.iter().map(header).collect()
 }
 
-/// What speaks with an address. The client is the protocol library's own: it follows no redirect to elsewhere.
+/// The transport for an address. The client is the protocol library's own: it follows no redirect to another
+/// origin.
 pub(super) fn transport(
     url: &str,
     pairs: &[(String, String)],

@@ -1,5 +1,5 @@
-//! A connection that speaks the protocol: its handshake, requests and their answers, as JSON. Must never wait in a way
-//! that the caller cannot cancel.
+//! A protocol connection: its handshake, requests and answers, as JSON. Must never wait in a way that the caller
+//! cannot cancel.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use serde_json::{Map, Value};
 
 use super::failure::{Failure, FailureKind};
 
-/// So long is waited until a cancellation is on its way.
+/// How long to wait until a cancellation is sent.
 const CANCEL: Duration = Duration::from_secs(1);
 
-/// Longest reason in a message.
+/// The longest reason in a message.
 const REASON: usize = 600;
 
 /// Why there is no answer.
@@ -32,11 +32,11 @@ const REASON: usize = 600;
 pub(super) enum Trouble {
     /// The connection is closed.
     Closed,
-    /// This came instead.
+    /// This failure.
     Said(Failure),
 }
 
-/// What is done about messages that nobody asked for.
+/// Handles unrequested messages.
 #[derive(Clone)]
 struct Listener {
     changed: Arc<AtomicBool>,
@@ -57,7 +57,7 @@ impl ClientHandler for Listener {
 pub(super) struct Link(RunningService<RoleClient, Listener>);
 
 impl Link {
-    /// Says hello. `changed` is set whenever the server says that its tools are others now.
+    /// Makes the handshake. `changed` is set whenever the server reports changed tools.
     pub(super) async fn open<T, E, A>(transport: T, changed: Arc<AtomicBool>) -> Result<Self, Trouble>
     where
         T: IntoTransport<RoleClient, E, A>,
@@ -67,7 +67,7 @@ impl Link {
         opened.map(Self).map_err(|error| no_hello(&error))
     }
 
-    /// Whether it is open, as far as one knows.
+    /// Whether it is open, as far as is known.
     pub(super) fn is_open(&self) -> bool {
         !self.0.is_closed() && !self.0.peer().is_transport_closed()
     }
@@ -90,7 +90,7 @@ impl Link {
     }
 }
 
-/// A request that is on its way.
+/// A request in progress.
 pub(super) struct Pending(RequestHandle<RoleClient>);
 
 impl Pending {
@@ -104,7 +104,7 @@ impl Pending {
 
     /// Tells the server that nobody waits any more.
     pub(super) async fn cancel(self, why: &str) {
-        // It may be deaf; then it isn't told.
+        // A server that does not read gets no cancellation.
         if !matches!(tokio::time::timeout(CANCEL, self.0.cancel(Some(why.to_owned()))).await, Ok(Ok(_))) {
             tracing::info!("an MCP server is not told that a call was cancelled");
         }
@@ -149,14 +149,14 @@ fn no_answer(error: &ServiceError) -> Trouble {
     Trouble::Said(kind.with(super::text::line(&said, REASON)))
 }
 
-/// A message that can't be sent through a pipe finds it closed; why, its process says better.
+/// A message that cannot be sent through a pipe means that it is closed; the process knows why.
 fn not_sent(error: &DynamicTransportError) -> Trouble {
     let error = &*error.error;
     if error.is::<std::io::Error>() {
         return Trouble::Closed;
     }
     let said = match error.downcast_ref() {
-        // It does not name its cause as one.
+        // The library does not expose it as a source.
         Some(StreamableHttpError::<reqwest::Error>::Client(cause)) => chain(cause),
         _ => chain(error),
     };

@@ -1,5 +1,5 @@
-//! What a server says that it offers, checked tool by tool. Must never let one bad tool take the others along, nor a list of any
-//! length through.
+//! The tools that a server lists, checked one by one. One bad tool must never affect the others, and a list must never exceed
+//! the limits.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,33 @@ use serde_json::Value;
 
 use super::text;
 
-/// So many pages are read.
+/// The most pages that are read.
 const PAGES: usize = 50;
 
-/// Largest schema, as text.
+/// The largest schema, as text.
 const LARGEST_SCHEMA: usize = 64 << 10;
 
-/// Longest text about a tool.
+/// The longest description of a tool.
 const ABOUT: usize = 4 << 10;
 
-/// Longest name that a server may give a tool.
+/// The longest name of a tool from a server.
 const LONGEST_NAME: usize = 128;
 
-/// So many tools that were left out are named.
+/// The most left-out tools that are named.
 const NAMED: usize = 8;
 
-/// A tool as its server offers it.
+/// A tool in its server's list.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Listed {
-    /// The server's name for it.
+    /// Its name on the server.
     pub(super) tool: String,
     pub(super) about: String,
     pub(super) schema: Value,
-    /// Whether the server says that it only reads.
+    /// Whether the server declares it as read-only.
     pub(super) reads: bool,
 }
 
-/// A list on its way.
+/// A list in progress.
 #[derive(Default)]
 pub(super) struct Listing {
     tools: BTreeMap<String, Listed>,
@@ -45,7 +45,7 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Takes a page. Where the next one begins, if it is to be read; an error, if this is none.
+    /// Adds a page. Returns the next page's cursor, if it must be read; an error for an invalid page.
     pub(super) fn page(&mut self, mut page: Value) -> Result<Option<String>, String> {
         let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
             return Err("its list of tools is none".to_owned());
@@ -109,7 +109,7 @@ impl Listing {
         (tool["inputSchema"].to_string().len() > LARGEST_SCHEMA).then_some(LeftOut::LongSchema)
     }
 
-    /// The tools in the order of their names, and what is to be told of them.
+    /// The tools, sorted by name, and the notices about them.
     pub(super) fn done(mut self) -> (Vec<Listed>, Vec<Note>) {
         let more = self.notes.len().saturating_sub(NAMED);
         self.notes.truncate(NAMED);

@@ -1,12 +1,12 @@
-//! Names of tools as a model says them: `mcp__server__tool`. Must never give two tools one name, nor a tool another name because of
-//! the tools beside it, as long as none collides.
+//! Names of tools for the model: `mcp__server__tool`. Two tools must never get the same name, nor a tool another name because of
+//! its neighbours, unless names collide.
 
 use std::collections::BTreeSet;
 
-/// Longest name that all providers take.
+/// The longest name that all providers accept.
 const LONGEST: usize = 64;
 
-/// Names that were given.
+/// The names in use.
 #[derive(Default)]
 pub(super) struct Names(BTreeSet<String>);
 
@@ -18,7 +18,7 @@ impl Names {
             return plain;
         }
         let digest = blake3::hash(format!("{server}\0{tool}").as_bytes()).to_hex();
-        // A longer piece of the digest until it is nobody else's; two tools never share the whole.
+        // A longer part of the digest until it is unique; two tools never share all of it.
         for digits in 6..LONGEST - 1 {
             let name = format!("{}_{}", &plain[..plain.len().min(LONGEST - 1 - digits)], &digest[..digits]);
             if self.0.insert(name.clone()) {
@@ -29,7 +29,7 @@ impl Names {
     }
 }
 
-/// How the names of a server's tools begin.
+/// The prefix of the names of a server's tools.
 pub fn beginning(server: &str) -> String {
     format!("mcp__{}__", clean(server))
 }

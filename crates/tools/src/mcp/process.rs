@@ -1,5 +1,5 @@
-//! The process of a server: marked and in a group of its own, held like a command with network, what it says on standard error, its
-//! end. Must never leave a process behind, and must name processes by id only.
+//! The process of a server: marked and in a group of its own, confined like a command with network, its standard error, its end.
+//! Must never leave a process behind, and must name processes by id only.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -20,20 +20,20 @@ use crate::sandbox::{Net, Sandbox};
 use crate::shell::ShellConfig;
 use crate::supervisor::{Inherits, Plan, shielded};
 
-/// So many bytes of standard error are kept.
+/// The bytes of standard error that are kept.
 const KEPT: usize = 8 << 10;
 
-/// How many of its last lines a message shows, and how many bytes of them.
+/// The most of its last lines in a message, and the most bytes of them.
 const TOLD: (usize, usize) = (8, 1_000);
 
 /// How long a group may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A running server. Dropping it ends it.
+/// A running server. Dropping it ends the server.
 pub(super) struct Process {
     errors: Arc<Ring>,
     ended: watch::Receiver<Option<Ended>>,
-    /// Set or dropped, it asks for the end.
+    /// Set or dropped, it requests the end.
     end: watch::Sender<bool>,
 }
 
@@ -41,26 +41,26 @@ pub(super) struct Process {
 #[derive(Clone, Copy, Debug)]
 enum Ended {
     With(ExitStatus),
-    /// The system has ended it, or another process of it, for want of memory.
+    /// The system has killed it, or another process of it, because memory ran out.
     OutOfMemory,
     Unknown,
 }
 
-/// A server that is to be started.
+/// The input for starting a server.
 pub(super) struct Start<'a> {
     pub(super) program: &'a str,
     pub(super) arguments: &'a [String],
     pub(super) folder: &'a Path,
-    /// The workspace folder, what is hidden there, and what bounds it.
+    /// The workspace folder, its hidden files, and the limits.
     pub(super) deps: &'a Deps,
-    /// What holds it.
+    /// The sandbox.
     pub(super) sandbox: Option<&'a Sandbox>,
-    /// Where it may write, beside.
+    /// Additional writable folders.
     pub(super) write: Vec<PathBuf>,
 }
 
 impl Start<'_> {
-    /// Starts it with the environment that it is given by `set_environment`, and no other.
+    /// Starts it with the environment from `set_environment` alone.
     async fn spawn(
         self,
         mark: &str,
@@ -84,7 +84,7 @@ impl Start<'_> {
             Some(supervisor) => {
                 let namespaces = confined.as_ref().is_some_and(|confined| confined.namespaces);
                 let bounds = Bounds::new(*memory, ShellConfig::default().processes);
-                // Where it was to be made and was not, it starts all the same: nobody is there to be told.
+                // If the group could not be created, it starts anyway: there is nobody to report to.
                 bound = cgroup::Group::of(supervisor, mark, bounds).await.and_then(Result::ok);
                 let join = bound.iter().flat_map(cgroup::Group::joins).collect();
                 let file_size = Some(*file_size);
@@ -111,7 +111,7 @@ impl Start<'_> {
 }
 
 impl Process {
-    /// Starts it, with its pipes.
+    /// Starts it with its pipes.
     pub(super) async fn start(
         start: Start<'_>,
         set_environment: impl FnOnce(&mut Command),
@@ -132,7 +132,7 @@ impl Process {
         Ok((Self { errors, ended, end }, input, output))
     }
 
-    /// Waits until it has ended, or so long; then how, in words.
+    /// Waits until it has ended, or for this time; returns its end as a text.
     pub(super) async fn outcome(&self, time: Duration) -> String {
         let mut ended = self.ended.clone();
         let waited = tokio::time::timeout(time, ended.wait_for(Option::is_some)).await;
@@ -151,21 +151,21 @@ impl Process {
     /// Ends it, and waits until it is gone.
     pub(super) async fn end(&self) {
         self.end.send_replace(true);
-        // It is gone as well, if nobody can tell any more.
+        // If nobody can report its end any more, it is gone as well.
         drop(self.ended.clone().wait_for(Option::is_some).await);
     }
 
-    /// The last it said on standard error; nothing, where it said nothing.
+    /// The end of its standard error; empty if there was none.
     pub(super) fn last_words(&self) -> String {
         self.errors.tail()
     }
 }
 
-/// The processes of a server. Dropped with a runtime, they are ended hard.
+/// The processes of a server. When this is dropped with a runtime, they are killed.
 struct Group {
     group: Option<u32>,
     mark: String,
-    /// What bounds them.
+    /// Their control group.
     bound: Option<cgroup::Group>,
 }
 
@@ -181,7 +181,7 @@ impl Drop for Group {
     }
 }
 
-/// Waits for the end of a process, or ends it on request. Everything that it started ends with it.
+/// Waits for the end of a process, or ends it on request, with everything that it started.
 async fn attend(
     mut child: Child,
     group: Group,
@@ -206,7 +206,7 @@ async fn attend(
     told.send_replace(Some(ended));
 }
 
-/// The last that came over a pipe.
+/// The end of a pipe's output.
 #[derive(Default)]
 struct Ring(Mutex<VecDeque<u8>>);
 

@@ -1,5 +1,5 @@
-//! What a server answers to a call, as an output: bounded for the model, whole on the disk. Must never take anything in it for more
-//! than words and bytes.
+//! Converts a server's answer to an output: limited for the model, complete on disk. Must never treat it as anything other than
+//! text and bytes.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -11,15 +11,15 @@ use serde_json::Value;
 use super::text::{cut, line};
 use crate::call::{Attached, Call, Output};
 
-/// So many bytes of text does the model read: of the beginning, and of the end.
+/// The most bytes of text for the model: from the beginning, and from the end.
 const HEAD: usize = 24 << 10;
 const TAIL: usize = 8 << 10;
 
-/// Largest picture or file that is attached, and so many.
+/// The largest picture or file that is attached, and the most of them.
 const LARGEST: usize = 5 << 20;
 const MOST: usize = 8;
 
-/// The output of a call that was answered so.
+/// The output for this answer.
 pub(super) async fn output(server: &str, answer: &Value, call: &Call) -> Output {
     let Some(Value::Array(blocks)) = answer.get("content") else {
         return structured(answer).map_or_else(
@@ -115,7 +115,7 @@ fn is_media_type(text: &str) -> bool {
     text.len() <= 100 && text.split_once('/').is_some_and(|(kind, of)| plain(kind) && plain(of))
 }
 
-/// The text as the model reads it. A text that is too long is stored whole in a file, and the model gets its path.
+/// The text for the model. A text that is too long is stored completely in a file, and the model gets its path.
 async fn bounded(text: String, call: &Call) -> String {
     if text.len() <= HEAD + TAIL {
         return text;
@@ -137,6 +137,6 @@ async fn keep(call: &Call, text: String) -> Option<PathBuf> {
         crate::kept::folder(kept.parent().unwrap_or(&kept))?;
         crate::kept::file(&kept)?.write_all(text.as_bytes())
     });
-    // Without a place for the whole, the model has at least both ends.
+    // If the file cannot be stored, the model gets at least both ends.
     written.await.ok()?.ok().map(|()| path)
 }

@@ -24,10 +24,10 @@ use super::stdio::{Flow, Incoming, Outgoing};
 use crate::call::{Call, Output};
 use crate::sandbox::Sandbox;
 
-/// So long is waited for the end of a process whose connection closed.
+/// How long to wait for the end of a process whose connection closed.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Why a server may not start that starts elsewhere.
+/// A note for a server that may fail only in the sandbox.
 const HELD: &str = "it runs in a sandbox: if that is why, its entry in your own mcp.json can name folders that it may write (“write”), or \
                     say “confined”: false";
 
@@ -38,11 +38,11 @@ pub(super) struct Server {
     changed: Arc<AtomicBool>,
     live: tokio::sync::Mutex<Option<Arc<Live>>>,
     known: Mutex<Known>,
-    /// Whether somebody may still be waiting for it to start.
+    /// Whether somebody may still be waiting for its start.
     awaited: watch::Sender<bool>,
 }
 
-/// What is known of it.
+/// Its known state.
 #[derive(Clone)]
 pub(super) struct Known {
     pub(super) state: State,
@@ -50,7 +50,7 @@ pub(super) struct Known {
     pub(super) notes: Vec<Note>,
 }
 
-/// A connection, and what lies behind it.
+/// A connection, with its process.
 struct Live {
     link: Link,
     process: Option<(Process, Arc<Flow>)>,
@@ -58,7 +58,7 @@ struct Live {
 }
 
 impl Live {
-    /// Ends the process behind it.
+    /// Ends its process.
     async fn end(&self) {
         if let Some((process, _)) = &self.process {
             process.end().await;
@@ -81,7 +81,7 @@ impl Server {
         &self.entry.name
     }
 
-    /// What a person has to approve.
+    /// What an approval allows.
     pub(super) fn asked(&self) -> Vec<Approves> {
         super::approval::asked(&self.entry.way, &self.deps.variables)
     }
@@ -90,7 +90,7 @@ impl Server {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts it, if that is to be, and asks for its tools.
+    /// Starts it, if it may start, and requests its tools.
     pub(super) async fn connect(&self) {
         if self.known().state != State::Starting {
             return;
@@ -100,7 +100,7 @@ impl Server {
             Err(why) => Err(why),
         };
         if let Err(why) = told {
-            // Why is told to people: a server's words may hold anything.
+            // The reason is for people: a server's text may contain anything.
             tracing::warn!("an MCP server cannot be used");
             self.known().state = State::Failed(why);
             self.live.lock().await.take();
@@ -108,7 +108,7 @@ impl Server {
         self.give_up();
     }
 
-    /// Whether its start is worth waiting for.
+    /// Whether it is useful to wait for its start.
     pub(super) fn is_awaited(&self) -> bool {
         *self.awaited.borrow()
     }
@@ -118,14 +118,14 @@ impl Server {
         self.awaited.send_replace(false);
     }
 
-    /// Waits for its start, as long as that is worth it, and for the tools that it has now.
+    /// Waits for its start, while that is useful, and for its current tools.
     pub(super) async fn settled(&self) {
-        // It lives as long as this does.
+        // It lives as long as `self`.
         drop(self.awaited.subscribe().wait_for(|awaited| !awaited).await);
         self.refresh().await;
     }
 
-    /// Requests its tools again, if it reported that they changed.
+    /// Requests its tools again, if it reported a change.
     pub(super) async fn refresh(&self) {
         if !self.changed.load(Ordering::Relaxed) || self.known().state != State::Ready {
             return;
@@ -134,7 +134,7 @@ impl Server {
         if let Some(live) = live
             && let Err(why) = self.list(&live).await
         {
-            // The tools of before are still there to be tried.
+            // The earlier tools can still be tried.
             self.known().notes = vec![Note::NotListed(why.why)];
         }
     }
@@ -186,14 +186,14 @@ impl Server {
         }
     }
 
-    /// The connection; a new one, if the old one is closed.
+    /// The connection; a new one if the old one is closed.
     async fn live(&self) -> Result<Arc<Live>, Failure> {
         let mut slot = self.live.lock().await;
         if let Some(live) = slot.as_ref().filter(|live| live.link.is_open()) {
             return Ok(Arc::clone(live));
         }
         if let Some(old) = slot.take() {
-            // What is left of it ends first; the new one may offer other tools.
+            // The rest of it ends first; the new one may have other tools.
             old.end().await;
             self.changed.store(true, Ordering::Relaxed);
         }
@@ -253,12 +253,12 @@ impl Server {
         Err(failure)
     }
 
-    /// What holds its process: nothing where its entry says so, or the kernel can't.
+    /// The sandbox of its process: none if its entry disables it, or the kernel cannot.
     fn sandbox(&self) -> Option<&Sandbox> {
         self.deps.sandbox.as_ref().filter(|_| self.entry.confined && crate::sandbox::is_there())
     }
 
-    /// Where its entry lets it write, beside.
+    /// The additional writable folders of its entry.
     fn write(&self) -> Result<Vec<PathBuf>, Failure> {
         let put_in = |path: &String| super::expand::path(path, &self.deps.variables);
         self.entry.write.iter().map(put_in).collect()
@@ -291,7 +291,7 @@ impl Server {
         Ok(())
     }
 
-    /// Why a call came to nothing.
+    /// Why a call failed.
     async fn broken(&self, live: &Live, trouble: Trouble) -> String {
         let (why, again) = match trouble {
             Trouble::Said(failure) => (live.expanded.hide(&failure.why), ""),
@@ -304,7 +304,7 @@ impl Server {
     }
 }
 
-/// Trouble in words, with what the server said last where that helps.
+/// The trouble as a text, with the server's last output if that helps.
 async fn explain(process: Option<&(Process, Arc<Flow>)>, expanded: &Expanded, trouble: Trouble) -> Failure {
     let closed = |why: String| FailureKind::Closed.with(why);
     let (failure, last) = match (process, trouble) {
@@ -323,7 +323,7 @@ async fn explain(process: Option<&(Process, Arc<Flow>)>, expanded: &Expanded, tr
     failure.kind.with(expanded.hide(&format!("{failure}{last}")))
 }
 
-/// The environment of a server: the user's without keys, and what its entry names.
+/// The environment of a server: the user's without secrets, and the variables of its entry.
 fn set_environment(command: &mut Command, variables: &Variables, env: &[(String, String)]) {
     command.env_clear().envs(variables.for_servers()).envs(env.iter().map(|(name, value)| (name, value)));
 }

@@ -20,37 +20,37 @@ use crate::sandbox::Sandbox;
 use crate::set::Tool;
 use crate::shell::ShellConfig;
 
-/// What servers are started with.
+/// The input for starting servers.
 #[derive(Clone, Debug)]
 pub struct Deps {
-    /// The workspace folder: there they are started.
+    /// The workspace folder, in which they are started.
     pub folder: PathBuf,
-    /// Where `${VAR}` is looked up; without keys, also what processes get.
+    /// The values for `${VAR}`, and without secrets, the environment of processes.
     pub variables: Variables,
-    /// The permission bits that files of processes do not get; those of this process, without.
+    /// The umask of processes; without it, that of this process.
     pub umask: Option<u32>,
-    /// The project's servers that may be started.
+    /// The approved servers of projects.
     pub allowed: Allowed,
-    /// What holds those that are started, unless their entry says otherwise.
+    /// The sandbox of servers, unless their entry disables it.
     pub sandbox: Option<Sandbox>,
-    /// Why none of those that are held may start.
+    /// Why no confined server may start.
     pub refused: Option<Failure>,
-    /// Files of the folder that those that are held do not read, where namespaces can hide them.
+    /// Files of the folder that are hidden from confined servers, if namespaces can do that.
     pub hide: Vec<PathBuf>,
-    /// Files that those that are held do not change, where namespaces can hold them.
+    /// Files that confined servers must not change, if namespaces can protect them.
     pub held: Vec<PathBuf>,
-    /// Bytes of memory that the processes of one that is held have together, where the machine has control groups for that.
+    /// The memory limit for all processes of a confined server, in bytes, if the machine has control groups for that.
     pub memory: u64,
-    /// No file that one that is held writes grows larger.
+    /// The largest file that a confined server may write.
     pub file_size: u64,
-    /// How long one may take until its tools are listed: its hello and its list, so long each.
+    /// The time limit for its handshake, and for listing its tools.
     pub start_limit: Duration,
-    /// How long a call may take.
+    /// The time limit for a call.
     pub call_limit: Duration,
 }
 
 impl Deps {
-    /// With the usual limits, and nothing that holds servers.
+    /// With the usual limits, and without a sandbox.
     pub fn new(folder: PathBuf, variables: Variables, allowed: Allowed) -> Self {
         let (start_limit, call_limit) = (Duration::from_secs(30), Duration::from_secs(300));
         let ShellConfig { memory, file_size, .. } = ShellConfig::default();
@@ -71,7 +71,7 @@ impl Deps {
     }
 }
 
-/// How a server is.
+/// The state of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
     /// It is being started.
@@ -80,9 +80,9 @@ pub enum State {
     Ready,
     /// It can't be used, and why.
     Failed(Failure),
-    /// A project names it, and nobody has approved it yet.
+    /// A project declares it, and nobody has approved it yet.
     NeedsApproval,
-    /// Its entry says that it is not to be used.
+    /// Its entry disables it.
     Disabled,
 }
 
@@ -91,53 +91,53 @@ pub enum State {
 pub struct ServerShown {
     /// Its name.
     pub name: String,
-    /// Who names it.
+    /// The file that declares it.
     pub origin: Origin,
-    /// Its command or address, as its file says.
+    /// Its command or address, from its file.
     pub way: String,
-    /// What is approved; nothing where no approval is needed.
+    /// What an approval allows; empty if none is needed.
     pub asked: Vec<Approves>,
-    /// A digest of its entry, which is what a person approves.
+    /// A digest of its entry, which the approval is for.
     pub entry: String,
-    /// How it is.
+    /// Its state.
     pub state: State,
-    /// Its tools, in the order of their names.
+    /// Its tools, sorted by name.
     pub tools: Vec<ToolShown>,
-    /// What should be known of it.
+    /// Notices about it.
     pub notes: Vec<Note>,
 }
 
 /// A tool of a server, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolShown {
-    /// The name that the model says.
+    /// Its name for the model.
     pub name: String,
-    /// What it does, as its server says.
+    /// Its description by the server.
     pub about: String,
-    /// Whether its server says that it only reads.
+    /// Whether the server declares it as read-only.
     pub reads: bool,
 }
 
-/// Something about a server that a person should know before a turn.
+/// A notice about a server before a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     /// A remark.
     Note(Note),
     /// It can't be used, and why.
     Failed(Failure),
-    /// A project names it, and nobody has approved it yet.
+    /// A project declares it, and nobody has approved it yet.
     NeedsApproval,
 }
 
-/// The servers of a folder. Dropped, they end.
+/// The servers of a folder. Dropping this ends them.
 pub struct McpServers {
     servers: Vec<Arc<Server>>,
     faults: Vec<ConfigFault>,
-    /// Those that are being started.
+    /// Starts in progress.
     starts: Vec<AbortHandle>,
-    /// Those that are held could not start, for a reason that may pass.
+    /// Whether confined servers could not start, for a temporary reason.
     refused: bool,
-    /// What was reported already: the files of servers, and news of each server.
+    /// What was reported already: the problems of files, and the notices about each server.
     reported: Mutex<(bool, Vec<(String, News)>)>,
 }
 
@@ -148,14 +148,14 @@ impl Drop for McpServers {
 }
 
 impl McpServers {
-    /// Starts all that may be started, side by side, and waits until each one's tools are listed or its time is over.
+    /// Starts all permitted servers in parallel, and waits until each one's tools are listed or its time is over.
     pub async fn connect(config: &Config, deps: Deps) -> Self {
         let servers = Self::begin(config, deps);
         servers.settled().await;
         servers
     }
 
-    /// Begins to start all that may be started, side by side and in the background.
+    /// Begins to start all permitted servers, in parallel and in the background.
     pub fn begin(config: &Config, deps: Deps) -> Self {
         let faults = faults(config, &deps.allowed);
         let refused = deps.refused.is_some();
@@ -173,7 +173,7 @@ impl McpServers {
         Self { servers, faults, starts, refused, reported: Mutex::default() }
     }
 
-    /// Waits until each one's tools are listed as they are now, or its time is over, or it is given up.
+    /// Waits until each one's current tools are listed, or its time is over, or it is no longer awaited.
     pub async fn settled(&self) {
         join_all(self.servers.iter().map(|server| server.settled())).await;
     }
@@ -184,18 +184,17 @@ impl McpServers {
         awaited.map(|server| server.name().to_owned()).collect()
     }
 
-    /// Stops waiting for servers that start. They go on; the tools of a server that lists them later are there for the
-    /// next caller.
+    /// Stops waiting for starting servers. They go on; tools that are listed later are available to the next caller.
     pub fn give_up(&self) {
         self.servers.iter().for_each(|server| server.give_up());
     }
 
-    /// Whether those that are held could not start, for a reason that may pass.
+    /// Whether confined servers could not start, for a temporary reason.
     pub fn are_refused(&self) -> bool {
         self.refused
     }
 
-    /// Whether these are the servers that files say now.
+    /// Whether these are the servers in the current files.
     pub fn are_of(&self, config: &Config, allowed: &Allowed) -> bool {
         let same = |server: &Arc<Server>, entry: &Entry| {
             let waits = server.known().state == State::NeedsApproval;
@@ -206,12 +205,12 @@ impl McpServers {
             && self.faults == faults(config, allowed)
     }
 
-    /// Lists the tools again of servers that reported a change: before a turn, never during one.
+    /// Lists the tools of servers that reported a change: before a turn, never during one.
     pub async fn refresh(&self) {
         join_all(self.servers.iter().map(|server| server.refresh())).await;
     }
 
-    /// The tools that can be called, in the order of their servers' names and their own.
+    /// The callable tools, sorted by server and name.
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         self.named().into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
     }
@@ -250,7 +249,7 @@ impl McpServers {
         join_all(self.servers.iter().map(|server| server.end())).await;
     }
 
-    /// News of each server, by name, that nobody was told yet.
+    /// New notices about each server, by name.
     pub fn news(&self) -> Vec<(String, News)> {
         let of = |server: &Arc<Server>| {
             let (name, known) = (server.name().to_owned(), server.known().clone());
@@ -267,7 +266,7 @@ impl McpServers {
         news
     }
 
-    /// Whether what is wrong with the files that name these servers is still to be reported. True once.
+    /// Whether the problems of the files must still be reported. True once.
     pub fn take_first_report(&self) -> bool {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         !std::mem::replace(&mut reported.0, true)
@@ -290,23 +289,23 @@ impl McpServers {
     }
 }
 
-/// How a server is before it is started.
+/// The state of a server before its start.
 fn state(entry: &Entry, allowed: &Allowed) -> State {
     match (entry.enabled, allowed.holds(entry)) {
         (false, _) => State::Disabled,
         (true, Ok(true)) => State::Starting,
-        // What is wrong with the list of those that may is told once.
+        // A problem of the list of approvals is reported once.
         (true, Ok(false) | Err(_)) => State::NeedsApproval,
     }
 }
 
-/// All that is wrong with the files that name servers.
+/// All problems of the files that declare servers.
 fn faults(config: &Config, allowed: &Allowed) -> Vec<ConfigFault> {
     let broken = broken(config, allowed);
     config.problems.iter().chain(&broken).chain(&config.warnings).map(ConfigError::fault).collect()
 }
 
-/// What is wrong with the list of those that may be started.
+/// The problem of the list of approvals.
 pub fn broken(config: &Config, allowed: &Allowed) -> Option<ConfigError> {
     config.servers.iter().find_map(|entry| allowed.holds(entry).err())
 }

@@ -1,5 +1,5 @@
-//! The pipes of a server, watched. A message that is too long, or a flood while it does not listen, ends the connection instead of
-//! filling the memory. Where nothing comes any more nothing goes. Must never hold back what is within the bounds.
+//! The pipes of a server, with limits. A message that is too long, or a flood while it does not read, ends the connection instead
+//! of filling the memory. After the end of input nothing is sent. Must never hold back messages within the limits.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,24 +9,24 @@ use std::task::{Context, Poll};
 use futures::task::AtomicWaker;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Longest message. `rmcp` would drop a longer one without a word.
+/// The longest message. `rmcp` would silently drop a longer one.
 const LONGEST: usize = 16 << 20;
 
-/// So many messages are taken while the server does not read ours.
+/// The most messages that are accepted while the server does not read ours.
 const MOST_UNHEARD: usize = 2_000;
 
-/// What both pipes know.
+/// The shared state of both pipes.
 #[derive(Default)]
 pub(super) struct Flow {
     stuck: AtomicBool,
-    /// Nothing comes any more. `rmcp` would wait for ever until the last message is sent.
+    /// Whether the input has ended. `rmcp` would wait for ever until the last message is sent.
     over: AtomicBool,
     writer: AtomicWaker,
     why: Mutex<Option<&'static str>>,
 }
 
 impl Flow {
-    /// Why the connection was ended, where it was ended here.
+    /// Why the connection was ended, if it was ended here.
     pub(super) fn why(&self) -> Option<&'static str> {
         *self.why.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -43,7 +43,7 @@ impl Flow {
     }
 }
 
-/// What comes from a server.
+/// The output of a server.
 pub(super) struct Incoming<R> {
     pub(super) pipe: R,
     pub(super) flow: Arc<Flow>,
@@ -91,7 +91,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Incoming<R> {
     }
 }
 
-/// What goes to a server.
+/// The input of a server.
 pub(super) struct Outgoing<W> {
     pub(super) pipe: W,
     pub(super) flow: Arc<Flow>,

@@ -1,6 +1,6 @@
-//! Text of servers, made short and harmless. Must never cut within a character.
+//! Text of servers, shortened and made safe. Must never cut within a character.
 
-/// At most so many bytes of a text, and whether that is all of it.
+/// The beginning of a text up to this many bytes, and whether it is complete.
 pub(super) fn cut(text: &str, bytes: usize) -> (&str, bool) {
     if text.len() <= bytes {
         return (text, true);
@@ -8,20 +8,20 @@ pub(super) fn cut(text: &str, bytes: usize) -> (&str, bool) {
     (&text[..text.floor_char_boundary(bytes)], false)
 }
 
-/// A text on one line, without what acts on a terminal.
+/// A text on one line, without terminal control characters.
 pub(super) fn line(text: &str, bytes: usize) -> String {
     let flat: String =
         text.chars().map(|c| if is_blank(c) { ' ' } else { c }).filter(|c| !acts(*c)).collect();
     bounded(flat.trim(), bytes)
 }
 
-/// A text of several lines, without what acts on a terminal.
+/// A text of several lines, without terminal control characters.
 pub(super) fn lines(text: &str, bytes: usize) -> String {
     let kept: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !acts(*c)).collect();
     bounded(kept.trim(), bytes)
 }
 
-/// A text on one line in which what acts on a terminal is seen, and nothing is cut.
+/// A text on one line with visible control characters, not shortened.
 pub(super) fn visible(text: &str) -> String {
     let shown = |c: char| match retake_core::name::is_seen(c) {
         true => c.to_string(),
@@ -41,7 +41,7 @@ fn is_blank(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}')
 }
 
-/// Control characters, and those that turn text around or are not seen.
+/// Control characters, and those that change direction or are invisible.
 fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

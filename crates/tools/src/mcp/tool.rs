@@ -1,5 +1,5 @@
-//! A server's tool as a tool like all others. Must never believe what the server says of its effects so far that a call goes
-//! unseen. Each is asked about and written down before it runs, and the folder is captured around it.
+//! A server's tool as an ordinary tool. Must never trust the server's declarations so far that a call goes unrecorded. Each
+//! call gets a ruling, is recorded before it runs, and is surrounded by captures.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::text::line;
 use crate::call::{Call, Output};
 use crate::set::{Schema, Tool};
 
-/// Longest line about a call.
+/// The longest line about a call.
 const LINE: usize = 160;
 
 /// A tool of a server.
@@ -39,14 +39,14 @@ impl Tool for McpTool {
     }
 
     fn class(&self) -> EffectClass {
-        // Whoever only reads does nothing outside; what it does to files all the same is seen, and goes back.
+        // A read-only tool does nothing outside; captures find and revert its file changes, if there are any.
         if self.listed.reads { EffectClass::Workspace } else { EffectClass::External }
     }
 
     fn intent(&self, arguments: &Value, _: &Path, _: &[PathBuf]) -> Result<Intent, String> {
         let said = Value::Object(object(arguments)?).to_string();
         let words = format!("{}: {} {said}", self.server.name(), self.listed.tool);
-        // Whole, however long: somebody is asked about all of it.
+        // Complete, however long: a person approves all of it.
         let detail = (words.len() > LINE).then(|| format!("{arguments:#}"));
         Ok(Intent { class: self.class(), touches: vec![Touch::Other], line: line(&words, LINE), detail })
     }

@@ -1,5 +1,5 @@
-//! The system calls that a command is refused, in addition to what Landlock refuses: sockets, input of terminals, and
-//! access to processes of other programs where it sees them. Must refuse a call by every number that it has.
+//! The system calls that are refused in addition to Landlock: sockets, terminal input, and access to visible processes of other
+//! programs. Must refuse a call by each of its numbers.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use super::Net;
 /// Rules by the number of their call.
 pub(super) type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Input of terminals: what is written so is as if it was typed.
+/// Terminal input: it has the same effect as typing.
 const TERMINAL_INPUT: [u64; 2] = [
     0x5412, // TIOCSTI
     0x541C, // TIOCLINUX
 ];
 
-/// What is kept in the kernel's keyrings is the person's, and no namespace holds it.
+/// The kernel's keyrings belong to the person, and no namespace separates them.
 pub(super) const KEYRINGS: [libc::c_long; 3] = [libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key];
 
-/// What processes of this user share by a number or a name that no file has: memory, semaphores and queues of System V, and queues of
-/// POSIX. A number need not be asked for before it is used.
+/// Objects that processes of this user share by a number or a name without a file: memory, semaphores and queues of System V, and
+/// queues of POSIX. A number can be used without asking for it.
 pub(super) const SHARED: [libc::c_long; 13] = [
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -40,10 +40,10 @@ pub(super) const SHARED: [libc::c_long; 13] = [
     libc::SYS_mq_unlink,
 ];
 
-/// The bits of a socket's type that say of which kind it is.
+/// The bits of a socket's type for its kind.
 const KIND: u64 = 0xF;
 
-/// Kinds of sockets that send to any address, though they are one of a pair: datagrams, and all that a kernel may make the same.
+/// Kinds of sockets that can send to any address even as one of a pair: datagrams, and kinds that a kernel may treat alike.
 const ADDRESSING: [u64; 5] = [
     libc::SOCK_DGRAM as u64,
     libc::SOCK_RAW as u64,
@@ -52,47 +52,47 @@ const ADDRESSING: [u64; 5] = [
     10, // SOCK_PACKET
 ];
 
-/// Calls about a process that is named by their first argument, and by their second one.
+/// Calls about a process in their first argument, and in their second one.
 const OF_FIRST: [libc::c_long; 3] =
     [libc::SYS_sched_setscheduler, libc::SYS_sched_setparam, libc::SYS_sched_setattr];
 const OF_SECOND: [libc::c_long; 2] = [libc::SYS_setpriority, libc::SYS_ioprio_set];
 
-/// The first argument of these, where they are about all processes of a user.
+/// The first argument of these for all processes of a user.
 const OF_USER: [(libc::c_long, u64); 2] = [
     (libc::SYS_setpriority, libc::PRIO_USER as u64),
     (libc::SYS_ioprio_set, 3), // IOPRIO_WHO_USER
 ];
 
-/// What makes a namespace of users, with all rights in it, or one of mounts, in which nothing is mounted again that comes free.
+/// Flags for a user namespace, with all rights in it, or a mount namespace, in which removed mounts are not restored.
 const NAMESPACES: [libc::c_int; 2] = [libc::CLONE_NEWUSER, libc::CLONE_NEWNS];
 
 /// The setuid and setgid bits of a mode: with them a program runs as its owner, outside of every sandbox.
 const SET_ID: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
 
-/// Calls that set a mode, and which argument that is.
+/// Calls that set a mode, with the argument for it.
 const MODES: [(libc::c_long, u8); 4] =
     [(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (SYS_FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
 
-/// Older ones, where they are.
+/// Older ones, if they exist.
 #[cfg(target_arch = "x86_64")]
 const OLDER_MODES: &[(libc::c_long, u8)] =
     &[(libc::SYS_chmod, 1), (libc::SYS_mknod, 1), (libc::SYS_creat, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER_MODES: &[(libc::c_long, u8)] = &[];
 
-/// Calls that open a file, and which argument its flags are; the mode of a new one is the next.
+/// Calls that open a file, with the argument for its flags; the mode of a new one is the next.
 #[cfg(target_arch = "x86_64")]
 const OPENS: &[(libc::c_long, u8)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPENS: &[(libc::c_long, u8)] = &[(libc::SYS_openat, 2)];
 
-/// Flags with which a file is made, so that its mode counts.
+/// Flags that create a file, so that its mode counts.
 const MAKING: [libc::c_int; 2] = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
 
-/// It has the same number everywhere.
+/// It has the same number on every architecture.
 pub(super) const SYS_FCHMODAT2: libc::c_long = 452;
 
-/// A rule for calls with such an argument.
+/// A rule for calls with this argument.
 pub(super) fn rule(at: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![SeccompCondition::new(at, SeccompCmpArgLen::Dword, op, value)?])
 }
@@ -103,12 +103,12 @@ fn having(flag: libc::c_int) -> Result<SeccompRule, BackendError> {
     rule(0, SeccompCmpOp::MaskedEq(flag), flag)
 }
 
-/// Calls whose flags make such a namespace.
+/// Calls whose flags create such a namespace.
 pub(super) fn making_namespaces() -> Result<Vec<SeccompRule>, BackendError> {
     NAMESPACES.map(having).into_iter().collect()
 }
 
-/// Rules for what makes a program run as its owner.
+/// Rules against set-uid and set-gid bits.
 fn setting_ids() -> Result<Rules, BackendError> {
     let having =
         |at, flag| SeccompCondition::new(at, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag), flag);
@@ -128,7 +128,7 @@ fn setting_ids() -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// A rule for the limits of other processes: to set them, or also to read them.
+/// A rule about the limits of other processes: against setting them, or also against reading them.
 fn others_limits(to_set: bool) -> Result<SeccompRule, BackendError> {
     let not = |at, len| SeccompCondition::new(at, len, SeccompCmpOp::Ne, 0);
     let mut conditions = vec![not(0, SeccompCmpArgLen::Dword)?];
@@ -138,7 +138,7 @@ fn others_limits(to_set: bool) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(conditions)
 }
 
-/// Pairs of sockets that reach others. One that stays a pair reaches nobody, and starting a program needs one.
+/// Socket pairs that can reach others. A stream pair reaches nobody, and starting a program needs one.
 pub(super) fn reaching_pairs() -> Result<Vec<SeccompRule>, BackendError> {
     ADDRESSING.iter().map(|kind| rule(1, SeccompCmpOp::MaskedEq(KIND), *kind)).collect()
 }
@@ -160,13 +160,13 @@ pub(super) fn common(net: Net, is_apart: bool) -> Result<BpfProgram, BackendErro
         rules.insert(libc::SYS_socket, sockets);
         rules.insert(libc::SYS_socketpair, reaching_pairs()?);
     }
-    // No filter sees what is done by it.
+    // No filter sees its operations.
     rules.insert(libc::SYS_io_uring_setup, Vec::new());
     for call in [libc::SYS_unshare, libc::SYS_clone] {
         rules.insert(call, making_namespaces()?);
     }
     rules.insert(libc::SYS_setns, Vec::new());
-    // Its own it may set. One that is apart sees its supervisor, but sets no more than on which processor that runs.
+    // Its own limits are permitted. One in namespaces sees its supervisor, but may only set its processor.
     for (at, calls) in [(0, &OF_FIRST[..]), (1, &OF_SECOND[..])] {
         for call in calls {
             rules.insert(*call, vec![rule(at, SeccompCmpOp::Ne, 0)?]);
@@ -192,8 +192,8 @@ pub(super) fn refusing(rules: Rules) -> Result<BpfProgram, BackendError> {
     Ok(unknown().into_iter().chain(program).collect())
 }
 
-/// Refuses calls with the answer of a kernel that does not know them, so that programs use older ones. These are all calls by a number
-/// of the x32 convention, as some have other numbers there. They are also `clone3` and `openat2`, whose flags and modes no filter sees.
+/// Refuses calls with the error of a kernel that does not know them, so that programs use older ones. These are all calls of the
+/// x32 convention, some of which have other numbers there; also `clone3` and `openat2`, whose flags and modes no filter sees.
 fn unknown() -> BpfProgram {
     use seccompiler::sock_filter;
     const FIRST_X32: u32 = 0x4000_0000;

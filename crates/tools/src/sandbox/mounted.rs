@@ -1,19 +1,19 @@
-//! Other paths of the same files: a file system may be mounted at a second place, as a whole or a folder of it.
+//! Other paths of the same files: a file system may be mounted at a second place, completely or in part.
 
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// One place where a file system is mounted.
+/// A mount of a file system.
 struct Mount {
     /// The number of its device.
     device: Vec<u8>,
-    /// The folder of it that is seen there.
+    /// The folder of it that is mounted there.
     root: PathBuf,
     at: PathBuf,
 }
 
-/// Paths other than these by which the same files and folders are reached, or what lies below them. Links are not looked for.
+/// Other paths that lead to the same files and folders, or to something below them. Links are not searched.
 pub(super) fn other_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
     let table = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
     let mounts: Vec<Mount> = table.split(|byte| *byte == b'\n').filter_map(mount).collect();
@@ -21,7 +21,7 @@ pub(super) fn other_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 fn others(path: &Path, mounts: &[Mount]) -> Vec<PathBuf> {
-    // Of several at one place the last one is seen.
+    // Of several mounts at one place the last one is visible.
     let around = mounts.iter().filter(|mount| path.starts_with(&mount.at));
     let Some(own) = around.max_by_key(|mount| mount.at.components().count()) else { return Vec::new() };
     let Ok(rest) = path.strip_prefix(&own.at) else { return Vec::new() };
@@ -37,7 +37,7 @@ fn others(path: &Path, mounts: &[Mount]) -> Vec<PathBuf> {
     mounts.iter().filter(|mount| mount.device == own.device).filter_map(other).collect()
 }
 
-/// Without a slash at its end.
+/// Without a trailing slash.
 fn joined(folder: &Path, rest: &Path) -> PathBuf {
     if rest.as_os_str().is_empty() { folder.to_owned() } else { folder.join(rest) }
 }
@@ -48,14 +48,14 @@ fn is_same(one: &Path, other: &Path) -> bool {
     id(one).is_some() && id(one) == id(other)
 }
 
-/// A line of the kernel's table.
+/// Parses a line of the kernel's table.
 fn mount(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|byte| *byte == b' ').skip(2);
     let device = fields.next()?.to_vec();
     Some(Mount { device, root: path(fields.next()?), at: path(fields.next()?) })
 }
 
-/// A path as the table has it: blanks and the like as three digits behind a backslash.
+/// A path in the table: blanks and similar are three digits after a backslash.
 fn path(field: &[u8]) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::with_capacity(field.len()), field);
     while let Some((first, more)) = rest.split_first() {

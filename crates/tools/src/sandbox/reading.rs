@@ -1,23 +1,23 @@
-//! What a command that only reads is refused beside what Landlock refuses. These are all sockets but pairs that reach nobody
-//! else, signals, changes of modes, owners, times and attributes, locks, and terminals. Also refused is everything else
-//! that could change other processes of the user.
+//! The system calls that a read-only command is refused in addition to Landlock: sockets except closed pairs, signals, locks,
+//! terminals, and changes of modes, owners, times and attributes. Also everything else that could change other processes of the
+//! user.
 
 use seccompiler::{BackendError, BpfProgram, SeccompCmpOp};
 
 use super::filter::{Rules, SHARED, SYS_FCHMODAT2, making_namespaces, reaching_pairs, refusing, rule};
 
-/// Devices that are read.
+/// Devices for reading.
 pub(super) const SOURCES: [&str; 4] = ["/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Devices that are written: what goes there is gone.
+/// Devices for writing: their input is discarded.
 pub(super) const SINKS: [&str; 1] = ["/dev/null"];
 
-/// System calls that are refused.
+/// Refused system calls.
 const REFUSED: &[libc::c_long] = &[
-    // Reaching out.
+    // Access to other programs.
     libc::SYS_socket,
     libc::SYS_io_uring_setup,
-    // What Landlock does not hold of files.
+    // Changes of files that Landlock does not cover.
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
     SYS_FCHMODAT2,
@@ -33,7 +33,7 @@ const REFUSED: &[libc::c_long] = &[
     SYS_SETXATTRAT,
     SYS_REMOVEXATTRAT,
     SYS_FILE_SETATTR,
-    // It would hold others up.
+    // It would block others.
     libc::SYS_flock,
     // Other processes.
     libc::SYS_kill,
@@ -67,12 +67,12 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_userfaultfd,
 ];
 
-// Newer calls have the same number everywhere.
+// Newer calls have the same number on every architecture.
 const SYS_SETXATTRAT: libc::c_long = 463;
 const SYS_REMOVEXATTRAT: libc::c_long = 466;
 const SYS_FILE_SETATTR: libc::c_long = 469;
 
-/// Older calls that do the same, where they are.
+/// Older equivalents, if they exist.
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[libc::c_long] = &[
     libc::SYS_chmod,
@@ -85,7 +85,7 @@ const OLDER: &[libc::c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[libc::c_long] = &[];
 
-/// What a device or a file is asked by `ioctl`: attributes of files, which need no right to write, and input of terminals.
+/// Requests of `ioctl`: attributes of files, which need no write permission, and terminal input.
 const REQUESTS: [u64; 11] = [
     0x4008_6602, // FS_IOC_SETFLAGS
     0x4004_6602, // the same with 32 bits
@@ -100,7 +100,7 @@ const REQUESTS: [u64; 11] = [
     0x8902,      // SIOCSPGRP
 ];
 
-/// What is done to an open file by `fcntl`: locks and leases, which others wait for, and whom the kernel signals when something comes.
+/// Commands of `fcntl`: locks and leases, on which others wait, and the receiver of signals.
 const FILE_CONTROLS: [libc::c_int; 9] = [
     libc::F_SETLK,
     libc::F_SETLKW,
@@ -116,7 +116,7 @@ const F_SETSIG: libc::c_int = 10;
 const F_SETOWN_EX: libc::c_int = 15;
 const F_SETDELEG: libc::c_int = 1040;
 
-/// The filter of a command that only reads.
+/// The filter of a read-only command.
 pub(super) fn filter() -> Result<BpfProgram, BackendError> {
     let mut rules: Rules =
         REFUSED.iter().chain(OLDER).chain(&SHARED).map(|call| (*call, Vec::new())).collect();
@@ -126,7 +126,7 @@ pub(super) fn filter() -> Result<BpfProgram, BackendError> {
     rules.insert(libc::SYS_fcntl, controls.into_iter().collect::<Result<_, _>>()?);
     rules.insert(libc::SYS_clone, making_namespaces()?);
     rules.insert(libc::SYS_socketpair, reaching_pairs()?);
-    // Its own limits it may set.
+    // Its own limits are permitted.
     rules.insert(libc::SYS_prlimit64, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
     rules.insert(libc::SYS_sched_setaffinity, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
     refusing(rules)

@@ -1,5 +1,5 @@
-//! What a sandbox is made of: the kernel's rules for files and sockets. It must never be put on a thread that goes on to
-//! do anything but start the command.
+//! The kernel's rules for files and sockets in a sandbox. They must never be set on a thread that does anything else than
+//! start the command.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +15,16 @@ use retake_core::NoSandbox;
 use super::{Confinement, Net, filter, reading};
 use crate::regular;
 
-/// Below this one, files outside could be emptied or moved.
+/// Before this version, files outside could be truncated or moved.
 const LEAST: ABI = ABI::V3;
 
 /// Device files that everybody writes to.
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-/// Terminals: a command has its own where it gets one, and no other.
+/// Terminals: a command only has its own, if it gets one.
 const TERMINALS: [&str; 3] = ["/dev/tty", "/dev/ptmx", "/dev/pts"];
 
-/// Whether the kernel confines files; else why not.
+/// Whether the kernel can confine files, or why not.
 pub(super) fn files() -> Result<(), NoSandbox> {
     confined_files().and_then(Ruleset::create).map(drop).map_err(|_| NoSandbox::NoLandlock)
 }
@@ -35,16 +35,16 @@ pub(super) fn has_filter() -> bool {
     actions.split_whitespace().any(|action| action == "errno") && filter::common(Net::Closed, false).is_ok()
 }
 
-/// Whether this build can hold a command to reading.
+/// Whether this build can confine a command to reading.
 pub(super) fn has_reading_filter() -> bool {
     reading::filter().is_ok()
 }
 
-/// No file that says where a repository is is longer.
+/// The longest file that points to a repository.
 const LONGEST: u64 = 8 << 10;
 
-/// Where the repository of a worktree is, beside its folder. Its own word is not enough, as a command may have written it:
-/// the repository must point back.
+/// The repository of a worktree, outside of its folder. The worktree's own file is not enough, because a command may have
+/// written it: the repository must point back.
 pub(super) fn repository_of(root: &Path) -> Vec<PathBuf> {
     let read = |path: PathBuf| regular::text(&path, LONGEST).map(|text| text.trim_end().to_owned());
     let link = root.join(".git");
@@ -53,7 +53,7 @@ pub(super) fn repository_of(root: &Path) -> Vec<PathBuf> {
         let back = folder.join(read(folder.join("gitdir"))?);
         let is_ours = back.canonicalize().ok()? == link.canonicalize().ok()?;
         let common = folder.join(read(folder.join("commondir"))?).canonicalize().ok()?;
-        // Commands can write all three files. Where git puts them they can't, unless they may write the repository anyway.
+        // Commands can write all three files. In git's own places they cannot, unless they may write the repository anyway.
         let is_within = folder.parent() == Some(&*common.join("worktrees"));
         (is_ours && is_within).then(|| vec![folder, common])
     };
@@ -61,7 +61,7 @@ pub(super) fn repository_of(root: &Path) -> Vec<PathBuf> {
 }
 
 impl Confinement {
-    /// Confines the thread that calls it, for good, and all that it starts.
+    /// Confines the calling thread permanently, with everything that it starts.
     pub(crate) fn close(&self) -> Result<(), String> {
         let fail = |error: &dyn std::fmt::Display| format!("can't confine the command: {error}");
         self.rules().and_then(RulesetCreated::restrict_self).map_err(|error| fail(&error))?;
@@ -71,7 +71,7 @@ impl Confinement {
             return seccompiler::apply_filter(&filter).map_err(|error| fail(&error));
         }
         if has_filter() {
-            // Where a command has namespaces and the kernel holds back sockets without a path, it may make sockets of its own.
+            // With namespaces, and a kernel that blocks abstract sockets, a command may create sockets of its own.
             let is_apart = self.namespaces && scopes().is_ok();
             let filter = filter::common(self.net, is_apart).map_err(|error| fail(&error))?;
             seccompiler::apply_filter(&filter).map_err(|error| fail(&error))?;
@@ -80,7 +80,7 @@ impl Confinement {
     }
 
     fn rules(&self) -> Result<RulesetCreated, RulesetError> {
-        // Device files would be a way around: to a disk.
+        // Device files would be a way around it, for example to a disk.
         let write = AccessFs::from_all(LEAST) & !make_bitflags!(AccessFs::{MakeChar | MakeBlock});
         let device =
             make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev}) | AccessFs::ReadDir;
@@ -114,10 +114,10 @@ impl Confinement {
     }
 }
 
-/// Takes from the thread what would let root look out of its sandbox: into memory, at the kernel, at devices. That it gains no
-/// privileges any more, as confined threads do, keeps it so.
+/// Removes capabilities with which root could leave its sandbox: access to memory, the kernel, devices. A confined thread
+/// cannot gain privileges again.
 pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
-    // A plain user's command has none of its supervisor's.
+    // An ordinary user's command has none of its supervisor's.
     let of_root = if rustix::process::geteuid().is_root() {
         CapabilitySet::DAC_OVERRIDE
     } else {
@@ -133,7 +133,7 @@ pub(crate) fn drop_capabilities() -> rustix::io::Result<()> {
     keep_only(kept)
 }
 
-/// Drops all rights of the thread except those for mounting, also in folders of other users where it is root, and for
+/// Drops all capabilities of the thread except those for mounting, also in folders of other users if it is root, and for
 /// reading the open files of processes.
 pub(crate) fn keep_mounting() -> rustix::io::Result<()> {
     keep_only(CapabilitySet::SYS_ADMIN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::SYS_PTRACE)
@@ -149,19 +149,19 @@ fn keep_only(kept: CapabilitySet) -> rustix::io::Result<()> {
     rustix::thread::set_capabilities(None, sets)
 }
 
-/// Whether the kernel keeps signals, and sockets without a path, within a sandbox.
+/// Whether the kernel keeps signals and abstract sockets within a sandbox.
 pub(super) fn scopes() -> Result<RulesetCreated, RulesetError> {
     confined_files()?.scope(Scope::from_all(ABI::V6))?.create()
 }
 
-/// The least that is confined of files.
+/// The minimal confinement of files.
 fn confined_files() -> Result<Ruleset, RulesetError> {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(LEAST))
 }
 
-/// Everything below a folder but what is hidden, in as few paths as there can be. A link counts for where it leads to.
+/// Everything below a folder except hidden paths, in as few paths as possible. A link counts as its target.
 fn readable(folder: &Path, hidden: &[PathBuf], seen: &mut Vec<PathBuf>) {
     if hidden.iter().any(|hidden| hidden == folder) {
         return;

@@ -1,4 +1,4 @@
-//! What a sandbox is on this machine, as facts. Must name what does not hold.
+//! The state of the sandbox on this machine, as facts. Must name each mechanism that does not work.
 
 use retake_core::SandboxFact;
 
@@ -16,7 +16,7 @@ impl Sandbox {
         std::iter::once(by).chain(self.weaker()).chain([memory]).collect()
     }
 
-    /// What commands can do here that they cannot where the machine has everything.
+    /// What commands can do here although a machine with all mechanisms prevents it.
     pub fn weaker(&self) -> Vec<SandboxFact> {
         if rules::files().is_err() {
             return Vec::new();

@@ -1,6 +1,6 @@
-//! Tokens of well-known services, by how they begin. Must never take a word that people write for one.
+//! Tokens of well-known services, by their prefixes. Must never mistake an ordinary word for one.
 
-/// Tokens of well-known services begin so; scanners of repositories know them by it.
+/// The prefixes of tokens, as in repository scanners.
 const TOKENS: [&str; 92] = [
     "AGE-SECRET-KEY-1",
     "AIza",
@@ -96,7 +96,7 @@ const TOKENS: [&str; 92] = [
     "zpka_",
 ];
 
-/// A token has at least so many letters behind its beginning.
+/// The least number of characters after the prefix.
 const SHORTEST_TOKEN: usize = 16;
 
 /// Whether a word is a token of a well-known service.
@@ -105,7 +105,8 @@ pub(super) fn is_token(word: &str) -> bool {
     TOKENS.iter().any(random) || is_bot_token(word)
 }
 
-/// Whether it is no word that people use: it has digits; or letters in a row, of both sizes or in capitals behind capitals.
+/// Whether it is no ordinary word: it has digits; or neighbouring letters of both cases, or capitals after a capital
+/// prefix.
 fn is_random(begin: &str, rest: &str) -> bool {
     let letters = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     let has = |fits: fn(&char) -> bool| letters.chars().any(|c| fits(&c));
@@ -116,7 +117,7 @@ fn is_random(begin: &str, rest: &str) -> bool {
             || letters.len() >= SHORTEST_TOKEN && (upper && lower || in_capitals))
 }
 
-/// Whether it is the token of a Telegram bot behind its number.
+/// Whether it is a Telegram bot's token after its number.
 fn is_bot_token(word: &str) -> bool {
     word.len() == 35 && word.starts_with("AA") && word.contains(|c: char| c.is_ascii_digit())
 }

@@ -1,13 +1,13 @@
-//! What a command line does to the world at most. Whatever is not known to read only is taken to do anything. Lines that are
-//! said to read only run where the kernel holds them to it: here it is only decided which lines run so, unasked. It must never
-//! look at the file system.
+//! The most that a command line does to the world. A line that is not certainly read-only may do anything. Read-only lines run
+//! in a sandbox that enforces it: here it is only decided which lines run that way, without an approval. It must never read
+//! the file system.
 
 use std::path::{Component, Path, PathBuf};
 
 use retake_core::{EffectClass, PlainCommand, PlainWord, WordKind, plain_line};
 
-/// The class of a command line, for commands that begin in a folder below one of these roots. `confined` says whether it
-/// runs in a sandbox with the net closed, so that nothing it does can leave the workspace and the temporary folders.
+/// The class of a command line that begins in a folder below one of these roots. `confined` is whether it runs in a sandbox
+/// with a closed network, so that it cannot have an effect outside of the workspace and the temporary folders.
 pub fn class_of(command: &str, roots: &[PathBuf], confined: Confined) -> EffectClass {
     match plain_line(command) {
         Some(line) if !line.commands.is_empty() && !line.has_background && reads(&line.commands, roots) => {
@@ -18,7 +18,7 @@ pub fn class_of(command: &str, roots: &[PathBuf], confined: Confined) -> EffectC
 }
 
 impl Confined {
-    /// What such a command does at most.
+    /// The most that such a command does.
     pub(super) fn class(self) -> EffectClass {
         match self {
             Self::Yes => EffectClass::Workspace,
@@ -27,12 +27,12 @@ impl Confined {
     }
 }
 
-/// Whether a command is held in by a sandbox, its net included.
+/// Whether a sandbox confines a command, its network included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confined {
-    /// It is.
+    /// Yes.
     Yes,
-    /// It is not.
+    /// No.
     No,
 }
 
@@ -40,13 +40,13 @@ fn reads(commands: &[PlainCommand], roots: &[PathBuf]) -> bool {
     commands.iter().all(|command| reads_only(command, roots))
 }
 
-/// Whether a command is known to read only, and names nothing outside of the roots. What it does in truth, also by way of
-/// settings that it reads, the kernel holds back.
+/// Whether a command is known to only read, and names nothing outside of the roots. The kernel prevents its other effects,
+/// also those of settings that it reads.
 fn reads_only(command: &PlainCommand, roots: &[PathBuf]) -> bool {
     let Some((program, rest)) = command.words.split_first() else { return false };
     let prints = matches!(program.text.as_str(), ":" | "echo" | "false" | "printf" | "pwd" | "true");
     if prints {
-        // Values of variables may be secrets of the person, but these are kept back already.
+        // Values of variables may be secrets of the person, but these are already withheld.
         return rest.iter().all(is_known);
     }
     let words: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
@@ -58,12 +58,12 @@ fn reads_only(command: &PlainCommand, roots: &[PathBuf]) -> bool {
         // A file in the folder may name others anywhere.
         "du" | "wc" => !starts(&["--f"]),
         "file" => !starts(&["--f"]) && !has_short(&words, 'f'),
-        // Without a folder it goes home, and with `-` to where it was.
+        // Without a folder it goes home, and with `-` to the previous one.
         "cd" => matches!(words[..], [folder] if !folder.is_empty() && !folder.starts_with('-')),
         "rg" => !starts(&["--pre", "--hostname", "--search-zip"]) && !has_short(&words, 'z'),
         "find" => !starts(&["-exec", "-ok", "-delete", "-fprint", "-fls", "-files0"]),
         "sort" => !starts(&["--o", "--c", "-T", "--t", "--f"]) && !has_short(&words, 'o'),
-        // A second name is a file that is written.
+        // A second name is an output file.
         "uniq" => words.iter().filter(|word| !word.starts_with('-')).count() <= 1,
         "sed" => prints_lines(&words),
         "git" => git_reads(&words),
@@ -72,7 +72,7 @@ fn reads_only(command: &PlainCommand, roots: &[PathBuf]) -> bool {
     fits && rest.iter().all(|word| is_known(word) && stays_inside(&word.text, roots))
 }
 
-/// Whether it is known what a word stands for: its text, or names of files in the folder that it names.
+/// Whether the expansion of a word is known: its text, or names of files in the named folder.
 fn is_known(word: &PlainWord) -> bool {
     match word.kind {
         WordKind::Fixed => true,
@@ -81,7 +81,7 @@ fn is_known(word: &PlainWord) -> bool {
     }
 }
 
-/// `sed -n '1,20p' file`: line numbers that are printed, and nothing else.
+/// `sed -n '1,20p' file`: prints line numbers, and nothing else.
 fn prints_lines(words: &[&str]) -> bool {
     let is_script = |script: &str| {
         script.ends_with('p') && script.chars().all(|c| c.is_ascii_digit() || ",$p;".contains(c))
@@ -100,7 +100,7 @@ fn git_reads(words: &[&str]) -> bool {
     match *verb {
         "blame" | "cat-file" | "describe" | "diff" | "grep" | "log" | "ls-files" | "ls-tree"
         | "merge-base" | "rev-list" | "rev-parse" | "shortlog" | "show" | "status" => {
-            // Git takes each beginning of an option that no other one has, and `grep` letters in a row.
+            // Git accepts each unambiguous prefix of an option, and `grep` combined letters.
             let opens = *verb == "grep" && has_short(rest, 'O');
             !opens && !starts(&["--ou", "--ext", "--op", "-O", "--no-index"])
         }
@@ -114,12 +114,12 @@ fn git_reads(words: &[&str]) -> bool {
     }
 }
 
-/// Whether an option of one letter is among the arguments, alone or with others.
+/// Whether a one-letter option is among the arguments, alone or combined.
 fn has_short(arguments: &[&str], letter: char) -> bool {
     arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
 }
 
-/// Whether a word, taken for a path, names nothing outside of the roots. An option that holds a path is in doubt.
+/// Whether a word, as a path, names nothing outside of the roots. An option that contains a path is refused.
 fn stays_inside(word: &str, roots: &[PathBuf]) -> bool {
     let path = Path::new(word);
     let climbs = path.components().any(|part| part == Component::ParentDir);

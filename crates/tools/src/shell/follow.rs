@@ -1,6 +1,5 @@
-//! A command from its start to its end: its output is read while the time limit, the person's stop and the number of
-//! its processes are watched. However the command ends, its processes have ended, or the result names those that have
-//! not.
+//! A command from its start to its end: its output is read, and the time limit, the person's stop and the number of its
+//! processes are checked. However it ends, its processes have ended, or the result reports those that have not.
 
 use std::io::PipeReader;
 use std::os::fd::OwnedFd;
@@ -25,34 +24,34 @@ use crate::spooled_output::{SpooledOutput, Teller};
 use crate::supervisor::{Inherits, Plan, Supervisor, shielded};
 use crate::umask;
 
-/// How long processes have to end after they were asked to.
+/// How long processes have to end after they were signalled.
 const TO_END: Duration = Duration::from_secs(3);
 
-/// How often a command is looked at.
+/// How often a command is checked.
 const TICK: Duration = Duration::from_millis(200);
 
-/// So much fits into a pipe at once.
+/// The most that a pipe contains.
 const PIPE: usize = 1 << 20;
 
 /// How a command ended.
 pub(super) enum Ending {
     /// By itself.
     Exited(std::io::Result<ExitStatus>),
-    /// It was ended, and why.
+    /// It was ended, for this reason.
     Ended(&'static str),
 }
 
 /// A command that ended.
 pub(super) struct Over {
     ending: Ending,
-    /// About how long it took.
+    /// Its approximate duration.
     took: Duration,
-    /// Processes that could not be ended, or that it left behind.
+    /// Processes that could not be ended, or that it left running.
     pub(super) living: usize,
 }
 
 impl Over {
-    /// Whether it did what was asked, and how it ended in words.
+    /// Its outcome, and its end as a text.
     pub(super) fn said(&self) -> (ToolOutcome, String) {
         let after = match self.took.as_secs() {
             0 => String::new(),
@@ -60,7 +59,7 @@ impl Over {
         };
         match &self.ending {
             Ending::Exited(Ok(status)) if status.success() => {
-                // How long it worked is told with the call, from its own beginning: two numbers would differ.
+                // The call reports its duration from its own beginning: two numbers would differ.
                 (ToolOutcome::Ok, "[exit code 0]".to_owned())
             }
             Ending::Exited(Ok(status)) => (ToolOutcome::Failed, processes::failed_line(*status)),
@@ -77,50 +76,50 @@ impl Over {
         }
     }
 
-    /// Whether it ended by itself, and says that it failed.
+    /// Whether it ended by itself, with a failure.
     pub(super) fn has_failed(&self) -> bool {
         matches!(&self.ending, Ending::Exited(Ok(status)) if !status.success())
     }
 
-    /// Whether it ended by itself, and left processes behind.
+    /// Whether it ended by itself, and left processes running.
     pub(super) fn left_some(&self) -> bool {
         matches!(self.ending, Ending::Exited(_)) && self.living > 0
     }
 }
 
-/// A command to be started.
+/// A command to start.
 pub(super) struct Line<'a> {
     pub(super) command: &'a str,
     pub(super) folder: &'a Path,
     pub(super) sandbox: Option<&'a Sandbox>,
-    /// What supervises it. That of the sandbox is the same.
+    /// Its supervisor, the same as the sandbox's.
     pub(super) supervisor: Option<&'a Supervisor>,
-    /// It is a job, of whose output so many bytes are kept.
+    /// For a job: the most bytes of output that are kept.
     pub(super) job: Option<u64>,
     pub(super) net: Net,
-    /// It only reads, and is held to it.
+    /// Whether it only reads, and is confined to that.
     pub(super) reads: bool,
     /// Variables that it does not get.
     pub(super) secrets: &'a Secrets,
-    /// More processes than that are too many.
+    /// The most processes.
     pub(super) processes: usize,
-    /// No file that it writes grows larger, where it is supervised.
+    /// The largest file that it may write, if it is supervised.
     pub(super) file_size: u64,
-    /// Bytes of memory that its processes have together, where the machine can hold them to it.
+    /// The memory limit for all its processes, in bytes, if the machine supports it.
     pub(super) memory: u64,
 }
 
 /// A command that was started.
 pub(super) struct Started {
     pub(super) child: Child,
-    /// What bounds it; or why nothing does that was to.
+    /// Its control group; or why it has none.
     pub(super) group: Option<Result<Group, String>>,
 }
 
 impl Line<'_> {
-    /// Starts it; both what it prints and what it complains of go one way.
+    /// Starts it; standard output and standard error share one pipe.
     pub(super) async fn start(&self, call: &Call, spool: &Spool, out: OwnedFd) -> std::io::Result<Started> {
-        // What it prints is written by others.
+        // Other processes write its output.
         let files = match (self.supervisor, self.job) {
             (Some(_), Some(_)) => &[][..],
             _ => std::slice::from_ref(&spool.note),
@@ -188,7 +187,7 @@ impl Line<'_> {
         }
     }
 
-    /// Follows it to its end, at most for so long.
+    /// Follows it to its end, up to this time.
     pub(super) async fn follow(
         &self,
         call: &Call,
@@ -226,7 +225,7 @@ impl Line<'_> {
                 () = call.host.sleep(TICK) => {
                     ticks.fetch_add(1, Ordering::Relaxed);
                     if tasks() > before + self.processes / 2 && alive(&call.id).await > self.processes {
-                        // Processes of a fork bomb that are asked first would start others.
+                        // Processes of a fork bomb would start others if they were only asked to end.
                         break ("it had started too many processes", true);
                     }
                 }
@@ -246,7 +245,7 @@ impl Line<'_> {
     }
 }
 
-/// Ends all processes of a call: asked first, by force then. Says whether they are gone.
+/// Ends all processes of a call: first by request, then by force. Returns whether they are gone.
 pub(super) async fn end(call: &Call, group: Option<u32>) -> bool {
     end_processes(call.host.as_ref(), &call.id, group).await
 }
@@ -272,26 +271,26 @@ async fn by_force(call: &str, group: Option<u32>) -> bool {
     process_work(move || processes::end(group, &id)).await
 }
 
-/// How many processes of a call there are.
+/// The number of a call's processes.
 pub(super) async fn alive(call: &str) -> usize {
     let id = call.to_owned();
     process_work(move || processes::alive(&id).len()).await
 }
 
-/// Does work on processes, which blocks, on a thread of its own.
+/// Runs blocking work on processes on a thread of its own.
 async fn process_work<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     crate::blocking(work).await.expect("BUG: work on processes does not panic")
 }
 
-/// How many tasks the machine has; cheap.
+/// The number of the machine's tasks; cheap.
 fn tasks() -> usize {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let all = load.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
     all.and_then(|(_, all)| all.parse().ok()).unwrap_or_default()
 }
 
-/// Reads and reports the output from the pipe, until no process can write to it any more or the command has ended. What
-/// is in the pipe then is read, too, but no other process that still holds it is waited for.
+/// Reads and reports the output from the pipe, until no process can write to it any more or the command has ended. The
+/// rest in the pipe is read, too, but other processes that hold it are not waited for.
 async fn pump(
     host: &dyn Host,
     pipe: PipeReader,
@@ -306,7 +305,7 @@ async fn pump(
     loop {
         let read = tokio::select! {
             biased;
-            // Who watches the command has gone: it is over as well.
+            // The command's follower is gone: treat it as the end.
             _ = is_over.wait_for(|over| *over) => {
                 last -= 1;
                 Some(if last == 0 { Ok(0) } else { rustix::io::read(&pipe, &mut buffer).map_err(Into::into) })
@@ -320,7 +319,7 @@ async fn pump(
                 teller.piece(&buffer[..read], ticks.load(Ordering::Relaxed))
             }
             Some(_) => break,
-            // It prints nothing more for now: what came last is seen.
+            // It prints nothing more for now: the last output is reported.
             None => teller.rest(),
         };
         if let Some(text) = text {

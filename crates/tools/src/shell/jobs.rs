@@ -1,6 +1,6 @@
-//! Jobs: commands that go on in the background. What is known of one is a fact of the conversation and a file that it writes
-//! to itself, so that it is the same job after a restart. Nothing is kept here. A job must never be said to be ended unless
-//! none of its processes is left.
+//! Jobs: commands that go on in the background. A job consists of a fact of the conversation and of its log file, so that it
+//! is the same job after a restart. No state is kept in memory. A job must never be reported as ended while one of its
+//! processes runs.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -24,13 +24,13 @@ use crate::files::Ground;
 use crate::own::{OwnTool, read_only_intent};
 use crate::spooled_output::{BOUND, plain, whole};
 
-/// How keys of jobs begin.
+/// The prefix of keys of jobs.
 const KEY: &str = "job/";
 
-/// So long a command that fails early has to do so.
+/// How long a job is watched for an early failure.
 const EARLY: Duration = Duration::from_secs(1);
 
-/// So many letters of a call's id are its job's name for people.
+/// The number of characters of a call's id in its job's name for people.
 const SHORT: usize = 8;
 
 /// What a fact says of a job.
@@ -70,7 +70,7 @@ impl Known {
         }
     }
 
-    /// Whether it goes on, or how it ended.
+    /// Whether it still runs, or how it ended.
     async fn state(&self) -> String {
         match follow::alive(&self.call).await {
             0 => self.code().map_or("ended".to_owned(), |code| format!("ended with exit code {code}")),
@@ -83,7 +83,7 @@ impl Known {
     }
 }
 
-/// What people and models call a job.
+/// The name of a job for people and models.
 fn short(call: &str) -> &str {
     let from = call.char_indices().rev().nth(SHORT - 1).map_or(0, |(at, _)| at);
     &call[from..]
@@ -106,7 +106,7 @@ pub(super) fn left(call: &Call, living: usize) -> String {
 }
 
 impl ShellTool {
-    /// Starts a job; answers when it has failed early, or goes on.
+    /// Starts a job; returns after an early failure, or while it runs.
     pub(super) async fn background(&self, call: &Call, given: &Arguments) -> std::io::Result<Output> {
         let (command, net) = (given.command.as_str(), self.config.network.of(given.network));
         let stand = Stand::of(call).await;
@@ -184,7 +184,7 @@ struct Excerpt {
     len: u64,
 }
 
-/// Reads a part of what a job printed, as much as a model reads at once.
+/// Reads a part of a job's output, up to the limit for the model.
 fn read(job: &Job, slice: Slice) -> Result<Excerpt, String> {
     let Some(log) = &job.log else { return Err("[what it prints is not kept]".to_owned()) };
     let fail = |error: std::io::Error| format!("[can't read {}: {error}]", log.display());
@@ -259,7 +259,7 @@ impl OwnTool for JobOutput {
 
     async fn call(&self, call: Call, given: OutputArguments) -> Result<Output, String> {
         let known = Known::of(&call, &given.id).await?;
-        // Asked first: what it prints before it ends is then read.
+        // Checked first: output before its end is then included.
         let state = known.state().await;
         let slice = match (given.from, given.tail) {
             (Some(from), _) => Slice::From(from),

@@ -1,11 +1,12 @@
-//! Which commands reach the network. A message to a command must never promise more than the sandbox can enforce.
+//! Which commands have network access. A message to a command must never promise more than the sandbox can
+//! enforce.
 
 use crate::sandbox::Net;
 
-/// Which commands reach the network, where the sandbox can close it.
+/// Which commands have network access, if the sandbox can close it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Network {
-    /// Those whose calls ask for it.
+    /// Those whose calls request it.
     #[default]
     Ask,
     /// All of them.
@@ -15,7 +16,7 @@ pub enum Network {
 }
 
 impl Network {
-    /// What a command has of it.
+    /// The network access of a command.
     pub(super) fn of(self, asks: bool) -> Net {
         match self {
             Self::On => Net::Open,
@@ -24,7 +25,7 @@ impl Network {
         }
     }
 
-    /// What the widest call there is has of it.
+    /// The widest network access of any call.
     pub(super) fn widest(self) -> Net {
         self.of(true)
     }
@@ -39,7 +40,7 @@ impl Network {
         Ok(self.of(asks))
     }
 
-    /// What a model reads before the call.
+    /// The description for the model before the call.
     pub(super) fn about(self) -> &'static str {
         match self {
             Self::Ask => {
@@ -50,7 +51,7 @@ impl Network {
         }
     }
 
-    /// What a model reads after a command failed in a closed network.
+    /// The note for the model after a command failed in a closed network.
     pub(super) fn was_closed(self) -> &'static str {
         match self {
             Self::Ask | Self::On => "[its network was closed; if that is why, `network: true` asks for it]",

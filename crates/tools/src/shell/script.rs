@@ -1,5 +1,4 @@
-//! How a command line becomes a process: its shell, its environment and its limits. What it is started with never holds
-//! a secret of ours.
+//! The process of a command line: its shell, its environment and its limits. Its environment must never contain a secret of ours.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
@@ -11,7 +10,7 @@ use tokio::process::Command;
 use crate::regular;
 use crate::secret::Secrets;
 
-/// Variables that are for programs without a person before them.
+/// Variables for programs without a terminal.
 const SET: [(&str, &str); 8] = [
     ("TERM", "dumb"),
     ("NO_COLOR", "1"),
@@ -23,13 +22,13 @@ const SET: [(&str, &str); 8] = [
     ("PYTHONUNBUFFERED", "1"),
 ];
 
-/// What a shell would run first, or would read a line otherwise by.
+/// Variables that run something at a shell's start, or change how it parses a line.
 const UNSET: [&str; 6] = ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "PS4", "SHELLOPTS"];
 
-/// No folder has a longer name, with the end of its line.
+/// The longest folder name, with its line end.
 const LONGEST_NOTE: u64 = 4097;
 
-/// Gives a command its environment: ours, these variables, without what is not for it.
+/// Sets the environment of a command: ours with these variables, without withheld ones.
 pub(super) fn set_environment(
     command: &mut Command,
     secrets: &Secrets,
@@ -44,37 +43,37 @@ pub(super) fn set_environment(
     command.envs(SET);
 }
 
-/// The shell there is.
+/// The available shell.
 pub(super) fn shell() -> &'static OsStr {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has_bash = std::env::split_paths(&path).any(|folder| folder.join("bash").is_file());
     OsStr::new(if has_bash { "bash" } else { "sh" })
 }
 
-/// A script that runs its first argument as a command line, and notes in a file where it leaves the shell. A command that
-/// replaces the shell, or sets a trap of its own for its end, leaves no note.
+/// A script that runs its first argument as a command line, and writes the shell's last folder to a file. A command that replaces
+/// the shell, or sets its own exit trap, leaves no note.
 pub(super) fn foreground(note: &Path, processes: usize) -> String {
     let trap = quoted(&format!("pwd -P 2>/dev/null >|{}", quoted(&note.to_string_lossy())));
     format!("trap {trap} EXIT; {}eval \"$1\"", limits(processes))
 }
 
-/// A script that runs its first argument as a job whose supervisor notes how it ended, and keeps what it prints.
+/// A script that runs its first argument as a job whose supervisor records its end and keeps its output.
 pub(super) fn supervised(processes: usize) -> String {
     format!("{}eval \"$1\"", limits(processes))
 }
 
-/// A script that runs its first argument as a job which outlives us, and notes in a file how it ended. What the job prints
-/// goes on to the script's own output up to a cap; what comes then is dropped, so that the job goes on.
+/// A script that runs its first argument as a job which outlives us, and writes its end to a file. The job's output goes to the
+/// script's own output up to a cap; the rest is dropped, so that the job goes on.
 pub(super) fn background(note: &Path, processes: usize, cap: u64) -> String {
     let trap = quoted(&format!("echo $? >|{}", quoted(&note.to_string_lossy())));
     let job = format!("( trap {trap} EXIT; {}eval \"$1\" )", limits(processes));
-    // Small blocks, as a read that is not full counts as one.
+    // Small blocks, because a partial read counts as one.
     format!("{job} 2>&1 | {{ dd bs=64 count={} 2>/dev/null; cat >/dev/null; }}", cap.div_ceil(64))
 }
 
-/// No core files; and a limit on the number of the user's tasks, where one can be set. The kernel counts all tasks of
-/// the user, and never limits root. Where we don't see all of them, any limit could be too low to start even one
-/// process. There, as for root, the code that follows the command ends it when it has too many.
+/// No core files; and a limit on the number of the user's tasks, if one can be set. The kernel counts all tasks of the user, and
+/// never limits root. If we do not see all of them, any limit could be too low to start even one process. Then, and for root, the
+/// code that follows the command ends it when it has too many.
 fn limits(processes: usize) -> String {
     let core = "ulimit -c 0 2>/dev/null; ";
     if rustix::process::geteuid().is_root() || !all_tasks_are_seen() {
@@ -84,14 +83,14 @@ fn limits(processes: usize) -> String {
     format!("{core}{{ ulimit -Su {most} || ulimit -Sp {most}; }} 2>/dev/null; ")
 }
 
-/// Whether `/proc` has the tasks of the whole machine, and not of a container alone.
+/// Whether `/proc` has the tasks of the whole machine, and not only of a container.
 fn all_tasks_are_seen() -> bool {
-    /// The number of the machine's own namespace of processes, the same in every kernel.
+    /// The number of the machine's own pid namespace, the same in every kernel.
     const OF_THE_MACHINE: u64 = 0xEFFF_FFFC;
     std::fs::metadata("/proc/self/ns/pid").is_ok_and(|namespace| namespace.ino() == OF_THE_MACHINE)
 }
 
-/// How many tasks our user has now.
+/// The number of our user's tasks.
 fn tasks_of_user() -> usize {
     let user = rustix::process::getuid().as_raw().to_string();
     let own = |status: String| {
@@ -104,27 +103,27 @@ fn tasks_of_user() -> usize {
     states.filter_map(own).sum()
 }
 
-/// A word of a shell's line that stands for itself.
+/// A word quoted for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// The name of the file that gets what a call prints.
+/// The name of the log file of a call's output.
 fn log_name(call: &str) -> String {
     let safe = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
     let name: String = call.chars().map(|char| if safe(char) { char } else { '_' }).collect();
     format!("{name}.log")
 }
 
-/// No exit code is longer.
+/// The longest exit code.
 const LONGEST_CODE: u64 = 64;
 
-/// How a job ended that printed into this log, once it has.
+/// The exit code of a job with this log, once it has ended.
 pub fn code_of(log: &Path) -> Option<i32> {
     regular::text(&log.with_extension("end"), LONGEST_CODE)?.trim().parse().ok()
 }
 
-/// Whether a file is what a call prints to: in the folder of all spools, or in one of them. A fact may be anybody's, and name any file.
+/// Whether a file is a call's log: in the folder of all spools, or in one of them. A fact is untrusted, and may name any file.
 pub fn is_log_of(all: &Path, call: &str, log: &Path) -> bool {
     let is_within = log.parent() == Some(all) || log.parent().and_then(Path::parent) == Some(all);
     let is_plain = log.components().all(|part| part != std::path::Component::ParentDir);
@@ -133,14 +132,14 @@ pub fn is_log_of(all: &Path, call: &str, log: &Path) -> bool {
 
 /// The files of a call in its spool.
 pub(super) struct Spool {
-    /// What it printed.
+    /// Its output.
     pub(super) log: PathBuf,
-    /// What its shell noted at its end.
+    /// The note of its shell at its end.
     pub(super) note: PathBuf,
 }
 
 impl Spool {
-    /// The files of a call; the note is there and empty.
+    /// Creates the files of a call; the note exists and is empty.
     pub(super) fn open(folder: &Path, call: &str) -> std::io::Result<Self> {
         crate::kept::folder(folder)?;
         let log = folder.join(log_name(call));
@@ -149,7 +148,7 @@ impl Spool {
         Ok(spool)
     }
 
-    /// What a shell noted, as much as it may: the command can write to the note, too.
+    /// The shell's note, up to a limit: the command can write to it, too.
     pub(super) fn noted(&self) -> Vec<u8> {
         let mut noted = Vec::new();
         if let Ok(file) = std::fs::File::open(&self.note) {

@@ -1,5 +1,5 @@
-//! Where the shell stands: the folder that a command begins in, and the one that it leaves it in. The folder is a fact of
-//! the conversation, so that a rewind takes it along; it is always below one of the roots.
+//! The shell's current folder: where a command begins, and where it ends. The folder is a fact of the conversation, so a
+//! rewind reverts it; it must always be below one of the roots.
 
 use std::path::{Path, PathBuf};
 
@@ -10,16 +10,16 @@ use crate::call::Call;
 /// The key of the fact.
 const KEY: &str = "cwd";
 
-/// A folder to begin in.
+/// A folder for a command to begin in.
 pub(super) struct Stand {
-    /// It is there, and below a root.
+    /// An existing folder below a root.
     pub(super) folder: PathBuf,
-    /// Why it is not the one where the shell was left.
+    /// Why it is not the folder where the shell ended before.
     pub(super) remark: Option<String>,
 }
 
 impl Stand {
-    /// Where a call begins.
+    /// The folder in which a call begins.
     pub(super) async fn of(call: &Call) -> Self {
         let folder = call.folder().await;
         if inside(call, &folder).is_some() && folder.is_dir() {
@@ -30,7 +30,7 @@ impl Stand {
         Self { folder: root, remark: Some(remark) }
     }
 
-    /// Where a command has left the shell, as it noted itself: the fact, where it is another, and a remark for the model.
+    /// The folder in which a command ended, from its note: the fact, if it changed, and a note for the model.
     pub(super) fn left(&self, call: &Call, noted: &[u8]) -> (Option<Fact>, Option<String>) {
         let Some(noted) = noted.strip_suffix(b"\n").and_then(|noted| std::str::from_utf8(noted).ok()) else {
             return (None, None);
@@ -55,8 +55,8 @@ impl Stand {
     }
 }
 
-/// What the fact says of a folder: how it is reached from the first root, or its path where it is below another one; nothing
-/// where it is below none. Links are followed.
+/// The value of the fact for a folder: relative to the first root, or its path below another one; `None` if it is below
+/// none. Links are followed.
 fn inside(call: &Call, folder: &Path) -> Option<String> {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     call.roots.iter().enumerate().find_map(|(index, root)| {

@@ -1,6 +1,6 @@
 //! The inner supervisor: the first process of the namespace of processes of its call, or, without one, the process that adopts
-//! all whose parents end. It starts the command from a thread that is confined for good, and is not confined itself, so that
-//! the command can neither signal nor trace it. It must not end before the last process of the call.
+//! all orphans. It starts the command from a thread that is confined permanently, and is not confined itself, so that the
+//! command can neither signal nor trace it. It must not end before the last process of the call.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -17,10 +17,10 @@ use super::outer::Ended;
 use super::{GIVEN, Plan, refuse};
 use crate::processes::MARK;
 
-/// So much is passed on at once.
+/// The most bytes that are forwarded at once.
 const PIECE: usize = 64 << 10;
 
-/// Does the work of the inner supervisor.
+/// Runs the inner supervisor.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     match supervise(arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -38,7 +38,7 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
         let joined = File::options().write(true).open(group).and_then(join);
         joined.map_err(|error| format!("{}: {error}", group.display()))?;
     }
-    // What is to be written later is opened before it is hidden.
+    // Files for later writing are opened before they are hidden.
     let note = plan.note.as_ref().map(|note| File::create(note).map_err(|error| fail(&error))).transpose()?;
     let mut mounts = match plan.namespaces {
         true => Mounts::set_up(plan.confined.as_ref())?,
@@ -48,12 +48,12 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
             .map_err(|error| fail(&error))?;
     }
-    // Without a terminal: a session of its own has none.
+    // A session of its own has no terminal.
     rustix::process::setsid().map_err(|error| fail(&error))?;
     let Some((program, words)) = command.split_first() else { return Ok(()) };
     if let Some(bytes) = plan.file_size {
         let most = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-        // A smaller limit that holds already stays.
+        // A smaller existing limit stays.
         let _ = rustix::process::setrlimit(Resource::Fsize, most);
     }
     let mut started = Command::new(program);
@@ -68,9 +68,9 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     mounts.watch();
     let first = start(started, plan).map_err(|error| fail(&error))?;
     let_go();
-    // Without it the command would not be held: it ends with this process.
+    // Without it the command would not be confined: it ends with this process.
     mounts.keep().map_err(|error| fail(&error))?;
-    // What a supervisor can do, a command could try to have it do.
+    // A command could try to misuse the supervisor's capabilities.
     if !mounts.are_lasting() {
         let _ = crate::sandbox::drop_capabilities();
     }
@@ -79,7 +79,7 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     ended
 }
 
-/// The descriptor that was handed over by its number.
+/// The descriptor that was passed by its number.
 fn take(number: &OsStr) -> std::io::Result<File> {
     let number: i32 = number
         .to_str()
@@ -92,7 +92,7 @@ fn take(number: &OsStr) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Lets go of the pipes of the command, so that they end with it.
+/// Closes the pipes of the command, so that they end with it.
 pub(super) fn let_go() {
     if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&nothing);
@@ -101,7 +101,7 @@ pub(super) fn let_go() {
     }
 }
 
-/// Starts the command from a thread that is confined, where it is to be.
+/// Starts the command from a confined thread, if it must be confined.
 fn start(mut command: Command, plan: Plan) -> std::io::Result<Pid> {
     let Some(confined) = plan.confined else { return Ok(pid_of(&command.spawn()?)) };
     let within = move || {
@@ -117,7 +117,7 @@ fn pid_of(child: &std::process::Child) -> Pid {
     Pid::from_raw(pid).expect("BUG: a process has a number")
 }
 
-/// Has the command print into a pipe, and passes on so much of it, also while nobody else is there.
+/// Lets the command print into a pipe, and forwards output up to this limit, even after the other processes are gone.
 fn pass_on(cap: u64, command: &mut Command) -> std::io::Result<JoinHandle<()>> {
     let (mut pipe, writer) = std::io::pipe()?;
     let out = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
@@ -129,15 +129,15 @@ fn pass_on(cap: u64, command: &mut Command) -> std::io::Result<JoinHandle<()>> {
         while let Ok(read @ 1..) = pipe.read(&mut piece) {
             let passed = read.min(left);
             left -= passed;
-            // What can't be kept is lost; the command goes on.
+            // Output that cannot be stored is lost; the command goes on.
             let _ = out.write_all(&piece[..passed]);
         }
     };
     std::thread::Builder::new().name("output".into()).spawn(pass)
 }
 
-/// Waits for every process of the call. The end of the command is reported at once while other processes go on, and
-/// otherwise when nothing is left to do.
+/// Waits for every process of the call. If others go on, the end of the command is reported at once; otherwise when nothing is
+/// left to do.
 fn reap(
     first: Pid,
     tell: impl FnOnce(Ended),
@@ -147,7 +147,7 @@ fn reap(
     let mut tell = Some(tell);
     let mut ended = None;
     loop {
-        // Those that have ended already come first.
+        // Processes that have already ended come first.
         let next = match rustix::process::wait(WaitOptions::NOHANG) {
             Ok(None) => {
                 if let Some(ended) = ended
@@ -175,7 +175,7 @@ fn reap(
             Err(_) => break,
         }
     }
-    // Nobody is left who could print.
+    // No process is left that could print.
     if let Some(passing) = passing {
         let _ = passing.join();
     }
@@ -185,7 +185,7 @@ fn reap(
     Ok(())
 }
 
-/// A path that is named in what goes wrong.
+/// An error text with a path.
 pub(super) fn at(path: &std::path::Path) -> impl Fn(rustix::io::Errno) -> String + use<> {
     let path: PathBuf = path.to_owned();
     move |error| format!("{}: {error}", path.display())

@@ -1,7 +1,7 @@
-//! What a call sees of the file system, in a mount namespace of its own. It sees its own processes and terminals,
-//! nothing that is hidden from it, no sockets of other programs, and what git would run later as read-only. Must never
-//! change what other programs see. The one exception is an empty folder or file to mount on, which is removed with the
-//! call, except for the folder of a terminal multiplexer.
+//! What a call sees of the file system, in a mount namespace of its own. It sees its own processes and terminals, no hidden
+//! files, no sockets of other programs, and git's hooks and settings as read-only. Must never change what other programs see. The
+//! one exception is an empty folder or file to mount on, which is removed with the call, except for the folder of a terminal
+//! multiplexer.
 
 mod again;
 mod git;
@@ -22,68 +22,68 @@ use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use super::inner::at;
 use crate::sandbox::{Confinement, Net, Sandbox};
 
-/// Where the terminals of the call will be; until then what covers other things is kept there.
+/// The place of the call's terminals; until then, of the covers for other files.
 const PTS: &str = "/dev/pts";
 
-/// Options of terminals: everybody may make one, as everywhere, and some are left for others.
+/// Options for terminals: everybody may create one, and some are reserved for others.
 const OWN_TERMINALS: &CStr = c"newinstance,ptmxmode=0666,mode=0620,max=256";
 
-/// The options of a folder that shows nothing but what is put into it.
+/// The options for a folder that shows only what is put into it.
 const SMALL: &CStr = c"size=64k,mode=0711";
 
-/// So often a file is looked up that a program of the person replaces just then.
+/// How often a file is looked up again while a program of the person replaces it.
 const TRIES: usize = 10;
 
-/// Where the kernel does not tell of what is new, it is looked so often.
+/// How often it is checked if the kernel reports no new names.
 const OFTEN: Duration = Duration::from_millis(100);
 
-/// A program that a call starts gains nothing by what is mounted here.
+/// A program gains no privileges from these mounts.
 const INERT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV).union(MountFlags::NOEXEC);
 
 /// The mounts of a call.
 #[derive(Default)]
 pub(super) struct Mounts {
-    /// Empty files and folders that were made to be mounted on.
+    /// Empty files and folders that were created as mount points.
     made: Vec<Made>,
-    /// Locks on what another call may have made.
+    /// Locks on those that another call may have created.
     shared: Vec<File>,
     /// Folders that are mounts of their own.
     pinned: HashSet<PathBuf>,
-    /// All that was mounted, in its order.
+    /// All mounts, in order.
     places: Vec<Place>,
     covers: Option<Covers>,
     keeper: Option<again::Keeper>,
     later: Option<sockets::Later>,
 }
 
-/// An empty file or folder that was made to be mounted on.
+/// An empty file or folder that was created as a mount point.
 struct Made {
-    /// It, held by a lock that other calls share.
+    /// The file, with a lock that other calls share.
     held: File,
-    /// The folder that it was made in, wherever that is by now.
+    /// Its parent folder, even if that was moved.
     folder: OwnedFd,
     path: PathBuf,
 }
 
-/// A place where something is mounted.
+/// A mount point.
 struct Place {
     path: PathBuf,
     kind: Kind,
 }
 
-/// What is mounted there.
+/// The kind of mount.
 #[derive(Clone, Copy)]
 enum Kind {
     /// The folder itself, so that it keeps its name.
     Pinned,
-    /// The file or folder itself, read only.
+    /// The file or folder itself, read-only.
     Held,
-    /// Something else that shows nothing.
+    /// A cover that shows nothing.
     Covered,
 }
 
 impl Mounts {
-    /// Sets them up in this process's namespace, which nobody else is in.
+    /// Creates the mounts in this process's own namespace.
     pub(super) fn set_up(confined: Option<&Confinement>) -> Result<Self, String> {
         let mut mounts = Self::default();
         let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
@@ -97,30 +97,32 @@ impl Mounts {
             rustix::mount::mount(what, place, what, MountFlags::NOSUID | MountFlags::NOEXEC, options)
         };
         mount("devpts", PTS, Some(OWN_TERMINALS)).map_err(at(Path::new(PTS)))?;
-        // The last one: the old one knows this process's descriptors.
+        // Last: the old one knows this process's descriptors.
         mount("proc", "/proc", None).map_err(at(Path::new("/proc")))?;
         Ok(mounts)
     }
 
     fn confine(&mut self, confined: &Confinement, covers: &Covers) -> Result<(), String> {
-        // Also where it can't connect to them: a later call could, by another name that this one gives them. Who writes nothing can't.
+        // Even if it cannot connect to them: a later call could, through another link that this one creates. A read-only command
+        // cannot.
         let can_move = !confined.reads_only;
         let (folders, absent) = match can_move {
             true => sockets::folders(confined.multiplexer.as_deref()),
             false => Default::default(),
         };
-        // What may be moved or was bound by another name lies in one of them; a call without network can't connect anyway.
+        // A socket that can be moved, or was bound by another name, is in one of them; a call without network cannot connect
+        // anyway.
         let open = match confined.net {
             Net::Open => [&confined.write[..], &Sandbox::temporary()].concat(),
             Net::Closed => Vec::new(),
         };
         let sockets = if can_move { sockets::of_others(&confined.sockets, &open) } else { Vec::new() };
-        // Before anything is covered: a folder that is mounted takes along what is mounted below it, once more.
+        // Before anything is covered: mounting a folder copies the mounts below it.
         for root in &confined.roots {
             self.pin(root, &confined.write)?;
         }
         if can_move {
-            // What is found by its path must be there in the next call, too.
+            // A path must still lead to the same file in the next call.
             for path in confined.hide.iter().chain(&folders).chain(&sockets) {
                 self.stay(path, &confined.write)?;
             }
@@ -138,7 +140,7 @@ impl Mounts {
                 self.places.push(Place { path: hidden.clone(), kind: Kind::Covered });
             }
         }
-        // Nothing can be mounted yet; the keeper does it.
+        // Nothing can be mounted yet; the keeper does it later.
         let absent = confined.absent.iter().cloned().chain(absent);
         self.places.extend(absent.map(|path| Place { path, kind: Kind::Covered }));
         if confined.net == Net::Open {
@@ -148,7 +150,7 @@ impl Mounts {
         Ok(())
     }
 
-    /// Makes a folder a mount of its own, and those above it within folders that may be written: nothing can then take its place.
+    /// Makes a folder a mount of its own, with its parents in writable folders: then nothing can take its place.
     fn pin(&mut self, folder: &Path, writable: &[PathBuf]) -> Result<(), String> {
         let mut folders: Vec<&Path> =
             folder.ancestors().take_while(|above| is_below(above, writable)).collect();
@@ -156,7 +158,7 @@ impl Mounts {
             folders.push(folder);
         }
         for folder in folders.into_iter().rev() {
-            // Each one once: a mount takes along those below it.
+            // Each one once: a mount copies those below it.
             if !self.pinned.insert(folder.to_owned()) {
                 continue;
             }
@@ -168,14 +170,14 @@ impl Mounts {
         Ok(())
     }
 
-    /// Lets a file or folder be read only.
+    /// Makes a file or folder read-only.
     fn hold(&mut self, path: &Path) -> Result<(), String> {
         hold(path)?;
         self.places.push(Place { path: path.to_owned(), kind: Kind::Held });
         Ok(())
     }
 
-    /// Pins the folders above a path, within folders that may be written: it can't be given another name together with one of them.
+    /// Pins the parents of a path in writable folders: it cannot be renamed together with one of them.
     fn stay(&mut self, path: &Path, writable: &[PathBuf]) -> Result<(), String> {
         match path.parent() {
             Some(above) if is_below(above, writable) && path.symlink_metadata().is_ok() => {
@@ -185,7 +187,7 @@ impl Mounts {
         }
     }
 
-    /// Makes what the command is not to make itself, so that it can be covered.
+    /// Creates the files that the command must not create, so that they can be covered.
     fn keep_out_own(&mut self, confined: &Confinement) -> Result<(), String> {
         let folders = confined.own_folders.iter().map(|path| (path, true));
         for (own, is_folder) in folders.chain(confined.own_files.iter().map(|path| (path, false))) {
@@ -201,14 +203,14 @@ impl Mounts {
         Ok(())
     }
 
-    /// Whether something is left to be done at the end.
+    /// Whether something must be removed at the end.
     pub(super) fn are_lasting(&self) -> bool {
         !self.made.is_empty()
     }
 
-    /// Removes what was made, where no other call needs it.
+    /// Removes what was created, unless another call needs it.
     pub(super) fn take_down(self) {
-        // It holds its own locks on what it has made itself, too.
+        // They include its own locks on what it created itself.
         drop(self.shared);
         for Made { held, folder, path } in self.made.into_iter().rev() {
             let _ = rustix::mount::unmount(&path, UnmountFlags::DETACH);
@@ -216,13 +218,13 @@ impl Mounts {
             if rustix::fs::flock(&held, FlockOperation::NonBlockingLockExclusive).is_err() {
                 continue;
             }
-            // Another one may be there by now, which is somebody else's.
+            // Another one may be there by now, which belongs to somebody else.
             let there = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
             let Ok(own) = held.metadata() else { continue };
             if there.map(|there| (there.st_dev, there.st_ino)) != Some((own.dev(), own.ino())) {
                 continue;
             }
-            // Something is in it only where somebody else has put it there.
+            // It has content only if somebody else put it there.
             if own.is_dir() {
                 let _ = rustix::fs::unlinkat(&folder, name, AtFlags::REMOVEDIR);
             } else if own.len() == 0 {
@@ -236,8 +238,8 @@ fn is_below(folder: &Path, writable: &[PathBuf]) -> bool {
     writable.iter().any(|open| folder != open && folder.starts_with(open))
 }
 
-/// Whether the command can't reach a path either, which this process can't reach. This process looks into folders of its user that are
-/// closed by their mode, but not into those of a further group: the command could open such a folder again.
+/// Whether the command cannot reach a path either. This process can look into its user's folders that are closed by their mode.
+/// It cannot look into those of a further group, and the command could open such a folder again.
 fn is_out_of_reach(path: &Path, error: Errno) -> bool {
     match error {
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => true,
@@ -246,14 +248,14 @@ fn is_out_of_reach(path: &Path, error: Errno) -> bool {
     }
 }
 
-/// Whether the folder that can't be looked into on the way to a path is one of this user.
+/// Whether the first folder of a path that cannot be read belongs to this user.
 fn is_closed_by_us(path: &Path) -> bool {
     let closed = path.ancestors().skip(1).find_map(|folder| open(folder).ok());
     let owner = closed.and_then(|folder| rustix::fs::fstat(&folder).ok()).map(|stat| stat.st_uid);
     owner == Some(rustix::process::geteuid().as_raw())
 }
 
-/// Why a path that must be held or hidden was not reached, and what to do.
+/// Why a path that must be protected or hidden was not reached, with a hint.
 fn unreached(path: &Path) -> impl Fn(Errno) -> String + use<'_> {
     move |error| match error {
         Errno::ACCESS => format!(
@@ -264,7 +266,7 @@ fn unreached(path: &Path) -> impl Fn(Errno) -> String + use<'_> {
     }
 }
 
-/// Refuses a path whose folder this user has closed so that nobody can say what is in it.
+/// Refuses a path whose folder this user has closed, so that its content is not known.
 fn check_reach(path: &Path) -> Result<(), String> {
     match open(path) {
         Err(Errno::ACCESS) if is_closed_by_us(path) => Err(unreached(path)(Errno::ACCESS)),
@@ -272,8 +274,8 @@ fn check_reach(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Mounts a file or folder on itself. It is looked up once. Another call may put a link in its place at any time, and what is
-/// mounted is never another one than what it is mounted on.
+/// Mounts a file or folder on itself. It is looked up once: another call may put a link in its place at any time, and the mounted
+/// file must be the same as the mount point.
 fn upon_itself(found: &OwnedFd) -> rustix::io::Result<()> {
     rustix::mount::mount_bind_recursive(by_number(found), by_number(found))
 }
@@ -294,15 +296,15 @@ fn replaced(path: &Path) -> String {
     format!("{}: it is replaced all the time", path.display())
 }
 
-/// The file system and the number in it.
+/// The file system and the inode.
 fn id(file: &OwnedFd) -> rustix::io::Result<(u64, u64)> {
     rustix::fs::fstat(file).map(|stat| (stat.st_dev, stat.st_ino))
 }
 
-/// Lets what is mounted be read only.
+/// Makes a mount read-only.
 fn read_only(mounted: &OwnedFd) -> rustix::io::Result<()> {
     let now = rustix::fs::fstatvfs(mounted)?.f_flag;
-    // What holds for it already can't be taken away.
+    // Its existing restrictions cannot be removed.
     let kept = [
         (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
         (StatVfsMountFlags::NODEV, MountFlags::NODEV),
@@ -313,7 +315,7 @@ fn read_only(mounted: &OwnedFd) -> rustix::io::Result<()> {
     rustix::mount::mount_remount(by_number(mounted), flags, c"")
 }
 
-/// What covers other files and folders.
+/// Covers for files and folders.
 struct Covers {
     file: OwnedFd,
     folder: OwnedFd,
@@ -324,10 +326,10 @@ impl Covers {
         let place = Path::new(PTS);
         rustix::mount::mount("tmpfs", place, "tmpfs", INERT, Some(SMALL)).map_err(at(place))?;
         let (file, folder) = (place.join("file"), place.join("folder"));
-        // A device where no devices are: also root, who reads every file, can't open it, and git passes over it.
+        // A device on a file system without devices: not even root, who can read every file, can open it, and git ignores it.
         let device = rustix::fs::mknodat(CWD, &file, FileType::CharacterDevice, Mode::empty(), 0);
         let made = device.map_err(std::io::Error::from).or_else(|_| {
-            // Before Linux 5.8 not everybody can make one.
+            // Before Linux 5.8 not every user can create one.
             File::options().write(true).create_new(true).mode(0o000).open(&file).map(drop)
         });
         let made = made.and_then(|()| DirBuilder::new().mode(0o000).create(&folder));
@@ -341,7 +343,7 @@ impl Covers {
         Ok(Self { file: self.file.try_clone()?, folder: self.folder.try_clone()? })
     }
 
-    /// Covers a file or folder; of a folder all but what the command is to have. Whether nothing of it is to be had.
+    /// Covers a file or folder; for a folder everything except what the command needs. Returns whether all of it is covered.
     fn cover(&self, hidden: &Path, confined: &Confinement) -> Result<bool, String> {
         let needed = [&confined.roots, &confined.write, &confined.files, &confined.sockets];
         let mut needed: Vec<&Path> = needed.into_iter().flatten().map(PathBuf::as_path).collect();
@@ -351,14 +353,14 @@ impl Covers {
         }
         if !needed.contains(&hidden) {
             needed.sort();
-            // What is below another one comes with it.
+            // A path below another one comes with it.
             needed.dedup_by(|below, above| below.starts_with(above));
             cover_but(hidden, &needed)?;
         }
         Ok(false)
     }
 
-    /// Covers all of a file or folder, if it is there.
+    /// Covers all of a file or folder, if it exists.
     fn over(&self, hidden: &Path) -> Result<(), String> {
         for _ in 0..TRIES {
             let found = match open(hidden) {
@@ -368,7 +370,7 @@ impl Covers {
             let kind = rustix::fs::fstat(&found).map_err(at(hidden))?.st_mode;
             let cover = if FileType::from_raw_mode(kind).is_dir() { &self.folder } else { &self.file };
             match rustix::mount::mount_bind(by_number(cover), by_number(&found)) {
-                // It was removed meanwhile, as sockets are when their program ends. What is there now is covered instead.
+                // It was removed meanwhile, as sockets are when their program ends. The new file is covered instead.
                 Err(Errno::NOENT) => {}
                 covered => return covered.map_err(at(hidden)),
             }
@@ -381,12 +383,13 @@ fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
     rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// A path that leads to what was opened, whatever covers it by now.
+/// A path to the opened file, whatever covers it by now.
 fn by_number(file: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Covers a folder all but these below it. What covers it is made where nobody else makes anything, and mounted as it is then.
+/// Covers a folder except these paths below it. The cover is created where nobody else can write, and mounted when it is
+/// complete.
 fn cover_but(hidden: &Path, needed: &[&Path]) -> Result<(), String> {
     let found = open(hidden).map_err(at(hidden))?;
     let place = Path::new(PTS);

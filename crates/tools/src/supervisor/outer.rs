@@ -1,5 +1,5 @@
 //! The outer supervisor: it has one thread, gets namespaces, starts the inner supervisor as the first process in them, and ends
-//! as the command ends. It must end at once then, whatever else goes on.
+//! as the command ends. It must end at once then, whatever still runs.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,7 +16,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use super::{INSIDE, Plan, refuse, signal};
 use crate::processes::{INNER, SUPERVISOR};
 
-/// How a command ended: how it is written, and what number.
+/// The encoded end of a command, as a kind and a number.
 const EXITED: u8 = b'e';
 const SIGNALLED: u8 = b's';
 
@@ -45,7 +45,7 @@ impl Ended {
     }
 }
 
-/// Does the work of the outer supervisor.
+/// Runs the outer supervisor.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let plan = match Plan::of(arguments) {
         Ok((plan, _)) => plan,
@@ -60,12 +60,12 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         Ok(started) => started,
         Err(error) => return refuse(&error.to_string()),
     };
-    // Nobody waits for this process to be done with the pipes of the command.
+    // Nothing waits for this process to close the pipes of the command.
     super::inner::let_go();
     let mut bytes = [0; 2];
     let told = File::from(report).read_exact(&mut bytes).ok().and_then(|()| Ended::of(bytes));
     let ended = told.or_else(|| {
-        // It was ended itself.
+        // It was killed itself.
         let status = child.wait().ok()?;
         status.code().map(Ended::Exited).or(status.signal().map(Ended::Signalled))
     });
@@ -88,8 +88,8 @@ fn start(plan: &Plan, arguments: &[OsString]) -> std::io::Result<(Child, OwnedFd
     Ok((inner.spawn()?, report))
 }
 
-/// Takes this process into namespaces of its own; its children into one of processes. Root keeps its user namespace: what it
-/// must not do there, it has no capabilities for when the command starts.
+/// Moves this process into namespaces of its own; its children into a pid namespace. Root keeps its user namespace: the command
+/// starts without the capabilities that it must not have.
 fn unshare() -> Result<(), String> {
     let own = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC;
     let fail = |what: &str, error: &dyn std::fmt::Display| format!("{what}: {error}");
@@ -108,9 +108,8 @@ fn unshare() -> Result<(), String> {
     hand_on_mounting().map_err(|error| fail("capabilities", &error))
 }
 
-/// A user other than root loses all capabilities with the start of a program, except for those that are declared to stay. These
-/// are mounting, and looking into folders of this user that a command has closed by their mode, to open them again in the next
-/// call.
+/// A user other than root loses all capabilities at the start of a program, except ambient ones. These are for mounting, and
+/// for reading folders of this user that a command has closed by their mode, to open them again in the next call.
 fn hand_on_mounting() -> rustix::io::Result<()> {
     let own = rustix::thread::capabilities(None)?;
     let kept = [CapabilitySet::SYS_ADMIN, CapabilitySet::DAC_OVERRIDE];

@@ -1,5 +1,5 @@
-//! What a supervisor is to do, handed over as its arguments: a name and a value each, then the command. Paths stay as they are,
-//! also those that are no text. Must never hold a secret: everybody can read the arguments of a process.
+//! The plan of a supervisor, passed as its arguments: pairs of a name and a value, then the command. Paths are unchanged, even
+//! if they are not text. Must never contain a secret: everybody can read the arguments of a process.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,29 +9,29 @@ use crate::sandbox::{Confinement, Net};
 /// Ends the plan; the command follows.
 const END: &str = "--";
 
-/// How a command is to be run.
+/// How to run a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     /// The id of its call.
     pub(crate) call: String,
-    /// Where it begins.
+    /// Its working folder.
     pub(crate) folder: PathBuf,
-    /// In namespaces of its own; without them it is not started.
+    /// Whether it needs namespaces of its own; without them it is not started.
     pub(crate) namespaces: bool,
-    /// What it is confined by.
+    /// Its confinement.
     pub(crate) confined: Option<Confinement>,
-    /// So many bytes of what it prints are passed on, and the rest is dropped.
+    /// The most bytes of its output that are forwarded; the rest is dropped.
     pub(crate) cap: Option<u64>,
-    /// Files by which it joins the groups that bound it.
+    /// Files with which it joins its groups.
     pub(crate) join: Vec<PathBuf>,
-    /// The file that gets its exit code.
+    /// The file for its exit code.
     pub(crate) note: Option<PathBuf>,
-    /// No file that it writes grows larger.
+    /// The largest file that it may write.
     pub(crate) file_size: Option<u64>,
 }
 
 impl Plan {
-    /// A plan that adds nothing.
+    /// A plan without any option.
     pub(crate) fn new(call: &str, folder: &Path) -> Self {
         Self {
             call: call.to_owned(),
@@ -45,7 +45,7 @@ impl Plan {
         }
     }
 
-    /// It as arguments, its end included.
+    /// As arguments, with the end mark.
     pub(crate) fn to_arguments(&self) -> Vec<OsString> {
         let mut arguments = Vec::new();
         let mut add = |name: &str, value: &OsStr| arguments.extend([name.into(), value.to_owned()]);
@@ -93,7 +93,7 @@ impl Plan {
         arguments
     }
 
-    /// What arguments say, with the command that follows.
+    /// Parses arguments; returns the command after the plan.
     pub(crate) fn of(arguments: &[OsString]) -> Result<(Self, &[OsString]), String> {
         let mut plan = Self::new("", Path::new("/"));
         let mut rest = arguments;

@@ -1,10 +1,11 @@
-//! The end of a process by a signal, as another process ended by it. The one place with unsafe code.
+//! Ends this process by a signal, like another process that ended by it. The only place with unsafe
+//! code.
 
 use rustix::process::Signal;
 
-/// Ends this process by a signal. Comes back only where the signal does not end it.
+/// Ends this process by a signal. Returns only if the signal does not end it.
 pub(super) fn end_by(number: i32) {
-    // A command that has dumped its memory has done so; this process has nothing to dump.
+    // The command has dumped its own memory, if needed; this process has nothing to dump.
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
     #[expect(

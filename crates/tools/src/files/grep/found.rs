@@ -1,4 +1,4 @@
-//! What a search has found, bounded, as the model reads it.
+//! The limited result of a search, for the model.
 
 use std::fmt::Write;
 use std::io;
@@ -9,23 +9,23 @@ use super::Show;
 use crate::files::text;
 use crate::files::walk::Missed;
 
-/// How many lines are shown, those around them included.
+/// The most lines that are shown, context included.
 const MOST_LINES: usize = 500;
-/// How many bytes are shown.
+/// The most bytes that are shown.
 const MOST_BYTES: usize = 50_000;
-/// How much of a line is shown.
+/// The most bytes of a line that are shown.
 const WIDTH: usize = 500;
 
-/// What was found in all files.
+/// The matches in all files.
 pub(super) struct Found {
     show: Show,
     shown: String,
     lines: usize,
-    /// No more is shown.
+    /// Whether the limit is reached.
     pub(super) full: bool,
 }
 
-/// What was found in a file.
+/// The matches in a file.
 pub(super) struct InFile {
     show: Show,
     shown: String,
@@ -42,7 +42,7 @@ impl Found {
         Self { show, shown: String::new(), lines: 0, full: false }
     }
 
-    /// Adds what was found in a file; nothing, if it turned out to be binary.
+    /// Adds the matches of a file; nothing if it is binary.
     pub(super) fn take(&mut self, name: String, file: InFile) {
         if file.fits == 0 || file.binary {
             return;
@@ -61,7 +61,7 @@ impl Found {
         self.full |= self.lines >= MOST_LINES;
     }
 
-    /// All of it.
+    /// The result for the model.
     pub(super) fn said(mut self, missed: Missed) -> String {
         if self.shown.is_empty() && !missed.stopped {
             self.shown.push_str("[No line fits.]\n");
@@ -89,13 +89,13 @@ impl InFile {
         }
     }
 
-    /// Shows a line, if there is room; whether to go on.
+    /// Shows a line, if there is room; returns whether to continue.
     fn line(&mut self, number: Option<u64>, mark: char, line: &[u8]) -> bool {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = text::cut(line.strip_suffix(b"\r").unwrap_or(line), WIDTH);
         self.full = self.lines == self.lines_left || self.shown.len() + line.len() > self.bytes_left;
         if !self.full {
-            // It can't fail on a string.
+            // It cannot fail on a string.
             let _ = writeln!(self.shown, "{}{mark} {line}", number.unwrap_or_default());
             self.lines += 1;
         }

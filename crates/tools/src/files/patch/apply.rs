@@ -1,11 +1,11 @@
-//! Hunks on a text. Every line that a hunk says is there must be there, and in one place only. Its line number decides
-//! between places, or may be wrong when there is but one.
+//! Applies hunks to a text. Every existing line of a hunk must be there, and in one place only. The line number decides
+//! between several places, and may be wrong if there is only one.
 
 use super::parse::{Hunk, Side};
 use crate::files::nearest;
 use crate::files::text::{self, Breaks};
 
-/// The bytes after all hunks.
+/// The content after all hunks.
 pub(super) fn apply(name: &str, bytes: &[u8], hunks: &[Hunk<'_>]) -> Result<Vec<u8>, String> {
     let breaks = Breaks::of(bytes);
     let mut text = Text::of(bytes, breaks);
@@ -43,27 +43,27 @@ pub(super) fn apply(name: &str, bytes: &[u8], hunks: &[Hunk<'_>]) -> Result<Vec<
     Ok(joined(&after, text.ended, breaks))
 }
 
-/// Lines without their breaks.
+/// Lines without their line breaks.
 struct Text<'a> {
     lines: Vec<&'a [u8]>,
     /// Whether the last one has a break.
     ended: bool,
 }
 
-/// Why a hunk does not fit.
+/// Why a hunk does not match.
 enum Unfit {
-    /// Its lines are nowhere.
+    /// Its lines are not there.
     Missing,
     /// They are in several places, beginning at these lines.
     Many(Vec<usize>),
-    /// It has none, and no number.
+    /// It has no old lines and no number.
     Nowhere,
 }
 
 impl<'a> Text<'a> {
     fn of(bytes: &'a [u8], breaks: Breaks) -> Self {
         let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-        // After the last break nothing follows, or a line without one.
+        // After the last line break comes nothing, or a line without one.
         let ended = lines.last().is_some_and(|last| last.is_empty());
         if ended {
             lines.pop();
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// A line as it is compared: where all lines end with CRLF, the carriage return is no part of it.
+/// A line for comparison: if all lines end with CRLF, the carriage return is left out.
 fn bare(line: &[u8], breaks: Breaks) -> &[u8] {
     match breaks {
         Breaks::CrLf => line.strip_suffix(b"\r").unwrap_or(line),
@@ -86,13 +86,13 @@ fn side<'a>(hunk: &Hunk<'a>, of: fn(Side) -> bool, breaks: Breaks) -> Vec<&'a [u
     lines.map(|line| bare(line.text.as_bytes(), breaks)).collect()
 }
 
-/// How many lines come before the hunk, as it says.
+/// The number of lines before the hunk, by its own line number.
 fn said(hunk: &Hunk<'_>, old: &[&[u8]]) -> Option<usize> {
-    // Without old lines, the number is of the line before.
+    // Without old lines, the number is that of the line before.
     hunk.start.map(|start| if old.is_empty() { start } else { start.saturating_sub(1) })
 }
 
-/// How many lines come before the hunk: what was done already ends at `done`, the last one was found `drift` lines off.
+/// The number of lines before the hunk: earlier hunks end at `done`, the last one was found `drift` lines off.
 fn place(lines: &[&[u8]], old: &[&[u8]], hunk: &Hunk<'_>, done: usize, drift: i64) -> Result<usize, Unfit> {
     let said = said(hunk, old);
     let drifted = said.and_then(|said| usize::try_from(said as i64 + drift).ok());
@@ -115,7 +115,7 @@ fn place(lines: &[&[u8]], old: &[&[u8]], hunk: &Hunk<'_>, done: usize, drift: i6
     }
 }
 
-/// Whether the last line has a break after a hunk that reaches the end.
+/// Whether the last line has a line break after a hunk that reaches the end.
 fn ended(hunk: &Hunk<'_>, before: bool) -> bool {
     let unended = |side: Side| hunk.lines.iter().any(|line| line.side == side && line.unended);
     match (unended(Side::New) || unended(Side::Both), unended(Side::Old)) {

@@ -1,31 +1,31 @@
-//! A unified diff, read. It takes what models write (wrong counts of lines, no line numbers, empty lines without their
-//! space), which kept libraries refuse. What cannot be understood in one way only is an error that names its line.
+//! Parses a unified diff. It accepts what models write (wrong counts of lines, no line numbers, empty lines without their
+//! space), which existing libraries refuse. An ambiguous line is an error with its number.
 
 use std::borrow::Cow;
 
-/// What a patch does to one file.
+/// The change of one file in a patch.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FilePatch<'a> {
-    /// The file as it is; none for a new one.
+    /// The old file; `None` for a new one.
     pub(super) old: Option<Cow<'a, str>>,
-    /// The file as it will be; none for one that goes.
+    /// The new file; `None` for a removed one.
     pub(super) new: Option<Cow<'a, str>>,
-    /// Whether it may be run after, where the patch says so.
+    /// Whether it becomes executable, if the patch sets that.
     pub(super) runs: Option<bool>,
-    /// What of it changes, from above.
+    /// Its changes, from top to bottom.
     pub(super) hunks: Vec<Hunk<'a>>,
 }
 
-/// Lines that change together.
+/// Neighbouring changed lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Hunk<'a> {
     /// Its line in the patch, from 1.
     pub(super) line: usize,
-    /// The old line that it says it begins at.
+    /// The declared first old line.
     pub(super) start: Option<usize>,
     /// Its lines.
     pub(super) lines: Vec<Line<'a>>,
-    /// How many old and new lines it says it has.
+    /// The declared numbers of old and new lines.
     counts: Option<(usize, usize)>,
 }
 
@@ -35,13 +35,13 @@ pub(super) struct Line<'a> {
     pub(super) side: Side,
     /// Without its line break.
     pub(super) text: &'a str,
-    /// It is the last of its file, and has no line break.
+    /// Whether it is the last of its file, without a line break.
     pub(super) unended: bool,
-    /// It was empty in the patch, without the space of a context line.
+    /// Whether it was empty in the patch, without the space of a context line.
     bare: bool,
 }
 
-/// In which versions a line is.
+/// The versions that contain a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Both,
@@ -51,7 +51,7 @@ pub(super) enum Side {
 
 const NOWHERE: &str = "/dev/null";
 
-/// Headers of git that say nothing that matters here.
+/// Headers of git that are ignored.
 const PASSED: [&str; 5] =
     ["index ", "similarity index ", "dissimilarity index ", "old mode ", "deleted file mode "];
 
@@ -70,14 +70,14 @@ impl Hunk<'_> {
         self.lines.iter().filter(|line| of(line.side)).count()
     }
 
-    /// How many lines it says it has, and are still to come.
+    /// The declared numbers of lines that are still to come.
     fn left(&self) -> Option<(usize, usize)> {
         let (old, new) = self.counts?;
         Some((old.saturating_sub(self.many(Side::is_old)), new.saturating_sub(self.many(Side::is_new))))
     }
 }
 
-/// What the patch does, file by file.
+/// The changes of the patch, file by file.
 pub(super) fn parse(patch: &str) -> Result<Vec<FilePatch<'_>>, String> {
     let mut lines: Vec<&str> = patch.split('\n').collect();
     if lines.last() == Some(&"") {
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         self.starts(0, "--- ") && self.starts(1, "+++ ")
     }
 
-    /// What follows `diff --git`.
+    /// Parses the rest of a line `diff --git`.
     fn git_file(&mut self, names: &'a str) -> Result<FilePatch<'a>, String> {
         let mut file = FilePatch::default();
         let (mut made, mut gone) = (false, false);
@@ -215,14 +215,14 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     continue;
                 }
-                // The line between two files that a model leaves empty but for a carriage return.
+                // The line between two files that a model leaves empty except for a carriage return.
                 Some(("\r", "")) => (Side::Both, "\r"),
                 Some(_) => return Err(self.wrong("a line of a hunk begins with a space, `-` or `+`")),
             };
             hunk.lines.push(Line { side, text, unended: false, bare: line.is_empty() });
             self.at += 1;
         }
-        // Empty lines after the last are rather between two hunks than in one, unless it says that it has them.
+        // Empty lines at the end belong between two hunks, unless the declared counts include them.
         let (old, _) = hunk.counts.unwrap_or_default();
         while hunk.lines.last().is_some_and(|line| line.bare) && hunk.many(Side::is_old) > old {
             hunk.lines.pop();
@@ -233,14 +233,14 @@ impl<'a> Reader<'a> {
         Ok(hunk)
     }
 
-    /// Whether something else begins with this line.
+    /// Whether this line begins something else.
     fn ends(&self, line: &str, hunk: &Hunk<'_>) -> bool {
         if line.starts_with("@@") || line.starts_with("diff --git ") || line.starts_with("```") {
             return true;
         }
         if self.at_names() {
-            // A line that begins with `--` may be taken away, and one with `++` come: when the hunk says that two more lines
-            // belong to it, they do.
+            // A removed line may begin with `--`, and an added one with `++`: if the declared counts need two more lines,
+            // they belong to the hunk.
             return match hunk.left() {
                 Some((1, 1)) => false,
                 Some((0, 0)) | None => true,
@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where a hunk says it begins, and how many old and new lines it says it has: `@@ -1,2 +1,3 @@`.
+/// The declared beginning and numbers of lines: `@@ -1,2 +1,3 @@`.
 fn ranges(head: &str) -> (Option<usize>, Option<(usize, usize)>) {
     let range = |text: &str, sign: char| {
         let text = text.strip_prefix(sign)?;
@@ -283,7 +283,7 @@ fn without_prefix(name: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// A name without git's quotes: `"a\303\274.txt"`. What is no such name stays as it is.
+/// A name without git's quotes: `"a\303\274.txt"`. Any other name is unchanged.
 fn unquoted(name: &str) -> Cow<'_, str> {
     let inner = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
     let Some(inner) = inner else { return Cow::Borrowed(name) };

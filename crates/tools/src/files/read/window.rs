@@ -1,11 +1,11 @@
-//! A part of a text, line by line, with a bound on what is kept: a line of gigabytes costs no memory.
+//! A part of a text, line by line, with a limit on memory: even for a line of gigabytes.
 
 use std::fmt::Write;
 use std::io::{self, BufRead};
 
 use crate::files::text::{self, Breaks, MOST_OF_LINE};
 
-/// How many bytes are shown at once.
+/// The most bytes that are shown at once.
 const MOST_BYTES: usize = 50_000;
 
 /// Lines of a text.
@@ -15,11 +15,11 @@ pub(super) struct Window {
     pub(super) text: String,
     /// The number of the first line.
     first: usize,
-    /// How many there are.
+    /// The number of its lines.
     pub(super) shown: usize,
-    /// How many come before them.
+    /// The number of lines before it.
     pub(super) passed: usize,
-    /// Whether there are more after them.
+    /// Whether there are more after it.
     more: bool,
 }
 
@@ -30,7 +30,7 @@ struct Line {
 }
 
 impl Window {
-    /// The lines from `first` on, at most so many.
+    /// The lines from `first` on, up to this number.
     pub(super) fn read(
         mut from: impl BufRead,
         first: usize,
@@ -66,12 +66,12 @@ impl Window {
         Ok(window)
     }
 
-    /// The lines, and what was left out and how to read on.
+    /// The lines, with a note about what was left out and how to read on.
     pub(super) fn said(&self, total: Option<usize>) -> String {
         let mut said = self.text.clone();
         let last = self.first + self.shown - usize::from(self.shown > 0);
         let of = total.map(|total| format!(" of {total}")).unwrap_or_default();
-        // It can't fail on a string.
+        // It cannot fail on a string.
         let _ = match (self.shown, self.more) {
             (0, _) => writeln!(said, "[The file is empty.]"),
             (_, true) => writeln!(
@@ -87,7 +87,7 @@ impl Window {
     }
 }
 
-/// The next line, and as much of it as is to be kept.
+/// The next line, up to this length.
 fn line(from: &mut impl BufRead, keep: usize) -> io::Result<Option<Line>> {
     let mut line = Line { head: Vec::new(), length: 0 };
     let mut ended = false;

@@ -1,10 +1,10 @@
-//! What can be wrong with a file of MCP servers: where, why, and what to do. Must never quote a value, which may be secret.
+//! The errors of files with MCP servers: place, reason and hint. Must never quote a value, which may be secret.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a file of servers can't be read or changed.
+/// Why a file of servers cannot be read or changed.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// It can't be read.
@@ -12,7 +12,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -21,21 +21,21 @@ pub enum ConfigError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
-    /// It is no JSON.
+    /// It is not JSON.
     #[error("{}, line {line}: this is no JSON: {problem}", path.display())]
     Syntax {
         /// The file.
         path: PathBuf,
         /// The line.
         line: usize,
-        /// What is wrong there.
+        /// The error there.
         problem: String,
     },
-    /// A key holds what it can't.
+    /// A key has an invalid value.
     #[error("{}, line {line}: `{key}`: {problem}", path.display())]
     Wrong {
         /// The file.
@@ -44,10 +44,10 @@ pub enum ConfigError {
         line: usize,
         /// The key.
         key: String,
-        /// What is wrong with it.
+        /// The error.
         problem: String,
     },
-    /// It names no server, and has other keys.
+    /// It has other keys and no servers.
     #[error("{} names no server: it has {}, and no “mcpServers”", path.display(), keys.join(", "))]
     NoServers {
         /// The file.
@@ -55,7 +55,7 @@ pub enum ConfigError {
         /// The first of its keys, in quotes.
         keys: Vec<String>,
     },
-    /// A key of a server means nothing.
+    /// A server has an unknown key.
     #[error("{}, line {line}: “{key}” of the server “{server}” means nothing here", path.display())]
     UnknownKey {
         /// The file.
@@ -67,7 +67,7 @@ pub enum ConfigError {
         /// The name of the server.
         server: String,
     },
-    /// No server may be called so.
+    /// The name is not valid for a server.
     #[error("`{0}` can't be the name of an MCP server")]
     BadName(String),
     /// The description of a server is not valid.
@@ -75,10 +75,10 @@ pub enum ConfigError {
     BadEntry {
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The error.
         problem: String,
     },
-    /// There is one of that name.
+    /// A server with this name exists already.
     #[error("there is an MCP server `{name}` in {}", path.display())]
     Exists {
         /// Its name.
@@ -86,7 +86,7 @@ pub enum ConfigError {
         /// The file.
         path: PathBuf,
     },
-    /// There is none of that name.
+    /// There is no server with this name.
     #[error("there is no MCP server `{name}` in {}", path.display())]
     Missing {
         /// Its name.
@@ -96,10 +96,10 @@ pub enum ConfigError {
     },
 }
 
-/// What is wrong with a file of servers, and where: programs decide by it.
+/// The error of a file of servers, for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigFault {
-    /// Which fault it is; the same in every format.
+    /// The kind of error; the same in every format.
     pub what: &'static str,
     /// The file.
     pub path: Option<PathBuf>,
@@ -110,7 +110,7 @@ pub struct ConfigFault {
 }
 
 impl ConfigError {
-    /// What is wrong, and where.
+    /// The error with its place.
     pub fn fault(&self) -> ConfigFault {
         let (what, path, line, key) = match self {
             Self::Unreadable { path, .. } => ("unreadable", Some(path), None, None),
@@ -127,7 +127,7 @@ impl ConfigError {
         ConfigFault { what, path: path.cloned(), line, key: key.cloned() }
     }
 
-    /// What to do next; nothing for a warning.
+    /// The hint; empty for a warning.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoServers { .. } | Self::UnknownKey { .. } => "",

@@ -1,6 +1,6 @@
-//! Where a key stands in a JSON text. Must only be given a text that a JSON parser has taken.
+//! The place of a key in a JSON text. The text must already be parsed successfully.
 
-/// The line of the last key on that path.
+/// The line of the last key of that path.
 pub(super) fn line_of(text: &str, path: &[&str]) -> Option<usize> {
     let mut walk = Walk { text, at: 0, found: None };
     walk.value(Some(path));
@@ -18,14 +18,14 @@ impl Walk<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Steps over blanks and whatever separates.
+    /// Skips blanks and separators.
     fn skip(&mut self) {
         while self.peek().is_some_and(|byte| byte.is_ascii_whitespace() || byte == b',' || byte == b':') {
             self.at += 1;
         }
     }
 
-    /// Steps over a value; `path` is what is looked for inside, unless nothing is.
+    /// Skips a value; `path` is searched for inside, if given.
     fn value(&mut self, path: Option<&[&str]>) {
         self.skip();
         match self.peek() {

@@ -1,7 +1,7 @@
-//! Files that are replaced or made while a call runs. A program of the person that writes a file under another name and
-//! renames it (git, many editors) removes the mount on the old one. It is mounted again as soon as the kernel reports
-//! the new file. The same holds for a file that did not exist when the call began. Must never take anything away, nor
-//! mount one thing over another that a path leads to by then.
+//! Handles files that are replaced or created while a call runs. A program of the person that writes a file under another
+//! name and renames it (git, many editors) removes the mount on the old one. It is mounted again as soon as the kernel
+//! reports the new file. The same applies to a file that did not exist when the call began. Must never remove anything, nor
+//! mount over a file that has appeared meanwhile.
 
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
@@ -14,20 +14,20 @@ use rustix::io::Errno;
 
 use super::{Covers, Kind, Mounts, OFTEN, Place, hold, is_out_of_reach, open, upon_itself};
 
-/// What is done to the places of a call until its supervisor ends.
+/// Maintains the mounts of a call until its supervisor ends.
 pub(super) struct Keeper {
     places: Vec<Place>,
     covers: Covers,
-    /// What tells of new names; nothing where this user has none left.
+    /// The source of events about new names; `None` if this user's limit is reached.
     notes: Option<OwnedFd>,
-    /// The folders that are watched, by their number.
+    /// The watched folders by their number.
     watched: HashMap<i32, PathBuf>,
-    /// A folder could not be watched.
+    /// Whether a folder could not be watched.
     is_blind: bool,
 }
 
 impl Mounts {
-    /// Watches where something could come free. Before the command begins: it could take all watches that there are.
+    /// Watches the places that could become free. Before the command begins, because it could use up all watches.
     pub(in crate::supervisor) fn watch(&mut self) {
         let Some(covers) = self.covers.take() else { return };
         let notes = inotify::init(CreateFlags::CLOEXEC).ok();
@@ -38,7 +38,7 @@ impl Mounts {
         self.keeper = Some(keeper);
     }
 
-    /// Mounts again what comes free from now on, and covers sockets that others bind, in threads of its own.
+    /// Restores removed mounts from now on, and covers sockets that others bind, in threads of its own.
     pub(in crate::supervisor) fn keep(&mut self) -> std::io::Result<()> {
         if let Some(later) = self.later.take() {
             later.keep()?;
@@ -47,7 +47,7 @@ impl Mounts {
         let keep = move || {
             let _ = crate::sandbox::keep_mounting();
             while keeper.is_told().is_ok() {}
-            // There is nothing to wait for: the kernel tells of no new names without a watch.
+            // Without a watch there are no events to wait for.
             loop {
                 std::thread::sleep(OFTEN);
                 keeper.look(Path::new("/"));
@@ -58,7 +58,7 @@ impl Mounts {
 }
 
 impl Keeper {
-    /// Waits until there are new names, and looks at them; an error where the kernel does not tell all.
+    /// Waits for new names and handles them; an error if the kernel lost events.
     fn is_told(&mut self) -> rustix::io::Result<()> {
         let Some(notes) = self.notes.take().filter(|_| !self.is_blind) else { return Err(Errno::NOSPC) };
         let mut buffer = [MaybeUninit::uninit(); 4096];
@@ -88,10 +88,10 @@ impl Keeper {
         Ok(())
     }
 
-    /// Mounts again what is free at a path or below it, and watches the folders that it lies in, or will.
+    /// Restores free places at a path or below it, and watches their current or future parents.
     fn look(&mut self, from: &Path) {
         for place in self.places.iter().filter(|place| place.path.starts_with(from)) {
-            // First the watch: what comes after the look is told. A folder that is not there yet is told by the one above it.
+            // The watch comes first, so later events are not missed. A missing folder is reported by its parent.
             for folder in place.path.ancestors().skip(1) {
                 let flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;
                 let Some(notes) = &self.notes else { break };
@@ -108,7 +108,7 @@ impl Keeper {
 }
 
 impl Covers {
-    /// Mounts what is to be at a place, where nothing is; `otherwise` says whether something is where the kernel can't tell.
+    /// Mounts at a free place; `otherwise` is whether it is occupied if the kernel cannot tell.
     fn mount_again(&self, place: &Place, otherwise: bool) -> Result<(), String> {
         let Ok(found) = open(&place.path) else { return Ok(()) };
         if is_mounted(&found).unwrap_or(otherwise) {
@@ -122,7 +122,7 @@ impl Covers {
     }
 }
 
-/// Whether this is what something mounted shows; nothing where the kernel can't tell.
+/// Whether this is a mount; `None` if the kernel cannot tell.
 fn is_mounted(found: &OwnedFd) -> Option<bool> {
     let told = rustix::fs::statx(found, "", AtFlags::EMPTY_PATH, StatxFlags::TYPE).ok()?;
     let can_tell = told.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);

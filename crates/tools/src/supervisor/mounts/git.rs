@@ -1,5 +1,5 @@
-//! What git runs later, on the person's word: hooks and settings of the roots' repositories. Commands get them read only; what is not
-//! there can't be made. Everything else in a repository stays as writable as it was.
+//! Protects what git runs later for the person: hooks and settings of the roots' repositories. Commands see them read-only and
+//! cannot create missing ones. Everything else in a repository stays writable.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -14,27 +14,27 @@ use super::{Made, Mounts, check_reach};
 use crate::regular;
 use crate::sandbox::Confinement;
 
-/// Files and folders of a repository that name programs, or lead to those that do.
+/// Files and folders of a repository that name programs, or lead to such files.
 const HELD: [&str; 6] = ["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
 
-/// So many repositories of submodules are held each by itself, and so many of worktrees.
+/// The most repositories of submodules that are protected one by one, and the most of worktrees.
 const MOST: usize = 100;
 
-/// No file that says where a repository is is longer.
+/// The longest file that points to a repository.
 const LONGEST: u64 = 8 << 10;
 
-/// Settings of git are smaller.
+/// The largest settings file of git.
 const LARGEST: u64 = 1 << 20;
 
-/// Among so many folders submodules are looked for.
+/// The most folders that are searched for submodules.
 const FOLDERS: usize = 20_000;
 
 impl Mounts {
-    /// Holds the repositories that the roots are in, and what else the call was told of, where commands may write at all.
+    /// Protects the repositories of the roots, and the others of the call, if commands may write at all.
     pub(super) fn keep_git(&mut self, confined: &Confinement) -> Result<(), String> {
         let open = &confined.write;
         let is_open = |path: &Path| open.iter().any(|open| path.starts_with(open));
-        // Upwards, as git looks.
+        // Upwards, as git searches.
         let above =
             confined.roots.iter().flat_map(|root| root.ancestors().take_while(|folder| is_open(folder)));
         let links: Vec<PathBuf> = above.map(|folder| folder.join(".git")).collect();
@@ -59,8 +59,8 @@ impl Mounts {
 
     fn keep_repository(&mut self, folder: &Path, kept: &mut HashSet<PathBuf>) -> Result<(), String> {
         let (mut within, mut folders) = (vec![folder.to_owned()], FOLDERS);
-        // Where they are too many to be told apart, nothing of them changes.
-        // Links are not followed: what they lead to is none of this repository's.
+        // If there are too many to handle one by one, all of them are read-only. Links are not followed: their targets are not
+        // part of this repository.
         if is_folder(&folder.join("modules")) && !modules(&folder.join("modules"), &mut within, &mut folders)
         {
             self.hold(&folder.join("modules"))?;
@@ -98,10 +98,10 @@ impl Mounts {
         Ok(())
     }
 
-    /// Makes what git would read and is not there, so that it can be mounted on. It is empty, and goes with the call.
+    /// Creates missing files that git would read, as mount points. They are empty, and removed after the call.
     fn make_missing(&mut self, folder: &Path, around: &Path) {
         let lacks = |name: &str| folder.join(name).symlink_metadata().is_err();
-        // Git reads it only where the settings say so.
+        // Git reads it only if the settings enable it.
         if [folder, around].iter().any(|folder| has_more(&folder.join("config"))) && lacks("config.worktree")
         {
             self.make(folder.join("config.worktree"), false, 0o666);
@@ -133,7 +133,7 @@ impl Mounts {
         }
     }
 
-    /// Keeps the call that has made it from removing it.
+    /// Prevents the call that has created it from removing it.
     pub(super) fn share(&mut self, path: &Path) {
         let is_empty = std::fs::read_dir(path).map_or_else(
             |_| path.metadata().is_ok_and(|meta| meta.len() == 0),
@@ -145,7 +145,7 @@ impl Mounts {
     }
 }
 
-/// Where two files say that the repository of a worktree is. A command may have written them: what they name is held, no more.
+/// The repository of a worktree, according to two files. A command may have written them: their targets are only protected.
 fn elsewhere(link: &Path) -> Vec<PathBuf> {
     let named = |file: &Path, mark: &[u8]| {
         let text = regular::bytes(file, LONGEST)?;
@@ -157,7 +157,7 @@ fn elsewhere(link: &Path) -> Vec<PathBuf> {
     common.into_iter().chain(own).collect()
 }
 
-/// Whether settings have more of them read for each worktree.
+/// Whether settings enable further settings for each worktree.
 fn has_more(config: &Path) -> bool {
     const NAME: &[u8] = b"worktreeconfig";
     let says = |text: Vec<u8>| text.to_ascii_lowercase().windows(NAME.len()).any(|word| word == NAME);
@@ -168,7 +168,7 @@ fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
-/// A folder by a path that no link is in: another call may put one there, and what is made must not be made where it leads.
+/// A folder by a path without links: another call may put one there, and files must not be created at its target.
 fn without_links(folder: &Path) -> Option<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()
@@ -182,8 +182,8 @@ fn shared(folder: BorrowedFd<'_>, path: impl rustix::path::Arg) -> Option<File> 
     Some(file)
 }
 
-/// The repositories of submodules, which lie in folders of their names; at most one more than are held, and of so many folders. Whether
-/// there is nothing more.
+/// The repositories of submodules, in folders with their names; at most one more than the limit, in a limited number of folders.
+/// Returns whether the search is complete.
 fn modules(folder: &Path, found: &mut Vec<PathBuf>, folders: &mut usize) -> bool {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {

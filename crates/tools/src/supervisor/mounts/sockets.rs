@@ -1,5 +1,5 @@
-//! The sockets of other programs: folders in which they are made, those that are bound now, and those that are bound
-//! later. Must never cover a socket that the call has bound itself.
+//! The sockets of other programs: their usual folders, existing ones, and later ones. Must never cover a socket that the call has
+//! bound itself.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::DirBuilder;
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 
 use super::Covers;
 
-/// Folders that hold nothing but sockets and what belongs to them.
+/// Folders with only sockets and related files.
 const FOLDERS: [&str; 4] = ["/run/user", "/run/dbus", "/tmp/.X11-unix", "/tmp/.ICE-unix"];
 
-/// How the names of such sockets begin in the folder for temporary files.
+/// The prefixes of such sockets in the temporary folder.
 const TEMPORARY: [&str; 3] = ["tmux-", "ssh-", "screens"];
 
-/// Folders of sockets that are there, and known ones that are not. That of a terminal multiplexer is made where it is not there, as its
-/// program makes it, and stays. Were it free at any time, a command could wait there for the person.
+/// Existing folders of sockets, and known ones that are missing. That of a terminal multiplexer is created like its program does
+/// it, and stays. If it were free at any time, a command could wait there for the person.
 pub(super) fn folders(multiplexer: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
     if let Some(folder) = multiplexer {
-        // Where it can't be made it is there, or nobody's.
+        // If it cannot be created, it exists, or nobody can create it.
         let _ = DirBuilder::new().mode(0o700).create(folder);
     }
     let is_named = |path: &PathBuf| {
@@ -33,26 +33,26 @@ pub(super) fn folders(multiplexer: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>
     all.sort();
     all.dedup();
     let (there, absent): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| path.symlink_metadata().is_ok());
-    // A link could lead to anything, and is none of theirs.
+    // A link could lead anywhere, and is none of theirs.
     (
         there.into_iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir())).collect(),
         absent,
     )
 }
 
-/// A socket that is bound to a path, as the kernel lists it.
+/// A socket with a path, in the kernel's list.
 #[derive(PartialEq, Eq)]
 struct Bound {
-    /// Its number, which no other socket has as long as it lives.
+    /// Its unique number while it lives.
     number: Vec<u8>,
     path: PathBuf,
 }
 
-/// All that are bound by absolute paths.
+/// All sockets with absolute paths.
 fn bound() -> Vec<Bound> {
     let known = std::fs::read("/proc/net/unix").unwrap_or_default();
     let read = |line: &[u8]| {
-        // The number is the seventh field, and the eighth the path, which may have spaces.
+        // The number is the seventh field, and the eighth is the path, which may contain spaces.
         let (mut rest, mut number) = (line, Vec::new());
         for _ in 0..7 {
             let end = rest.iter().position(|byte| *byte == b' ')?;
@@ -61,7 +61,7 @@ fn bound() -> Vec<Bound> {
             rest = &rest[end + skipped..];
         }
         let path = || PathBuf::from(std::ffi::OsStr::from_bytes(rest));
-        // A connection that nobody has taken yet has none.
+        // A connection that was not accepted yet has none.
         (rest.starts_with(b"/") && number != b"0").then(|| Bound { number, path: path() })
     };
     known.split(|byte| *byte == b'\n').filter_map(read).collect()
@@ -75,7 +75,7 @@ fn is_listed(path: &Path, listed: &[PathBuf]) -> bool {
     listed.iter().any(|listed| path.starts_with(listed))
 }
 
-/// Sockets that are bound to a path, and those in folders that may be written, whatever they were bound as; but for those that are listed.
+/// Sockets with a path, and those in writable folders, by whatever path they were bound; except the listed ones.
 pub(super) fn of_others(listed: &[PathBuf], writable: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         bound().into_iter().filter_map(|bound| bound.path.canonicalize().ok()).collect();
@@ -86,10 +86,10 @@ pub(super) fn of_others(listed: &[PathBuf], writable: &[PathBuf]) -> Vec<PathBuf
     found
 }
 
-/// What others bind while a call lives.
+/// Sockets that others bind during a call.
 pub(super) struct Later {
     covers: Covers,
-    /// Those that are left as they are.
+    /// Those that are not covered.
     listed: Vec<PathBuf>,
     known: HashSet<Vec<u8>>,
 }
@@ -100,7 +100,7 @@ impl Later {
         Ok(Self { covers: covers.another()?, listed: listed.to_vec(), known })
     }
 
-    /// Covers them as they come, in a thread of its own. The kernel tells of none, so that it is looked for them.
+    /// Covers them as they appear, in a thread of its own. The kernel has no events for them, so it polls.
     pub(super) fn keep(mut self) -> std::io::Result<()> {
         let keep = move || {
             let _ = crate::sandbox::keep_mounting();
@@ -133,7 +133,7 @@ impl Later {
     }
 }
 
-/// The numbers of the sockets that processes of the call have open: no others are seen here.
+/// The numbers of the sockets that the call's processes have open: no other processes are visible here.
 fn own_sockets() -> HashSet<Vec<u8>> {
     let entries = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
     let number = |file: std::fs::DirEntry| {
@@ -156,14 +156,14 @@ fn own_sockets() -> HashSet<Vec<u8>> {
     own
 }
 
-/// So many names are looked at in search of sockets, and so deep.
+/// The most names that are searched for sockets, and the deepest level.
 const NAMES: usize = 20_000;
 const DEPTH: usize = 4;
 
 /// Sockets in these folders.
 fn below(folders: &[PathBuf]) -> Vec<PathBuf> {
     let (mut found, mut left) = (Vec::new(), NAMES);
-    // The nearest first: a large folder hides no socket that is not deep in it.
+    // The nearest first, so that a large folder does not hide sockets near the top.
     let mut waiting: VecDeque<(PathBuf, usize)> = folders.iter().map(|folder| (folder.clone(), 0)).collect();
     while let Some((folder, depth)) = waiting.pop_front() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().take(left) {
