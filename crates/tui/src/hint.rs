@@ -1,15 +1,16 @@
-//! What the clients of this program call the things to do that a hint names. Must never change any other word.
+//! The names that each client of this program uses for the remedies in a hint. Must never change any other
+//! word.
 
 use retake_wire::{Condition, Event, Hint, Problem, Remedy, RunEvent, RunNotice, Told, english};
 
-/// The reader of a message.
+/// The client whose user reads a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// A shell or a script, which has verbs.
     Shell,
-    /// The conversation line by line, which has commands with a slash.
+    /// The line client, which has commands with a slash.
     Chat,
-    /// The one that has all of the terminal: of those commands it has no list of messages, but shows them.
+    /// The full-screen client. It has no command that lists messages: it shows them.
     Screen,
 }
 
@@ -23,27 +24,27 @@ impl Audience {
         problem
     }
 
-    /// The hint in this client's words.
+    /// The hint with this client's command names.
     pub fn words(self, hint: &Hint) -> String {
         hint.worded(|remedy| self.command(remedy))
     }
 
-    /// The sentence of a condition, with this client's commands in it. Not safe for a terminal yet.
+    /// The sentence for a condition, with this client's commands. Not yet safe for a terminal.
     pub fn condition(self, condition: &Condition) -> String {
         english::condition(condition, &|remedy| self.command(remedy))
     }
 
-    /// What went wrong and what to do, in a sentence with this client's commands. Not safe for a terminal yet.
+    /// The error and its remedy in a sentence, with this client's commands. Not yet safe for a terminal.
     pub fn problem(self, problem: &Problem) -> String {
         english::problem_with_hint(problem, &|remedy| self.command(remedy))
     }
 
-    /// What a notice of a run says, with this client's commands. Not safe for a terminal yet.
+    /// The text of a run's notice, with this client's commands. Not yet safe for a terminal.
     pub fn notice(self, notice: &RunNotice, text: &str) -> String {
         english::run_notice_or(notice, text, &|remedy| self.command(remedy))
     }
 
-    /// The event with its hint or its notice in this client's words.
+    /// The event with its hint or notice in this client's words.
     pub fn word_event(self, event: RunEvent) -> RunEvent {
         match event {
             RunEvent::Ended(mut ended) => {
@@ -57,7 +58,7 @@ impl Audience {
         }
     }
 
-    /// What a subscriber gets, with the hints and notices of runs in this client's words.
+    /// An event for subscribers, with the hints and notices of runs in this client's words.
     pub fn word_told(self, mut told: Told) -> Told {
         if let Event::Run { said } = told.event {
             told.event = Event::Run { said: self.word_event(said) };
@@ -65,7 +66,7 @@ impl Audience {
         told
     }
 
-    /// The command for a thing to do; a verb where the conversation has none.
+    /// The command for a remedy; a verb if the conversation has no such command.
     fn command(self, remedy: &Remedy) -> String {
         let (verb, slash) = match remedy {
             Remedy::Choose if self == Self::Screen => ("", "/alternatives"),

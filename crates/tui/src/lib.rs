@@ -1,5 +1,5 @@
-//! The terminal client: how everything looks that the owner says ([`render`], [`text`]), and the full-screen program that people talk
-//! in ([`ui`]). It knows the wire only, holds no truth, and can be killed at any moment: nothing is lost.
+//! The terminal client: how each reply looks ([`render`], [`text`]), and the full-screen program for conversations ([`ui`]). It
+//! knows the wire only and stores nothing: killing it at any moment loses nothing.
 
 pub mod hint;
 pub mod models;

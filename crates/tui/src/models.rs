@@ -1,25 +1,25 @@
-//! Whether there is a model of a name, and which one a conversation goes on with. Must never call a model gone that only nobody has
-//! listed: a provider elsewhere is not asked for its models.
+//! Whether a model name is known, and which model a conversation continues with. Must never call a model gone because it is not
+//! listed: remote providers are not asked for their models.
 
 use retake_wire::reply::{Entry, Models};
 use retake_wire::{Role, UnavailableCause, english};
 
 use crate::text::safe;
 
-/// What is known of a model's name.
+/// What is known about a model name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known {
     /// It is listed, and can be used.
     Listed,
-    /// It may well be there: its provider is known, and this is what else is.
+    /// It may exist: its provider is known. The text says what else is known.
     Unlisted(String),
     /// It is listed, but can't be used, for this reason.
     Unusable(String),
-    /// There is none, and this is what to do.
+    /// There is no such model. The text says what to do.
     Nowhere(String),
 }
 
-/// Looks a name up among the models that there are.
+/// Looks up a name among the known models.
 pub fn known(models: &Models, name: &str) -> Known {
     let name = name.trim();
     let listed = models.models.iter().find(|model| model.name == name);
@@ -60,28 +60,28 @@ pub fn known(models: &Models, name: &str) -> Known {
     }
 }
 
-/// Why a model can't be used.
+/// The reason why a model can't be used, in words.
 fn worded(cause: &UnavailableCause) -> String {
     safe::line(&english::unavailable_cause(cause)).into_owned()
 }
 
-/// What a conversation goes on with in which nobody has chosen a model since it was opened.
+/// The model of a conversation in which nobody has chosen one since it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GoesOn {
-    /// With the one of the settings.
+    /// The default model of the settings.
     Usual,
-    /// With the model that answered last.
+    /// The model that answered last.
     With(String),
-    /// That one can't answer any more, and this is what to say: the one of the settings does.
+    /// The last model is no longer available, so the default one is used; the text says so.
     Gone(String),
 }
 
-/// Which model a conversation goes on with: the one that answered last, as far as it is there. The demo is kept by nobody: it answers
-/// only until there is a real one.
+/// The model that a conversation continues with: the one that answered last, if it is available. The demo model is never kept: it
+/// answers only until there is a real one.
 pub fn goes_on(models: &Models, entries: &[Entry]) -> GoesOn {
     let answer = entries.iter().rev().find(|entry| entry.role == Role::Assistant && !entry.flags.synthetic);
     let last = answer.map(|entry| entry.author.as_str()).unwrap_or_default();
-    // Other authors wrote what was brought in from elsewhere.
+    // Imported messages have other authors than a model.
     if last == models.default || !last.contains('/') {
         return GoesOn::Usual;
     }

@@ -1,5 +1,5 @@
-//! Replies as people see them: one text per kind, aligned, in the width of the terminal. Must never show untrusted text that
-//! [`crate::text::safe`] has not seen, and must never read a clock or the terminal: [`crate::text::Look`] is a parameter.
+//! Replies for people: one text per kind, aligned to the width of the terminal. Must never show untrusted text that has not
+//! passed [`crate::text::safe`]. Must never read a clock or the terminal: [`crate::text::Look`] is a parameter.
 
 use retake_wire::Reply;
 
@@ -26,7 +26,7 @@ pub mod tree;
 pub mod words;
 pub mod workspace;
 
-/// Any reply as a text.
+/// Any reply as text.
 pub fn reply(look: &Look, reply: &Reply) -> Text {
     match reply {
         Reply::Receipt(it) => receipt::earlier(look, it),

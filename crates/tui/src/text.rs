@@ -1,4 +1,4 @@
-//! Text as a terminal shows it: made safe, measured, dated, coloured. Must never print, and must never read the clock.
+//! Text for a terminal: made safe, measured, dated, coloured. Must never print, and must never read the clock.
 
 pub mod fold;
 pub mod look;

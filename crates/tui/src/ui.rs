@@ -1,6 +1,6 @@
-//! The full-screen program. Everything that can happen is a `Msg`; the app decides in memory what becomes of it and
-//! asks the world by `Act`s; the driver carries these out. Must never block on what it draws, and must never act on
-//! anything that the person did not do.
+//! The full-screen program. Every input is a `Msg`; the app decides in memory and requests side effects as `Act`s;
+//! the driver carries them out. Must never block while drawing, and must never do anything that the person did not
+//! request.
 
 mod app;
 mod choose;

@@ -1,9 +1,9 @@
-//! What each kind of action does and does not do, in a sentence and a verb. Must never promise what the action does not keep.
+//! What each kind of action does and does not do, as a sentence and a verb. Must never promise what the action does not do.
 
 use retake_wire::reply::Counts;
 use retake_wire::{Action, MarkVerb};
 
-/// What an action of this kind does, and what it leaves alone, in a sentence; nothing, where the plan itself says it.
+/// A sentence about what an action of this kind does and leaves alone. `None` if the plan itself says it.
 pub fn sentence(action: &Action) -> Option<&'static str> {
     Some(match action {
         Action::Mark { verb, .. } => mark(*verb),
@@ -36,13 +36,13 @@ fn mark(verb: MarkVerb) -> &'static str {
     }
 }
 
-/// Whether messages go out of sight, of people or of the model, and stand in a list from which they come back.
+/// Whether the action hides messages from people or from the model, so that they are listed and can be shown again.
 pub fn is_hiding(action: &Action) -> bool {
     matches!(action, Action::Mark { verb: MarkVerb::Hide | MarkVerb::Exclude | MarkVerb::Drop, .. })
 }
 
-/// How much an action hides or shows: marks are of messages, and a turn of which the first one is hidden is not hidden itself. Only a drop
-/// takes whole turns.
+/// How much an action hides or shows. Marks apply to messages: hiding the first message of a turn does not hide the turn. Only a
+/// drop takes whole turns.
 pub fn counts(action: Option<&Action>, counts: Counts) -> Counts {
     match action {
         Some(Action::Mark { verb: MarkVerb::Drop, .. }) | None => counts,
@@ -51,7 +51,7 @@ pub fn counts(action: Option<&Action>, counts: Counts) -> Counts {
     }
 }
 
-/// What becomes of messages that leave the conversation, and of those that come into it.
+/// The verbs for messages that leave the conversation, and for messages that enter it.
 pub fn verbs(action: Option<&Action>) -> (&'static str, &'static str) {
     match action {
         Some(Action::Mark { verb: MarkVerb::Drop, .. }) => ("takes out", "shows"),

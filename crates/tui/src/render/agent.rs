@@ -1,4 +1,4 @@
-//! The agent at work, as lists: what is to do, jobs, tools, permissions, cost. Must never show what is unknown as nothing.
+//! The agent's work as lists: todo list, jobs, tools, permissions, cost. Must never show an unknown value as zero.
 
 use retake_wire::reply::{
     Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Todo, TodoState, Tools, Waiting,
@@ -12,10 +12,10 @@ use super::words;
 use crate::text::style::Style;
 use crate::text::{Look, Text, safe};
 
-/// So many letters of a job's id tell it from others.
+/// The number of letters that distinguish a job's id from others.
 const SHORT: usize = 8;
 
-/// The agent's list.
+/// The agent's todo list.
 pub fn todo(look: &Look, list: &Todo) -> Text {
     if list.items.is_empty() {
         return dim(look, "there is nothing on the list");
@@ -31,13 +31,13 @@ pub fn todo(look: &Look, list: &Todo) -> Text {
     list.items.iter().map(line).collect()
 }
 
-/// The end of a job's id, which tells calls of one answer apart.
+/// The end of a job's id, which distinguishes calls of one answer.
 pub fn short(job: &str) -> &str {
     let from = job.char_indices().rev().nth(SHORT - 1).map_or(0, |(at, _)| at);
     &job[from..]
 }
 
-/// Whether a job runs, or how it ended.
+/// Whether a job is running, or how it ended.
 pub fn state(job: &JobLine) -> String {
     match (job.exit_code, job.running) {
         (_, true) => "running".to_owned(),
@@ -46,7 +46,7 @@ pub fn state(job: &JobLine) -> String {
     }
 }
 
-/// Commands in the background.
+/// Commands that run in the background.
 pub fn jobs(look: &Look, all: &Jobs) -> Text {
     if all.jobs.is_empty() {
         return dim(look, "there are no jobs");
@@ -65,7 +65,7 @@ pub fn jobs(look: &Look, all: &Jobs) -> Text {
     table(look, &all.jobs.iter().map(row).collect::<Vec<_>>()) + more
 }
 
-/// What a job has printed.
+/// The output of a job.
 pub fn job_output(look: &Look, printed: &JobPrinted) -> Text {
     let mut text = Text::new();
     if printed.from > 0 {
@@ -77,7 +77,7 @@ pub fn job_output(look: &Look, printed: &JobPrinted) -> Text {
     text + shown + end + job
 }
 
-/// What the agent can do.
+/// The tools of the agent.
 pub fn tools(look: &Look, all: &Tools) -> Text {
     if all.tools.is_empty() {
         return dim(look, "the model has no tools here");
@@ -106,7 +106,7 @@ pub fn tools(look: &Look, all: &Tools) -> Text {
     table(look, &all.tools.iter().map(row).collect::<Vec<_>>())
 }
 
-/// What a mode means.
+/// What a permission mode means.
 pub fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Ask => "reads in the workspace unasked, and asks about everything else",
@@ -116,16 +116,16 @@ pub fn mode(mode: Mode) -> &'static str {
     }
 }
 
-/// For how long and where a rule would allow something.
+/// How long a rule would hold, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
-    /// In this conversation, as long as it goes on.
+    /// In this conversation, as long as it lasts.
     Here,
-    /// In every conversation, for good.
+    /// In every conversation, permanently.
     Everywhere,
 }
 
-/// What a rule would allow, for how long and where, in words.
+/// What a rule would allow, how long and where, in words.
 pub fn allows(rule: &Rule, place: Where) -> String {
     let lasts = match place {
         Where::Here => "for this conversation",
@@ -134,7 +134,7 @@ pub fn allows(rule: &Rule, place: Where) -> String {
     format!("{}, {lasts}", what(rule, place))
 }
 
-/// That it would be allowed everywhere, behind a line that says what it is.
+/// That the rule would hold everywhere, for the line below the one that describes it.
 pub fn the_same(rule: &Rule) -> &'static str {
     let is_relative = rule.what.as_ref().is_some_and(|glob| !glob.starts_with('/'));
     match is_relative && touches(&rule.tool).is_some() {
@@ -143,7 +143,7 @@ pub fn the_same(rule: &Rule) -> &'static str {
     }
 }
 
-/// What a rule fits, in words.
+/// What a rule matches, in words.
 pub fn what(rule: &Rule, place: Where) -> String {
     let tool = safe::line(&rule.tool);
     let given = rule.what.as_deref().map(safe::line);
@@ -162,15 +162,14 @@ pub fn what(rule: &Rule, place: Where) -> String {
     }
 }
 
-/// Whether a rule lets a tool do everything that it can, though narrower ones can be said. Nobody is offered that first, nor gives
-/// it by one key.
+/// Whether a rule allows a tool everything, although narrower rules exist. Such a rule is never the first offer and never takes a
+/// single key.
 pub fn is_widest(rule: &Rule) -> bool {
     rule.what.is_none()
         && (matches!(&*rule.tool, "shell" | "network" | "fetch") || touches(&rule.tool).is_some())
 }
 
-/// The rule of these offers that is given after a wider one was asked for so many times; none at first, where there is no narrow
-/// one.
+/// The rule among these offers after the person asked so many times for a wider one. `None` at first if there is no narrow one.
 pub fn chosen(offers: &[Rule], wider: usize) -> Option<&Rule> {
     match offers.first().is_some_and(is_widest) {
         true => offers.get(wider.checked_sub(1)?),
@@ -178,13 +177,13 @@ pub fn chosen(offers: &[Rule], wider: usize) -> Option<&Rule> {
     }
 }
 
-/// The count for [`chosen`] with a wider rule, or with the first choice again; none, where there is nothing else.
+/// The count for [`chosen`] after one more press: a wider rule, or the first choice again. `None` if there is no other.
 pub fn wider(offers: &[Rule], now: usize) -> Option<usize> {
     let choices = offers.len() + usize::from(offers.first().is_some_and(is_widest));
     (choices > 1).then(|| (now + 1) % choices)
 }
 
-/// What a tool that has to do with files does to them.
+/// What a file tool does to files.
 fn touches(tool: &str) -> Option<&'static str> {
     Some(match tool {
         "write" => "writing",
@@ -197,7 +196,7 @@ fn touches(tool: &str) -> Option<&'static str> {
     })
 }
 
-/// Which files a glob means: it begins in the folder that an agent works in, or at the root.
+/// The files that a glob matches: it starts at the agent's folder or at the root.
 fn files(glob: Option<&str>, place: Where) -> String {
     let folder = match place {
         Where::Here => "this folder",
@@ -214,7 +213,7 @@ fn files(glob: Option<&str>, place: Where) -> String {
     }
 }
 
-/// What holds commands.
+/// What confines commands.
 pub fn commands(held: &Commands) -> String {
     let net = match held {
         Commands::Asking => "have a network only where their call asks for it",
@@ -227,7 +226,7 @@ pub fn commands(held: &Commands) -> String {
     format!("commands write only in the workspace and in temporary folders, and {net}")
 }
 
-/// What the agent may do.
+/// What the agent may do without asking.
 pub fn permissions(look: &Look, may: &Permissions) -> Text {
     let line = format!("mode {}: the model {}", may.mode.name(), mode(may.mode));
     let mut text = block(look, &line, 0, None);
@@ -256,7 +255,7 @@ pub fn permissions(look: &Look, may: &Permissions) -> Text {
     text
 }
 
-/// What a rule that denies or asks about a command can't stop.
+/// What a rule that denies a command, or asks about it, can't prevent.
 pub(crate) const DENIED_COMMAND: &str = "Rules that deny or ask about a command read the command line. They can't stop a script, an alias, a variable \
                               or another program that runs the same. What no command may do at all, the sandbox and a closed \
                               network hold.";
@@ -265,7 +264,7 @@ pub(crate) fn is_denied_command(rule: &Rule) -> bool {
     rule.ruling != Ruling::Allow && rule.what.is_some() && matches!(&*rule.tool, "shell" | "network")
 }
 
-/// Words that wait.
+/// Waiting messages.
 pub fn waiting(look: &Look, all: &Waiting) -> Text {
     if all.words.is_empty() {
         return dim(look, "nothing waits");
@@ -274,7 +273,7 @@ pub fn waiting(look: &Look, all: &Waiting) -> Text {
     all.words.iter().map(one).collect()
 }
 
-/// What model calls used.
+/// The usage of model calls.
 pub fn cost(look: &Look, cost: &Cost) -> Text {
     if cost.models.is_empty() {
         return dim(look, "no model has answered here");

@@ -1,5 +1,5 @@
-//! Calls of tools as they happen: what one does, what it prints, what came of it. Must never show more of it than a person reads,
-//! nor anything that [`safe`] has not seen.
+//! Tool calls as they happen: what a call does, its output, its result. Must never show more than a person reads, nor text that
+//! has not passed [`safe`].
 
 use retake_wire::{Asks, CallEnded, CallShown, EffectClass, english};
 
@@ -10,24 +10,24 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text, safe, time, width};
 
-/// So many lines are shown of what a call prints, or of what came of it.
+/// The most lines shown of a call's output or result.
 const LINES: usize = 12;
 
-/// So many of one that only reads.
+/// The same for a call that only reads.
 const READ_LINES: usize = 3;
 
-/// So many of a diff.
+/// The same for a diff.
 const DIFF_LINES: usize = 60;
 
-/// Whether a tool only reads: what it reads is the model's.
+/// Whether a tool only reads: its result is meant for the model.
 pub(crate) fn reads(name: &str) -> bool {
     matches!(name, "read" | "list" | "glob" | "grep" | "fetch" | "todo" | "job_output" | "job_list")
 }
 
-/// Whether a call whose run was cut off had begun.
+/// Whether an interrupted call had started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
-    /// It may have.
+    /// Perhaps.
     Perhaps,
     /// It had not.
     No,
@@ -35,7 +35,7 @@ pub(crate) enum Begun {
     Yes,
 }
 
-/// What became of a call whose run was cut off.
+/// The outcome of an interrupted call.
 pub(crate) fn cut_off(name: &str, begun: Begun) -> &'static str {
     match begun {
         Begun::Perhaps => "what came of it is no part of this conversation: it may have run",
@@ -47,15 +47,14 @@ pub(crate) fn cut_off(name: &str, begun: Begun) -> &'static str {
     }
 }
 
-/// What a call does, in a line.
+/// What a call does, in one line.
 pub fn calling(look: &Look, call: &CallShown) -> Text {
     let line = safe::line(&call.line);
     let line = width::truncate(&line, look.columns.saturating_sub(2));
     text![(Style::Tool, "●"), " ", (Style::Bold, line), "\n"]
 }
 
-/// What a person is asked about a call: what it is, why it is asked, what it would change. All of it: nobody says yes to what is
-/// left out.
+/// The approval request for a call: the call, the reason, the changes. Shows all of it: nobody can approve what is left out.
 pub fn asks(look: &Look, asks: &Asks) -> Text {
     let line = safe::line(&asks.call.line);
     let room = look.columns.saturating_sub(2).max(20);
@@ -74,13 +73,14 @@ pub fn asks(look: &Look, asks: &Asks) -> Text {
     text
 }
 
-/// When the same ran before, and what stays of that: going back took back no more of it than files. This is why it is asked, then.
+/// When the same call ran before, and what remains of it, because going back reverted only files. This is then the reason for the
+/// request.
 pub(crate) fn ran_before(asks: &Asks, now_ms: i64) -> Option<String> {
     let when = time::relative(now_ms, asks.again_ms?);
     Some(format!("the same ran {when}; what it did outside of the files was not taken back"))
 }
 
-/// What came of a call. What was on the screen already, as its detail, is not shown again.
+/// The result of a call. Does not repeat what is on the screen already, such as its detail.
 pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: Seen) -> Text {
     let mut text = Text::new();
     let lines = match (call.map(|call| call.class), seen) {
@@ -103,18 +103,18 @@ pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: Se
     text
 }
 
-/// What of a call is on the screen when it ends.
+/// What the screen already shows of a call when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// Only that it began.
+    /// Only that it started.
     Nothing,
-    /// What came of it, before it ran.
+    /// Its expected result, shown before it ran.
     Detail,
-    /// What it printed.
+    /// Its output.
     Printed,
 }
 
-/// The first lines of a text; a diff in its colours.
+/// The first lines of a text; a diff in colours.
 fn shown(look: &Look, text: &str, most: usize) -> Text {
     let text = text.trim_end();
     let all = text.lines().count();
@@ -149,20 +149,20 @@ fn is_diff(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("@@ "))
 }
 
-/// What a call prints, as it comes: the first lines of it, none wider than the terminal; the rest is counted.
+/// The output of a call as it arrives: its first lines, cut to the width of the terminal; the rest is counted.
 #[derive(Debug, Default)]
 pub struct OutputPreview {
     safe: safe::Stream,
-    /// Lines that are shown.
+    /// Number of shown lines.
     shown: usize,
-    /// Lines that are not.
+    /// Number of hidden lines.
     hidden: u64,
-    /// Columns that are used on this line; none, where it has not begun.
+    /// Used columns on this line; `None` before it begins.
     used: Option<usize>,
 }
 
 impl OutputPreview {
-    /// What to print for the next piece.
+    /// The text to print for the next piece.
     pub fn push(&mut self, look: &Look, text: &str) -> Text {
         let text = self.safe.push(text).into_owned();
         let mut out = String::new();
@@ -206,7 +206,7 @@ impl OutputPreview {
         self.used = Some(used.saturating_add(wide).min(room + 1));
     }
 
-    /// What to print when nothing follows.
+    /// The text to print at the end.
     pub fn finish(&mut self, look: &Look) -> Text {
         let open = self.used.take().is_some();
         let mut out = self.safe.finish().to_owned();

@@ -1,4 +1,4 @@
-//! The parts of a message, as people read them. Must never drop a part without a word.
+//! The parts of a message as people read them. Must never drop a part silently.
 
 use retake_wire::{Part, Usage, call_line};
 
@@ -7,7 +7,7 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text, safe, width};
 
-/// So many lines of a tool's result are shown.
+/// The most lines shown of a tool's result.
 const RESULT_LINES: usize = 12;
 
 /// The parts, each wrapped and indented.
@@ -15,7 +15,7 @@ pub fn parts(look: &Look, parts: &[Part], indent: usize) -> Text {
     parts_noted(look, parts, indent, &|_, _| None)
 }
 
-/// The same, with what is to be known of calls below them: each is asked about by its number, from 1, and its tool.
+/// The same, with notes below the calls: the callback gets the call's number, from 1, and its tool.
 pub(super) fn parts_noted(
     look: &Look,
     parts: &[Part],
@@ -56,7 +56,7 @@ pub(super) fn parts_noted(
     text
 }
 
-/// What stands for a part that is no text.
+/// The placeholder for a part that is not text.
 fn label(part: &Part) -> String {
     match part {
         Part::Text { text } | Part::Reasoning { text, .. } => text.clone(),
@@ -78,7 +78,8 @@ fn first_lines(text: &str) -> String {
     format!("{}\n… and {more} more", shown.join("\n"))
 }
 
-/// What failed: why, as its last line says in brackets, then the first lines; without that line only they.
+/// A failure: the reason from the brackets in its last line, then its first lines. Without such a line, only the
+/// first lines.
 fn failure(text: &str) -> String {
     let (before, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
     match last.strip_prefix('[').and_then(|why| why.strip_suffix(']')) {
@@ -103,12 +104,12 @@ pub fn block(look: &Look, text: &str, indent: usize, style: Option<Style>) -> Te
     shown
 }
 
-/// A sentence, made safe and wrapped; the lines after the first have a larger margin.
+/// A sentence, made safe and wrapped; the lines after the first are indented further.
 pub(crate) fn sentence(look: &Look, text: &str, indent: usize, style: Option<Style>) -> Text {
     hanging(look, text, " ".repeat(indent), indent + 2, style)
 }
 
-/// The same, with what stands before the first line, and the margin of the others.
+/// The same, with a prefix for the first line and the indentation of the others.
 pub(crate) fn hanging(
     look: &Look,
     text: &str,
@@ -122,12 +123,12 @@ pub(crate) fn hanging(
     lines.map(|(margin, line)| text![margin, Text::of(line, style), "\n"]).collect()
 }
 
-/// Sentences, each on a line of its own.
+/// Sentences, one per line.
 pub(super) fn sentences(look: &Look, all: impl IntoIterator<Item = String>, style: Option<Style>) -> Text {
     all.into_iter().map(|text| sentence(look, &text, 0, style)).collect()
 }
 
-/// "[1 image attached]" for parts that are no text, if there are any.
+/// "[1 image attached]" for parts that are not text, if there are any.
 pub fn attached(parts: &[Part]) -> Option<String> {
     let images = parts.iter().filter(|part| matches!(part, Part::Image { .. })).count();
     let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
@@ -142,7 +143,7 @@ pub fn attached(parts: &[Part]) -> Option<String> {
     (!things.is_empty()).then(|| format!("[{} attached]", things.join(", ")))
 }
 
-/// What a model call used, in one line; nothing where nothing is known.
+/// The usage of a model call in one line. `None` if nothing is known.
 pub fn usage(usage: &Usage) -> Option<String> {
     let mut pieces = Vec::new();
     if let Some(input) = usage.input_tokens {
@@ -173,7 +174,7 @@ pub fn dollars(amount: f64) -> String {
     }
 }
 
-/// The parts that are no text.
+/// The parts that are not text.
 pub fn kept(parts: &[Part]) -> Vec<Part> {
     let kept = |part: &&Part| !matches!(part, Part::Text { .. } | Part::Erased);
     parts.iter().filter(kept).cloned().collect()

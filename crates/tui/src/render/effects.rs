@@ -1,4 +1,5 @@
-//! What stays though the conversation goes back: calls that nothing takes back, and words that come back to their author.
+//! What stays although the conversation goes back: calls that can't be reverted, and messages that return to their
+//! author.
 
 use retake_wire::reply::{EffectLine, EffectState, Effects, Plan, Receipt, Words};
 use retake_wire::{EffectClass, FileCounts, Part};
@@ -9,25 +10,25 @@ use super::{content, words};
 use crate::text::style::Style;
 use crate::text::{Look, Text, safe, width};
 
-/// So many columns are for one call.
+/// The columns for one call.
 const CALL: usize = 60;
 
-/// Whether files return that calls may have changed: then only the other effects of the calls stay.
+/// Whether files that calls may have changed are reverted: then only the other effects of the calls stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
-    /// Some go back.
+    /// Some are reverted.
     Return,
-    /// None do.
+    /// None is reverted.
     Stay,
 }
 
 impl Files {
-    /// As a plan says.
+    /// According to a plan.
     pub fn of_plan(plan: &Plan) -> Self {
         Self::counted(plan.files.as_ref().map(|files| files.counts))
     }
 
-    /// As a receipt says.
+    /// According to a receipt.
     pub fn of_receipt(receipt: &Receipt) -> Self {
         Self::counted(receipt.files.as_ref().map(|files| files.counts))
     }
@@ -37,7 +38,7 @@ impl Files {
     }
 }
 
-/// Calls that can't be taken back, a line each below a title.
+/// Calls that can't be reverted, one per line below a title.
 pub fn effects(look: &Look, effects: &Effects, files: Files) -> Text {
     let title = brief(effects, files).map(|title| sentence(look, &title, 0, Some(Style::Error)));
     let calls = effects.calls.iter().map(|call| sentence(look, &one(look, call), 2, Some(Style::Warn)));
@@ -54,7 +55,7 @@ pub fn brief(effects: &Effects, files: Files) -> Option<String> {
     (!effects.is_empty()).then(|| format!("! can't be taken back: {what}"))
 }
 
-/// A call, and what came of it.
+/// A call and its result.
 fn one(look: &Look, call: &EffectLine) -> String {
     let line = safe::line(&call.line);
     let line = width::truncate(&line, CALL);
@@ -68,7 +69,7 @@ fn one(look: &Look, call: &EffectLine) -> String {
     format!("`{line}` ({when}{how}{by})")
 }
 
-/// Words that waited for a run, in a line.
+/// Waiting messages, in one line.
 pub fn waited(look: &Look, all: &[Words]) -> Text {
     if all.is_empty() {
         return Text::new();
@@ -80,7 +81,7 @@ pub fn waited(look: &Look, all: &[Words]) -> Text {
     content::block(look, &format!("words that waited come back:{quoted}{attached}"), 0, None)
 }
 
-/// The text of words, to be edited.
+/// The text of a message, for editing.
 pub fn text(parts: &[Part]) -> String {
     let texts = parts.iter().filter_map(|part| match part {
         Part::Text { text } => Some(text.as_str()),

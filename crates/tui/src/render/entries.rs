@@ -1,4 +1,4 @@
-//! A reading of a conversation: its messages one below the other. Must never show a mark as a colour only.
+//! A projection of a conversation: its messages in order. Must never show a mark by colour alone.
 
 use retake_wire::reply::{Entries, Entry, Prompt};
 
@@ -9,10 +9,10 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text, safe};
 
-/// Messages are indented by so much below their heading.
+/// Indentation of a message below its heading.
 const INDENT: usize = 4;
 
-/// A page of a reading.
+/// A page of a projection.
 pub fn entries(look: &Look, page: &Entries) -> Text {
     if page.entries.is_empty() {
         return dim(look, "nothing has been said here yet");
@@ -37,7 +37,7 @@ fn beyond(look: &Look, what: &str, where_to: &str, id: &str) -> String {
     if look.ids { format!("{what} {where_to} {id}") } else { what.to_owned() }
 }
 
-/// Messages, an empty line between them; of calls that were cut off before they began or later, that they were.
+/// Messages with an empty line between them. Interrupted calls say whether they had started.
 pub fn list(look: &Look, entries: &[Entry], unbegun: &[String], cut_off: &[String]) -> Text {
     let ids = ids(entries);
     Text::join(entries.iter().map(|entry| one(look, entry, &ids, (unbegun, cut_off))), "\n")
@@ -75,10 +75,10 @@ fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, (unbegun, cut_off): (&[String]
     text![heading, "\n", body, usage]
 }
 
-/// Of what nobody said, but a program.
+/// The label of a message that a program wrote.
 pub(crate) const BY_PROGRAM: &str = "said by a program";
 
-/// What is special about a message.
+/// The special properties of a message.
 pub(crate) fn flags(entry: &Entry) -> Vec<String> {
     let mut flags = Vec::new();
     if let Some(label) = &entry.label {
@@ -104,7 +104,7 @@ pub(crate) fn flags(entry: &Entry) -> Vec<String> {
     flags
 }
 
-/// Which of several answers it is.
+/// Which of several alternatives it is.
 pub(crate) fn alternative(entry: &Entry) -> Option<String> {
     entry.alternative.map(|(number, of)| format!("alternative {number} of {of}"))
 }
@@ -122,7 +122,7 @@ pub fn prompt(look: &Look, prompt: &Prompt) -> Text {
     Text::join(prompt.messages.iter().map(one), "\n")
 }
 
-/// A line that is beside the point.
+/// A line of secondary information.
 pub fn dim(look: &Look, line: &str) -> Text {
     content::block(look, line, 0, Some(Style::Dim))
 }

@@ -1,5 +1,5 @@
-//! What becomes of files, before and after it is done. A name is shown with escapes for what acts on a terminal. Must never print a
-//! name as it is.
+//! What happens to files, before and after an action. Shows a name with an escape for terminal control characters. Must never
+//! print a raw name.
 
 use retake_wire::reply::{Captures, Workspaces};
 use retake_wire::{FileCounts, FilesDone, FilesPlan, LeftPath, english};
@@ -19,10 +19,10 @@ pub(crate) use plan::{
 };
 pub use plan::{choice_name, choices, diff, diff_lines, plan};
 
-/// So many lines are shown of what was left alone.
+/// The most lines shown of files that were left alone.
 const SHOWN: usize = 20;
 
-/// A path on one line: what is no letter in it is shown as an escape.
+/// A path on one line, with escapes for control characters.
 pub fn name(path: &str) -> String {
     let mut shown = String::with_capacity(path.len());
     for c in path.chars() {
@@ -35,12 +35,12 @@ pub fn name(path: &str) -> String {
     shown
 }
 
-/// How many files come out otherwise than they are.
+/// The number of files that change.
 pub(crate) fn changed(counts: FileCounts) -> u64 {
     counts.reverted + counts.deleted + counts.recreated + counts.merged
 }
 
-/// The file half of a plan in a few words.
+/// The file part of a plan in a few words.
 pub fn brief(plan: &FilesPlan) -> String {
     let mut pieces = counted(plan.counts);
     if plan.conflicts > 0 {
@@ -52,7 +52,7 @@ pub fn brief(plan: &FilesPlan) -> String {
     if pieces.is_empty() { "no file changes".to_owned() } else { format!("files: {}", pieces.join(", ")) }
 }
 
-/// What became of files, in a few lines.
+/// What happened to files, in a few lines.
 pub fn done(done: &FilesDone) -> Text {
     let pieces = counted(done.counts);
     let mut text = Text::from(match pieces.is_empty() {
@@ -86,7 +86,7 @@ fn counted(counts: FileCounts) -> Vec<String> {
     some.map(|(amount, what)| format!("{} {what}", words::number(amount))).collect()
 }
 
-/// What was seen of a folder.
+/// The captures of a folder.
 pub fn captures(look: &Look, page: &Captures) -> Text {
     if page.captures.is_empty() {
         return "nothing was seen yet\n".into();
@@ -113,7 +113,7 @@ pub fn captures(look: &Look, page: &Captures) -> Text {
     table(look, &rows) + more
 }
 
-/// The folders that conversations work in.
+/// The folders of conversations.
 pub fn workspaces(look: &Look, all: &Workspaces) -> Text {
     if all.workspaces.is_empty() {
         return "no conversation has worked in a folder yet\n".into();

@@ -1,30 +1,30 @@
-//! Text that arrives in pieces, broken at spaces so that no word is cut at the edge of the terminal. Must never hold back more than
-//! the word that is not complete yet, nor change text that fits.
+//! Text that arrives in pieces, broken at spaces so that the edge of the terminal cuts no word. Must never hold back more than
+//! the incomplete word, nor change text that fits.
 
 use crate::text::width;
 
-/// A word that is longer is not waited for.
+/// A longer word is not waited for.
 const LONGEST: usize = 32;
 
-/// Breaks lines as text comes; it must be safe already.
+/// Breaks lines as text arrives; the text must be safe already.
 #[derive(Debug)]
 pub struct Flow {
     columns: usize,
-    /// Columns that are used on this line.
+    /// Used columns on this line.
     used: usize,
     /// Spaces that are printed only if a word follows on this line.
     spaces: String,
-    /// The word that is not complete yet.
+    /// The incomplete word.
     word: String,
 }
 
 impl Flow {
-    /// Into lines of so many columns.
+    /// For lines of this many columns.
     pub fn new(columns: usize) -> Self {
         Self { columns, used: 0, spaces: String::new(), word: String::new() }
     }
 
-    /// What to print for the next piece.
+    /// The text to print for the next piece.
     pub fn push(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
@@ -41,7 +41,7 @@ impl Flow {
                 }
                 c => {
                     self.word.push(c);
-                    // Chinese and Japanese break between any two characters.
+                    // Chinese and Japanese text can break between any two characters.
                     if is_wide(c) || self.word.len() > LONGEST {
                         self.complete(&mut out);
                     }
@@ -51,7 +51,7 @@ impl Flow {
         out
     }
 
-    /// What is left to print when nothing follows.
+    /// The rest to print at the end.
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
         self.complete(&mut out);
@@ -77,7 +77,7 @@ impl Flow {
         out.push_str(&word);
         self.used += wide;
         if self.used > self.columns {
-            // A word wider than the terminal, which broke it.
+            // The terminal broke a word that is wider than itself.
             self.used %= self.columns.max(1);
         }
     }

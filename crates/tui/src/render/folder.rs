@@ -1,5 +1,5 @@
-//! What differs in a folder: by whom, and line by line. A name is shown with escapes for what acts on a terminal. Must never list what
-//! is in a folder that nobody looks after.
+//! The differences in a folder: by author, and line by line. Shows a name with an escape for terminal control characters. Must
+//! never list the content of a folder that is not recorded.
 
 use retake_wire::reply::{Changed, Differences, FilesStatus, State};
 use retake_wire::{Grade, english};
@@ -11,10 +11,10 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Text, safe};
 
-/// So many paths are shown of each group.
+/// The most paths shown of each group.
 const SHOWN: usize = 50;
 
-/// What differs now.
+/// The differences now.
 pub fn status(status: &FilesStatus) -> Text {
     let mut text = Text::from(format!("{}\n", name(&status.folder)));
     status.further.iter().for_each(|folder| text.push(format!("also {}\n", name(folder))));
@@ -85,7 +85,7 @@ fn group(who: &str, paths: &[Changed], ids: &Ids<'_>) -> Text {
     text
 }
 
-/// How files differ; nothing, where none does.
+/// Differences between files; empty if there are none.
 pub fn differences(all: &Differences) -> Text {
     let mut text = Text::new();
     for file in &all.files {

@@ -1,4 +1,4 @@
-//! Hits of a search, with what matched and what stands around it. Must never trust the byte ranges of a match.
+//! Search hits, with the match and its surroundings. Must never trust the byte ranges of a match.
 
 use retake_wire::reply::Line;
 use retake_wire::{Hit, Hits};
@@ -9,7 +9,7 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text, safe, width};
 
-/// The hits, in the order asked for.
+/// The hits, in the requested order.
 pub fn hits(look: &Look, hits: &Hits) -> Text {
     let mut text = Text::new();
     if hits.understood.as_deref().is_some_and(|words| words.trim().is_empty()) {
@@ -64,7 +64,7 @@ fn marked(hit: &Hit) -> Text {
     pieces(hit).into_iter().map(piece).collect()
 }
 
-/// The snippet in pieces, safe, and whether each is a match.
+/// The snippet as safe pieces, and whether each is a match.
 pub(crate) fn pieces(hit: &Hit) -> Vec<(String, bool)> {
     let safe = |text: &str| safe::line(text).into_owned();
     let mut pieces = Vec::new();

@@ -1,11 +1,11 @@
-//! Ids as people read and type them: as much of the beginning as tells them apart. Must never be used where a program reads.
+//! Ids as people read and type them: shortened as far as they stay distinct. Must never be used in output for programs.
 
 use std::collections::BTreeSet;
 
-/// So much of an id is shown at least.
+/// The fewest bytes of an id that are shown.
 const LEAST: usize = 13;
 
-/// The beginning of an id that stands alone.
+/// The short form of a single id.
 pub fn short(id: &str) -> &str {
     cut(id, LEAST)
 }
@@ -23,7 +23,7 @@ impl<'a> FromIterator<&'a str> for Ids<'a> {
 }
 
 impl Ids<'_> {
-    /// As much of the beginning of this id as no other of them begins with.
+    /// The shortest beginning of this id that no other of them shares.
     pub fn short<'b>(&self, id: &'b str) -> &'b str {
         let before = self.sorted.range(..id).next_back();
         let after = self.sorted.range(id..).find(|other| **other != id);
@@ -32,13 +32,13 @@ impl Ids<'_> {
     }
 }
 
-/// How many bytes two ids have in common at their beginning.
+/// The number of bytes that two ids have in common at their beginning.
 fn common(one: &str, other: &str) -> usize {
     one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
 }
 
 fn cut(id: &str, length: usize) -> &str {
-    // A dash at the end says nothing.
+    // A dash at the end carries no information.
     id.get(..length).unwrap_or(id).trim_end_matches('-')
 }
 

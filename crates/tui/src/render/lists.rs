@@ -1,4 +1,5 @@
-//! Lists: conversations, turns, alternatives, what is hidden, operations, models, and what a check found. Must never wrap a row.
+//! Lists: conversations, turns, alternatives, hidden messages, operations, models, and the findings of a check. Must never wrap
+//! a row.
 
 use retake_wire::english;
 use retake_wire::reply::{
@@ -51,7 +52,7 @@ pub fn conversations(look: &Look, page: &Conversations) -> Text {
     text
 }
 
-/// A conversation in short.
+/// A conversation in brief.
 pub fn conversation(look: &Look, it: &Conversation) -> Text {
     let mut rows = vec![
         ("conversation", it.id.clone()),
@@ -76,7 +77,7 @@ pub fn conversation(look: &Look, it: &Conversation) -> Text {
     table(look, &rows)
 }
 
-/// Turns to go back to, newest first.
+/// The targets of a rewind, newest first.
 pub fn targets(look: &Look, page: &TargetPage) -> Text {
     if page.targets.is_empty() {
         return dim(look, "there is no turn to go back to");
@@ -104,7 +105,7 @@ pub fn targets(look: &Look, page: &TargetPage) -> Text {
     text
 }
 
-/// Names of files, a line each; folders with a slash.
+/// File names, one per line; folders end with a slash.
 pub(crate) fn paths(page: &Paths) -> String {
     let line = |it: &PathLine| format!("{}{}\n", safe::line(&it.path), if it.is_dir { "/" } else { "" });
     page.paths.iter().map(line).collect()
@@ -134,7 +135,7 @@ pub fn alternatives(look: &Look, all: &Alternatives) -> Text {
     table(look, &rows) + more
 }
 
-/// What is hidden, dropped or excluded, newest first.
+/// Hidden, dropped or excluded messages, newest first.
 pub fn marked(look: &Look, page: &MarkedPage) -> Text {
     if page.marked.is_empty() {
         return dim(look, "nothing is hidden here, dropped, or kept from the model");
@@ -159,7 +160,7 @@ pub fn marked(look: &Look, page: &MarkedPage) -> Text {
     text
 }
 
-/// What was done, in the word that people know it by: its kind is named otherwise in JSON and in the store.
+/// The word that people know an operation by; JSON and the store use another name.
 pub(crate) fn verb(reason: &str) -> &str {
     if reason == "checkout" { "switch" } else { reason }
 }
@@ -202,12 +203,12 @@ pub fn operations(look: &Look, page: &Operations) -> Text {
     text
 }
 
-/// How much a model takes in, where that is known.
+/// The context size of a model, if known.
 pub fn context(model: &Model) -> String {
     model.context_tokens.map(|tokens| format!("{} tokens", words::number(tokens))).unwrap_or_default()
 }
 
-/// What a model costs, where that is set.
+/// The prices of a model, if set.
 pub fn prices(model: &Model) -> String {
     let prices: Vec<String> = [(model.input_price, "in"), (model.output_price, "out")]
         .into_iter()
@@ -216,7 +217,7 @@ pub fn prices(model: &Model) -> String {
     if prices.is_empty() { String::new() } else { format!("{} per million", prices.join(", ")) }
 }
 
-/// Models, and which one is used.
+/// Models, and the one in use.
 pub fn models(look: &Look, models: &Models) -> Text {
     let why_not =
         |it: &Model| it.unavailable_cause.as_ref().map(english::unavailable_cause).unwrap_or_default();
@@ -250,7 +251,7 @@ pub fn written(it: &Written) -> String {
     format!("{} ({} bytes)\n", safe::line(&it.path), words::number(it.bytes))
 }
 
-/// What a check found.
+/// The findings of a check.
 pub fn report(report: &Report) -> Text {
     let (conversations, entries) =
         (words::count(report.conversations, "conversation"), words::count(report.entries, "message"));
@@ -269,7 +270,7 @@ pub fn report(report: &Report) -> Text {
     text
 }
 
-/// The beginning of a conversation's id with its title, on one line.
+/// The short id of a conversation with its title, on one line.
 pub fn name(look: &Look, it: &Conversation) -> String {
     format!("{}{}", id::short(&it.id), words::title(it, look.columns.min(60)))
 }

@@ -1,4 +1,4 @@
-//! MCP servers and their tools. Must never show what a server says as it says it: it may act on a terminal.
+//! MCP servers and their tools. Must never show a server's text unescaped: it may act on the terminal.
 
 use retake_wire::{McpServer, McpServers, McpState, McpTools, english};
 
@@ -9,7 +9,7 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text, safe};
 
-/// Servers, how they are, and what is wrong with them.
+/// Servers, their state and their errors.
 pub fn servers(look: &Look, it: &McpServers) -> Text {
     let mut text = Text::new();
     if it.servers.is_empty() {

@@ -1,4 +1,4 @@
-//! How the owner is, for people.
+//! The state of the owner, for people.
 
 use retake_wire::reply::Status;
 

@@ -1,4 +1,4 @@
-//! What an action would do, in full, before it is done. Must never leave out what can't be taken back.
+//! What an action would do, in full, before it is done. Must never leave out what can't be reverted.
 
 use retake_wire::reply::{Composer, Counts, Line, Plan, TimelinePlan};
 use retake_wire::{Action, Condition, english};
@@ -15,7 +15,7 @@ pub fn plan(look: &Look, plan: &Plan) -> Text {
     with_head(plan, body(look, plan))
 }
 
-/// The same of an action that is known: of marks, which are easily mistaken for one another, with a sentence of what they do first.
+/// The same for a known action. Marks are easily confused, so a sentence says first what they do.
 pub fn of(look: &Look, action: &Action, plan: &Plan) -> Text {
     let about = about::sentence(action).filter(|_| matches!(action, Action::Mark { .. }));
     let about = about.map(|about| content::block(look, about, 0, None));
@@ -62,7 +62,7 @@ pub(crate) const SO_ALREADY: &str = "nothing would change: it is so already\n";
 /// The sentence for a plan about which there is nothing else to report.
 pub(crate) const NO_MESSAGE: &str = "no message comes or goes\n";
 
-/// What becomes of the conversation: its messages and folds, and the text that returns to the line.
+/// What happens to the conversation: its messages and folds, and the text that returns to the input line.
 pub(crate) fn conversation(look: &Look, action: Option<&Action>, plan: &Plan) -> Text {
     let (back, forth) = about::verbs(action);
     let returns = plan.composer.as_ref().map(|composer| returns(look, composer));
@@ -70,13 +70,13 @@ pub(crate) fn conversation(look: &Look, action: Option<&Action>, plan: &Plan) ->
     messages(look, action, &plan.timeline, [back, forth]) + covered(look, &plan.timeline) + lines
 }
 
-/// The conditions of a plan or a receipt, a sentence each.
+/// The conditions of a plan or a receipt, one sentence each.
 pub(crate) fn stays(look: &Look, audience: Audience, conditions: &[Condition]) -> Text {
     let told = conditions.iter().map(|it| format!("! {}", safe::line(&audience.condition(it))));
     content::sentences(look, told, Some(Style::Warn))
 }
 
-/// What is different where a plan would lead to, as if it were no plan.
+/// The differences between now and the state that a plan leads to, not worded as a plan.
 pub(crate) fn comparison(look: &Look, plan: &Plan) -> Text {
     let mut text = messages(look, None, &plan.timeline, ["only here", "only there"]);
     match &plan.files {
@@ -89,7 +89,7 @@ pub(crate) fn comparison(look: &Look, plan: &Plan) -> Text {
     text
 }
 
-/// The messages that go and come, under these words.
+/// The messages that leave and enter, under these words.
 fn messages(look: &Look, action: Option<&Action>, timeline: &TimelinePlan, verbs: [&str; 2]) -> Text {
     let ids = timeline.gone.iter().chain(&timeline.came).map(|line| line.id.as_str()).collect();
     let mut text = Text::new();
@@ -109,7 +109,7 @@ fn messages(look: &Look, action: Option<&Action>, timeline: &TimelinePlan, verbs
     text
 }
 
-/// That fewer steps are there than were asked for, or that one of them is refused.
+/// That there are fewer steps than requested, or that one of them is refused.
 pub(crate) fn short_of(plan: &Plan) -> Option<String> {
     let steps = plan.steps.as_ref().filter(|steps| steps.done < steps.asked)?;
     if let Some(refusal) = &steps.refusal {
@@ -134,7 +134,7 @@ pub(crate) fn short_of(plan: &Plan) -> Option<String> {
     Some(format!("{there_are}, of {} asked for", words::number(steps.asked as u64)))
 }
 
-/// The steps of an undo or a redo: that there are fewer than were asked for, and several ones a line each.
+/// The steps of an undo or a redo: says if there are fewer than requested; several are listed one per line.
 pub(crate) fn steps(look: &Look, plan: &Plan) -> Text {
     let short = short_of(plan).map(|line| content::sentence(look, &line, 0, Some(Style::Warn)));
     let steps = english::steps(plan);
@@ -165,9 +165,9 @@ fn covered(look: &Look, timeline: &TimelinePlan) -> Text {
     text + dim_rest(timeline.covered, timeline.covers.len())
 }
 
-/// What becomes of folds, a line each.
+/// What happens to folds, one per line.
 fn folds(timeline: &TimelinePlan) -> Vec<String> {
-    // A plan that covers messages makes a fold; any other brings back one that was there.
+    // A plan that covers messages makes a fold; any other plan restores an existing one.
     let in_force = if timeline.covered > 0 { "in force" } else { "in force again" };
     let both = [(&timeline.lifted, "no longer in force"), (&timeline.in_force, in_force)];
     let some = both.into_iter().filter(|(folds, _)| !folds.is_empty());
@@ -178,12 +178,12 @@ fn folds(timeline: &TimelinePlan) -> Vec<String> {
     lines.collect()
 }
 
-/// What has to be ended first.
+/// What must end first.
 pub(crate) fn ended_first(look: &Look, plan: &Plan) -> Text {
     content::sentences(look, ends(plan, false), Some(Style::Warn))
 }
 
-/// What has to be ended first, or is where that is agreed to; a sentence each.
+/// What must end first, or will end if that is agreed to; one sentence each.
 pub(crate) fn ends(plan: &Plan, agreed: bool) -> Vec<String> {
     let (has, have) = if agreed { ("is", "are") } else { ("has to be", "have to be") };
     let mut all = Vec::new();
@@ -196,7 +196,7 @@ pub(crate) fn ends(plan: &Plan, agreed: bool) -> Vec<String> {
         };
         all.push(format!("! the agent is at work here: it {has} stopped first{comes_back}"));
     }
-    // Of a command a person counts one, of however many processes it is made.
+    // A person counts a command as one, whatever the number of its processes.
     match plan.running.len() {
         0 => {}
         1 => all.push(format!("! a command still runs: it {has} ended first")),
@@ -205,7 +205,7 @@ pub(crate) fn ends(plan: &Plan, agreed: bool) -> Vec<String> {
     all
 }
 
-/// The plan in one line; of an action that is known, in its words.
+/// The plan in one line; a known action has its own words.
 pub fn brief(action: Option<&Action>, plan: &Plan) -> String {
     if plan.unchanged {
         return "nothing would change".to_owned();
@@ -215,7 +215,7 @@ pub fn brief(action: Option<&Action>, plan: &Plan) -> String {
     pieces.join("; ")
 }
 
-/// What becomes of messages and folds, with this amount of each, in a few words.
+/// What happens to messages and folds, with the amount of each, in a few words.
 pub(crate) fn pieces(action: Option<&Action>, plan: &Plan, amount: impl Fn(Counts) -> String) -> Vec<String> {
     let (back, forth) = about::verbs(action);
     let timeline = &plan.timeline;
@@ -226,7 +226,7 @@ pub(crate) fn pieces(action: Option<&Action>, plan: &Plan, amount: impl Fn(Count
     some.map(|(verb, counts)| format!("{verb} {}", amount(counts))).chain(lifted).collect()
 }
 
-/// That messages wait and come back; where the end of the run is not agreed to, that they would.
+/// That messages wait and come back; in the conditional if ending the run is not agreed to.
 fn waits(amount: usize, agreed: bool) -> &'static str {
     match (amount, agreed) {
         (1, true) => "waits comes back",
@@ -244,7 +244,7 @@ fn line(look: &Look, line: &Line, sign: char, style: Style, ids: &Ids<'_>) -> Te
     text![(style, width::truncate(&text, look.columns)), "\n"]
 }
 
-/// How many more there are than those that are shown.
+/// The number of items beyond those shown.
 pub(crate) fn dim_rest(all: u64, shown: usize) -> Text {
     match all.saturating_sub(shown as u64) {
         0 => Text::new(),
@@ -252,7 +252,7 @@ pub(crate) fn dim_rest(all: u64, shown: usize) -> Text {
     }
 }
 
-/// The text that returns to the line.
+/// The text that returns to the input line.
 pub fn returns(look: &Look, composer: &Composer) -> String {
     let attached =
         content::attached(&composer.parts).map(|attached| format!(" {attached}")).unwrap_or_default();
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    /// A fold that is made was never in force.
+    /// A new fold was never in force before.
     #[test]
     fn trial_17_a_new_fold_is_not_in_force_again() {
         let of = |covered| TimelinePlan { covered, in_force: vec!["7".to_owned()], ..Default::default() };

@@ -9,7 +9,7 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text};
 
-/// The action in one word of the past.
+/// The action as one word in the past tense.
 fn done(action: &Action) -> &'static str {
     match action {
         Action::Rewind { .. } => "rewound",
@@ -40,7 +40,7 @@ pub fn receipt(look: &Look, action: &Action, receipt: &Receipt) -> Text {
     told(look, done(action), Some(action), receipt)
 }
 
-/// What an earlier request did, whatever it was: with the ids of its messages and the head that it made.
+/// What an earlier request did, of any kind: with the ids of its messages and the head that it made.
 pub fn earlier(look: &Look, receipt: &Receipt) -> Text {
     let mut text = told(look, "done", None, receipt);
     for id in &receipt.entries {
@@ -50,12 +50,12 @@ pub fn earlier(look: &Look, receipt: &Receipt) -> Text {
     text
 }
 
-/// The same, of an action or of what is none, such as another answer.
+/// The same, for an action or another request, such as a retry.
 fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> Text {
     if receipt.unchanged {
         return "nothing changed: it was so already\n".into();
     }
-    // Messages that are hidden or shown are not taken back or brought back, though they go and come.
+    // Marks hide and show messages; they do not take them back or bring them back.
     let (back, forth) = match action {
         Some(Action::Mark { .. }) => ("", ""),
         _ => (" taken back", " brought back"),
@@ -98,13 +98,13 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
     text
 }
 
-/// The step back that a run began with, for an edit or another answer. It says what it took back, what stays, and how undo reverts it,
-/// by this key or this command. Nothing where it took nothing back.
+/// The move that a run began with, for an edit or a retry: what it took back, what stays, and the key or command that reverts it.
+/// `None` if it took nothing back.
 pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<Text> {
     if given.operations.is_empty() || given.unchanged {
         return None;
     }
-    // Who repeats the request is told nothing of files.
+    // A repeated request gets no information about files.
     let is_told = given.files.is_some() || !given.conditions.is_empty();
     let stays = if is_told { "" } else { "files stay as they are; " };
     let [undo, command] = undo;
@@ -117,7 +117,7 @@ pub fn went_back(look: &Look, given: &Receipt, undo: [&str; 2]) -> Option<Text> 
     Some(text + format!("{stays}the old words stay as a branch: {undo}{or} brings them back\n"))
 }
 
-/// What sending other words instead of a message takes back: turns and files, as its plan said.
+/// What sending an edited message takes back: turns and files, from its plan.
 pub fn would_take_back(plan: &Plan) -> String {
     let counts = plan.timeline.taken_back;
     let mut pieces = vec![words::turns(counts)];
@@ -128,7 +128,7 @@ pub fn would_take_back(plan: &Plan) -> String {
     pieces.join(", ")
 }
 
-/// The same for the conversation in the terminal, where the text is in the line already.
+/// The same for the line client, where the text is in the input line already.
 pub fn in_line(look: &Look, action: &Action, given: &Receipt) -> Text {
     let attached = given.composer.as_ref().and_then(|composer| content::attached(&composer.parts));
     let without = Receipt { composer: None, ..given.clone() };

@@ -1,10 +1,10 @@
-//! Rows in columns. Must never be wider than the terminal: the last column gives way.
+//! Rows in columns. Must never be wider than the terminal: the last column is cut.
 
 use crate::text::Look;
 use crate::text::style::Style;
 use crate::text::{Text, width};
 
-/// A piece of a row; safe already.
+/// A cell of a row; safe already.
 #[derive(Debug, Default)]
 pub struct Cell {
     text: String,
@@ -36,7 +36,7 @@ impl Cell {
     }
 }
 
-/// The rows, each on a line; a column that is empty in all of them is left out.
+/// The rows, one per line; a column that is empty in all of them is left out.
 pub fn table(look: &Look, rows: &[Vec<Cell>]) -> Text {
     lines(look, rows).into_iter().collect()
 }

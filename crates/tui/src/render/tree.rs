@@ -1,4 +1,5 @@
-//! The branches of a conversation and its forks. Must never show the text of a hidden entry: the reply has none.
+//! The branches of a conversation and its forks. Must never show the text of a hidden entry: the reply does not
+//! contain it.
 
 use retake_wire::reply::{Branch, Line, Tree};
 
@@ -20,7 +21,7 @@ pub fn tree(look: &Look, tree: &Tree) -> Text {
     text + forks(look, tree)
 }
 
-/// A page of them, which does not say where the conversation is unless that is on it.
+/// A page of them. It says where the conversation is only if that branch is on the page.
 pub fn page(look: &Look, page: &Tree) -> Text {
     let text = branches(look, page) + forks(look, page);
     match page.next() {
@@ -79,7 +80,7 @@ fn one(look: &Look, branch: &Branch, ids: &Ids<'_>) -> Text {
     text
 }
 
-/// What is known of a branch, in one line.
+/// A branch in one line.
 pub fn about(look: &Look, branch: &Branch) -> String {
     let mut text = words::count(branch.messages, "message");
     if branch.own != branch.messages {

@@ -1,4 +1,4 @@
-//! Counts, times, names and titles in words. Must never cut a word that says how much.
+//! Counts, times, names and titles in words. Must never cut a word that tells an amount.
 
 use retake_wire::Role;
 use retake_wire::reply::{Conversation, Counts, Did, Doing, Line, Parent};
@@ -7,7 +7,7 @@ use crate::text::Look;
 use crate::text::style::Style;
 use crate::text::{safe, time, width};
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 pub fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -39,12 +39,12 @@ pub fn counts(counts: Counts) -> String {
     if more.is_empty() { messages } else { format!("{messages} ({})", more.join(", ")) }
 }
 
-/// "2 turns"; of messages that are no turn, how many they are.
+/// "2 turns"; messages that are no turn are counted as messages.
 pub(crate) fn turns(counts: Counts) -> String {
     if counts.turns > 0 { count(counts.turns, "turn") } else { count(counts.messages, "message") }
 }
 
-/// "3 files · 1 command · 2 stay": what a turn did; nothing, where it only spoke or looked.
+/// "3 files · 1 command · 2 stay": what a turn did. `None` if it only spoke or read.
 pub fn did(did: Did) -> String {
     let (files, commands) = (count(did.files, "file"), count(did.commands, "command"));
     let all = [(did.files, files), (did.commands, commands), (did.outside, stays(did.outside))];
@@ -52,7 +52,7 @@ pub fn did(did: Did) -> String {
     some.collect::<Vec<_>>().join(" · ")
 }
 
-/// "1 stays": calls that reached outside, which may stay whatever is taken back.
+/// "1 stays": calls with effects outside, which may stay whatever is reverted.
 pub fn stays(calls: u64) -> String {
     format!("{} {}", number(calls), if calls == 1 { "stays" } else { "stay" })
 }
@@ -65,12 +65,12 @@ pub(crate) fn either(names: &[String]) -> String {
     }
 }
 
-/// When something was.
+/// The time of something.
 pub fn when(look: &Look, time_ms: i64) -> String {
     time::relative(look.now_ms, time_ms)
 }
 
-/// Who speaks, and how that looks.
+/// The speaker, and the style.
 pub fn speaker(role: Role, author: &str) -> (String, Style) {
     let (name, style) = match role {
         Role::User => ("you", Style::User),
@@ -81,10 +81,10 @@ pub fn speaker(role: Role, author: &str) -> (String, Style) {
     if author.is_empty() { (name.to_owned(), style) } else { (safe::line(author).into_owned(), style) }
 }
 
-/// Who said what a program said in the name of nobody.
+/// The author of text that a program wrote by itself.
 pub(crate) const PROGRAM: &str = "program";
 
-/// Who said an entry, or ran it, and how that looks: in lines a person is always “you”.
+/// The author of an entry, and the style: in lists a person is always “you”.
 pub fn said_by(line: &Line) -> (String, Style) {
     if line.synthetic {
         return (PROGRAM.to_owned(), Style::Dim);
@@ -93,13 +93,13 @@ pub fn said_by(line: &Line) -> (String, Style) {
     speaker(role, "")
 }
 
-/// The title of a conversation, or its first message, in quotes and after a space; nothing, where it has neither.
+/// The title of a conversation, or its first message, in quotes and after a space. Empty if it has neither.
 pub fn title(conversation: &Conversation, columns: usize) -> String {
     quoted(&named(conversation), columns)
 }
 
-/// What a conversation is called: its title, or its first message. A fork is called by what was said first in itself, and says what it is
-/// a fork of.
+/// The name of a conversation: its title, or its first message. A fork is named by the first message of its own, and says what it
+/// is a fork of.
 pub fn named(conversation: &Conversation) -> String {
     let begins = conversation.preview.trim();
     match conversation.title.as_deref() {
@@ -127,17 +127,17 @@ pub fn quote(text: &str, columns: usize) -> String {
     format!("“{}”", width::truncate(&line, columns.saturating_sub(2)))
 }
 
-/// The same after a space; nothing for a text without words.
+/// The same after a space; empty for a text without words.
 pub fn quoted(text: &str, columns: usize) -> String {
     if text.trim().is_empty() { String::new() } else { format!(" {}", quote(text, columns)) }
 }
 
-/// The plural where there are several.
+/// The verb form for this amount.
 pub fn is_are(amount: usize) -> &'static str {
     if amount == 1 { "is" } else { "are" }
 }
 
-/// What is being done to files, as long as it lasts.
+/// The file work that is going on.
 pub fn doing(doing: Doing) -> String {
     match doing {
         Doing::Looking { folders } => format!("looking at files: {}", count(folders, "folder")),
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(did(Did { calls: 4, ..Did::default() }), "");
     }
 
-    /// What has no title and no words is called by its id, and nothing is quoted that is not there.
+    /// A conversation without title and words is named by its id, without empty quotes.
     #[test]
     fn trial_15_nothing_is_quoted_that_has_no_words() {
         let id = "0199a000-0001-7000-8000-000000000001".to_owned();

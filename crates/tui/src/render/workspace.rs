@@ -1,4 +1,5 @@
-//! What is kept of a folder, and what was taken out of it. Must never show a name that acts on a terminal.
+//! What is stored of a folder, and what was pruned from it. Must never show a name with terminal control
+//! characters.
 
 use retake_wire::english;
 use retake_wire::reply::{NotCovered, Pruned, WorkspaceShown};
@@ -11,10 +12,10 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text, safe};
 
-/// So many paths, conversations or calls are listed.
+/// The most paths, conversations or calls listed.
 const LISTED: usize = 20;
 
-/// What is kept of a folder.
+/// What is stored of a folder.
 pub fn shown(look: &Look, it: &WorkspaceShown) -> Text {
     let mut text = Text::from(format!(
         "{} {}, since {}\n",
@@ -80,7 +81,7 @@ pub fn forgotten(it: &WorkspaceShown) -> String {
     )
 }
 
-/// What was taken out of what is kept, or would be.
+/// What was pruned from the stored content, or would be.
 pub fn pruned(it: &Pruned) -> Text {
     let done = it.how != PruneHow::Look;
     let (verb, about) = if done { ("freed", "") } else { ("would free", "about ") };
@@ -117,7 +118,7 @@ pub fn pruned(it: &Pruned) -> Text {
     text
 }
 
-/// So many bytes, for people.
+/// A number of bytes, for people.
 fn size(bytes: u64) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
     match units.into_iter().find(|(unit, _)| bytes >= *unit) {

@@ -1,30 +1,30 @@
-//! Pastes that are too big to draw, and characters that must not be drawn, as placeholders in the line. Must never lose or change a
-//! byte: [`Folds::expand`] gives back exactly what was folded.
+//! Placeholders in the input line for pastes that are too big to draw and for unsafe characters. Must never lose or change a
+//! byte: [`Folds::expand`] returns exactly the folded text.
 //!
-//! The line editor draws its buffer as it is and counts in bytes, so a placeholder has two forms of the same length in bytes. The
-//! *label* is what people see, `[pasted 10.0 MB, 120,000 lines]`. The *token* is what is in the buffer: one private-use character and
-//! combining marks, which is a single grapheme. That is why the cursor steps over a placeholder and Backspace deletes it whole, and why
-//! no text that a person types is ever taken for one.
+//! The line editor draws its buffer unchanged and counts in bytes, so a placeholder has two forms of the same length in bytes.
+//! The *label* is the visible form, `[pasted 10.0 MB, 120,000 lines]`. The *token* is the form in the buffer: one private-use
+//! character and combining marks, together a single grapheme. That is why the cursor steps over a placeholder and Backspace
+//! deletes it whole. No typed text is ever mistaken for one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::safe;
 
-/// A text of more bytes than this is folded.
+/// A text with more bytes is folded.
 pub const BYTES: usize = 4096;
 
-/// A text of more lines than this is folded.
+/// A text with more lines is folded.
 pub const LINES: usize = 40;
 
-/// A text of more bytes than this can't be edited: what comes back and is bigger stays folded.
+/// A text with more bytes can't be edited: a larger returned text stays folded.
 pub const EDITABLE: usize = 32 * 1024;
 
-/// What a token begins with: three bytes or four, so that any length of label can be met.
+/// The first character of a token: three or four bytes, so that any label length can be matched.
 const BASE_ODD: char = '\u{f8f0}';
 const BASE_EVEN: char = '\u{10fff0}';
 
-/// The first of 64 combining marks of two bytes, the digits of a token.
+/// The first of 64 two-byte combining marks, the digits of a token.
 const DIGIT: u32 = 0x300;
 const DIGITS: usize = 64;
 
@@ -45,24 +45,24 @@ struct Fold {
 /// A piece of a buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Text as it is.
+    /// Plain text.
     Text(&'a str),
-    /// A placeholder: what is shown, and as many bytes as its token.
+    /// A placeholder: its label, as long in bytes as its token.
     Label(&'a str),
 }
 
 impl Folds {
-    /// The text as it goes into the buffer: large texts are folded; in small ones, characters that a terminal acts on are.
+    /// The text for the buffer: large texts are folded; in small ones, only unsafe characters.
     pub fn fold(&mut self, text: &str) -> String {
         self.fold_beyond(text, is_big)
     }
 
-    /// A text that comes back to be edited: pastes that are known are folded again, and the rest only if it is too big to be edited.
+    /// A text that returns for editing: known pastes are folded again, the rest only if it is too big to edit.
     pub fn fold_edited(&mut self, text: &str) -> String {
         self.fold_beyond(text, |text| text.len() > EDITABLE)
     }
 
-    /// So many bytes are kept behind placeholders.
+    /// The number of bytes stored behind placeholders.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.folds.iter().map(|fold| fold.body.len()).sum()
@@ -72,7 +72,7 @@ impl Folds {
         if !is_big(text) {
             return self.fold_characters(text);
         }
-        // A prompt that comes back holds the paste it was sent with: the words around it stay editable.
+        // A returning message holds the paste that it was sent with: the words around it stay editable.
         let known = self.folds.iter().find(|fold| is_big(&fold.body) && text.contains(&*fold.body));
         if let Some(Fold { token, body, .. }) = known.cloned()
             && let Some((before, after)) = text.split_once(&*body)
@@ -82,7 +82,7 @@ impl Folds {
         if is_beyond(text) { self.token(text, || pasted(text)) } else { self.fold_characters(text) }
     }
 
-    /// The text that the buffer stands for.
+    /// The full text of the buffer.
     #[must_use]
     pub fn expand(&self, buffer: &str) -> String {
         let mut text = String::with_capacity(buffer.len());
@@ -93,7 +93,7 @@ impl Folds {
         text
     }
 
-    /// The buffer cut into what is shown. The pieces have the lengths of what they stand for.
+    /// The buffer cut into visible pieces. Each has the length of what it stands for.
     #[must_use]
     pub fn pieces<'a>(&'a self, buffer: &'a str) -> Vec<Piece<'a>> {
         let mut pieces = Vec::new();
@@ -127,7 +127,7 @@ impl Folds {
         }
     }
 
-    /// The fold whose token the text begins with; of several the longest.
+    /// The fold whose token begins the text; the longest of several.
     fn token_at(&self, text: &str) -> Option<&Fold> {
         let marks = text.char_indices().skip(1).take_while(|(_, c)| is_digit(*c));
         let ends: Vec<usize> = marks.map(|(at, c)| at + c.len_utf8()).collect();
@@ -151,7 +151,7 @@ impl Folds {
         folded
     }
 
-    /// The token of a body, the same one for the same body.
+    /// The token of a body; the same body has the same token.
     fn token(&mut self, body: &str, label: impl FnOnce() -> String) -> String {
         if let Some(fold) = self.folds.iter().find(|fold| *fold.body == *body) {
             return fold.token.clone();
@@ -172,7 +172,7 @@ fn is_big(text: &str) -> bool {
     text.len() > BYTES || text.bytes().filter(|b| *b == b'\n').count() >= LINES
 }
 
-/// A token that says `number` in `length` bytes.
+/// A token of `length` bytes for `number`.
 fn encode(mut number: usize, length: usize) -> String {
     let base = if length % 2 == 1 { BASE_ODD } else { BASE_EVEN };
     let mut token = String::from(base);

@@ -1,12 +1,12 @@
-//! The place and the time for which something is rendered. Must never be read from the world by a renderer: it is a parameter.
+//! The place and time of a rendering. A renderer must never read them itself: they are a parameter.
 
-/// The place and the time of a rendering.
+/// The place and time of a rendering.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// How many columns there are.
+    /// Number of columns.
     pub columns: usize,
-    /// The time now, Unix milliseconds.
+    /// The current time, in Unix milliseconds.
     pub now_ms: i64,
-    /// Whether ids are shown: only where somebody types them.
+    /// Whether ids are shown: only where people type them.
     pub ids: bool,
 }

@@ -1,11 +1,11 @@
-//! Text that others wrote, made safe to show. What a model, a tool or another person says may hold escape sequences and control
-//! characters; here they become visible signs. Must never let one through, and must never change text that holds none.
+//! Makes untrusted text safe to show. Text of a model, a tool or another person may hold escape sequences and control characters;
+//! here they become visible signs. Must never let one through, and must never change text without them.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Whether a terminal may act on this character: C0 and C1 controls (escape, bell, backspace, carriage return …), delete, and the
-/// bidirectional overrides and isolates, which reorder what is read. Newline and tab are safe.
+/// bidirectional overrides and isolates, which reorder text. Newline and tab are safe.
 #[must_use]
 pub fn acts_on_terminal(c: char) -> bool {
     match c {
@@ -15,7 +15,7 @@ pub fn acts_on_terminal(c: char) -> bool {
     }
 }
 
-/// Makes text safe for one line: newlines become `⏎`, tabs become spaces, and what acts on a terminal is shown.
+/// Makes text safe for one line: newlines become `⏎`, tabs become spaces, control characters become visible.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     let text = block(text);
@@ -26,7 +26,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace('\n', "⏎").replace('\t', " "))
 }
 
-/// Makes a text of several lines safe: `\r\n` becomes a newline, and what acts on a terminal is shown.
+/// Makes a text of several lines safe: `\r\n` becomes a newline, control characters become visible.
 #[must_use]
 pub fn block(text: &str) -> Cow<'_, str> {
     if !text.contains(acts_on_terminal) {
@@ -38,16 +38,16 @@ pub fn block(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The streaming form of [`block`]: text arrives in chunks, and a `\r\n` may be cut between two of them. The chunks shown, joined,
-/// are the block of the chunks joined.
+/// The streaming form of [`block`]: text arrives in chunks, and a `\r\n` may be split between two of them. The joined results
+/// equal the block of the joined chunks.
 #[derive(Debug, Default)]
 pub struct Stream {
-    /// The last chunk ended with a carriage return, which waits for the next one.
+    /// The last chunk ended with a carriage return, which waits for the next chunk.
     held: bool,
 }
 
 impl Stream {
-    /// What to print for the next chunk.
+    /// The text to print for the next chunk.
     pub fn push<'a>(&mut self, chunk: &'a str) -> Cow<'a, str> {
         if !self.held && !chunk.contains(acts_on_terminal) {
             return Cow::Borrowed(chunk);
@@ -66,7 +66,7 @@ impl Stream {
         Cow::Owned(shown)
     }
 
-    /// What is left to print when no chunk follows. The stream can be used again afterwards.
+    /// The rest to print after the last chunk. The stream can be used again afterwards.
     #[must_use = "a carriage return at the very end is shown by printing this"]
     pub fn finish(&mut self) -> &'static str {
         if std::mem::take(&mut self.held) { CARRIAGE_RETURN } else { "" }
@@ -75,7 +75,7 @@ impl Stream {
 
 const CARRIAGE_RETURN: &str = "␍";
 
-/// Writes the visible sign of an unsafe character: a control picture where there is one, else its number.
+/// Writes the visible sign of an unsafe character: a control picture if there is one, else its number.
 fn show(c: char, out: &mut String) {
     let picture = match u32::from(c) {
         code @ 0..0x20 => char::from_u32(0x2400 + code),

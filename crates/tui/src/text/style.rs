@@ -1,36 +1,36 @@
-//! Colours, a few, and only where they are wanted. A [`Palette`] is decided once per output stream and passed as a value. Must never
+//! A few colours, only where they are wanted. A [`Palette`] is chosen once per output stream and passed as a value. Must never
 //! emit an escape sequence into a pipe or a file, nor hold global state.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display};
 use std::io::IsTerminal;
 
-/// What a piece of text is; the palette decides how that looks.
+/// The meaning of a piece of text; the palette decides how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Secondary: ids, times, hints.
     Dim,
     /// Headings and emphasis.
     Bold,
-    /// What can be chosen or typed: commands, the selected row.
+    /// Something to choose or type: commands, the selected row.
     Accent,
-    /// It worked.
+    /// Success.
     Good,
-    /// It needs attention.
+    /// A warning.
     Warn,
-    /// It failed.
+    /// An error.
     Error,
-    /// A person speaks.
+    /// A person's message.
     User,
-    /// A model speaks.
+    /// A model's message.
     Model,
-    /// A tool ran.
+    /// A tool's message.
     Tool,
-    /// A line that is added.
+    /// An added line.
     Added,
-    /// A line that is removed.
+    /// A removed line.
     Removed,
-    /// What a search has found.
+    /// A search match.
     Match,
 }
 
@@ -59,10 +59,10 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Draws nothing: text stays as it is.
+    /// Draws no styles: text is unchanged.
     pub const PLAIN: Self = Self { drawn: false };
 
-    /// Draws every style. For tests, and for where the user asks for colours.
+    /// Draws every style. For tests, and if the user asks for colours.
     pub const COLOURED: Self = Self { drawn: true };
 
     /// The palette of standard output: coloured if it is a terminal, `NO_COLOR` is unset or empty and `TERM` is not `dumb`.
@@ -94,7 +94,8 @@ impl Palette {
         self.drawn
     }
 
-    /// The text in a style, to be written with `{}`. The text must be safe already; a style does not go over the end of a line.
+    /// The text in a style, to be written with `{}`. The text must be safe already; a style does not extend past the end of a
+    /// line.
     #[must_use]
     pub const fn paint<T: Display>(self, style: Style, text: T) -> Painted<T> {
         Painted { palette: self, style, text }

@@ -1,5 +1,5 @@
-//! Text with styles: what a rendering gives, for any client. The full-screen program makes lines of it, the line client prints it, with
-//! colours only on a terminal. Must never hold an escape sequence of ours: a style is data until the text is printed.
+//! Styled text: the result of a rendering, for any client. The full-screen program makes lines of it; the line client prints it,
+//! with colours only on a terminal. Must never hold an escape sequence: a style is data until the text is printed.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -7,7 +7,7 @@ use std::ops::Add;
 
 use super::style::{Palette, Style};
 
-/// Text with styles. It may have several lines; each piece is safe already.
+/// Styled text. It may have several lines; each piece is safe already.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     spans: Vec<Span>,
@@ -33,7 +33,7 @@ impl Text {
         Self::of(text.to_string(), Some(style))
     }
 
-    /// Text in a style, or plain.
+    /// Text in a style, or plain text.
     pub(crate) fn of(text: String, style: Option<Style>) -> Self {
         if text.is_empty() { Self::new() } else { Self { spans: vec![Span { text, style }] } }
     }
@@ -83,7 +83,7 @@ impl Text {
         joined
     }
 
-    /// Its lines, each as spans without line breaks. A line break at the end begins no further line.
+    /// Its lines, each as spans without line breaks. A final line break begins no further line.
     pub fn lines(&self) -> Vec<Vec<Span>> {
         let mut lines = vec![Vec::new()];
         for span in &self.spans {
@@ -104,7 +104,7 @@ impl Text {
         lines
     }
 
-    /// The text to print on a stream. Where it has no colours, stars stand around a match.
+    /// The text to print on a stream. Without colours, stars surround a match.
     pub fn print(&self, palette: Palette) -> String {
         let mut printed = String::new();
         for span in &self.spans {
@@ -179,7 +179,7 @@ impl<T: Into<Self>> FromIterator<T> for Text {
     }
 }
 
-/// A text of pieces: plain ones, and pairs of a style and what has it.
+/// A text made of pieces: plain ones, and pairs of a style and its text.
 macro_rules! text {
     ($($piece:expr),+ $(,)?) => {{
         let mut text = $crate::text::Text::new();

@@ -1,4 +1,4 @@
-//! Points in time as people say them, in the local time zone. Must never read the clock: both times are given.
+//! Points in time in words, in the local time zone. Must never read the clock: both times are parameters.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -6,8 +6,8 @@ use jiff::{Timestamp, ToSpan};
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 
-/// Says when `then_ms` was, seen from `now_ms` (both milliseconds since 1970): "just now", "5 minutes ago", "today 14:03",
-/// "yesterday 14:03", else date and time.
+/// Says when `then_ms` was, relative to `now_ms` (both milliseconds since 1970): "just now", "5 minutes ago", "today
+/// 14:03", "yesterday 14:03", else date and time.
 #[must_use]
 pub fn relative(now_ms: i64, then_ms: i64) -> String {
     relative_in(&TimeZone::system(), now_ms, then_ms)
@@ -26,7 +26,7 @@ pub fn short(now_ms: i64, then_ms: i64) -> String {
     }
 }
 
-/// How long something lasted, in milliseconds: "3 s", "10 min", "2 h 5 min", "4 days".
+/// A duration in words, from milliseconds: "3 s", "10 min", "2 h 5 min", "4 days".
 #[must_use]
 pub fn lasted(ms: i64) -> String {
     let day = 24 * HOUR;
@@ -42,7 +42,7 @@ pub fn lasted(ms: i64) -> String {
 }
 
 fn relative_in(zone: &TimeZone, now_ms: i64, then_ms: i64) -> String {
-    // Clocks of two devices differ a little, so the near future is now as well.
+    // The clocks of two devices differ a little, so the near future counts as now.
     match now_ms.saturating_sub(then_ms) {
         ago @ ..MINUTE if ago > -MINUTE => return "just now".to_owned(),
         ago @ MINUTE..HOUR => {

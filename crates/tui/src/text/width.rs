@@ -1,24 +1,24 @@
-//! Text measured in terminal columns. Must never cut a grapheme, and must only be given text that is safe already (`term::safe`):
-//! what a control character does to a line can't be measured.
+//! Text measured in terminal columns. Must never cut a grapheme. Accepts only text that is safe already (`term::safe`): the width
+//! of a control character can't be measured.
 
 use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// How many spaces a tab takes where lines are measured.
+/// The spaces for a tab in measured lines.
 const TAB: &str = "    ";
 
 /// The size of the terminal, in columns and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// How many characters fit on a line, at least 1.
+    /// Characters per line, at least 1.
     pub columns: usize,
-    /// How many lines are visible, at least 1.
+    /// Visible lines, at least 1.
     pub rows: usize,
 }
 
-/// The size of the terminal; 80 by 24 where there is none.
+/// The size of the terminal; 80 by 24 if there is none.
 #[must_use]
 pub fn terminal() -> Size {
     match crossterm::terminal::size() {
@@ -27,23 +27,23 @@ pub fn terminal() -> Size {
     }
 }
 
-/// How many columns a text of one line takes.
+/// The width of a text of one line, in columns.
 #[must_use]
 pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// Removes the last letter. Whether there was one.
+/// Removes the last letter. Returns whether there was one.
 pub(crate) fn pop_letter(text: &mut String) -> bool {
     let last = text.grapheme_indices(true).next_back().map(|(at, _)| at);
     text.truncate(last.unwrap_or(0));
     last.is_some()
 }
 
-/// The text if it fits, else its beginning and an ellipsis, together at most `max` columns.
+/// The text if it fits, else its beginning and an ellipsis: at most `max` columns.
 #[must_use]
 pub fn truncate(text: &str, max: usize) -> Cow<'_, str> {
-    // A text is never wider than its bytes, so most never need measuring.
+    // A text is never wider than its byte length, so most need no measuring.
     if text.len() <= max || columns(text) <= max {
         return Cow::Borrowed(text);
     }
@@ -55,7 +55,7 @@ pub fn truncate(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(cut)
 }
 
-/// The end of a text behind an ellipsis, where not all of it fits into `room` columns; the ellipsis is one more.
+/// The end of a text after an ellipsis, if the text does not fit into `room` columns; the ellipsis takes one more.
 #[must_use]
 pub fn end(text: &str, room: usize) -> String {
     let mut used = 0;
@@ -66,7 +66,7 @@ pub fn end(text: &str, room: usize) -> String {
     from.map_or_else(|| text.to_owned(), |from| format!("…{}", &text[from..]))
 }
 
-/// The text, cut or filled with spaces to exactly `width` columns.
+/// The text, cut or padded with spaces to exactly `width` columns.
 #[must_use]
 pub fn fit(text: &str, width: usize) -> String {
     let mut text = truncate(text, width).into_owned();
@@ -74,8 +74,8 @@ pub fn fit(text: &str, width: usize) -> String {
     text
 }
 
-/// Breaks a text of any number of lines into lines of at most `max` columns, at spaces where it can. Tabs become spaces. A grapheme
-/// wider than `max` has a line of its own.
+/// Breaks a text into lines of at most `max` columns, at spaces where possible. Tabs become spaces. A grapheme wider than `max`
+/// has a line of its own.
 #[must_use]
 pub fn wrap(text: &str, max: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| wrap_line(&line.replace('\t', TAB), max.max(1))).collect()
@@ -100,7 +100,7 @@ fn wrap_line(line: &str, max: usize) -> Vec<String> {
     lines
 }
 
-/// The part before the last space, if a word is before it.
+/// The part before the last space, if it holds a word.
 fn at_space(head: &str) -> Option<&str> {
     let (before, _) = head.rsplit_once(' ')?;
     (!before.trim_start_matches(' ').is_empty()).then_some(before)

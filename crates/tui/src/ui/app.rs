@@ -1,5 +1,5 @@
-//! The UI in memory: tabs, what has the keys, what was asked. It takes in a [`Msg`] and says by [`Act`]s what is to be done; it
-//! does nothing itself. Must never say that something was done before the owner has said so.
+//! The UI in memory: tabs, focus, open requests. It takes a [`Msg`] and returns [`Act`]s; it has no side effects itself. Must
+//! never report something as done before the owner has confirmed it.
 
 mod answers;
 mod bars;
@@ -42,7 +42,7 @@ pub use running::RunningRun;
 use tab::Tab;
 use tabs::Tabs;
 
-/// So many earlier prompts are remembered.
+/// The most earlier prompts that are remembered.
 const PROMPTS: usize = 500;
 
 /// What the UI starts with.
@@ -51,7 +51,7 @@ pub enum Start {
     /// A new conversation.
     #[default]
     New,
-    /// The last conversation of the folder; a new one, where there is none.
+    /// The last conversation of the folder; a new one if there is none.
     GoOn,
     /// A conversation that the person picks.
     Pick,
@@ -59,23 +59,23 @@ pub enum Start {
     In(String),
 }
 
-/// What is known of the world when the UI begins.
+/// What is known when the UI starts.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
-    /// The folder that new conversations work in.
+    /// The folder for new conversations.
     pub(crate) folder: String,
     /// The version of the program.
     pub(crate) version: String,
-    /// The model that was asked for.
+    /// The model from the command line.
     pub(crate) model: Option<String>,
 }
 
-/// What conversations begin with here.
+/// The settings that new conversations begin with.
 #[derive(Debug, Default)]
 struct Beginning {
-    /// What the person has allowed their runs already.
+    /// What the person has already allowed their runs.
     permit: Permit,
-    /// The mode of the settings, once the owner has told it.
+    /// The mode of the settings, once the owner has sent it.
     usual_mode: Option<retake_wire::Mode>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct App {
     requests: Requests,
     /// Earlier prompts, newest first.
     prompts: Vec<String>,
-    /// The known models, and the one that answers unless another one is chosen.
+    /// The known models, and the default one.
     models: Option<retake_wire::reply::Models>,
     beginning: Beginning,
     notices: Notices,
@@ -101,7 +101,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// A UI with one empty tab; what it asks for first is in its acts.
+    /// A UI with one empty tab; its first requests are in its acts.
     pub(crate) fn new(
         known: Known,
         start: Start,
@@ -148,13 +148,13 @@ impl App {
         app
     }
 
-    /// Says something to know that belongs to no conversation.
+    /// Shows a notice that belongs to no conversation.
     pub(crate) fn notice(&mut self, text: String) {
         let id = self.tab().id;
         self.note_in(id, crate::text::safe::line(&text).into_owned(), super::talk::Tone::Quiet);
     }
 
-    /// Takes in what happened, and says what is to be done.
+    /// Handles a message and returns the acts to carry out.
     pub(crate) fn on(&mut self, msg: Msg, now_ms: i64) -> Vec<Act> {
         self.now_ms = now_ms;
         match msg {
@@ -185,12 +185,12 @@ impl App {
         std::mem::take(&mut self.requests.acts)
     }
 
-    /// What is to be done that was said before anything happened.
+    /// The first acts, before any message.
     pub(crate) fn begin(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.requests.acts)
     }
 
-    /// Whether something moves by itself, so that time passing is to be told often.
+    /// Whether something is animated, so that the app needs frequent ticks.
     pub(crate) fn is_lively(&self) -> bool {
         let waits = self.tab().panes.front.as_ref().is_some_and(|pane| pane.is_lively());
         self.tab().talk.is_running()
@@ -202,7 +202,7 @@ impl App {
             || waits
     }
 
-    /// The conversation that one would go on with.
+    /// The conversation to continue.
     pub(crate) fn conversation(&self) -> Option<&str> {
         self.tab().talk.conversation.as_ref().map(|conversation| conversation.id.as_str())
     }
@@ -243,20 +243,20 @@ impl App {
         self.requests.ask(asked, request)
     }
 
-    /// Lets the pane in front of a tab do something, and does what it wants.
+    /// Calls the front pane of a tab, and does what it wants.
     fn with_pane(&mut self, at: usize, does: impl FnOnce(&mut dyn super::pane::Pane, &mut Cx<'_>)) {
         let Some(tab) = self.tabs.get(at) else { return };
         self.with_pane_no(at, tab.panes.front_no, does);
     }
 
-    /// The same, of all panes of a tab.
+    /// The same for all panes of a tab.
     fn with_panes(&mut self, at: usize, does: impl Fn(&mut dyn super::pane::Pane, &mut Cx<'_>)) {
         for no in self.tabs.get(at).map(|tab| tab.panes.numbers()).unwrap_or_default() {
             self.with_pane_no(at, no, &does);
         }
     }
 
-    /// The same, of the pane with a number.
+    /// The same for the pane with a number.
     fn with_pane_no(
         &mut self,
         at: usize,
@@ -288,7 +288,7 @@ impl App {
         }
     }
 
-    /// Puts a pane instead of a tab's conversation, or in front of the one that is there.
+    /// Shows a pane instead of a tab's conversation, or in front of the pane that is there.
     fn open_pane(&mut self, id: TabId, pane: Box<dyn super::pane::Pane>) {
         let Some(at) = self.tabs.place(id) else { return };
         let no = self.tabs.new_pane();
@@ -297,7 +297,7 @@ impl App {
         self.with_pane(at, |pane, cx| pane.opened(cx));
     }
 
-    /// Shows a conversation in a tab. What is typed from here on is for it.
+    /// Shows a conversation in a tab. Input from here on is for it.
     fn show(&mut self, id: TabId, conversation: &str, entry: Option<String>) {
         if let Some(at) = self.tabs.place(id)
             && self.tabs[at].conversation().as_deref() != Some(conversation)
@@ -309,23 +309,23 @@ impl App {
         self.ask(Asked::Tab(id, For::Show(entry)), Request::Info(of));
     }
 
-    /// Follows the conversation of a tab from here on.
+    /// Subscribes a tab to its conversation from here on.
     fn follow(&mut self, id: TabId, conversation: &str) {
         let follow = Follow { conversation: Some(conversation.to_owned()), since: None };
         self.requests.acts.push(Act::Follow(Some(id), follow));
     }
 
-    /// Says for a few seconds what was done.
+    /// Shows for a few seconds what was done.
     fn say(&mut self, text: impl Into<String>) {
         self.notices.show(Kind::Done, text.into(), self.now_ms);
     }
 
-    /// Says for a few seconds why something is not done.
+    /// Shows for a few seconds why something is not done.
     fn refuse(&mut self, text: impl Into<String>) {
         self.notices.show(Kind::Refused, text.into(), self.now_ms);
     }
 
-    /// Says what a key does next.
+    /// Shows what a key does next.
     fn hint(&mut self, text: impl Into<String>) {
         self.notices.show(Kind::Hint, text.into(), self.now_ms);
     }

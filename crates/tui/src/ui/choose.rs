@@ -1,5 +1,5 @@
-//! Pick one of a few: a model, how much the agent may do, an alternative of an answer, something hidden that is to come back. Must
-//! never offer what can't be had without saying why, and must never take a rule away at the first key.
+//! Picks one of a few: a model, a permission mode, an alternative of an answer, or a hidden message to show again. Must never
+//! offer an unavailable choice without the reason. Must never remove a rule at the first key.
 
 #[cfg(test)]
 mod tests;
@@ -20,15 +20,15 @@ use super::theme::{Paint, Paints, Themes};
 use crate::render::{agent, lists, words};
 use crate::text::{safe, time, width};
 
-/// Hidden messages are loaded in pages of this size.
+/// Page size for hidden messages.
 const PAGE: usize = 100;
 
-/// The models; the one of the tab is marked.
+/// The models; the tab's own is marked.
 pub(crate) fn models(current: Option<String>) -> Choose {
     Choose::new("Model", From::Models(current))
 }
 
-/// How much the agent may do, and the rules; the mode is what a conversation begins with, where there is none yet.
+/// The permission modes and the rules; before a conversation begins, the mode that it begins with.
 pub(crate) fn permissions(may: Permissions, begins: Option<Mode>) -> Choose {
     Choose::new("What the agent may do unasked", From::Permissions(may, begins))
 }
@@ -38,17 +38,17 @@ pub(crate) fn alternatives(entry: request::Alternatives) -> Choose {
     Choose::new("Other answers", From::Alternatives(entry))
 }
 
-/// What is hidden, dropped or kept from the model, to be brought back.
+/// Messages that are hidden, dropped or excluded, to be shown again.
 pub(crate) fn marked() -> Choose {
     Choose::new("Hidden, or kept from the model", From::Marked)
 }
 
-/// The themes; each is seen as soon as it is selected.
+/// The themes; the selected one is shown at once.
 pub(crate) fn themes(all: &Themes, now: Option<&str>) -> Choose {
     Choose::new("Theme", From::Themes(all.clone(), now.map(str::to_owned)))
 }
 
-/// Something to pick one of.
+/// A list to pick one item of.
 #[derive(Debug)]
 pub(crate) struct Choose {
     title: &'static str,
@@ -56,14 +56,14 @@ pub(crate) struct Choose {
     from: From,
     rows: Rows<Choice>,
     loading: Option<Ticket>,
-    /// Whether there is more than was loaded; the end of the list loads it.
+    /// Whether there is more than was loaded; reaching the end of the list loads it.
     more: bool,
     wrong: Option<Problem>,
-    /// The rule that goes when it is picked once more.
+    /// The rule that a second press removes.
     armed: Option<String>,
 }
 
-/// Of what.
+/// The source of the choices.
 #[derive(Debug)]
 enum From {
     Models(Option<String>),
@@ -80,7 +80,7 @@ struct Choice {
     about: String,
     right: String,
     why_not: Option<String>,
-    /// It is so now.
+    /// It is the current one.
     now: bool,
     pick: Pick,
 }
@@ -124,7 +124,7 @@ impl Choice {
 
 impl Choose {
     fn new(title: &'static str, from: From) -> Self {
-        // Of what has names the one that was typed comes first.
+        // If the choices have names, an exact match comes first.
         let order = match from {
             From::Models(_) | From::Themes(..) => Order::Best,
             From::Permissions(..) | From::Alternatives(_) | From::Marked => Order::Kept,
@@ -161,7 +161,7 @@ impl Choose {
         self.loading = Some(cx.ask(Request::Marked(page)));
     }
 
-    /// Other rows; the first time, what is so now is selected.
+    /// Replaces the rows; the first time, selects the current choice.
     fn show(&mut self, choices: Vec<Choice>) {
         let first = self.rows.is_empty();
         let now = choices.iter().find(|choice| choice.now).map(|choice| choice.key.clone());
@@ -228,7 +228,7 @@ impl Choose {
         self.show(all.alternatives.into_iter().map(one).collect());
     }
 
-    /// More of what is hidden, or the first of it.
+    /// More hidden messages, or the first ones.
     fn marked(&mut self, page: retake_wire::reply::MarkedPage, now_ms: i64) {
         let choices: Vec<Choice> = page.marked.into_iter().map(|it| hidden(it, now_ms)).collect();
         if std::mem::replace(&mut self.more, page.more) {
@@ -254,7 +254,7 @@ impl Choose {
         self.show(choices);
     }
 
-    /// What is selected is seen at once, where it is a theme.
+    /// Shows a selected theme at once.
     fn moved(&mut self, cx: &mut Cx<'_>) {
         self.armed = None;
         if let Some(Choice { pick: Pick::Theme, name, .. }) = self.rows.selected() {
@@ -299,7 +299,7 @@ impl Choose {
         }
     }
 
-    /// Takes a rule away.
+    /// Removes a rule.
     fn forget(&mut self, rule: Rule, cx: &mut Cx<'_>) {
         self.armed = None;
         if cx.conversation.is_none() {
@@ -309,7 +309,7 @@ impl Choose {
         self.loading = Some(cx.ask(Request::SetPermissions(set)));
     }
 
-    /// The selected row in full, and what else holds, as far as there is room.
+    /// The selected row in full, and the other settings, as far as there is room.
     fn below(&self, columns: usize, room: usize) -> Vec<String> {
         let selected = self.rows.selected().map(|choice| match &choice.why_not {
             Some(why) => why.clone(),
@@ -329,7 +329,7 @@ impl Choose {
         lines
     }
 
-    /// What Enter does to what is selected.
+    /// What Enter does to the selected row.
     fn does(&self) -> &'static str {
         match self.rows.selected().map(|choice| &choice.pick) {
             Some(Pick::Rule(_)) if self.armed.is_some() => "once more forgets it",
@@ -435,7 +435,7 @@ impl Pane for Choose {
     }
 }
 
-/// Something hidden, and what brings it back.
+/// A hidden message, and the action that shows it.
 fn hidden(it: Marked, now_ms: i64) -> Choice {
     let (title, verb) = match it.mark.as_str() {
         "excluded" => ("Include", MarkVerb::Include),

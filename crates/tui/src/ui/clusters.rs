@@ -1,18 +1,18 @@
-//! What is drawn has a width that all terminals agree on. Flags, families, skin tones, keycaps and signs that are asked to be emoji are
-//! several characters each, and terminals differ in how many columns they take. One cell too many, and strange letters stay on the
-//! screen. Here each of them is drawn as something simpler in the same columns. Must never change the text itself: what is copied, sent
-//! and edited is as it was written.
+//! Gives every drawn cluster a width that all terminals agree on. Flags, families, skin tones, keycaps and emoji variants consist
+//! of several characters, and terminals differ in their width. One cell too many leaves stray letters on the screen. So each of
+//! them is drawn as something simpler in the same columns. Must never change the text itself: copied, sent and edited text is
+//! unchanged.
 
 use ratatui::buffer::Buffer;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Draws what was drawn so that its width is certain.
+/// Replaces drawn clusters of uncertain width.
 pub(crate) fn settle(buffer: &mut Buffer) {
     let columns = usize::from(buffer.area.width);
     for at in 0..buffer.content.len() {
         let cell = &buffer.content[at];
         if cell.symbol().len() < 4 {
-            // One character, and no flag, or a letter with a sign above: as wide as it looks.
+            // A single character that is no flag part, or a letter with an accent: its width is certain.
             continue;
         }
         let Some(shown) = certain(cell.symbol()) else { continue };
@@ -22,14 +22,13 @@ pub(crate) fn settle(buffer: &mut Buffer) {
             let wide = piece.width().max(1);
             let Some(cell) = cells.next() else { break };
             cell.set_symbol(&piece).set_style(style);
-            // What a wide letter covers has no letter of its own.
+            // A cell covered by a wide letter has no letter of its own.
             cells.by_ref().take(wide - 1).for_each(|cell| _ = cell.set_symbol(" ").set_style(style));
         }
     }
 }
 
-/// What is drawn instead of a cluster whose width is not certain, a piece for each letter; together they take the columns that the
-/// cluster was laid out in.
+/// The replacement for a cluster of uncertain width, one piece per letter; together they fill the columns of the cluster.
 fn certain(cluster: &str) -> Option<Vec<String>> {
     let (columns, alone) = (cluster.width(), cluster.chars().map(|c| c.width().unwrap_or(0)).sum::<usize>());
     if columns == alone && !cluster.contains(is_uncertain) {
@@ -59,19 +58,19 @@ fn certain(cluster: &str) -> Option<Vec<String>> {
     Some(pieces)
 }
 
-/// Whether terminals differ in what this does to the width of a cluster.
+/// Whether terminals differ in the effect of this character on the width of a cluster.
 fn is_uncertain(c: char) -> bool {
     is_flag(c) || (drawn(c).is_none() && c != JOINER)
 }
 
-/// Joins pictures to one; between letters of scripts that know it, it has no width anywhere.
+/// Joins pictures to one; between letters of scripts that use it, it has no width anywhere.
 const JOINER: char = '\u{200d}';
 
 fn is_flag(c: char) -> bool {
     ('\u{1f1e6}'..='\u{1f1ff}').contains(&c)
 }
 
-/// What is drawn of a character of a cluster: a letter of a flag as a letter, and nothing of what only changes how others look.
+/// What is drawn for a character of a cluster: a letter for part of a flag, and `None` for a character that only changes others.
 fn drawn(c: char) -> Option<char> {
     match c {
         '\u{1f1e6}'..='\u{1f1ff}' => char::from_u32(u32::from('A') + u32::from(c) - 0x1_f1e6),
@@ -89,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// What is written, and how it is drawn.
+    /// Text, and how it is drawn.
     const TABLE: [(&str, &str); 22] = [
         ("🇩🇪", "DE"),
         ("🇩", "D"),
@@ -106,7 +105,7 @@ mod tests {
         ("1️⃣", "1 "),
         ("#️⃣", "# "),
         ("🏽", "?"),
-        // What all agree on stays as it is.
+        // Clusters with an agreed width are unchanged.
         ("👍", "👍"),
         ("漢", "漢"),
         ("e\u{301}", "e\u{301}"),
@@ -116,7 +115,7 @@ mod tests {
         ("→", "→"),
     ];
 
-    /// The row of a screen in which this is drawn, and what stands behind it.
+    /// The screen row with this text, and more text after it.
     fn row(text: &str) -> Buffer {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
         buffer.set_string(0, 0, format!("{text}|"), Style::new());
@@ -124,7 +123,7 @@ mod tests {
         buffer
     }
 
-    /// What a terminal gets of a row: cells that wide letters cover are left out.
+    /// The cells of a row that a terminal gets, without cells covered by wide letters.
     fn told(buffer: &Buffer) -> Vec<&str> {
         let mut covered = 0;
         let cells = buffer.content.iter().filter(|cell| {

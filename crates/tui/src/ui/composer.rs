@@ -1,5 +1,5 @@
-//! The composer: a person's next words, and what is attached to them. Must never send anything by itself, must never lose a draft,
-//! and must never put anything on the screen that a terminal acts on.
+//! The composer: the next message of a person, and its attachments. Must never send anything by itself, lose a draft, or put a
+//! terminal control character on the screen.
 
 mod buffer;
 mod complete;
@@ -22,7 +22,7 @@ use self::prompts::Prompts;
 use super::keymap::Command;
 use crate::text::fold::Folds;
 
-/// So much may be kept behind placeholders once they are sent: known pastes fold again when they come back.
+/// Bytes kept behind placeholders after sending: known pastes are folded again when they come back.
 const KEPT: usize = 32 * 1024 * 1024;
 
 /// The composer.
@@ -31,33 +31,33 @@ pub(crate) struct Composer {
     buffer: Buffer,
     folds: Folds,
     attached: Vec<Part>,
-    /// Drafts that moved aside, the last one on top.
+    /// Drafts that were moved aside, the latest on top.
     aside: Vec<Draft>,
     prompts: Prompts,
     popup: Option<Popup>,
-    /// Where the completion begins that was closed: it stays so until another one begins.
+    /// The start of the completion that was closed: it stays closed until another one begins.
     dismissed: Option<usize>,
-    /// The query that paths were asked for last.
+    /// The last query for paths.
     asked: Option<String>,
     layout: Layout,
-    /// For what the layout was made.
+    /// The text and width of the layout.
     laid_out: Option<(String, u16)>,
-    /// The row at the top of what is seen.
+    /// The top visible row.
     top: usize,
-    /// Where the text was drawn.
+    /// The area of the text.
     body: Rect,
-    /// Where the cursor wants to be when it goes up and down.
+    /// The column that the cursor aims for when it moves up or down.
     goal: Option<u16>,
 }
 
-/// What somebody is about to say.
+/// A message that is being written.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Draft {
-    /// The text, expanded.
+    /// The text, with pastes expanded.
     text: String,
-    /// The cursor: so many bytes of the text are before it.
+    /// The cursor: the number of bytes before it.
     cursor: usize,
-    /// What is attached.
+    /// The attachments.
     attached: Vec<Part>,
 }
 
@@ -68,17 +68,17 @@ impl Draft {
 }
 
 impl Composer {
-    /// An empty one.
+    /// An empty composer.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// What is written, with every paste expanded.
+    /// The text, with every paste expanded.
     pub(crate) fn text(&self) -> String {
         self.folds.expand(self.buffer.text())
     }
 
-    /// What would be sent: the text, then what is attached.
+    /// The message as it would be sent: the text, then the attachments.
     pub(crate) fn parts(&self) -> Vec<Part> {
         let text = self.text();
         let text = (!text.is_empty()).then_some(Part::Text { text });
@@ -90,7 +90,7 @@ impl Composer {
         self.attached.is_empty() && self.buffer.text().trim().is_empty()
     }
 
-    /// Leaves out what is attached; a draft that keeps it moves aside.
+    /// Removes the attachments; a draft with them is moved aside.
     pub(crate) fn detach(&mut self) {
         if !self.attached.is_empty() {
             self.aside.push(self.draft());
@@ -98,7 +98,7 @@ impl Composer {
         }
     }
 
-    /// A click at a place of the screen: the cursor goes there.
+    /// A click on the screen: moves the cursor there.
     pub(crate) fn clicked(&mut self, at: Position) {
         if self.body.contains(at) {
             let row = self.top + usize::from(at.y - self.body.y);
@@ -107,7 +107,7 @@ impl Composer {
         }
     }
 
-    /// Other words instead of what is there, the cursor at their end. Several texts become paragraphs of one.
+    /// Replaces the content, with the cursor at its end. Several texts become paragraphs.
     pub(crate) fn set(&mut self, parts: &[Part]) {
         let mut texts = Vec::new();
         self.attached.clear();
@@ -123,7 +123,7 @@ impl Composer {
         self.moved();
     }
 
-    /// Words that stood here before those that were typed meanwhile, as paragraphs before them.
+    /// Puts earlier text before the text typed meanwhile, as separate paragraphs.
     pub(crate) fn set_before(&mut self, parts: &[Part]) {
         let typed = self.parts();
         if typed != parts {
@@ -131,14 +131,14 @@ impl Composer {
         }
     }
 
-    /// Another text from an editor, as a step that can be undone; what is attached stays.
+    /// A text from an editor, as an edit that can be undone; attachments stay.
     pub(crate) fn set_text(&mut self, text: &str) {
         let text = self.folds.fold_edited(&newlines(text));
         self.buffer.replace_all(&text);
         self.edited();
     }
 
-    /// Words come back: a draft that is there moves aside.
+    /// A message comes back: a draft in the composer is moved aside.
     pub(crate) fn returned(&mut self, parts: &[Part]) {
         let draft = self.draft();
         if self.parts() != parts && !draft.is_empty() {
@@ -148,26 +148,26 @@ impl Composer {
         self.forget_same();
     }
 
-    /// Words that came back leave again: the draft that moved aside for them is back.
+    /// A returned message leaves again: the draft that was moved aside for it is back.
     pub(crate) fn left(&mut self) {
         self.clear();
         self.draft_back();
     }
 
-    /// These words are no draft any more, where they are aside as they came.
+    /// Forgets the draft aside that equals these parts.
     pub(crate) fn forget_aside(&mut self, parts: &[Part]) {
         let kept = self.aside().iter().map(|aside| aside != parts).collect::<Vec<_>>();
         let mut kept = kept.into_iter();
         self.aside.retain(|_| kept.next().unwrap_or(true));
     }
 
-    /// A draft is aside only as long as it says something else than what is there.
+    /// A draft stays aside only while it differs from the composer's content.
     fn forget_same(&mut self) {
         let now = self.draft();
         self.aside.retain(|draft| (&draft.text, &draft.attached) != (&now.text, &now.attached));
     }
 
-    /// Drafts that are aside, the one that comes back first at the end; and what waits behind an earlier prompt that is shown.
+    /// Drafts that are aside, the next one to come back last; and the draft behind an earlier prompt that is shown.
     pub(crate) fn aside(&self) -> Vec<Vec<Part>> {
         let parts = |draft: &Draft| {
             let text = (!draft.text.is_empty()).then(|| Part::Text { text: draft.text.clone() });
@@ -178,7 +178,7 @@ impl Composer {
         self.aside.iter().map(parts).chain(waits).collect()
     }
 
-    /// Drafts that moved aside earlier come behind those that are aside.
+    /// Adds drafts that were moved aside earlier, behind those that are aside.
     pub(crate) fn give_aside(&mut self, aside: &[Vec<Part>]) {
         let mut earlier = Composer::new();
         for parts in aside {
@@ -189,24 +189,24 @@ impl Composer {
         self.forget_same();
     }
 
-    /// Throws away the draft that would come back next: its words stay as an earlier prompt as long as the UI is open.
+    /// Discards the draft that would come back next: its text stays as an earlier prompt while the UI is open.
     fn drop_draft(&mut self) -> bool {
         let Some(draft) = self.aside.pop() else { return false };
         self.prompts.said(&draft.text);
         true
     }
 
-    /// What is written moves aside, and the composer is empty.
+    /// Moves the content aside and empties the composer.
     pub(crate) fn set_aside(&mut self) {
         self.returned(&[]);
     }
 
-    /// Empties it; nothing of it is kept.
+    /// Empties the composer; keeps nothing.
     pub(crate) fn clear(&mut self) {
         self.set(&[]);
     }
 
-    /// Takes what is to be sent, and remembers it as said.
+    /// Takes the message to send, and remembers it as a prompt.
     pub(crate) fn take(&mut self) -> Vec<Part> {
         let parts = self.parts();
         let text = self.text();
@@ -220,7 +220,7 @@ impl Composer {
         parts
     }
 
-    /// What is written now, to come back to it.
+    /// The current content, to return to later.
     fn draft(&self) -> Draft {
         let (before, _) = self.buffer.text().split_at(self.buffer.cursor());
         Draft { text: self.text(), cursor: self.folds.expand(before).len(), attached: self.attached.clone() }
@@ -237,8 +237,8 @@ impl Composer {
         self.moved();
     }
 
-    /// The draft that moved aside last comes back; what is there takes its place at the end of the row, so that going on leads
-    /// through all of them.
+    /// Brings back the draft that was moved aside last. The current content goes to the other end, so that repeating this shows
+    /// all of them.
     fn draft_back(&mut self) -> bool {
         let Some(draft) = self.aside.pop() else { return false };
         let now = self.draft();
@@ -250,7 +250,7 @@ impl Composer {
         true
     }
 
-    /// Pasted text: one step, with its newlines, that acts on nothing.
+    /// Pasted text: one edit, with its newlines; triggers no key.
     pub(crate) fn paste(&mut self, text: &str) {
         if let Some(Popup::Search { query, .. }) = &mut self.popup {
             query.push_str(text.lines().next().unwrap_or_default());
@@ -262,7 +262,7 @@ impl Composer {
         self.edited();
     }
 
-    /// Quotes words said elsewhere behind what is written, as one step; the cursor comes to stand behind them.
+    /// Quotes a text after the content, as one edit; the cursor goes after it.
     pub(crate) fn quote(&mut self, words: &str) {
         let quoted: Vec<String> = newlines(words)
             .lines()
@@ -275,7 +275,7 @@ impl Composer {
         self.edited();
     }
 
-    /// Earlier prompts, newest first; more of them come behind those that are known.
+    /// Adds earlier prompts, newest first, after those that are known.
     pub(crate) fn remember(&mut self, prompts: Vec<String>) {
         self.prompts.remember(prompts);
         if matches!(self.popup, Some(Popup::Search { .. })) {
@@ -283,7 +283,7 @@ impl Composer {
         }
     }
 
-    /// A command of its keys; whether it did something.
+    /// A command of its keys. Returns whether it did something.
     pub(crate) fn command(&mut self, command: Command) -> bool {
         match command {
             Command::Send => return self.goes_on(),
@@ -302,7 +302,7 @@ impl Composer {
         true
     }
 
-    /// A backslash before Enter is a new line, in terminals too that tell no other key for it.
+    /// A backslash before Enter is a newline, also for terminals that have no other key for it.
     fn goes_on(&mut self) -> bool {
         let cursor = self.buffer.cursor();
         let goes_on = self.buffer.text()[..cursor].ends_with('\\');
@@ -348,12 +348,12 @@ impl Composer {
         let text = self.folds.fold_edited(text);
         self.buffer.replace_all(&text);
         self.moved();
-        // What was said before is complete.
+        // An earlier prompt is complete.
         self.dismissed = Some(0);
         self.popup = None;
     }
 
-    /// Goes up or down in what is seen; whether there was a row.
+    /// Moves up or down by visible rows. Returns whether there was a row.
     fn step_rows(&mut self, rows: isize) -> bool {
         self.lay_out(None);
         let (row, column) = self.layout.find(self.buffer.cursor());
@@ -366,12 +366,12 @@ impl Composer {
         true
     }
 
-    /// The text is another one.
+    /// The text has changed.
     fn edited(&mut self) {
         self.moved();
     }
 
-    /// The cursor is elsewhere.
+    /// The cursor has moved.
     fn moved(&mut self) {
         self.goal = None;
         self.refresh();

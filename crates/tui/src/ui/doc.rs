@@ -1,5 +1,5 @@
-//! Texts as lines of a width: Markdown, code in colours, diffs, what tools print. Pure: the same text looks the same, but for code
-//! whose language is still being learnt. Must never make a line wider than asked, and must never pass on an escape sequence.
+//! Texts as lines of a width: Markdown, code in colours, diffs, output of tools. Pure: the same text looks the same, except code
+//! whose grammar is still loading. Must never make a line wider than requested, and must never pass on an escape sequence.
 
 mod blocks;
 mod code;
@@ -37,7 +37,7 @@ pub(crate) fn markdown(text: &str, width: u16, theme: Theme) -> Vec<Line<'static
     lines
 }
 
-/// The addresses that links of a text name; of one that is named twice the first counts.
+/// The link addresses that a text defines; of two definitions the first counts.
 fn addresses(text: &str) -> markdown::Addresses {
     let mut known = markdown::Addresses::new();
     let mut rest = if text.contains("]:") { text } else { "" };
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// Counts layouts while no other test learns a language or paints code: if one does, the count starts again.
+    /// Counts layouts while no other test loads a grammar or paints code: if one does, the count restarts.
     fn undisturbed<T>(count: impl Fn() -> T) -> T {
         let known = || (code::languages(), code::generation());
         loop {
@@ -309,7 +309,7 @@ mod tests {
         assert!(counted > 1);
     }
 
-    /// The pieces one after another, as they come.
+    /// Adds the pieces one after another.
     fn grown(pieces: impl Iterator<Item = String>) -> (Streaming, String) {
         let (mut streaming, mut text) = (Streaming::default(), String::new());
         for piece in pieces {

@@ -1,5 +1,5 @@
-//! The UI in a real terminal: waits for whatever happens, lets the [`App`] decide, draws, and carries out what it asks for. Must never
-//! keep the terminal when it ends, however it ends, and must never wait for the owner before a key is answered.
+//! The UI in a real terminal: waits for events, passes them to the [`App`], draws, and carries out its acts. Must always give the
+//! terminal back, however it ends. Must never wait for the owner before it answers a key.
 
 mod answer;
 mod partial;
@@ -32,59 +32,59 @@ pub use screen::{restore, restore_after_panic};
 pub use signals::{quit, resume, suspend};
 pub use world::World;
 
-/// Between two drawings that nobody waits for pass so many milliseconds at least.
+/// The least milliseconds between two drawings that nobody waits for.
 const FRAME_MS: i64 = 16;
 
-/// How often the program gets a tick while something moves by itself, and otherwise.
+/// How often the program gets a tick during an animation, and otherwise.
 const LIVELY: Duration = Duration::from_millis(80);
 const CALM: Duration = Duration::from_millis(1_000);
 
-/// So many messages wait until they are taken in.
+/// The most messages in the queue.
 const WAITING: usize = 1_024;
 
-/// What the UI needs to begin.
+/// The parameters of the UI.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// How it starts.
     pub start: Start,
-    /// The folder that new conversations work in.
+    /// The folder for new conversations.
     pub folder: String,
     /// The version of the program.
     pub version: String,
-    /// The model that was asked for.
+    /// The model from the command line.
     pub model: Option<String>,
     /// The settings.
     pub settings: Settings,
-    /// Which keys do what.
+    /// The keymap.
     pub keys: Keymap,
     /// Colours.
     pub theme: Theme,
-    /// The themes that can be chosen.
+    /// The available themes.
     pub themes: Themes,
-    /// What the person should know at once, a sentence each.
+    /// Notices for the start, one sentence each.
     pub notices: Vec<String>,
 }
 
-/// The owner, found.
+/// A connection to the owner.
 pub struct Connection {
-    /// Whom to ask.
+    /// The client for requests.
     pub client: Arc<dyn Client>,
-    /// What the person should know, a sentence each.
+    /// Notices for the person, one sentence each.
     pub notices: Vec<String>,
 }
 
-/// How the UI was left.
+/// The state when the UI ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exit {
-    /// The conversation that one would go on with.
+    /// The conversation to continue.
     pub conversation: Option<String>,
-    /// What was typed, and could not be kept in time.
+    /// Text that could not be stored in time.
     pub unsaved: Vec<String>,
-    /// What goes on in the owner.
+    /// Runs that continue in the owner.
     pub running: Vec<RunningRun>,
 }
 
-/// Why the UI could not go on.
+/// Why the UI could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum UiError {
     /// The terminal can't be used.
@@ -98,7 +98,7 @@ pub enum UiError {
     Panicked,
 }
 
-/// Shows the UI until the person leaves. The screen is drawn before the owner is there.
+/// Shows the UI until the person quits. The screen is drawn before the owner is there.
 ///
 /// # Errors
 ///
@@ -113,7 +113,7 @@ pub async fn run(
     let mut screen = Screen::enter(mouse).map_err(UiError::Terminal)?;
     let mut app = app(beginning, world.now_ms());
     screen.draw(&mut app).map_err(UiError::Terminal)?;
-    // Nothing waits for the answer: what is drawn in the meantime is drawn again.
+    // Nothing waits for the answer: the screen is drawn again after it.
     let answer = if is_asked {
         screen.ask_background().map_err(UiError::Terminal)?;
         Answer::comes(world.now_ms())
@@ -150,7 +150,7 @@ pub async fn run(
     left
 }
 
-/// The app as it begins.
+/// The app at the start.
 pub(super) fn app(beginning: Launch, now_ms: i64) -> App {
     let Launch { start, folder, version, model, settings, keys, theme, themes, notices } = beginning;
     let known = Known { folder, version, model };
@@ -162,7 +162,7 @@ pub(super) fn app(beginning: Launch, now_ms: i64) -> App {
     app
 }
 
-/// What a terminal's event is to the app.
+/// The message for a terminal's event.
 pub(super) fn message(event: Event) -> Msg {
     match event {
         Event::Key(key) => Msg::Key(key),
@@ -174,14 +174,14 @@ pub(super) fn message(event: Event) -> Msg {
     }
 }
 
-/// What is known while the UI goes on.
+/// The state while the UI runs.
 struct Driver<'a> {
     app: App,
     screen: Screen,
     world: &'a mut dyn World,
-    /// The owner, as soon as it is there.
+    /// The owner, once it is there.
     client: Option<Arc<dyn Client>>,
-    /// What is to be asked of it then.
+    /// The acts that wait for it.
     waiting: Vec<Act>,
     follows: HashMap<Option<TabId>, JoinHandle<()>>,
     tell: mpsc::Sender<Msg>,
@@ -189,25 +189,25 @@ struct Driver<'a> {
     input: Input,
     drawn_ms: i64,
     is_dirty: bool,
-    /// The process was asked to end.
+    /// The process was asked to quit.
     is_quitting: bool,
     /// Why the terminal can't be used any more.
     lost: Option<std::io::Error>,
     is_over: bool,
 }
 
-/// What the terminal sends.
+/// Input of the terminal.
 struct Input {
-    /// The keys; away while another program has the terminal.
+    /// The keys; `None` while another program has the terminal.
     keys: Option<EventStream>,
-    /// A key of which only the beginning has come.
+    /// An incomplete key.
     partial: PartialKey,
-    /// The terminal's answer about its background, which comes among the keys.
+    /// The terminal's answer about its background, which arrives among the keys.
     answer: Answer,
 }
 
 impl Input {
-    /// What an event means: messages for the app. Parts of keys and of the terminal's own answer are held back.
+    /// The messages for an event. Parts of keys and of the terminal's answer are held back.
     fn take(&mut self, event: Event, now_ms: i64) -> Vec<Msg> {
         let whole = self.partial.take(event, now_ms);
         whole.into_iter().flat_map(|event| self.whole(event, now_ms)).collect()
@@ -218,7 +218,7 @@ impl Input {
         background.map(Msg::Background).into_iter().chain(events.into_iter().map(message)).collect()
     }
 
-    /// What was held back for a part that might have followed it.
+    /// Input that was held back because more could have followed.
     fn held(&mut self, now_ms: i64) -> Vec<Msg> {
         let partial = self.partial.rest(now_ms);
         let mut msgs: Vec<_> = partial.into_iter().flat_map(|event| self.whole(event, now_ms)).collect();
@@ -227,7 +227,7 @@ impl Input {
     }
 }
 
-/// What the loop was woken by.
+/// What woke the loop.
 enum Woken {
     QuitRequested,
     SuspendRequested,
@@ -266,7 +266,7 @@ impl Driver<'_> {
                     self.take_in(Msg::Closed)?;
                 }
                 Woken::SuspendRequested => self.carry_out(vec![Act::Suspend])?,
-                // What the shell did with the terminal meanwhile is not known: nothing of it is as it was.
+                // The shell may have changed the terminal meanwhile, so all of it is set up again.
                 Woken::Resumed => self.away(|_| ())?,
                 Woken::Terminal(None) => self.closed(std::io::ErrorKind::UnexpectedEof.into())?,
                 Woken::Terminal(Some(Err(error))) => self.closed(error)?,
@@ -276,7 +276,7 @@ impl Driver<'_> {
                 Woken::Time => self.time()?,
             }
             self.held()?;
-            // What has come meanwhile is drawn with it.
+            // Messages that have arrived meanwhile are drawn together.
             for _ in 0..WAITING {
                 let Ok(msg) = self.heard.try_recv() else { break };
                 self.take_in(msg)?;
@@ -293,14 +293,14 @@ impl Driver<'_> {
         })
     }
 
-    /// The terminal is gone: nothing is drawn and no key comes any more, and the owner is given what was typed.
+    /// The terminal is gone: nothing is drawn and no key arrives any more. The owner gets the unsent text.
     fn closed(&mut self, why: std::io::Error) -> Result<(), UiError> {
         self.input.keys = None;
         self.lost = Some(why);
         self.take_in(Msg::Closed)
     }
 
-    /// Something was written to the terminal, unless that is gone.
+    /// The result of a write to the terminal, unless that is gone.
     fn shown(&mut self, done: std::io::Result<()>) -> Result<(), UiError> {
         match done {
             Err(error) if self.lost.is_none() => self.closed(error),
@@ -308,7 +308,7 @@ impl Driver<'_> {
         }
     }
 
-    /// How long nothing is to be done, unless something happens.
+    /// How long to sleep unless something happens.
     fn pause(&self) -> Duration {
         if self.input.partial.is_begun() {
             return Duration::from_millis(partial::AT_ONCE_MS.into());
@@ -330,7 +330,7 @@ impl Driver<'_> {
         msgs.into_iter().try_for_each(|msg| self.take_in(msg))
     }
 
-    /// Waits a moment for an answer that is on its way: the shell would take it for something typed.
+    /// Waits a moment for an answer that is on its way: the shell would take it as input.
     async fn answered(&mut self) {
         while let (Some(wait), Some(keys)) =
             (self.input.answer.wait(self.world.now_ms()), self.input.keys.as_mut())
@@ -362,7 +362,7 @@ impl Driver<'_> {
         self.carry_out(acts)
     }
 
-    /// Draws what has changed: at once where a person waits for it, else not more often than eyes can follow.
+    /// Draws changes: at once if a person waits for them, else not more often than eyes can follow.
     fn draw(&mut self, at_once: bool) -> Result<(), UiError> {
         let now_ms = self.world.now_ms();
         if self.lost.is_some() {
@@ -423,7 +423,7 @@ impl Driver<'_> {
         self.input.keys = None;
         self.screen.pause();
         let done = does(self.world);
-        // A terminal that hangs up wakes the process, too: there is none to go on with, and what was typed is still to be kept.
+        // A closed terminal wakes the process, too: there is none to continue with, and the text must still be stored.
         let resumed = self.screen.resume();
         self.shown(resumed)?;
         if self.lost.is_none() {
@@ -433,7 +433,7 @@ impl Driver<'_> {
         Ok(done)
     }
 
-    /// What needs the owner: once it is there.
+    /// An act that needs the owner: carried out once it is there.
     fn with_owner(&mut self, act: Act) {
         let Some(client) = self.client.clone() else {
             self.waiting.push(act);

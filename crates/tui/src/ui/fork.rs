@@ -1,5 +1,5 @@
-//! What a new conversation would begin with, read before it is made: how much comes along, where it ends, what stays. Must never make
-//! one that was not shown.
+//! The plan of a fork, shown before it is created: how much it begins with, where it ends, what stays. Must never create one that
+//! was not shown.
 
 #[cfg(test)]
 mod tests;
@@ -22,58 +22,58 @@ use super::theme::Paint;
 use crate::render::words;
 use crate::text::{safe, width};
 
-/// So many entries are looked at, from the end.
+/// Entries that are read, from the end.
 const LOOKED_AT: usize = 200;
 
 /// The plan of a fork.
 #[derive(Debug)]
 pub(crate) struct ForkPane {
-    /// The last entry that it begins with, as it was named; the last one of all, without.
+    /// The last entry that it begins with, as named; without one, the last of all.
     entry: Option<String>,
-    /// What is on its way.
+    /// The request on its way.
     asked: Option<(Ticket, Asks)>,
     shown: Shown,
-    /// What was wanted was refused, or an Enter was no agreement.
+    /// A request was refused, or an Enter did not count as agreement.
     note: Option<String>,
     letters: LetterKeys,
     scroll: usize,
     height: usize,
 }
 
-/// The requests on their way.
+/// The requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asks {
     /// The messages.
     Messages,
-    /// How many there are.
+    /// Their number.
     Counts,
     /// The new conversation.
     Makes,
 }
 
-/// How far it is.
+/// The state of the plan.
 #[derive(Debug)]
 enum Shown {
     /// Nothing is known yet.
     Nothing,
-    /// It can't be made.
+    /// It can't be created.
     Wrong(String),
-    /// What comes along.
+    /// The messages that it begins with.
     Begins(Box<Begins>),
 }
 
-/// What the new conversation begins with.
+/// The beginning of the new conversation.
 #[derive(Debug)]
 struct Begins {
     page: Entries,
-    /// How many messages that are.
+    /// The number of messages.
     messages: Option<u64>,
-    /// Its end was named: what follows there belongs to it where it is a result of its calls.
+    /// Its end was named: later results of its calls belong to it.
     is_named: bool,
 }
 
 impl ForkPane {
-    /// What a new conversation begins with that has what leads to this entry; all of this one, without.
+    /// A fork with the path up to this entry; without an entry, the whole path.
     pub(crate) fn new(entry: Option<String>) -> Self {
         Self {
             entry,
@@ -99,7 +99,7 @@ impl ForkPane {
         self.asked = Some((cx.ask(Request::Log(log)), Asks::Messages));
     }
 
-    /// How much there is up to the entry: what going there would change of what is here now.
+    /// The number of messages up to the entry, from the plan of a move there.
     fn count(&mut self, page: Entries, cx: &mut Cx<'_>) {
         let loaded = page.entries.len() as u64;
         let messages = match &self.entry {
@@ -134,7 +134,7 @@ impl ForkPane {
             (_, Some((_, Asks::Makes))) => {}
             (Shown::Wrong(_), _) => self.note = Some("there is nothing to make".to_owned()),
             (Shown::Begins(begins), None) => {
-                // Its own name: what is said meanwhile is not among what was shown.
+                // By its own id: messages that arrive meanwhile were not shown.
                 let last = begins.page.entries.last().map(|entry| entry.id.clone());
                 let entry = self.entry.clone().or(last);
                 let fork = Fork { conversation: cx.id(), entry, title: None, request_id: None };
@@ -156,12 +156,12 @@ impl ForkPane {
     }
 }
 
-/// The turn of the message of a person that it ends with: nobody has answered it there.
+/// The turn of a final message that nobody has answered there.
 fn unanswered(page: &Entries) -> Option<u64> {
     page.entries.last().filter(|last| last.place.opens_turn).map(|last| last.place.turn)
 }
 
-/// How many calls have no result there: of the last answer, and behind it.
+/// The number of calls without a result there: of the last answer, and after it.
 fn unfinished(entries: &[Entry]) -> usize {
     let from = entries.iter().rposition(|entry| entry.place.opens_turn).unwrap_or(0);
     let parts = || entries[from..].iter().flat_map(|entry| &entry.parts);
@@ -170,7 +170,7 @@ fn unfinished(entries: &[Entry]) -> usize {
     calls.saturating_sub(results)
 }
 
-/// A message in a few words, as it is named.
+/// A message in a few words.
 fn named(entry: &Entry) -> String {
     let text: Vec<&str> = entry
         .parts
@@ -197,7 +197,7 @@ fn named(entry: &Entry) -> String {
 }
 
 impl Begins {
-    /// What it comes to, a sentence each: what it begins with, what is open at its end, what stays.
+    /// The plan in sentences: what it begins with, what is open at its end, what stays.
     fn sentences(&self) -> Vec<(String, Paint)> {
         let mut all = Vec::new();
         let amount = match (self.messages, self.page.entries.len()) {
@@ -265,7 +265,7 @@ impl Pane for ForkPane {
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
         self.note = None;
         match command {
-            // What is being made is shown once it is there.
+            // A fork that is being created is shown once it is there.
             Command::Close if matches!(self.asked, Some((_, Asks::Makes))) => {}
             Command::Close => cx.want(Want::Close),
             Command::Accept => self.make(cx),
@@ -295,7 +295,7 @@ impl Pane for ForkPane {
                 Self::made(receipt.conversation, begins, cx);
             }
             (Asks::Makes, Err(problem)) => self.note = Some(worded(&problem)),
-            // The number is missing, and all else is there.
+            // Only the number is missing.
             _ => {}
         }
     }

@@ -1,5 +1,5 @@
-//! The UI without a terminal: the same app, drawn into memory, for tests and for what is measured. Must never do anything in the
-//! app's place.
+//! The UI without a terminal: the same app, drawn into memory, for tests and measurements. Must never do anything that the app
+//! should do.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ pub struct Headless {
 }
 
 impl Headless {
-    /// A UI of this size that asks this client. Nothing is drawn yet.
+    /// A UI of this size with this client. Nothing is drawn yet.
     #[must_use]
     pub fn new(
         client: Arc<dyn Client>,
@@ -71,7 +71,7 @@ impl Headless {
     ///
     /// # Panics
     ///
-    /// Where that is no key.
+    /// If that is no key.
     pub fn press(&mut self, key: &str) {
         let key: Key = key.parse().expect("a key");
         self.event(Event::Key(key.event()));
@@ -91,17 +91,17 @@ impl Headless {
         self.event(Event::Paste(text.to_owned()));
     }
 
-    /// The mouse.
+    /// A mouse event.
     pub fn mouse(&mut self, event: MouseEvent) {
         self.event(Event::Mouse(event));
     }
 
-    /// The terminal gets the focus, or loses it.
+    /// The terminal gains or loses the focus.
     pub fn focus(&mut self, has: bool) {
         self.event(if has { Event::FocusGained } else { Event::FocusLost });
     }
 
-    /// Another size.
+    /// Changes the size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.terminal.backend_mut().resize(columns, rows);
         self.event(Event::Resize(columns, rows));
@@ -155,7 +155,7 @@ impl Headless {
         }
     }
 
-    /// Draws, and gives what is on the screen, line by line, without what is at their ends.
+    /// Draws, and returns the screen line by line, without trailing spaces.
     pub fn screen(&mut self) -> String {
         let buffer = self.draw().clone();
         let width = usize::from(buffer.area.width).max(1);
@@ -177,11 +177,11 @@ impl Headless {
         text
     }
 
-    /// Draws, and gives the cells.
+    /// Draws, and returns the cells.
     ///
     /// # Panics
     ///
-    /// Never: memory can be drawn to.
+    /// Never: drawing to memory can't fail.
     pub fn draw(&mut self) -> &Buffer {
         let app = &mut self.app;
         self.terminal.draw(|frame| app.draw(frame)).expect("BUG: memory can be drawn to");
@@ -190,8 +190,7 @@ impl Headless {
         self.terminal.backend().buffer()
     }
 
-    /// Takes in what comes, and draws, until the screen shows what is waited for. Gives the screen; the last one, where that does not come
-    /// in time.
+    /// Handles messages and draws until the screen matches. Returns the screen; after a timeout, the last one.
     pub async fn until(
         &mut self,
         patience: Duration,
@@ -214,14 +213,14 @@ impl Headless {
         found.map_err(|_| self.screen())
     }
 
-    /// Takes in what has come.
+    /// Handles the messages that have arrived.
     pub fn catch_up(&mut self) {
         while let Ok(msg) = self.heard.try_recv() {
             self.hear(msg);
         }
     }
 
-    /// Takes in what comes until nothing that was asked is unanswered.
+    /// Handles messages until every request is answered.
     pub async fn settled(&mut self) {
         while self.waits > 0 {
             let Some(msg) = self.heard.recv().await else { return };
@@ -237,19 +236,19 @@ impl Headless {
         self.take_in(msg);
     }
 
-    /// What was put into the clipboard.
+    /// The copied texts.
     #[must_use]
     pub fn copied(&self) -> &[String] {
         &self.copied
     }
 
-    /// What the person was told who was looking elsewhere.
+    /// The notifications for a person who was looking elsewhere.
     #[must_use]
     pub fn notified(&self) -> &[String] {
         &self.notified
     }
 
-    /// Whether the person has left.
+    /// Whether the person has quit.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over

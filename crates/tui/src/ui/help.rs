@@ -1,5 +1,4 @@
-//! The help: every key and every command, made from the table and from the keys as they are now. Must never say of a key what it does
-//! not do.
+//! The help: every key and every command, made from the table and the current keymap. Must never describe a key wrongly.
 
 #[cfg(test)]
 mod tests;
@@ -18,13 +17,13 @@ use super::scroll::scrolled;
 use super::theme::Paint;
 use crate::text::{safe, width};
 
-/// From so many columns on, there are two of them.
+/// From this width on, there are two columns.
 const WIDE: u16 = 100;
 
-/// Commands are shown with their names where their descriptions have at least so many columns.
+/// Commands show their names if their descriptions have at least so many columns.
 const NAMED: usize = 26;
 
-/// So much is between them.
+/// The gap between them.
 const GAP: u16 = 2;
 
 /// The most important keys, shown first.
@@ -60,7 +59,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("↶ ↷", "what undo and redo do next"),
 ];
 
-/// What is named behind a command.
+/// What can be named after a command.
 const WORDS: &[(&str, &str)] = &[
     ("ENTRY", "a message: t3 is that of turn 3, @ the last one, or its label"),
     ("before N", "an operation by its number: /ops lists them"),
@@ -74,12 +73,12 @@ pub(crate) struct Help {
     from: Context,
     filter: String,
     top: usize,
-    /// So many rows were seen last, and so many there are.
+    /// Visible rows, and all rows.
     rows: usize,
     all: usize,
 }
 
-/// What belongs together.
+/// A group of help rows.
 struct Section {
     title: &'static str,
     rows: Vec<Told>,
@@ -87,11 +86,11 @@ struct Section {
 
 /// The description of a command.
 struct Told {
-    /// What to press or to type.
+    /// The key to press or the text to type.
     keys: String,
-    /// What it does.
+    /// The effect.
     help: &'static str,
-    /// Its name, by which it is found too.
+    /// Its name, which the search also finds.
     name: &'static str,
 }
 
@@ -105,18 +104,18 @@ enum Names {
 /// A line of the help.
 enum Said {
     Title(&'static str),
-    /// Keys, as wide as all of the column, what they do, and the name of the command in the settings.
+    /// Keys, as wide as the whole column, their effect, and the name of the command in the settings.
     Row(String, String, String),
     Empty,
 }
 
 impl Help {
-    /// All help, first that of a place.
+    /// All help, starting with that of a place.
     pub(crate) fn new(keys: Keymap, from: Context) -> Self {
         Self { keys, from, filter: String::new(), top: 0, rows: 0, all: 0 }
     }
 
-    /// The sections with what fits the filter.
+    /// The sections, filtered.
     fn sections(&self) -> Vec<Section> {
         let mut sections: Vec<Section> =
             places(self.from).into_iter().map(|place| self.keys_in(place)).collect();
@@ -153,10 +152,10 @@ impl Help {
         Section { title: place.title(), rows: rows.filter_map(|row| self.told(row)).collect() }
     }
 
-    /// A command with its keys; nothing, where it has none.
+    /// A command with its keys; `None` if it has none.
     fn told(&self, row: &Row) -> Option<Told> {
         let keys = self.keys.keys(row.command);
-        // The usual one comes first, as everywhere where one is named.
+        // The usual key comes first, as wherever one is named.
         let first = self.keys.named(row.command);
         let mut names: Vec<String> = keys.iter().map(ToString::to_string).collect();
         names.sort_by_key(|name| *name != first);
@@ -167,7 +166,7 @@ impl Help {
         self.top = top.min(self.all.saturating_sub(self.rows));
     }
 
-    /// Two columns have no room for names: what is sought stands in one.
+    /// Two columns have no room for names: search results are shown in one.
     fn is_halved(&self, columns: u16) -> bool {
         columns >= WIDE && self.filter.trim().is_empty()
     }
@@ -254,7 +253,7 @@ impl Pane for Help {
     }
 }
 
-/// All places: first the one that is given, then those around it, then the others.
+/// All places: first the given one, then those around it, then the others.
 fn places(from: Context) -> Vec<Context> {
     let mut places: Vec<Context> = std::iter::successors(Some(from), |place| place.around()).collect();
     for row in TABLE {
@@ -267,22 +266,22 @@ fn places(from: Context) -> Vec<Context> {
 
 fn typed(row: &Row) -> Option<Told> {
     let keys = format!("/{} {}", row.name, row.takes?).trim_end().to_owned();
-    // What is typed is its name already.
+    // The typed text already is its name.
     Some(Told { keys, help: row.help, name: "" })
 }
 
-/// The sections below one another. What is longer than its column goes on below: nothing is cut.
+/// The sections below one another. Text longer than its column continues below: nothing is cut.
 fn lines(sections: Vec<Section>, columns: usize, named: Names) -> Vec<Said> {
     let mut lines = Vec::new();
     let told = sections.iter().flat_map(|section| &section.rows);
     let word = |told: &Told| told.keys.split(' ').map(width::columns).max().unwrap_or(0);
-    // No key is broken, where that leaves half of the room to what it does.
+    // No key is broken, if that leaves half of the room for the description.
     let whole = told.clone().map(word).max().unwrap_or(0).min(columns / 2);
     let keys = told.map(|told| width::columns(&told.keys)).max().unwrap_or(0);
     let keys = keys.min((columns / 3).max(whole)).max(1);
     let names =
         sections.iter().flat_map(|section| &section.rows).map(|told| told.name.len()).max().unwrap_or(0);
-    // By its name a command gets other keys: it stands at the right, where what it does keeps enough room.
+    // The settings use the command's name: it is shown at the right if the description keeps enough room.
     let has_room = columns.saturating_sub(keys + names + 4) >= NAMED;
     let names = if has_room && named == Names::Told { names } else { 0 };
     let room = columns.saturating_sub(keys + 2 + if names > 0 { names + 2 } else { 0 }).max(1);
@@ -307,7 +306,7 @@ fn lines(sections: Vec<Section>, columns: usize, named: Names) -> Vec<Said> {
     lines
 }
 
-/// Two columns of about the same height; a section is whole in one of them.
+/// Two columns of similar height; each section is in one of them.
 fn halves(mut sections: Vec<Section>) -> Vec<Vec<Section>> {
     let all: usize = sections.iter().map(|section| section.rows.len() + 2).sum();
     let mut left = 0;

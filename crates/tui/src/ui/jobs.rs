@@ -1,4 +1,4 @@
-//! Commands in the background: what each has printed, while it prints, and an end to it. Must never stop one at the first key.
+//! Background commands: their output while they print, and a way to stop them. Must never stop one at the first key.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use super::rows::{Did, Ink, Order, Row, Rows};
 use super::theme::Paint;
 use crate::render::{agent, words};
 
-/// They are asked for again after so long, as long as one runs, milliseconds.
+/// How often they are requested again while one runs, in milliseconds.
 const AGAIN_MS: i64 = 1_000;
 
 /// The jobs of the tab's conversation.
@@ -28,7 +28,7 @@ pub(crate) struct Jobs {
     loading: Option<Ticket>,
     loaded_ms: i64,
     wrong: Option<Problem>,
-    /// The job that is stopped when it is picked once more.
+    /// The job that a second press stops.
     armed: Option<String>,
     preview: Preview,
 }

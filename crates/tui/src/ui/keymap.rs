@@ -1,5 +1,5 @@
-//! Which keys do what. One table says of each command its name, its help, where it holds and its usual keys; help, settings and
-//! dispatch are made from it. Must never bind one key twice in one place.
+//! Which keys do what. One table gives the name, help, place and default keys of each command; help, settings and dispatch are
+//! made from it. Must never bind one key twice in one place.
 
 mod key;
 mod table;
@@ -10,7 +10,7 @@ pub use key::{Key, KeyError};
 pub use table::{Command, Context};
 pub(crate) use table::{Row, TABLE};
 
-/// Which keys do what.
+/// The keymap.
 #[derive(Clone, Debug)]
 pub struct Keymap {
     /// By place and key.
@@ -32,7 +32,7 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// What a key does in a place: there, else in the wider place around it.
+    /// The command of a key in a place, else in the wider place around it.
     #[must_use]
     pub fn find(&self, context: Context, key: Key) -> Option<Command> {
         let mut place = Some(context);
@@ -45,8 +45,7 @@ impl Keymap {
         None
     }
 
-    /// Gives a command other keys, instead of those it has; no keys switch them off. A key that another command has there goes
-    /// over to this one.
+    /// Replaces the keys of a command; an empty list disables them. A key of another command in the same place moves to this one.
     pub fn bind(&mut self, command: Command, keys: &[Key]) {
         let context = command.row().context;
         self.bound.retain(|_, bound| *bound != command);
@@ -55,8 +54,8 @@ impl Keymap {
         }
     }
 
-    /// Gives commands other keys, as the settings say: names of commands as in the table, keys as text; an empty list switches off.
-    /// Errors are returned as sentences, and those commands keep their keys; `at` says where a setting stands.
+    /// Rebinds commands from the settings: command names as in the table, keys as text; an empty list disables. Errors are
+    /// returned as sentences, and those commands keep their keys; `at` gives the position of a setting.
     pub fn configure(
         &mut self,
         settings: &BTreeMap<String, Vec<String>>,
@@ -84,7 +83,7 @@ impl Keymap {
                     },
                 }
             }
-            // A command whose keys are all wrong keeps those it has.
+            // A command whose keys are all invalid keeps its keys.
             if keys.is_empty() && !texts.is_empty() {
                 continue;
             }
@@ -109,13 +108,13 @@ impl Keymap {
         told.collect()
     }
 
-    /// The keys of a command, as people read them.
+    /// The keys of a command.
     #[must_use]
     pub fn keys(&self, command: Command) -> Vec<Key> {
         self.bound.iter().filter(|(_, bound)| **bound == command).map(|((_, key), _)| *key).collect()
     }
 
-    /// The first key of a command that types no letter: it holds also while something is being written.
+    /// The first key of a command that types no letter: it also works while text is being written.
     #[must_use]
     pub fn beside_words(&self, command: Command) -> Option<Key> {
         let usual = command.row().keys.iter().filter_map(|key| key.parse().ok());
@@ -124,7 +123,7 @@ impl Keymap {
         usual.into_iter().chain(keys).find(|key| key.letter().is_none())
     }
 
-    /// The first key of a command in words; its name as it is typed, where it has none.
+    /// The first key of a command in words; without a key, the name to type.
     #[must_use]
     pub fn named(&self, command: Command) -> String {
         let usual = command.row().keys.first().and_then(|key| key.parse().ok());
@@ -199,10 +198,10 @@ mod tests {
 
     #[test]
     fn no_key_of_a_narrow_place_hides_one_that_is_needed() {
-        // The same thing in another place, or what the wider place does is of no use there.
+        // The same function in another place, or the wider place's function is useless there.
         let meant: &[(&str, &str)] = &[
             ("beside", "new"),
-            // A question is answered before its tab is closed.
+            // A request is answered before its tab is closed.
             ("allow-wider", "close"),
             ("select-up", "history-up"),
             ("select-up", "select"),
@@ -229,7 +228,7 @@ mod tests {
     #[test]
     fn no_usual_key_is_one_that_terminals_keep_or_cannot_tell() {
         let keys = Keymap::default();
-        // The shell's own, the beginnings of escape sequences, and what moves by words in every line editor.
+        // Keys of the shell, beginnings of escape sequences, and the word motions of line editors.
         let kept =
             ["alt+[", "alt+shift+o", "alt+left", "alt+right", "alt+b", "alt+f", "ctrl+left", "ctrl+right"];
         let editing =

@@ -1,13 +1,13 @@
-//! Tells letters that are keys from letters of typed words, where a person mistakes the pane for the composer. Must never let an Enter
-//! after words agree to anything before a notice was shown.
+//! Distinguishes letters that are keys from letters of typed words, when a person mistakes a pane for the composer. Must never
+//! let an Enter after words agree to anything before a notice was shown.
 
-/// So long no other key may stand before or behind a letter that answers a question.
+/// The least time without another key before and after a letter that answers a request.
 pub(crate) const ALONE_MS: i64 = 250;
 
-/// Two letters so close behind each other are words. One that is a key, with an Enter behind it, is two keys.
+/// Two letters closer together are words. A letter that is a key and an Enter after it are two keys.
 const CLOSE_MS: i64 = 400;
 
-/// So long a letter goes on with words that were typed before it.
+/// How long a letter continues words that were typed before it.
 const GOES_ON_MS: i64 = 2_000;
 
 /// The letters that were typed last.
@@ -18,16 +18,16 @@ pub(crate) struct LetterKeys {
     has_words: bool,
 }
 
-/// What a letter is that is a key here.
+/// The meaning of a letter that is a key here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Letter {
     /// A key of its own.
     Key,
-    /// The same key once more: it is held down, or meant twice.
+    /// The same key again: held down, or pressed twice.
     Again,
-    /// A part of words. Whether the letter before it has acted, and is one of them too.
+    /// A part of words.
     Word {
-        /// It has.
+        /// Whether the letter before it has acted, and is part of the words, too.
         before: bool,
     },
 }
@@ -48,7 +48,8 @@ impl LetterKeys {
         }
     }
 
-    /// Letters that are no key here, or pasted text. Whether a letter right before them has acted, and is one of the words.
+    /// Letters that are no key here, or pasted text. Returns whether a letter directly before them has acted, and is part of the
+    /// words.
     pub(crate) fn stray(&mut self, text: &str, now_ms: i64) -> bool {
         let is_close = self.last.is_some_and(|(_, at_ms)| now_ms - at_ms < CLOSE_MS);
         let had_words = std::mem::replace(&mut self.has_words, true);
@@ -56,12 +57,12 @@ impl LetterKeys {
         is_close && !had_words
     }
 
-    /// Whether words were typed that nobody was told about since.
+    /// Whether words were typed without a notice since.
     pub(crate) fn has_words(&self) -> bool {
         self.has_words
     }
 
-    /// An Enter. Whether it belongs to words: then it does nothing, and the next one agrees.
+    /// An Enter. Returns whether it belongs to words: then it does nothing, and the next one agrees.
     pub(crate) fn enter(&mut self) -> bool {
         self.last = None;
         std::mem::take(&mut self.has_words)

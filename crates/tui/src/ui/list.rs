@@ -1,5 +1,5 @@
-//! The conversations: open one, here or beside, name it, put it away, and search everything that was said in all of them. Must never
-//! open one that is not selected, nor say that something was found for other words than those that are typed.
+//! The conversations: open one in this tab or a new one, rename it, archive it, and search all messages. Must never open one that
+//! is not selected. Must never show hits for other words than the typed ones.
 
 mod item;
 mod search;
@@ -23,31 +23,31 @@ use crate::render::words;
 use item::Item;
 use search::{SearchState, begins_with};
 
-/// So many conversations are asked for at once.
+/// Conversations per request.
 const PAGE: usize = 200;
-/// So many hits are shown.
+/// The most hits shown.
 const HITS: usize = 30;
-/// So many messages of a conversation are shown beside it.
+/// The most messages of a conversation in its preview.
 const LAST: usize = 6;
 
 /// The list of conversations.
 #[derive(Debug)]
 pub(crate) struct List {
     folder: String,
-    /// Words to begin with.
+    /// The initial search text.
     words: String,
     rows: Rows<Item>,
-    /// Whether there are older conversations than those that are loaded.
+    /// Whether there are older conversations than the loaded ones.
     more: bool,
-    /// Whether some are of another folder.
+    /// Whether some belong to another folder.
     folders: bool,
     page: Page,
     search: SearchState,
     naming: Option<Naming>,
-    /// What was asked to be done.
+    /// The requested change.
     doing: Option<(Ticket, Doing)>,
     archive: Archive,
-    /// The program begins with this list: there is nothing behind it to return to.
+    /// The program begins with this list: there is nothing to return to.
     is_first: bool,
     preview: Preview,
 }
@@ -57,7 +57,7 @@ pub(crate) struct List {
 struct Archive {
     /// They are shown instead of the others.
     is_shown: bool,
-    /// Whether there are some, once that matters.
+    /// Whether there are any, once that matters.
     exists: Option<bool>,
     asked: Option<Ticket>,
 }
@@ -65,23 +65,23 @@ struct Archive {
 #[derive(Debug)]
 enum Doing {
     Names,
-    /// This one leaves the list that is shown.
+    /// This one leaves the shown list.
     Moves(String),
 }
 
-/// How far loading is.
+/// The state of loading.
 #[derive(Debug)]
 enum Page {
     /// A page is on its way.
     Loading(Ticket),
-    /// What was asked for is there.
+    /// The requested page is there.
     There,
-    /// It could not be had.
+    /// It failed.
     Wrong(Box<Problem>),
 }
 
 impl List {
-    /// The list, seen from a folder; words to search for may be there already.
+    /// The list, as seen from a folder, with an initial search text.
     pub(crate) fn new(folder: &str, words: &str) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -99,7 +99,7 @@ impl List {
         }
     }
 
-    /// The same, as what the UI begins with.
+    /// The same, as the start of the UI.
     pub(crate) fn first(folder: &str) -> Self {
         Self { is_first: true, ..Self::new(folder, "") }
     }
@@ -109,7 +109,7 @@ impl List {
         self.page = Page::Loading(cx.ask(Request::List(list)));
     }
 
-    /// Loads the next page where somebody may want to see it: at the end of the list, or while a filter is typed.
+    /// Loads the next page if a person may want to see it: at the end of the list, or while a filter is typed.
     fn load_more(&mut self, cx: &mut Cx<'_>) {
         if !self.more || !self.rows.at_end() || !matches!(self.page, Page::There) {
             return;
@@ -120,7 +120,7 @@ impl List {
         }
     }
 
-    /// These take the place of all conversations that are known.
+    /// Replaces all known conversations.
     fn replace(&mut self, page: Conversations) {
         let mut others: Vec<Item> =
             self.rows.items().filter(|item| !matches!(item, Item::Talk(..))).cloned().collect();
@@ -132,7 +132,7 @@ impl List {
         self.more = page.more;
     }
 
-    /// These are older than all that are known.
+    /// Adds conversations older than all known ones.
     fn older(&mut self, page: Conversations) {
         let folder = &self.folder;
         let known: std::collections::HashSet<String> =
@@ -144,7 +144,7 @@ impl List {
         self.more = page.more;
     }
 
-    /// A conversation is new or looks different.
+    /// A conversation is new or has changed.
     fn put(&mut self, conversation: Conversation) {
         if conversation.archived != self.archive.is_shown {
             return self.leave(&conversation.id);
@@ -158,12 +158,12 @@ impl List {
         });
     }
 
-    /// A conversation is no longer one of those that are shown.
+    /// A conversation leaves the shown list.
     fn leave(&mut self, id: &str) {
         self.rows.retain(|item| !matches!(item, Item::Talk(it, _) if it.id == id));
     }
 
-    /// Where there is nothing to show, it is asked whether all was put away.
+    /// If the list is empty, finds out whether all conversations are archived.
     fn seek_put_away(&mut self, cx: &mut Cx<'_>) {
         let is_empty = matches!(self.page, Page::There) && !self.archive.is_shown && self.rows.is_empty();
         if is_empty && self.archive.exists.is_none() && self.archive.asked.is_none() {
@@ -172,7 +172,7 @@ impl List {
         }
     }
 
-    /// Something may be selected, in sight or typed that was not before.
+    /// The selection, the visible rows or the typed text may have changed.
     fn moved(&mut self, cx: &mut Cx<'_>) {
         self.seek_put_away(cx);
         self.load_more(cx);
@@ -180,7 +180,7 @@ impl List {
         self.look(cx);
     }
 
-    /// Searches for what is typed, once it rests; one search at a time.
+    /// Searches for the typed text after a pause; one search at a time.
     fn search(&mut self, cx: &mut Cx<'_>) {
         let words = self.rows.filter().trim();
         if words == self.search.words
@@ -194,7 +194,7 @@ impl List {
             && self.rows.fitting() == 0
             && !self.search.promises
         {
-            // Nothing fits only once everything has been searched.
+            // “No hits” is certain only after the whole search.
             self.search.promises = true;
             self.rows.extend([Item::Heading("── searching what was said…".to_owned())]);
         }
@@ -211,7 +211,7 @@ impl List {
         self.search.on_its_way = Some(cx.ask(Request::Search(search)));
     }
 
-    /// What was said that fits stands below the conversations.
+    /// Shows the hits below the conversations.
     fn found(&mut self, hits: Option<Hits>) {
         self.search.promises = false;
         self.rows.retain(|item| matches!(item, Item::Talk(..)));
@@ -263,7 +263,7 @@ impl List {
         }
     }
 
-    /// Puts the selected conversation away, or brings it back.
+    /// Archives the selected conversation, or unarchives it.
     fn archive(&mut self, cx: &mut Cx<'_>) {
         let Some(Item::Talk(it, _)) = self.rows.selected() else {
             return cx.want(Want::Say("select a conversation, not something said in one".to_owned()));
@@ -273,7 +273,7 @@ impl List {
         self.doing = Some((cx.ask(Request::SetArchived(set)), moves));
     }
 
-    /// Shows those that were put away instead of the others, or these again.
+    /// Switches between archived conversations and the others.
     fn turn(&mut self, cx: &mut Cx<'_>) {
         self.archive.is_shown = !self.archive.is_shown;
         self.rows.retain(|item| !matches!(item, Item::Talk(..)));
@@ -366,7 +366,7 @@ impl Pane for List {
     }
 
     fn leaves(&self) -> bool {
-        // Where there is nothing to pick, one can only begin.
+        // With nothing to pick, the person can only begin.
         self.is_first && !(self.rows.is_empty() && matches!(self.page, Page::There))
     }
 
@@ -426,7 +426,7 @@ impl Pane for List {
 
     fn listed(&mut self, told: &Told, cx: &mut Cx<'_>) {
         match &told.event {
-            // That is of those that were not put away.
+            // The event is about conversations that are not archived.
             Event::List(_) if self.archive.is_shown => return,
             Event::List(page) => {
                 self.page = Page::There;

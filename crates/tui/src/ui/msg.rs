@@ -1,5 +1,4 @@
-//! Everything that can wake the UI, and everything that it can ask of the world. Closed on purpose: who reads these two types knows
-//! all of it.
+//! All inputs of the UI and all its side effects. Closed on purpose: these two types are the whole interface.
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use retake_wire::reply::Receipt;
@@ -7,15 +6,15 @@ use retake_wire::{Action, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
 use super::theme::Background;
 
-/// Names something that was asked, so that its answer finds who waits for it. An answer that nobody waits for any more is dropped.
+/// Identifies a request, so that its reply reaches the part that waits for it. A reply that nothing waits for is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ticket(pub(crate) u64);
 
-/// Names a tab for as long as the UI lives.
+/// Identifies a tab for as long as the UI lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct TabId(pub(crate) u64);
 
-/// What can happen.
+/// An input of the UI.
 #[derive(Debug)]
 pub(crate) enum Msg {
     /// A key.
@@ -24,95 +23,95 @@ pub(crate) enum Msg {
     Paste(String),
     /// The mouse.
     Mouse(MouseEvent),
-    /// The terminal has another size, or must be drawn again.
+    /// The terminal has another size, or must be redrawn.
     Resized,
     /// The terminal got or lost the focus.
     Focus(bool),
-    /// The terminal is gone, or the process was asked to end.
+    /// The terminal is gone, or the process was asked to quit.
     Closed,
-    /// Time has passed: what shows a time may look different.
+    /// Time has passed: displayed times may change.
     Tick,
     /// The owner answered.
     Replied(Ticket, Box<Result<Reply, Problem>>),
-    /// A run that this client started says something.
+    /// An event of a run that this client started.
     Ran(Ticket, Box<RunEvent>),
-    /// A run that was asked for was not begun.
+    /// A run was not started.
     NotRun(Ticket, Box<Problem>),
-    /// What a tab follows was told. `None` for the list.
+    /// An event of a tab's subscription. `None` for the list.
     Told(Option<TabId>, Box<Told>),
-    /// What a tab follows was lost, and is being sought again; why it is not found, where there is a problem.
+    /// A tab's subscription was lost, and the client reconnects; the problem says why that fails.
     Lost(Option<TabId>, Option<Box<Problem>>),
-    /// The terminal says what its background is.
+    /// The terminal reports its background.
     Background(Background),
-    /// A theme was kept for the next starts of the program, or why it could not be.
+    /// A theme was stored for later starts of the program, or why not.
     Kept(String, Result<(), String>),
-    /// An external editor gave back a text, or why it could not.
+    /// An external editor returned a text, or why not.
     Edited(Result<String, String>),
 }
 
-/// What the UI asks of the world.
+/// A side effect that the UI requests.
 #[derive(Debug)]
 pub(crate) enum Act {
-    /// Ask the owner.
+    /// Send a request to the owner.
     Ask(Ticket, Box<Request>),
     /// Start a run.
     Run(Ticket, Box<Run>),
-    /// Follow this for a tab, instead of what it followed; the list, without a tab.
+    /// Subscribe a tab to this, instead of its previous subscription; without a tab, for the list.
     Follow(Option<TabId>, Follow),
-    /// Follow nothing for a tab any more, or the list no more.
+    /// End the subscription of a tab, or of the list.
     Unfollow(Option<TabId>),
     /// Put a text into the clipboard.
     Copy(String),
-    /// Tell the person, who may be looking elsewhere.
+    /// Notify the person, who may be looking elsewhere.
     Notify(String),
     /// Let the person edit a text in their own editor.
     Edit(String),
-    /// Make a theme that of the next starts of the program.
+    /// Store a theme for later starts of the program.
     Keep(String),
-    /// Stop the process until the shell wakes it.
+    /// Stop the process until the shell resumes it.
     Suspend,
     /// Draw everything again.
     Redraw,
-    /// Leave.
+    /// Quit.
     Quit,
 }
 
-/// How long something is chosen for.
+/// How long a choice lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasts {
-    /// As long as it is being looked at.
+    /// While it is being looked at.
     Shown,
     /// From here on.
     Kept,
 }
 
-/// What a pane has done or wants done, beside asking the owner. The app carries it out in the tab that the pane belongs to.
+/// What a pane has done or wants done, other than requests to the owner. The app carries it out in the pane's tab.
 #[derive(Debug)]
 pub(crate) enum Want {
-    /// The pane is finished: the conversation takes its place again.
+    /// The pane is finished: the conversation is shown again.
     Close,
-    /// Nothing was picked of what the UI began with: it is left.
+    /// Nothing was picked in the first pane of the UI: quit.
     Leave,
-    /// The plan of an action takes the pane's place, and the action is done if the person agrees.
+    /// Show the plan of an action in place of the pane; do the action if the person agrees.
     Plan(&'static str, Box<Action>),
-    /// What a new conversation with what leads to this entry would begin with takes the pane's place; it is made if the person agrees.
+    /// Show the plan of a fork at this entry in place of the pane; create it if the person agrees.
     Fork(String),
-    /// An action was done: say so, and take up the words that return.
+    /// An action was done: report it, and put returned text into the composer.
     Applied(Box<Action>, Box<Receipt>),
-    /// Words that waited are back: they are for the composer.
+    /// Waiting messages are back: they go to the composer.
     Returned(Vec<retake_wire::Part>),
     /// A sentence for the person.
     Say(String),
-    /// What went wrong, for the person.
+    /// An error for the person.
     Complain(Box<Problem>),
-    /// Show another conversation in this tab, and there an entry.
+    /// Show another conversation in this tab, and an entry of it.
     Show {
         /// The conversation.
         conversation: String,
         /// The entry to show.
         entry: Option<String>,
     },
-    /// Show another conversation in a new tab, and there an entry.
+    /// Show another conversation in a new tab, and an entry of it.
     ShowBeside {
         /// The conversation.
         conversation: String,
@@ -123,23 +122,23 @@ pub(crate) enum Want {
     Rewrite {
         /// The entry.
         entry: String,
-        /// The head that was seen.
+        /// The head of the plan.
         head: String,
-        /// Its words.
+        /// The text and attachments.
         parts: Vec<retake_wire::Part>,
-        /// The options for files: they go back with what is taken back.
+        /// The options for files: they are sent with the move.
         files: retake_wire::FileOptions,
-        /// What sending them takes back, in words.
+        /// What sending takes back, in words.
         takes_back: String,
     },
-    /// Words said elsewhere are quoted in the composer, behind what is written there.
+    /// Quote a text in the composer, after its content.
     Quote(String),
     /// Start a run in the tab's conversation.
     Run(Box<Run>),
-    /// The UI looks like this theme: for good, or as long as it is being chosen.
+    /// Use this theme: permanently, or while it is being chosen.
     Theme(String, Lasts),
     /// The next runs use this model.
     Model(Option<String>),
-    /// The agent may do so much from here on.
+    /// Use this permission mode from here on.
     Mode(retake_wire::Mode),
 }

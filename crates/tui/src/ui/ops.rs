@@ -1,5 +1,5 @@
-//! Everything that was done to a conversation, newest first: undo, redo, and restore of what any of it left, each with its plan before it
-//! is done. Must never do a step itself.
+//! All operations of a conversation, newest first: undo, redo, and restore, each with its plan first. Must never do a step
+//! itself.
 
 #[cfg(test)]
 mod tests;
@@ -20,23 +20,23 @@ use super::theme::Paint;
 use crate::render::lists;
 use crate::text::time;
 
-/// So many operations are asked for at once.
+/// Operations per request.
 const PAGE: usize = 200;
 
-/// In less columns the keys are described in fewer words.
+/// With fewer columns, keys have shorter descriptions.
 const NARROW: u16 = 36;
 
-/// From so many columns on, operations are shown with their numbers.
+/// With at least so many columns, operations show their numbers.
 const NUMBERED: usize = 30;
 
 /// The operations.
 #[derive(Debug)]
 pub(crate) struct Ops {
     rows: Rows<Op>,
-    /// The head that they were read at.
+    /// Their head.
     head: String,
     more: bool,
-    /// The page that is on its way, and whether it is the first.
+    /// The page on its way, and whether it is the first.
     loading: Option<(Ticket, bool)>,
     wrong: Option<Problem>,
     preview: Preview,
@@ -108,7 +108,7 @@ impl Ops {
         if first { self.rows.set(items) } else { self.rows.extend(items) }
     }
 
-    /// Restores what the selected operation found, or what it left.
+    /// Restores the state before the selected operation, or after it.
     fn restore(&mut self, after: bool, cx: &mut Cx<'_>) {
         if let Some(op) = self.rows.selected() {
             let head = if after { &op.it.head } else { &op.it.before };
@@ -200,7 +200,7 @@ fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
         _ => ink.text("  ", Paint::Plain),
     }
     if ink.room() >= NUMBERED {
-        // By it, an operation is named to /restore.
+        // `/restore` names an operation by it.
         ink.column_right(&op.number.to_string(), 3, Paint::Dim);
         ink.space(1);
     }
@@ -209,7 +209,7 @@ fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
         90.. => (18, 12, 11),
         72.. => (18, 0, 11),
         44.. => (5, 0, 0),
-        // What was done is told from what else was done before it is told when.
+        // The distinguishing text is more important than the time.
         _ => (0, 0, 0),
     };
     ink.field_column(1, 9, Paint::Bold);

@@ -1,4 +1,4 @@
-//! Something to be read: what an answer of the owner says, in the same words as on the command line. Must never change anything.
+//! A page to read: a reply of the owner, in the same words as on the command line. Must never change anything.
 
 #[cfg(test)]
 mod tests;
@@ -19,13 +19,13 @@ pub(crate) struct Page {
     title: String,
     request: Request,
     loading: Option<Ticket>,
-    /// It has been read once.
+    /// It was shown once.
     there: bool,
     scroll: Scroll,
 }
 
 impl Page {
-    /// The answer to a request, under a title.
+    /// The reply to a request, under a title.
     pub(crate) fn new(title: &str, request: Request) -> Self {
         Self { title: title.to_owned(), request, loading: None, there: false, scroll: Scroll::default() }
     }
@@ -74,7 +74,7 @@ impl Pane for Page {
         let keys = [(Command::Up, "up"), (Command::Down, "down"), (Command::PageDown, "a page down")];
         let body = PaneFrame { title: &self.title, about: "", keys: &keys }.draw(frame, area, brush);
         self.scroll.draw(frame, body, brush);
-        // How far one has read is known once it is laid out.
+        // The position is known once the text is laid out.
         if let Some(about) = self.scroll.place() {
             PaneFrame { title: &self.title, about: &about, keys: &keys }.draw(frame, area, brush);
         }

@@ -1,5 +1,5 @@
-//! What takes the place of the conversation for a while: the picker of the rewind, the tree, lists, help. A pane knows its own
-//! business only; what it wants done it says. Must never apply anything that it has not shown.
+//! Panes replace the conversation for a while: the rewind picker, the tree, lists, help. A pane knows only its own state and
+//! reports what it wants done. Must never apply anything that it has not shown.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -11,22 +11,22 @@ use super::keymap::{Command, Context, Keymap};
 use super::msg::{Act, Ticket, Want};
 use super::theme::Theme;
 
-/// What a pane sees of the world, and how it asks.
+/// The parameters and the requests of a pane.
 pub(crate) struct Cx<'a> {
-    /// The time now, Unix milliseconds.
+    /// The current time, in Unix milliseconds.
     pub(crate) now_ms: i64,
-    /// The conversation of the tab, as far as there is one.
+    /// The tab's conversation, if any.
     pub(crate) conversation: Option<&'a Conversation>,
     /// Acts for the driver.
     pub(crate) acts: &'a mut Vec<Act>,
-    /// What is wanted of the app goes here.
+    /// What the pane wants from the app.
     pub(crate) wants: &'a mut Vec<Want>,
     /// The next ticket.
     pub(crate) tickets: &'a mut u64,
 }
 
 impl Cx<'_> {
-    /// Asks the owner. The answer comes to [`Pane::replied`] of the pane that asked, as long as it is there.
+    /// Sends a request to the owner. The reply comes to [`Pane::replied`] of this pane while it is open.
     pub(crate) fn ask(&mut self, request: Request) -> Ticket {
         *self.tickets += 1;
         let ticket = Ticket(*self.tickets);
@@ -34,7 +34,7 @@ impl Cx<'_> {
         ticket
     }
 
-    /// Asks the owner to do an action that needs no plan.
+    /// Sends an action that needs no plan to the owner.
     pub(crate) fn apply(&mut self, conversation: String, action: Action) -> Ticket {
         let files = FileOptions::default();
         let apply = Apply { conversation, action, head: None, since: false, files, request_id: None };
@@ -46,49 +46,49 @@ impl Cx<'_> {
         self.wants.push(want);
     }
 
-    /// The conversation's id; empty where there is none yet.
+    /// The conversation's id; empty if there is none yet.
     pub(crate) fn id(&self) -> String {
         self.conversation.map(|conversation| conversation.id.clone()).unwrap_or_default()
     }
 }
 
-/// With what a pane draws.
+/// What a pane draws with.
 pub(crate) struct Brush<'a> {
     /// Colours.
     pub(crate) theme: Theme,
-    /// Which keys do what, to be named.
+    /// The keymap, for names of keys.
     pub(crate) keys: &'a Keymap,
-    /// The time now, Unix milliseconds.
+    /// The current time, in Unix milliseconds.
     pub(crate) now_ms: i64,
-    /// The conversation of the tab, as far as there is one.
+    /// The tab's conversation, if any.
     pub(crate) conversation: Option<&'a Conversation>,
 }
 
-/// What takes the place of the conversation for a while.
+/// A pane in place of the conversation.
 pub(crate) trait Pane: std::fmt::Debug + Send + 'static {
-    /// What it is: of each kind only one is open.
+    /// Its kind: only one of each kind is open.
     fn kind(&self) -> std::any::TypeId {
         std::any::TypeId::of::<Self>()
     }
 
-    /// Which keys hold in it.
+    /// The keys that are valid in it.
     fn context(&self) -> Context;
 
-    /// It has just been opened: it asks for what it shows.
+    /// It was just opened: it requests what it shows.
     fn opened(&mut self, cx: &mut Cx<'_>);
 
     /// A command of its keys.
     fn command(&mut self, command: Command, cx: &mut Cx<'_>);
 
-    /// The same, where the key is a letter: it may be one of words that are typed for another place.
+    /// The same for a letter key: it may be part of words that are meant for another place.
     fn letter(&mut self, _letter: char, command: Command, cx: &mut Cx<'_>) {
         self.command(command, cx);
     }
 
-    /// Text was typed or pasted that is no key of a command; most panes filter by it.
+    /// Typed or pasted text that is no key of a command; most panes filter by it.
     fn typed(&mut self, text: &str, cx: &mut Cx<'_>);
 
-    /// An answer to something that it asked.
+    /// A reply to a request of the pane.
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>);
 
     /// The conversation has changed, through any client.
@@ -97,22 +97,22 @@ pub(crate) trait Pane: std::fmt::Debug + Send + 'static {
     /// Time has passed.
     fn tick(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// Whether it waits for something, so that time passing is to be told often.
+    /// Whether it waits for something, so that it needs frequent ticks.
     fn is_lively(&self) -> bool {
         false
     }
 
-    /// Whether closing it leaves the program.
+    /// Whether closing it quits the program.
     fn leaves(&self) -> bool {
         false
     }
 
-    /// Something was told of the list of conversations.
+    /// An event of the list of conversations.
     fn listed(&mut self, _told: &Told, _cx: &mut Cx<'_>) {}
 
-    /// A click at a place of the screen, in the area that it was drawn in last.
+    /// A click on the screen, in the area of the last drawing.
     fn clicked(&mut self, _at: Position, _cx: &mut Cx<'_>) {}
 
-    /// Draws it. What it must know of the size later (rows of a page), it keeps.
+    /// Draws it. It keeps what it needs of the size later, such as the rows of a page.
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>);
 }

@@ -1,5 +1,5 @@
-//! What panes have in common: a title above, the keys below, and a line to type a name into. Must never
-//! name a key that is not in the keymap.
+//! The common parts of panes: a title above, the keys below, and an input line for a name. Must never name a key
+//! that is not in the keymap.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -14,24 +14,24 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Text, safe, width};
 
-/// What stands around the body of a pane.
+/// The frame around the body of a pane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PaneFrame<'a> {
-    /// What the pane is.
+    /// The title.
     pub(crate) title: &'a str,
-    /// What else is to be known, in a few words.
+    /// Further information, in a few words.
     pub(crate) about: &'a str,
-    /// Keys and what they do, the most important first.
+    /// Keys and their effects, the most important first.
     pub(crate) keys: &'a [(Command, &'a str)],
 }
 
 impl PaneFrame<'_> {
-    /// Draws title and keys where there is room; what is left is the body's.
+    /// Draws title and keys if there is room; returns the rest for the body.
     pub(crate) fn draw(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Rect {
         self.closing(frame, area, brush, "back")
     }
 
-    /// The same, with what closing it does.
+    /// The same, with the effect of closing it.
     pub(crate) fn closing(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, does: &str) -> Rect {
         let head = u16::from(area.height >= 4);
         let foot = u16::from(area.height >= 6);
@@ -59,7 +59,7 @@ impl PaneFrame<'_> {
         frame.render_widget(line, area);
     }
 
-    /// As many keys as fit; the way back is always among them.
+    /// As many keys as fit, always with the way back.
     pub(crate) fn keys_in(self, brush: &Brush<'_>, columns: usize, closes: &str) -> Line<'static> {
         let theme = brush.theme;
         let named = |(command, does): (Command, &str)| (brush.keys.named(command), does.to_owned());
@@ -87,12 +87,12 @@ impl PaneFrame<'_> {
     }
 }
 
-/// A line to type a name into, instead of the keys.
+/// An input line for a name, in place of the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Naming {
-    /// What is named.
+    /// The thing to name.
     pub(crate) what: String,
-    /// The name, as far as it is typed.
+    /// The name typed so far.
     pub(crate) text: String,
 }
 
@@ -102,8 +102,8 @@ impl Naming {
         self.text.extend(text.chars().filter(|c| !c.is_control()));
     }
 
-    /// A command while a name is typed: gives it back what is named when it is done, and its name; no
-    /// name, where it is empty.
+    /// A command while a name is typed. At the end, returns the named thing and its name; `None` for an empty
+    /// name.
     pub(crate) fn command(naming: &mut Option<Self>, command: Command) -> Option<(String, Option<String>)> {
         let mut it = naming.take()?;
         match command {
@@ -129,7 +129,7 @@ impl Naming {
     }
 }
 
-/// A line to type into: its name, the text, and a note after it.
+/// An input line: its label, the text, and a note after it.
 pub(crate) fn prompt(
     frame: &mut Frame<'_>,
     row: Rect,
@@ -140,9 +140,9 @@ pub(crate) fn prompt(
     if row.is_empty() {
         return;
     }
-    // Room for the cursor behind the text, and for the ellipsis before it.
+    // Room for the cursor after the text, and for the ellipsis before it.
     let room = usize::from(row.width).saturating_sub(width::columns(ask) + 2);
-    // People look at what they are typing: the end.
+    // People look at the end, where they type.
     let text = width::end(&safe::line(text), room);
     let end = width::columns(ask) + width::columns(&text);
     let line = Line::from(vec![
@@ -156,7 +156,7 @@ pub(crate) fn prompt(
     frame.set_cursor_position(Position::new(x, row.y));
 }
 
-/// A problem as a rendering.
+/// An error as a rendering.
 pub(crate) fn wrong(problem: &Problem) -> Text {
     let mut text = text![(Style::Error, safe::line(&problem.message)), "\n"];
     let hint = problem.hint.as_ref().map(|hint| Audience::Screen.words(hint));
@@ -166,7 +166,7 @@ pub(crate) fn wrong(problem: &Problem) -> Text {
     text
 }
 
-/// What stands instead of rows where there are none: what went wrong, that they are on their way, or what to know.
+/// The text in place of rows: an error, that they are loading, or a hint.
 pub(crate) fn told(problem: Option<&Problem>, loading: bool, nothing: &str) -> String {
     match problem {
         Some(problem) => plain(problem),
@@ -175,7 +175,7 @@ pub(crate) fn told(problem: Option<&Problem>, loading: bool, nothing: &str) -> S
     }
 }
 
-/// A problem in plain lines.
+/// An error in plain lines.
 fn plain(problem: &Problem) -> String {
     let mut lines = vec![problem.message.clone()];
     lines.extend(problem.causes.iter().cloned());

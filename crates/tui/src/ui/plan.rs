@@ -1,5 +1,5 @@
 //! The plan of an action that was chosen elsewhere: shown, agreed to, done. Rewind shows the same plan beside its list
-//! ([`proposal`] and [`view`] are for both). Must never do anything that was not shown.
+//! ([`proposal`] and [`view`] serve both). Must never do anything that was not shown.
 
 mod draw;
 mod lay;
@@ -37,43 +37,43 @@ pub(crate) const NO_WORDS: &str = "these were no words for here: once more agree
 #[derive(Debug)]
 pub(crate) struct PlanPane {
     title: String,
-    /// The message it is about, in its own words, where it is known.
+    /// The text of the message that it is about, if known.
     quoted: Option<String>,
     subject: Subject,
-    /// Where the plan was drawn last.
+    /// The area of the plan at the last drawing.
     body: Rect,
-    /// Behind words the next Enter agrees to nothing.
+    /// After words, the next Enter agrees to nothing.
     letters: LetterKeys,
-    /// What was wanted before, where it was refused as something has changed.
+    /// The earlier choices, if they were refused as stale.
     refused: Option<FileOptions>,
-    /// How it was before the letter that may turn out to be the first one of words.
+    /// The state before a letter that may turn out to be the first one of words.
     before: Option<Before>,
 }
 
-/// What is planned.
+/// The subject of the plan.
 #[derive(Debug)]
 enum Subject {
     /// An action.
     Known(Box<Proposal>),
-    /// Another answer, to a prompt that is being sought.
+    /// A retry, of a prompt that is being looked up.
     Sought(Seek),
     /// It was not found.
     Lost(String),
 }
 
 impl PlanPane {
-    /// Shows what an action would do; Enter does it.
+    /// Shows the plan of an action; Enter does it.
     pub(crate) fn new(title: &str, action: Action) -> Self {
         Self::of(title, Proposal::new(action, Ends::Applied, Context::Confirm))
     }
 
-    /// Shows what saying something else instead of a message would take back; Enter takes its words up.
+    /// Shows what an edit of a message would take back; Enter puts its text into the composer.
     pub(crate) fn edit(entry: &str) -> Self {
         let action = Action::Edit { entry: entry.to_owned() };
         Self::of("Edit", Proposal::new(action, Ends::Rewritten(entry.to_owned()), Context::Confirm))
     }
 
-    /// Shows what another answer would take back; Enter asks for it. The entry is any of the answer, or its prompt.
+    /// Shows what a retry would take back; Enter does it. The entry is any entry of the answer, or its prompt.
     pub(crate) fn retry(entry: &str) -> Self {
         Self::with("Retry", Subject::Sought(Seek::new(entry)))
     }
@@ -94,7 +94,7 @@ impl PlanPane {
         }
     }
 
-    /// Shows how it is now: what was agreed to, with this choices, was refused as something has changed.
+    /// Shows the current plan: the one that was agreed to, with these choices, was refused as stale.
     pub(crate) fn once_more(mut self, choices: FileOptions) -> Self {
         if let Some(proposal) = self.proposal() {
             proposal.once_more(choices.clone());
@@ -102,7 +102,7 @@ impl PlanPane {
         Self { refused: Some(choices), ..self }
     }
 
-    /// Says which message it is about.
+    /// Sets the message that it is about.
     pub(crate) fn about(self, words: Option<&str>) -> Self {
         let quoted = words.map(|words| render::words::quote(words.trim(), 200));
         Self { quoted: quoted.filter(|quoted| quoted != "“”"), ..self }
@@ -115,7 +115,7 @@ impl PlanPane {
         }
     }
 
-    /// Letters are words: they do nothing, and what the first one did is put back.
+    /// The letters are words: they do nothing, and the effect of the first one is reverted.
     fn are_words(&mut self, put_back: bool, now_ms: i64) {
         let before = self.before.take().filter(|_| put_back);
         if let (Some(before), Some(proposal)) = (before, self.proposal()) {
@@ -124,12 +124,12 @@ impl PlanPane {
         }
     }
 
-    /// The question at the end.
+    /// The final question.
     fn question(&self) -> String {
         format!("{}?", self.title)
     }
 
-    /// Another answer begins where the conversation has gone back to its prompt.
+    /// A retry begins with a move to its prompt.
     fn sought(&mut self, found: Found, cx: &mut Cx<'_>) {
         let Subject::Sought(seek) = &self.subject else { return };
         self.subject = match found {
@@ -150,7 +150,7 @@ impl PlanPane {
     }
 }
 
-/// How many steps that is, and of how many that were asked for, where there are no more.
+/// The number of steps, and the requested number if there are fewer.
 fn how_many(plan: &Plan) -> String {
     let done = plan.steps.as_ref().map_or_else(|| english::steps(plan).len(), |steps| steps.done) as u64;
     match plan.steps.as_ref().filter(|steps| steps.done < steps.asked) {
@@ -163,7 +163,7 @@ fn how_many(plan: &Plan) -> String {
     }
 }
 
-/// What would be undone or redone.
+/// The steps to undo or redo.
 fn steps(plan: &Plan) -> Option<String> {
     match english::steps(plan).as_slice() {
         [] => None,
@@ -308,14 +308,14 @@ impl Pane for PlanPane {
     }
 }
 
-/// The title, what is below it, and the line at the edge.
+/// The title, the body below it, and the line at the edge.
 pub(crate) fn parts(area: Rect) -> [Rect; 3] {
     let head = Rect { height: 1, ..area };
     let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
     [head, Rect { y: area.y + 1, height: area.height - 2, ..area }, foot]
 }
 
-/// Scrolls a plan by the keys of a list. Whether it was one.
+/// Scrolls a plan with the keys of a list. Returns whether it was one.
 pub(crate) fn scroll(proposal: &mut Proposal, command: Command) -> bool {
     match command {
         _ if proposal.view.command(command) => {}
@@ -329,7 +329,7 @@ pub(crate) fn scroll(proposal: &mut Proposal, command: Command) -> bool {
 /// With less room after the notice, no keys are named.
 const KEYS: u16 = 16;
 
-/// The line at the edge: a note of the pane or of the plan, and the keys that do something now.
+/// The line at the edge: a note of the pane or of the plan, and the keys that are valid now.
 pub(crate) fn edge(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -363,13 +363,13 @@ pub(crate) fn edge(
         Ends::Applied if proposal.asks_twice() => (Command::Accept, "go on"),
         Ends::Applied => (Command::Accept, "applies"),
     };
-    // Where there is no plan, nothing can be agreed to.
+    // Without a plan, nothing can be agreed to.
     let has_plan = proposal.plan().is_some() || proposal.asks_twice();
     let is_open = has_plan && proposal.problem().is_none() && !proposal.is_unseen();
     let mut keys = if is_open { vec![first] } else { Vec::new() };
     if proposal.plan().is_some_and(|plan| plan.files.is_some()) {
         let (next, choose) = (proposal.next_file(), proposal.commands().1);
-        // Nothing goes on before what has to be chosen: its key is the last one to be left out.
+        // Nothing continues before the choices are made: their key is the last one to be left out.
         let (at, of_files) = if conflicts {
             (0, [(choose, "chooses for the file"), (next, "next file")])
         } else {
@@ -381,7 +381,7 @@ pub(crate) fn edge(
     hints(frame, area, brush, &keys);
 }
 
-/// Keys and what they do, as many as fit; the way back always.
+/// Keys and their effects, as many as fit, always with the way back.
 fn hints(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, keys: &[(Command, &str)]) {
     let line = PaneFrame { title: "", about: "", keys }.keys_in(brush, area.width.into(), "back");
     frame.render_widget(line, area);

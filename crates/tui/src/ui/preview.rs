@@ -1,5 +1,5 @@
-//! What is known of the selected row, beside the list. It is requested for one row at a time, so that a user who moves fast does not
-//! make the owner read all that is passed. Must never show one row's answer beside another.
+//! A preview of the selected row, beside the list. It is requested for one row at a time: a user who moves fast must not make the
+//! owner read every row passed. Must never show one row's reply beside another.
 
 use std::collections::VecDeque;
 
@@ -15,30 +15,30 @@ use super::pane::{Brush, Cx};
 use super::scroll::{Manner, Scroll};
 use super::theme::Paint;
 
-/// From so many columns on, two halves stand side by side.
+/// With at least so many columns, list and preview are side by side.
 const WIDE: u16 = 100;
-/// From so many rows on, two halves stand one above the other.
+/// With at least so many rows, they are above one another.
 const TALL: u16 = 26;
 
-/// So many answers are kept.
+/// The most replies that are kept.
 const KEPT: usize = 32;
 
-/// The other half of a list.
+/// The preview of a list.
 #[derive(Debug, Default)]
 pub(crate) struct Preview {
     scroll: Scroll,
-    /// It has all the room.
+    /// It has the whole room.
     is_alone: bool,
-    /// The row, and as of what, that is shown.
+    /// The shown row and its version.
     shown: Option<(String, u64)>,
-    /// What is on its way.
+    /// The request on its way.
     asked: Option<(Ticket, (String, u64))>,
-    /// Answers, the newest at the end.
+    /// Replies, the newest last.
     kept: VecDeque<((String, u64), Reply)>,
 }
 
 impl Preview {
-    /// Shows a row as of a version of it, and asks for that where it must; an older version stays until the answer is there.
+    /// Shows a version of a row, and requests it if necessary; an older version stays until the reply arrives.
     pub(crate) fn look(
         &mut self,
         row: &str,
@@ -75,12 +75,12 @@ impl Preview {
         self.scroll.head(head);
     }
 
-    /// How what is looked at from now on is shown.
+    /// How the next replies are shown.
     pub(crate) fn manner(&mut self, manner: Manner) {
         self.scroll.manner(manner);
     }
 
-    /// Shows what is known of a row without asking.
+    /// Shows a row without a request.
     pub(crate) fn tell(&mut self, row: &str, reply: impl FnOnce() -> Reply) {
         if self.shown.as_ref().is_none_or(|(shown, _)| shown != row) {
             self.scroll.reply(reply());
@@ -88,13 +88,13 @@ impl Preview {
         }
     }
 
-    /// There is only a sentence to show.
+    /// Shows only a sentence.
     pub(crate) fn say(&mut self, text: &str) {
         self.scroll.say(text);
         self.shown = None;
     }
 
-    /// Takes an answer in, where it is one to this; gives it back else. What is selected then is to be looked at again.
+    /// Handles its own reply, and returns any other. The selected row must be looked up again afterwards.
     pub(crate) fn replied(
         &mut self,
         ticket: Ticket,
@@ -116,13 +116,13 @@ impl Preview {
         None
     }
 
-    /// Scrolls; or takes all the room, or gives it back.
+    /// Scrolls; or takes the whole room, or gives it back.
     pub(crate) fn command(&mut self, command: Command) {
         self.is_alone ^= command == Command::Other;
         self.scroll.command(command);
     }
 
-    /// Draws it where there is room: side by side with the list, below it, or alone. Where the list is drawn.
+    /// Draws it if there is room: beside the list, below it, or alone. Returns the area of the list.
     pub(crate) fn beside(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Option<Rect> {
         let (list, other) = self.split(frame, area, brush);
         if let Some(other) = other {
@@ -131,7 +131,7 @@ impl Preview {
         list
     }
 
-    /// Where the list is drawn, and where this, with the rule between them.
+    /// The areas of the list and the preview, with the line between them.
     fn split(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> (Option<Rect>, Option<Rect>) {
         if self.is_alone {
             return (None, Some(area));
@@ -159,7 +159,7 @@ impl Preview {
     }
 }
 
-/// Asks for the last messages of a conversation.
+/// A request for the last messages of a conversation.
 pub(crate) fn last_of(conversation: &str, limit: usize) -> Log {
     Log {
         conversation: conversation.to_owned(),

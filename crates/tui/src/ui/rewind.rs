@@ -1,5 +1,5 @@
-//! The rewind: turns to go back to, newest first, and beside them what going back takes back. Nothing is done before it was shown and
-//! agreed to twice; a change from elsewhere takes the agreement back. Must never plan more than the turn on which one rests.
+//! The rewind: turns as targets, newest first, and beside them the plan. An action needs two confirmations of a shown plan; a
+//! change by another client cancels them. Must never plan more than the turn on which the selection rests.
 
 mod draw;
 mod load;
@@ -23,26 +23,26 @@ use super::plan::{self, Came, Ends, Proposal, Stage};
 use super::rows::{Did, Order, Row, Rows};
 use load::Load;
 
-/// So many plans are kept beside the one that is shown, until anything changes.
+/// The most plans kept beside the shown one, until something changes.
 const KEPT: usize = 16;
 
 /// The picker.
 #[derive(Debug)]
 pub(crate) struct Rewind {
-    /// Newest first.
+    /// The turns, newest first.
     turns: Rows<Target>,
     load: Load,
     /// The plan of the selected turn.
     shown: Option<Planned>,
-    /// Plans of turns that were selected before, the latest first.
+    /// Plans of previously selected turns, the latest first.
     kept: VecDeque<Planned>,
-    /// A plan that was requested for a turn that is no longer selected. The next request waits for it.
+    /// The request for a turn that is no longer selected. The next request waits for it.
     passed: Option<Ticket>,
     focus: Focus,
     note: Option<String>,
-    /// What is typed while the final question is on the screen.
+    /// Text typed while the final question is shown.
     letters: LetterKeys,
-    /// Where the plan was drawn last.
+    /// The area of the plan at the last drawing.
     plan_area: Rect,
 }
 
@@ -63,7 +63,7 @@ struct Planned {
     proposal: Proposal,
 }
 
-/// Where the keys go that move.
+/// The part that gets the motion keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Focus {
     List,
@@ -71,7 +71,7 @@ enum Focus {
 }
 
 impl Rewind {
-    /// A picker that asks for its turns when it is opened.
+    /// A picker that requests its turns when it is opened.
     pub(crate) fn new() -> Self {
         Self {
             turns: Rows::new(Order::Best),
@@ -124,7 +124,7 @@ impl Rewind {
         }
     }
 
-    /// Whether the keys that move scroll the plan.
+    /// Whether the motion keys scroll the plan.
     fn scrolls(&self) -> bool {
         self.focus == Focus::Plan || self.stage() != Stage::Looking
     }
@@ -140,7 +140,7 @@ impl Rewind {
         }
     }
 
-    /// Esc: from the question to the plan, from a plan that hides the list to the list, then away.
+    /// Esc: from the question to the plan, from a plan that hides the list to the list, then closes.
     fn back(&mut self, cx: &mut Cx<'_>) {
         self.letters = LetterKeys::default();
         if self.shown.as_mut().is_some_and(|shown| shown.proposal.back()) {
@@ -153,7 +153,7 @@ impl Rewind {
         cx.want(Want::Close);
     }
 
-    /// Passes a command to the plan of the selected turn, or says why there is none.
+    /// Passes a command to the plan of the selected turn, or shows why there is none.
     fn plan_does(&mut self, command: Command, cx: &mut Cx<'_>) {
         if let Some(shown) = &mut self.shown {
             shown.proposal.command(command, cx);
@@ -233,7 +233,7 @@ impl Pane for Rewind {
         }
         if self.load.is(ticket) {
             self.load.replied(&mut self.turns, reply, cx);
-            // An empty list shows the problem itself.
+            // An empty list shows the error itself.
             if !self.turns.is_empty() {
                 self.note = self.load.problem().map(str::to_owned).or(self.note.take());
             }
@@ -254,11 +254,11 @@ impl Pane for Rewind {
 
     fn changed(&mut self, cx: &mut Cx<'_>) {
         if matches!(self.stage(), Stage::Applying(..)) {
-            // Most likely it is this very step; if it is refused, the list is loaded again.
+            // This is probably the step itself; if it is refused, the list is loaded again.
             return self.load.spoil();
         }
         self.kept.clear();
-        // What is only looked at is made again without a notice, and what one's own run does is nobody else's.
+        // A plan that is only viewed is renewed without a notice. Events of the person's own run are not changes by others.
         if self.shown.as_mut().is_some_and(|shown| shown.proposal.changed(cx.now_ms)) {
             self.say("changed elsewhere: list refreshed");
         }

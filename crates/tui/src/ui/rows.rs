@@ -1,5 +1,5 @@
-//! A list of rows to pick from, with a filter: typing narrows it, and the letters that match are marked. The list knows the selection
-//! and the visible rows; its owner draws each visible row. There may be thousands of rows. Must never look at all of them to draw. A
+//! A list of rows to pick from, with a filter: typing narrows it and marks the matching letters. The list knows the selection and
+//! the visible rows; its owner draws each visible row. There may be thousands of rows. Must never look at all of them to draw. A
 //! typed letter costs one pass over the rows that matched before it, and allocates nothing.
 
 mod ink;
@@ -82,7 +82,7 @@ pub(crate) enum Did {
     Nothing,
     /// Another row is selected.
     Moved,
-    /// The filter changed, and with it perhaps the selection.
+    /// The filter changed, and possibly the selection.
     Filtered,
     /// The selected row was clicked: it is picked.
     Taken,
@@ -96,28 +96,28 @@ pub(crate) struct Rows<T> {
     filter: String,
     pattern: Pattern,
     matcher: Matcher,
-    /// Rows that contain all letters of the filter: the score, and the place in `all`; in the order of `all`.
+    /// Rows that contain all letters of the filter: the score, and the index in `all`; in the order of `all`.
     fits: Vec<(u32, u32)>,
     /// Those of them that score high enough, in the order shown.
     shown: Vec<(u32, u32)>,
-    /// How many rows of `all` are filtered, and how many of these match.
+    /// Number of filtered rows in `all`, and how many of these match.
     counts: (usize, usize),
-    /// The selected place in `shown`.
+    /// The selected index in `shown`.
     selected: usize,
-    /// The first place in `shown` that is drawn.
+    /// The first drawn index in `shown`.
     top: usize,
-    /// Where the rows were drawn last.
+    /// The area of the rows at the last drawing.
     area: Rect,
-    /// Whether the keys that move the selection are the list's.
+    /// Whether the list has the motion keys.
     has_keys: bool,
-    /// The letters that match, of the row that is drawn.
+    /// The matching letters of the row being drawn.
     marks: Vec<u32>,
 }
 
 #[derive(Debug)]
 struct Kept<T> {
     item: T,
-    /// Its lines, as the matcher reads them.
+    /// Its lines, as the matcher needs them.
     letters: Utf32String,
 }
 
@@ -128,7 +128,7 @@ impl<T: Row> Kept<T> {
     }
 }
 
-/// The fields of a row, safe, a line each.
+/// The fields of a row, safe, one per line.
 fn lines(item: &impl Row) -> String {
     let fields: Vec<_> = item.fields().iter().map(|field| safe::line(field).into_owned()).collect();
     fields.join("\n")
@@ -208,7 +208,7 @@ impl<T: Row> Rows<T> {
         self.all.iter().map(|kept| &kept.item)
     }
 
-    /// How many rows are filtered, whether they match or not.
+    /// Number of filtered rows, matching or not.
     pub(crate) fn len(&self) -> usize {
         self.counts.0
     }
@@ -218,12 +218,12 @@ impl<T: Row> Rows<T> {
         self.all.is_empty()
     }
 
-    /// How many rows match the filter.
+    /// Number of rows that match the filter.
     pub(crate) fn fitting(&self) -> usize {
         self.counts.1
     }
 
-    /// The filter, as it was typed.
+    /// The filter as typed.
     pub(crate) fn filter(&self) -> &str {
         &self.filter
     }
@@ -237,7 +237,7 @@ impl<T: Row> Rows<T> {
         self.selected().map(|item| item.key().to_owned())
     }
 
-    /// The selected row if it can be picked, else why not.
+    /// The selected row, or the reason why it can't be picked.
     pub(crate) fn picked(&self) -> Option<Result<&T, &str>> {
         self.selected().map(|item| item.why_not().map_or(Ok(item), Err))
     }
@@ -251,12 +251,12 @@ impl<T: Row> Rows<T> {
         at.is_some()
     }
 
-    /// Whether the visible rows were drawn in an area of any size.
+    /// Whether rows were drawn in an area that is not empty.
     pub(crate) fn is_drawn(&self) -> bool {
         !self.area.is_empty()
     }
 
-    /// Whether the keys that move the selection are the list's; while they are not, the selected row is only bold.
+    /// Whether the list has the motion keys; without them, the selected row is only bold.
     pub(crate) fn set_keys(&mut self, has_keys: bool) {
         self.has_keys = has_keys;
     }
@@ -302,7 +302,7 @@ impl<T: Row> Rows<T> {
         }
     }
 
-    /// A click at a place of the screen.
+    /// A click on the screen.
     pub(crate) fn clicked(&mut self, at: Position) -> Did {
         if !self.area.contains(at) {
             return Did::Nothing;
@@ -323,7 +323,7 @@ impl<T: Row> Rows<T> {
         self.shown.get(at).map(|(_, index)| &self.all[*index as usize].item)
     }
 
-    /// Moves the selection by so many rows, within the list; headings are skipped.
+    /// Moves the selection by so many rows, within the list; skips headings.
     fn step(&mut self, by: isize) -> Did {
         let before = self.selected;
         let last = self.shown.len().saturating_sub(1);
@@ -349,7 +349,7 @@ impl<T: Row> Rows<T> {
         self.reselect(key.as_deref().filter(|_| stays));
     }
 
-    /// Matches the rows from a place on; those before it have not changed.
+    /// Matches the rows from an index on; those before it have not changed.
     fn fit_from(&mut self, from: usize) {
         self.counts.0 = self.all.iter().filter(|kept| kept.item.filtering() == Filtering::Filtered).count();
         let from = index(from);
@@ -358,7 +358,7 @@ impl<T: Row> Rows<T> {
         self.fit(from);
     }
 
-    /// Removes from `fits` the rows from a place on that do not match.
+    /// Removes from `fits` the rows from an index on that do not match.
     fn fit(&mut self, from: u32) {
         let Self { all, fits, shown, pattern, matcher, filter, .. } = self;
         fits.retain_mut(|(score, at)| {
@@ -386,7 +386,7 @@ impl<T: Row> Rows<T> {
         }
     }
 
-    /// Selects a row by its key. If it is gone: the row in its place, or with a filter the first row.
+    /// Selects a row by its key. If it is gone: the row at its index, or with a filter the first row.
     fn reselect(&mut self, key: Option<&str>) {
         if key.is_none_or(|key| !self.select(key)) {
             self.selected = if key.is_some() && self.filter.is_empty() { self.selected } else { 0 };
@@ -395,7 +395,7 @@ impl<T: Row> Rows<T> {
         }
     }
 
-    /// Draws the filter and below it the visible rows; `empty` stands there while the list has no rows.
+    /// Draws the filter and below it the visible rows; `empty` is shown if the list has no rows.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -410,7 +410,7 @@ impl<T: Row> Rows<T> {
         self.draw_rows(frame, below, brush, (empty, Paint::Dim), row);
     }
 
-    /// Draws the visible rows; `empty` stands there while the list has no rows.
+    /// Draws the visible rows; `empty` is shown if the list has no rows.
     pub(crate) fn draw_rows(
         &mut self,
         frame: &mut Frame<'_>,
@@ -431,7 +431,7 @@ impl<T: Row> Rows<T> {
         }
     }
 
-    /// Makes the selected row visible, with a row around it where there is room.
+    /// Makes the selected row visible, with a row around it if there is room.
     fn scroll(&mut self, visible: usize) {
         let around = usize::from(visible > 4);
         let last = self.shown.len().saturating_sub(visible);
@@ -465,7 +465,7 @@ impl<T: Row> Rows<T> {
         ink.done()
     }
 
-    /// Draws the filter and how many rows match it.
+    /// Draws the filter and the number of matching rows.
     pub(crate) fn draw_filter(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         let (count, placeholder) = match self.filter.is_empty() {
             true => (String::new(), "type to filter"),

@@ -1,4 +1,4 @@
-//! A rendering that is longer than its place: it is rendered once per width and scrolled. Must never render again only because it
+//! A rendering that is longer than its area: it is rendered once per width and scrolled. Must never render again only because it
 //! is drawn again.
 
 use ratatui::Frame;
@@ -19,39 +19,39 @@ use crate::text::{Look, Text, safe, width};
 /// Times are shown in minutes.
 const MINUTE_MS: i64 = 60_000;
 
-/// Something to be read.
+/// A text to read.
 #[derive(Debug, Default)]
 pub(crate) struct Scroll {
-    /// What stands above it.
+    /// The text above it.
     head: String,
     manner: Manner,
-    /// More messages follow those that are known.
+    /// More messages follow the loaded ones.
     more: bool,
     what: What,
-    /// The first line that is drawn.
+    /// The first drawn line.
     top: usize,
-    /// The end is shown, until somebody scrolls.
+    /// The end is shown, until the person scrolls.
     end: bool,
-    /// Rows that were drawn last.
+    /// Number of rows at the last drawing.
     rows: usize,
     laid: Option<Laid>,
 }
 
-/// How an answer is shown.
+/// How a reply is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// Of messages the last ones, of anything else the beginning.
+    /// The end of messages, the beginning of anything else.
     #[default]
     Plain,
-    /// Also of messages the beginning.
+    /// The beginning, also of messages.
     FromTop,
-    /// A plan as what is different there.
+    /// A plan as a comparison.
     Compared,
 }
 
 #[derive(Debug, Default)]
 enum What {
-    /// It is still to come.
+    /// It has not arrived yet.
     #[default]
     Waits,
     Said(String),
@@ -60,7 +60,7 @@ enum What {
     Wrong(Box<Problem>),
 }
 
-/// What was rendered, and for what.
+/// A rendering and its parameters.
 #[derive(Debug)]
 struct Laid {
     columns: u16,
@@ -80,11 +80,11 @@ impl Scroll {
         self.put(What::Said(text.into()));
     }
 
-    /// An answer of the owner.
+    /// A reply of the owner.
     pub(crate) fn reply(&mut self, reply: Reply) {
         match reply {
             Reply::Entries(mut page) => {
-                // These two lines would say how to see more of it in a shell.
+                // These two lines would tell shell users how to see more.
                 page.earlier = false;
                 let more = std::mem::take(&mut page.later);
                 self.put(What::Reply(Box::new(Reply::Entries(page))));
@@ -95,14 +95,14 @@ impl Scroll {
         }
     }
 
-    /// The same answer once more, as it is now: it stays where it is scrolled to.
+    /// A newer version of the same reply: the scroll position stays.
     pub(crate) fn renew(&mut self, reply: Reply) {
         let (top, end) = (self.top, self.end);
         self.reply(reply);
         (self.top, self.end) = (top, end);
     }
 
-    /// It could not be had.
+    /// It failed.
     pub(crate) fn wrong(&mut self, problem: Problem) {
         self.put(What::Wrong(Box::new(problem)));
     }
@@ -112,7 +112,7 @@ impl Scroll {
         *self = Self { head, manner: self.manner, what, rows: self.rows, ..Self::default() };
     }
 
-    /// How the next answers are shown.
+    /// How the next replies are shown.
     pub(crate) fn manner(&mut self, manner: Manner) {
         if self.manner != manner {
             self.manner = manner;
@@ -120,7 +120,7 @@ impl Scroll {
         }
     }
 
-    /// A sentence above it, whatever it is.
+    /// A sentence above any content.
     pub(crate) fn head(&mut self, head: String) {
         if self.head != head {
             self.head = head;
@@ -128,7 +128,7 @@ impl Scroll {
         }
     }
 
-    /// Scrolls, where the command is about that.
+    /// Scrolls, if the command is for that.
     pub(crate) fn command(&mut self, command: Command) {
         let Some(top) = scrolled(command, self.top, self.rows) else { return };
         let lines = self.laid.as_ref().map_or(0, |laid| laid.lines.len());
@@ -136,13 +136,13 @@ impl Scroll {
         self.end = false;
     }
 
-    /// How far it is read, where not all of it is in sight: "12 of 80".
+    /// The reading position, if not all is visible: "12 of 80".
     pub(crate) fn place(&self) -> Option<String> {
         let lines = self.laid.as_ref()?.lines.len();
         (lines > self.rows).then(|| format!("{} of {lines}", (self.top + self.rows).min(lines)))
     }
 
-    /// Draws what is in sight.
+    /// Draws the visible part.
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
         self.rows = area.height.into();
         if area.is_empty() {
@@ -185,8 +185,8 @@ impl Scroll {
     }
 }
 
-/// Where a command of lists leads from a line, where so many are in sight; nothing, where it is another command. The end is as far as
-/// there are lines.
+/// The line that a list command leads to from a line, with so many visible rows. `None` for another command. The end may be
+/// beyond the last line.
 pub(crate) fn scrolled(command: Command, from: usize, rows: usize) -> Option<usize> {
     let page = rows.max(2) - 1;
     Some(match command {
@@ -207,7 +207,7 @@ pub(crate) fn draw_lines(frame: &mut Frame<'_>, area: Rect, lines: &[Line<'_>]) 
     }
 }
 
-/// The lines of a rendering; those that are longer than the place go on below, at a word where they can.
+/// The lines of a rendering; longer ones continue below, broken at a word if possible.
 fn rendered(look: &Look, text: &Text, theme: Theme) -> Vec<Line<'static>> {
     doc::rewrap(words::lines(text, theme), look.columns)
 }

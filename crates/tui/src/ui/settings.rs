@@ -1,5 +1,5 @@
 //! The settings of the UI, the table `[face]` of the settings file, and what follows from them and from the terminal. Must never
-//! read the world: variables are given.
+//! read the environment: variables are parameters.
 
 use std::collections::BTreeMap;
 
@@ -73,21 +73,22 @@ pub enum ColourChoice {
     True,
 }
 
-/// What was set for the UI.
+/// The configuration of the UI.
 #[derive(Clone, Debug, Default)]
 pub struct Configured {
     /// The settings.
     pub settings: Settings,
-    /// Which keys do what.
+    /// The keymap.
     pub keys: Keymap,
-    /// The themes that there are.
+    /// The available themes.
     pub themes: Themes,
-    /// What is wrong with what was set, a sentence each.
+    /// Errors in the settings, one sentence each.
     pub wrong: Vec<String>,
 }
 
 impl Configured {
-    /// What follows from the settings, with these themes. `at` says where a setting stands, for the sentences about what is wrong.
+    /// The configuration from the settings, with these themes. `at` gives the position of a setting, for the sentences about
+    /// errors.
     #[must_use]
     pub fn new(settings: Settings, themes: Themes, at: &dyn Fn(&str) -> String) -> Self {
         let mut keys = Keymap::default();
@@ -97,8 +98,8 @@ impl Configured {
         Self { settings, keys, themes, wrong }
     }
 
-    /// The look that follows from the settings and from the variables of the environment; without colours, where `coloured` is
-    /// false and the settings don't say otherwise.
+    /// The theme from the settings and the environment variables; without colours if `coloured` is false and the settings do not
+    /// say otherwise.
     #[must_use]
     pub fn theme(&self, coloured: bool, variable: &dyn Fn(&str) -> Option<String>) -> Theme {
         let colours = match self.settings.colours {
@@ -112,21 +113,21 @@ impl Configured {
             BackgroundChoice::Dark => Background::Dark,
             BackgroundChoice::Light => Background::Light,
         };
-        // That there is no such theme is told with what else is wrong.
+        // A missing theme is reported with the other errors.
         let chosen = self.themes.choose(&self.settings.theme).unwrap_or_default();
         Theme { colours, background, chosen }
     }
 }
 
 impl Settings {
-    /// Whether it helps to ask the terminal for its background.
+    /// Whether to ask the terminal for its background.
     pub(super) fn is_background_asked(&self, theme: Theme) -> bool {
         self.background == BackgroundChoice::Auto && theme.colours == Colours::True
     }
 }
 
 impl Colours {
-    /// What a terminal shows, by the variables that it sets: `NO_COLOR` and `TERM=dumb` mean none.
+    /// The colours of a terminal according to its variables: `NO_COLOR` and `TERM=dumb` mean none.
     #[must_use]
     pub fn of_variables(variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -137,7 +138,7 @@ impl Colours {
         let says = given("COLORTERM").unwrap_or_default();
         let has_all = matches!(says.as_str(), "truecolor" | "24bit")
             || term.ends_with("-direct")
-            // Windows Terminal and kitty say so by their own variables, also where the other one does not reach.
+            // Windows Terminal and kitty set variables of their own, also where the other one does not arrive.
             || given("WT_SESSION").is_some()
             || term == "xterm-kitty"
             || term == "xterm-ghostty";
@@ -146,7 +147,7 @@ impl Colours {
 }
 
 impl Background {
-    /// The background by `COLORFGBG`, which some terminals set: the last number is the colour, of the sixteen, behind the text.
+    /// The background from `COLORFGBG`, which some terminals set: the last number is the background colour, one of sixteen.
     #[must_use]
     pub fn of_variables(variable: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let both = variable("COLORFGBG")?;
@@ -158,8 +159,8 @@ impl Background {
         }
     }
 
-    /// The background by a terminal's answer to the question for it (OSC 11): `ESC ] 11 ; rgb:RRRR/GGGG/BBBB`, ended by a bell or
-    /// by `ESC \`. Nothing, where it is no such answer.
+    /// The background from a terminal's answer to the query for it (OSC 11): `ESC ] 11 ; rgb:RRRR/GGGG/BBBB`, ended by a bell or
+    /// by `ESC \`. `None` if it is no such answer.
     #[must_use]
     pub fn of_answer(answer: &str) -> Option<Self> {
         let (_, colour) = answer.split_once("]11;")?;
@@ -171,7 +172,7 @@ impl Background {
         });
         let mut next = || parts.next().flatten();
         let (red, green, blue) = (next()?, next()?, next()?);
-        // How bright people see it.
+        // The brightness as people perceive it.
         let bright = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
         Some(if bright > 0.5 { Self::Light } else { Self::Dark })
     }

@@ -1,4 +1,4 @@
-//! A conversation as the UI knows it: what the owner has told, and nothing else. Must never guess at what was not told.
+//! A conversation as the UI knows it: only what the owner has sent. Must never guess anything else.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,27 +12,28 @@ use crate::text::Text;
 /// A conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
-    /// In short; none until something was said.
+    /// Its summary; `None` until it has a message.
     pub(crate) conversation: Option<Conversation>,
-    /// What is loaded of the timeline, in path order: its end.
+    /// The loaded end of the timeline, in path order.
     pub(crate) entries: Vec<Entry>,
     /// Whether there are earlier ones.
     pub(crate) earlier: bool,
-    /// What the run at work has said so far.
+    /// The unstored output of the current run.
     pub(crate) live: Option<Live>,
-    /// Words that wait.
+    /// Waiting messages.
     pub(crate) waiting: Vec<Words>,
-    /// What the agent may do.
+    /// The agent's permissions.
     pub(crate) permissions: Permissions,
-    /// Notes that are no part of the conversation, such as what a rewind did: shown after the last entry, until the next message.
+    /// Notes that are no part of the conversation, such as the receipt of a rewind: shown after the last entry, until the next
+    /// message.
     pub(crate) notes: Vec<Note>,
-    /// Raised whenever anything of it changes.
+    /// Incremented whenever anything of it changes.
     pub(crate) version: u64,
-    /// Calls that have not begun: they were asked about, or the owner says so.
+    /// Calls that have not started: they wait for approval, or the owner says so.
     pub(crate) unbegun: HashSet<String>,
-    /// Calls that had begun and have no result, as the owner says.
+    /// Calls that had started and have no result, according to the owner.
     pub(crate) cut_off: HashSet<String>,
-    /// The place of the newest entry that was ever told, on the path or not.
+    /// The position of the newest entry ever received, on the path or not.
     pub(crate) newest: Option<(u32, u64)>,
 }
 
@@ -42,72 +43,72 @@ pub(crate) struct Note {
     pub(crate) text: Text,
     /// How important it is.
     pub(crate) tone: Tone,
-    /// The next message does not remove it: it is about the step that the message began with.
+    /// The next message does not remove it: it is about the move that the message began with.
     pub(crate) lasts: bool,
 }
 
 /// How important a note is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// Good to know.
+    /// Information.
     Quiet,
-    /// It was done.
+    /// Success.
     Done,
-    /// It failed.
+    /// An error.
     Wrong,
 }
 
-/// What the run at work has said so far, of what is not stored yet.
+/// What the current run has said, as far as it is not stored yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Live {
     /// The model.
     pub(crate) model: Option<String>,
-    /// When it was first heard of, Unix milliseconds.
+    /// When its first event arrived, in Unix milliseconds.
     pub(crate) since_ms: i64,
     /// The answer.
     pub(crate) text: String,
     /// The reasoning.
     pub(crate) reasoning: String,
-    /// Calls that run.
+    /// Running calls.
     pub(crate) calls: Vec<LiveCall>,
-    /// Calls that wait for an approval.
+    /// Calls that wait for approval.
     pub(crate) asks: Vec<Asks>,
-    /// Since when, by what a decision names, Unix milliseconds.
+    /// When each request arrived, by its id, in Unix milliseconds.
     pub(crate) asked_ms: HashMap<String, i64>,
-    /// What tools ask.
+    /// Questions of tools.
     pub(crate) questions: Vec<Question>,
     /// The last notice.
     pub(crate) notice: Option<String>,
 }
 
-/// A call that runs.
+/// A running call.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveCall {
-    /// It.
+    /// The call.
     pub(crate) now: CallNow,
-    /// When it began, or was first heard of, Unix milliseconds.
+    /// When it started, or when its first event arrived, in Unix milliseconds.
     pub(crate) since_ms: i64,
 }
 
-/// So much of what a call prints is kept while it runs.
+/// The most bytes of a running call's output that are kept.
 const PRINTED: usize = 16 * 1024;
 
-/// What came of something told.
+/// The effect of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Heard {
-    /// The state is another one: entries left, came or look different.
+    /// The state has changed: entries left, arrived or look different.
     pub(crate) changed: bool,
-    /// A run that was at work has ended: how long it was heard of, in milliseconds.
+    /// A run has ended: the milliseconds since its first event.
     pub(crate) ended: Option<i64>,
-    /// Somebody is asked something.
+    /// A request for the person has arrived.
     pub(crate) asked: bool,
 }
 
 impl Talk {
-    /// Takes in what was told.
+    /// Handles an event.
     pub(crate) fn told(&mut self, told: Told, now_ms: i64) -> Heard {
         self.version += 1;
-        // Whichever event says first that it is over: the entries of its last answer come before its own last words.
+        // The first event that reports the end counts: the entries of the last answer arrive before its final event.
         let since = self.live.as_ref().map(|live| live.since_ms);
         let mut heard = self.take_in(told, now_ms);
         heard.ended = since.filter(|_| self.live.is_none()).map(|since| (now_ms - since).max(0));
@@ -127,7 +128,7 @@ impl Talk {
                 Heard::default()
             }
             Event::Run { said } => self.said(said, now_ms),
-            // Drafts are the composer's, the list is the list's.
+            // Drafts belong to the composer, the list to its pane.
             Event::Drafts { .. } | Event::List(_) | Event::Listed(_) => Heard::default(),
         }
     }
@@ -157,7 +158,7 @@ impl Talk {
         }
         let newest = changes.came.iter().map(|entry| entry.place.position()).max();
         if newest > self.newest {
-            // Something new is said; what comes back by a step is not.
+            // A new message; entries that a step brings back are not new.
             self.newest = newest;
             self.notes.retain(|note| note.lasts);
         }
@@ -167,7 +168,7 @@ impl Talk {
         self.running(changes.running, now_ms);
     }
 
-    /// Entries that came, each at its place on the path.
+    /// Adds entries, each at its position on the path.
     fn came(&mut self, came: Vec<Entry>) {
         for entry in came {
             if let Some(old) = self.entries.iter_mut().find(|old| old.id == entry.id) {
@@ -177,14 +178,14 @@ impl Talk {
             let place = |entry: &Entry| entry.place.position();
             let at = self.entries.partition_point(|old| place(old) < place(&entry));
             if at == 0 && self.earlier {
-                // It belongs to what is not loaded.
+                // It belongs to the part that is not loaded.
                 continue;
             }
             self.entries.insert(at, entry);
         }
     }
 
-    /// Entries before those that are loaded.
+    /// Adds entries before the loaded ones.
     pub(crate) fn loaded(&mut self, mut entries: Vec<Entry>, earlier: bool) {
         self.version += 1;
         entries.append(&mut self.entries);
@@ -282,7 +283,7 @@ impl Talk {
         heard
     }
 
-    /// What is known of the beginning of a call that has no result.
+    /// Whether a call without a result had started.
     pub(crate) fn begun(&self, call: &str) -> Begun {
         match () {
             () if self.unbegun.contains(call) => Begun::No,
@@ -308,13 +309,13 @@ impl Talk {
 }
 
 impl Live {
-    /// How long a call has waited for an approval.
+    /// How long a call has waited for approval.
     pub(crate) fn waited_ms(&self, asks: &str, now_ms: i64) -> i64 {
         self.asked_ms.get(asks).map_or(0, |since| (now_ms - since).max(0))
     }
 }
 
-/// Keeps the end of what was printed.
+/// Keeps the end of the output.
 fn keep_end(printed: &mut String) {
     if printed.len() > 2 * PRINTED {
         let cut = printed.len() - PRINTED;

@@ -1,4 +1,4 @@
-//! What tests of the UI share: what a person sees, as text. Must never hold an expectation.
+//! Common parts of the UI tests: the screen as text. Must never hold an expectation.
 
 use ratatui::Frame;
 use ratatui::Terminal;
@@ -17,21 +17,21 @@ use super::theme::{Background, Colours, Theme};
 /// The time of all tests.
 pub(crate) const NOW_MS: i64 = 1_700_000_000_000;
 
-/// No colours, and both backgrounds with all of them.
+/// No colours, and both backgrounds with all colours.
 pub(crate) const THEMES: [Theme; 3] = [
     Theme::usual(Colours::None, Background::Dark),
     Theme::usual(Colours::True, Background::Dark),
     Theme::usual(Colours::True, Background::Light),
 ];
 
-/// What is drawn on a screen of this size, as text.
+/// The drawing on a screen of this size, as text.
 #[must_use]
 pub(crate) fn screen(width: u16, height: u16, draw: impl FnOnce(&mut Frame<'_>)) -> String {
     let buffer = drawn(width, height, draw);
     rows(&buffer).iter().map(|row| text(row).trim_end().to_owned() + "\n").collect()
 }
 
-/// The same, with a line below each that says by letters how it looks, and what the letters mean.
+/// The same, with a line of letters below each line for its styles, and a legend.
 #[must_use]
 pub(crate) fn styled(width: u16, height: u16, draw: impl FnOnce(&mut Frame<'_>)) -> String {
     let buffer = drawn(width, height, draw);
@@ -71,7 +71,7 @@ fn rows(buffer: &Buffer) -> Vec<Vec<Cell>> {
     buffer.content().chunks(width).map(<[Cell]>::to_vec).collect()
 }
 
-/// The text of a row: what a wide character covers is no text.
+/// The text of a row, without cells covered by wide characters.
 fn text(row: &[Cell]) -> String {
     let mut text = String::new();
     let mut covered = 0;
@@ -100,20 +100,20 @@ fn style(cell: &Cell) -> String {
     told.join(" ")
 }
 
-/// With what panes are drawn in tests.
+/// A brush for panes in tests.
 #[must_use]
 pub(crate) fn brush(theme: Theme, keys: &Keymap) -> Brush<'_> {
     Brush { theme, keys, now_ms: NOW_MS, conversation: None }
 }
 
-/// What a pane asks for and wants, kept for the test to look at.
+/// The requests and wants of a pane, kept for the test.
 #[derive(Debug, Default)]
 pub(crate) struct World {
-    /// What was asked.
+    /// The acts.
     pub(crate) acts: Vec<Act>,
-    /// What is wanted.
+    /// The wants.
     pub(crate) wants: Vec<Want>,
-    /// The conversation of the tab.
+    /// The tab's conversation.
     pub(crate) conversation: Option<Conversation>,
     /// The time that has passed.
     pub(crate) passed_ms: i64,
@@ -122,7 +122,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// What a pane gets.
+    /// The context for a pane.
     pub(crate) fn cx(&mut self) -> Cx<'_> {
         Cx {
             now_ms: NOW_MS + self.passed_ms,
@@ -135,7 +135,7 @@ impl World {
 }
 
 impl World {
-    /// Presses keys, written as in the keymap with spaces between: a command of the pane's place, or else a letter.
+    /// Presses keys, written as in the keymap and separated by spaces: a command of the pane's place, or else a letter.
     pub(crate) fn press(&mut self, pane: &mut dyn Pane, keys: &str) {
         let keymap = Keymap::default();
         for key in keys.split(' ') {
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    /// What was asked of the owner since this was looked at last.
+    /// The requests to the owner since the last call.
     pub(crate) fn asked(&mut self) -> Vec<(Ticket, Request)> {
         let asked = self.acts.drain(..).filter_map(|act| match act {
             Act::Ask(ticket, request) => Some((ticket, *request)),
@@ -158,7 +158,7 @@ impl World {
         asked.collect()
     }
 
-    /// Answers all requests, and those that follow them, as long as there is an answer.
+    /// Answers all requests, and those that follow, as long as there is a reply.
     pub(crate) fn answer(
         &mut self,
         pane: &mut dyn Pane,
@@ -201,7 +201,7 @@ pub(crate) fn themes(pane: &mut dyn Pane, width: u16, height: u16) -> String {
     shots
 }
 
-/// A problem.
+/// An error.
 pub(crate) fn problem(message: &str) -> Problem {
     Problem {
         code: "test".into(),
@@ -235,7 +235,7 @@ pub(crate) fn conversation(id: &str, title: Option<&str>, preview: &str, minutes
     }
 }
 
-/// A page of messages, by the role and the text of each.
+/// A page of messages with these roles and texts.
 pub(crate) fn entries(conversation: &str, said: &[(Role, &str)]) -> Reply {
     let entry = |(seq, (role, text)): (u64, &(Role, &str))| Entry {
         id: format!("0199a000-0000-7000-8000-00000000000{seq}"),
@@ -265,12 +265,12 @@ pub(crate) fn entries(conversation: &str, said: &[(Role, &str)]) -> Reply {
     })
 }
 
-/// Presses every key that the table has for the pane's place and for panes at all: each must be seen in what the pane shows, asks or
-/// wants, but those that the pane has no use for.
+/// Presses every key of the table for the pane's place and for panes in general. Each must have an effect on the screen, the
+/// requests or the wants, except those without a function in the pane.
 pub(crate) fn every_key<P: Pane>(make: impl Fn() -> (P, World), without: &[Command]) {
     let keymap = Keymap::default();
     let (mut pane, _) = make();
-    // These are looked at by nobody, but nothing may break in them.
+    // Nobody uses these sizes, but nothing may break in them.
     for (width, height) in [(1, 1), (2, 2), (5, 3), (9, 4), (12, 5), (3, 30), (300, 1)] {
         let _ = screen(width, height, |frame| pane.draw(frame, frame.area(), &brush(THEMES[0], &keymap)));
     }

@@ -1,5 +1,5 @@
-//! Colours and signs of the UI, by what a thing is. Must never be the only thing that tells two things apart: all of it can be read
-//! without colour.
+//! Colours and signs of the UI, by meaning. Must never be the only difference between two things: everything is readable without
+//! colour.
 
 mod known;
 mod look;
@@ -36,26 +36,26 @@ pub enum Background {
     Light,
 }
 
-/// What the table says of a [`Paint`].
+/// A row of the table of paints.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
-    /// Which.
+    /// The paint.
     pub paint: Paint,
-    /// Its name in files of themes.
+    /// Its name in theme files.
     pub name: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub about: &'static str,
 }
 
 macro_rules! paints {
     ($($paint:ident $name:literal $about:literal;)*) => {
-        /// What a piece of text is; the theme decides how that looks.
+        /// The meaning of a piece of text; the theme decides how it looks.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Paint {
             $(#[doc = $about] $paint,)*
         }
 
-        /// All of them, in their order.
+        /// All paints, in order.
         pub const PAINTS: &[Named] =
             &[$(Named { paint: Paint::$paint, name: $name, about: $about },)*];
     };
@@ -95,25 +95,25 @@ paints! {
 /// The look of the UI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
-    /// What the terminal shows.
+    /// The colours of the terminal.
     pub colours: Colours,
-    /// On what.
+    /// Its background.
     pub background: Background,
-    /// The colours that were chosen; without a choice those that fit the two.
+    /// The chosen theme; `None` for the one that fits the terminal.
     pub chosen: Option<&'static Paints>,
 }
 
 impl Theme {
-    /// The usual colours for a terminal.
+    /// The default theme for a terminal.
     #[must_use]
     pub const fn usual(colours: Colours, background: Background) -> Self {
         Self { colours, background, chosen: None }
     }
 
-    /// How this looks.
+    /// The style of this paint.
     #[must_use]
     pub fn style(self, paint: Paint) -> Style {
-        // What has a colour of its own is not faint besides: it could not be read.
+        // A coloured paint is not dimmed, too: it would be unreadable.
         let plain = Style::new().add_modifier(modifier(paint));
         let on = |look: Style| {
             let faint = if look.fg.is_some() { Modifier::DIM } else { Modifier::empty() };
@@ -134,7 +134,7 @@ impl Theme {
         }
     }
 
-    /// How what the renderings of replies call so looks here.
+    /// The style for a style of the renderings.
     #[must_use]
     pub fn of(self, what: style::Style) -> Style {
         self.style(match what {
@@ -154,7 +154,7 @@ impl Theme {
     }
 }
 
-/// What is seen of it without colour.
+/// Its look without colour.
 fn modifier(paint: Paint) -> Modifier {
     match paint {
         Paint::Bold | Paint::Error | Paint::User | Paint::Model | Paint::Selected | Paint::Match => {

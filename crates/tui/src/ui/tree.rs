@@ -1,5 +1,5 @@
-//! The branches of the conversation as a graph. Look at one, compare it, switch to it, name it, fork it, take along what it has come to.
-//! Also the conversations that are forks of this one. Must never switch by itself: the plan comes first.
+//! The branches of the conversation as a graph: view one, compare it, check it out, label it, fork it, quote its conclusion. It
+//! also shows the forks of the conversation. Must never check out by itself: the plan comes first.
 
 mod carry;
 mod drawn;
@@ -25,24 +25,24 @@ use drawn::{draw, is_one};
 use graph::{GraphRow, What};
 use there::there;
 
-/// So many messages of the branch that is the conversation now are shown beside it.
+/// Messages of the current branch in its preview.
 const LAST: usize = 6;
 
 /// The tree.
 #[derive(Debug)]
 pub(crate) struct Tree {
     rows: Rows<Node>,
-    /// Columns of the graph.
+    /// Number of lanes of the graph.
     lanes: usize,
     head: String,
     loading: Option<Ticket>,
-    /// The pages that have come, while there are more.
+    /// The pages so far, while there are more.
     before: Option<Shape>,
     wrong: Option<Problem>,
     naming: Option<Naming>,
-    /// What was asked to be done, and what to say then.
+    /// The requested change, and the notice after it.
     doing: Option<(Ticket, Doing)>,
-    /// The preview tells what is different there, not what was said.
+    /// The preview shows a comparison, not messages.
     compares: bool,
     preview: Preview,
 }
@@ -65,10 +65,10 @@ struct Node {
 enum Is {
     Tip(Box<Branch>),
     Parting(Line),
-    /// The beginning, and whether the conversation is there.
+    /// The start, and whether the conversation is there.
     Beginning(bool),
     Heading(&'static str),
-    /// A conversation that began here, and after what.
+    /// A fork of this conversation, and the entry it follows.
     Fork(ForkLine, Option<Line>),
 }
 
@@ -132,7 +132,7 @@ impl Tree {
         let node = |GraphRow { lanes, what }| match what {
             What::Tip(at) => {
                 let branch = tree.branches[at].clone();
-                // Where the conversation is no leaf, another branch may go on behind it.
+                // If the tip is no leaf, another branch may continue after it.
                 Node { key: format!("{}{}", branch.leaf, branch.own), lanes, is: Is::Tip(Box::new(branch)) }
             }
             What::Parting(line) => Node { key: format!("-{}", line.id), lanes, is: Is::Parting(line) },
@@ -167,7 +167,7 @@ impl Tree {
         }
     }
 
-    /// Shows what there is to know of what is selected.
+    /// Shows the preview of the selected row.
     fn look(&mut self, cx: &mut Cx<'_>) {
         let Some(node) = self.rows.selected() else { return self.preview.say("") };
         let conversation = cx.id();
@@ -199,7 +199,7 @@ impl Tree {
         self.preview.look(&format!("{} {}", node.key, self.head), 0, || Request::Log(log), cx);
     }
 
-    /// Shows what is different where the selected branch ends, files included.
+    /// Compares with the end of the selected branch, files included.
     fn compare(&mut self, cx: &mut Cx<'_>) {
         let Some(node) = self.rows.selected() else { return };
         let entry = match &node.is {
@@ -230,7 +230,7 @@ impl Tree {
         cx.want(Want::Plan("Switch", Box::new(Action::Checkout { entry })));
     }
 
-    /// The leaf that is selected. If there is none, a notice says why.
+    /// The selected leaf. If there is none, a notice says why.
     fn leaf(&self, verb: &str, cx: &mut Cx<'_>) -> Option<&Branch> {
         match &self.rows.selected()?.is {
             Is::Tip(branch) => Some(branch),
@@ -247,7 +247,7 @@ impl Tree {
         }
     }
 
-    /// Asks for what the selected branch has come to.
+    /// Requests the conclusion of the selected branch.
     fn carry(&mut self, cx: &mut Cx<'_>) {
         let Some(node) = self.rows.selected() else { return };
         match carry::reads(&cx.id(), node) {
@@ -344,7 +344,7 @@ impl Pane for Tree {
                     Some(before) => before.with(tree),
                     None => tree,
                 };
-                // A graph needs all of them.
+                // The graph needs all of them.
                 if let Some(next) = tree.next() {
                     self.before = Some(tree);
                     return self.load_page(Some(next), cx);

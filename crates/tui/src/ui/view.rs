@@ -1,5 +1,5 @@
-//! The conversation as people read it: what was said, what was done, the run at work. It holds where one looks and what is unfolded,
-//! nothing of the conversation itself. Must never lay out more than is near the screen, and must never move what somebody reads.
+//! The view of a conversation: messages, actions, the current run. It holds the scroll position and the folding, nothing of the
+//! conversation itself. Must never lay out more than is near the screen. Must never move text that a person is reading.
 
 mod calls;
 mod edge;
@@ -31,7 +31,7 @@ use stage::{Cache, Place, Stage};
 pub(crate) use state::Greeting;
 use state::{Drawn, Folding, Reveal, Scrolling, TodoList};
 
-/// Earlier entries are wanted when so few are above.
+/// Earlier entries are requested when only this many are above.
 const NEAR_TOP: usize = 20;
 
 /// The view of a conversation.
@@ -40,7 +40,7 @@ pub(crate) struct View {
     pub(crate) greeting: Greeting,
     /// How an approval request can be answered.
     pub(crate) asking: Asking,
-    /// A rule is drawn below the view; it has room for the sign that there is more below.
+    /// A line is drawn below the view; it has room for the sign that there is more below.
     pub(crate) has_rule: bool,
     scrolling: Scrolling,
     folding: Folding,
@@ -50,7 +50,7 @@ pub(crate) struct View {
     heights: Heights,
     streaming: Streaming,
     todo: TodoList,
-    /// What was at the end when the end was last on the screen.
+    /// The end of the conversation when it was last visible.
     seen: News,
     drawn: Drawn,
 }
@@ -58,16 +58,16 @@ pub(crate) struct View {
 /// How an approval request can be answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asking {
-    /// Something is being written: letters answer nothing.
+    /// The person is writing: letters answer nothing.
     pub(crate) is_writing: bool,
-    /// Which of the rules on offer would be allowed.
+    /// The selected rule of those offered.
     pub(crate) offer: usize,
-    /// A yes and a no stand in short at the end.
+    /// A short yes and no are shown at the end.
     pub(crate) is_small: bool,
 }
 
 impl View {
-    /// Does a command that is the view's; `false` where it is not.
+    /// Handles a command of the view; `false` if it is another one.
     pub(crate) fn command(&mut self, command: Command, talk: &Talk) -> bool {
         let page = isize::try_from(self.drawn.area.height.saturating_sub(2).max(1)).unwrap_or(1);
         match command {
@@ -99,8 +99,8 @@ impl View {
         self.scrolling.shift = self.scrolling.shift.saturating_add(isize::try_from(lines).unwrap_or(0));
     }
 
-    /// A click at a row of the area that it was drawn in last: a message there is selected, and unfolded where it was selected
-    /// already. Whether there is one.
+    /// A click at a row of the last area: selects a message there, or unfolds it if it was selected already. Returns whether
+    /// there is one.
     pub(crate) fn click(&mut self, row: u16) -> bool {
         let Some(clicked) = self.drawn.rows.get(usize::from(row)).cloned().flatten() else { return false };
         if self.selected.as_ref() == Some(&clicked) {
@@ -110,13 +110,13 @@ impl View {
         true
     }
 
-    /// Where its text stands in an area: beside the signs at the left and the bar at the right.
+    /// The area of its text: without the signs at the left and the bar at the right.
     pub(crate) fn text_area(area: Rect) -> Rect {
         let left = page::MARGIN.min(area.width);
         Rect { x: area.x + left, width: area.width.saturating_sub(left + 1), ..area }
     }
 
-    /// What is to be said in the rule below it: that there is more.
+    /// The text for the line below it: that there is more.
     pub(crate) fn below(&self) -> Option<(&str, Paint)> {
         self.drawn.below.as_ref().map(|(text, paint)| (text.as_str(), *paint))
     }
@@ -127,17 +127,17 @@ impl View {
         self.scrolling.to(Anchor::End);
     }
 
-    /// Whether some of the approval request was not shown at the last drawing: then it cannot be approved.
+    /// Whether part of the approval request was not shown at the last drawing: then it cannot be approved.
     pub(crate) fn hides_asked(&self) -> bool {
         self.drawn.hides_asked
     }
 
-    /// The entry that is selected.
+    /// The selected entry.
     pub(crate) fn selected(&self) -> Option<&str> {
         self.selected.as_deref()
     }
 
-    /// Selects an entry that is loaded, and brings it on the screen. A result is shown with its call.
+    /// Selects a loaded entry, and scrolls it into view. A result is shown with its call.
     pub(crate) fn show(&mut self, entry: &str, talk: &Talk) {
         let Some(mut at) = place::index(talk, entry) else { return };
         while at > 0 && entry::is_joined(talk, at) {
@@ -147,38 +147,38 @@ impl View {
         self.scrolling.reveal = Some(Reveal::Selected);
     }
 
-    /// No entry is selected any more.
+    /// Ends the selection.
     pub(crate) fn deselect(&mut self) {
         self.selected = None;
     }
 
-    /// What an entry says, as text to be copied, with what came of its calls.
+    /// The text of an entry for copying, with the results of its calls.
     pub(crate) fn text_of(&self, entry: &str, talk: &Talk) -> String {
         place::index(talk, entry).map(|at| entry::text_of(talk, at)).unwrap_or_default()
     }
 
-    /// Whether entries before those that are loaded are wanted.
+    /// Whether entries before the loaded ones are needed.
     pub(crate) fn needs_earlier(&self) -> bool {
         self.drawn.needs_earlier
     }
 
-    /// Whether it would look different by now, because a language has been learnt: then it is to be drawn again.
+    /// Whether its look has changed because a grammar was loaded: then it must be redrawn.
     pub(crate) fn is_stale(&self) -> bool {
         self.drawn.languages != doc::generation()
     }
 
-    /// Finds words, and shows the newest hit; no words end the search. It goes on with each drawing.
+    /// Searches, and shows the newest hit; an empty text ends the search. It continues with each drawing.
     pub(crate) fn find(&mut self, words: &str, talk: &Talk) {
         self.find = (!words.is_empty()).then(|| Find::new(words));
         self.seek_on(talk);
     }
 
-    /// Which hit is shown, and how many there are, such as “3 of 17”; nothing, where nothing is sought.
+    /// The number of the shown hit among all, such as “3 of 17”. `None` without a search.
     pub(crate) fn found(&self) -> Option<String> {
         self.find.as_ref().map(Find::told)
     }
 
-    /// Whether a search goes on by itself.
+    /// Whether a search continues by itself.
     pub(crate) fn is_finding(&self) -> bool {
         self.find.as_ref().is_some_and(Find::looks)
     }
@@ -191,7 +191,7 @@ impl View {
         }
     }
 
-    /// Whether all of the selected message is shown.
+    /// Whether the selected message is shown in full.
     pub(crate) fn shows_all(&self) -> bool {
         self.selected.as_ref().is_some_and(|id| self.folding.opened.contains(id))
     }
@@ -201,7 +201,7 @@ impl View {
         self.folding.reasoning
     }
 
-    /// Whether all that tools print is shown.
+    /// Whether the output of tools is shown in full.
     pub(crate) fn shows_output(&self) -> bool {
         self.folding.output
     }
@@ -228,7 +228,7 @@ impl View {
         }
     }
 
-    /// Selects the message so many ones from a place; the last one there, where there are less.
+    /// Selects the message this many steps from an index; the last one if there are fewer.
     fn select_from(&mut self, talk: &Talk, at: usize, direction: isize, steps: usize) {
         let mut at = at;
         let mut left = steps;
@@ -300,14 +300,14 @@ impl View {
         self.corner(frame, ink, talk, &places, last);
     }
 
-    /// What is found out once for a drawing.
+    /// Computes what a drawing needs once.
     fn prepare(&mut self, talk: &Talk) {
         self.cache.turn();
         self.todo.update(talk);
         self.seek_on(talk);
     }
 
-    /// With everything that can be shown.
+    /// Calls `with` with everything that can be shown.
     fn staged<T>(&mut self, talk: &Talk, ink: Ink<'_>, with: impl FnOnce(&mut Stage<'_>) -> T) -> T {
         let folding = &self.folding;
         let open = |id: &str| folding.of(id);
@@ -323,7 +323,7 @@ impl View {
         with(&mut Stage { talk, ink, open: &open, cache, live: (before, comes), rest })
     }
 
-    /// Where the screen begins, what is on it, and which part of the whole that is, where it is not all.
+    /// The start of the screen, its content, and its part of the whole, if it does not show all.
     fn place(&mut self, talk: &Talk, ink: Ink<'_>) -> (Place, Vec<Place>, Option<Shown>) {
         let rows = usize::from(self.drawn.area.height);
         let (anchor, shift) = (self.scrolling.anchor.clone(), std::mem::take(&mut self.scrolling.shift));
@@ -369,7 +369,7 @@ impl View {
         (top, places, shown)
     }
 
-    /// A hit that is folded away is unfolded.
+    /// Unfolds a folded hit.
     fn unfold(&mut self, talk: &Talk, ink: Ink<'_>, hit: &Hit) {
         let Some(needle) = self.find.as_ref().map(|find| find.needle.clone()) else { return };
         let seen = self.staged(talk, ink, |stage| {
@@ -413,7 +413,7 @@ impl View {
         })
     }
 
-    /// The sign at the right of the last row, or below it: which message is selected, or that there is more below.
+    /// The sign at the right of the last row, or below it: the selected message, or that there is more below.
     fn corner(&mut self, frame: &mut Frame<'_>, ink: Ink<'_>, talk: &Talk, places: &[Place], last: usize) {
         let news = News::of(talk);
         let is_new = news.is_more_than(&self.seen);
@@ -424,7 +424,7 @@ impl View {
         let mut shown = places.iter().filter_map(|place| talk.entries.get(place.block));
         let selected = shown.find(|entry| self.selected.as_ref() == Some(&entry.id));
         let key = ink.keys.named(Command::ScrollEnd);
-        // A message that is told of is not covered by it.
+        // The sign does not cover the message that it describes.
         let beside = usize::from(ink.width).saturating_sub(last + 2);
         let asks =
             talk.live.as_ref().is_some_and(|live| !(live.asks.is_empty() && live.questions.is_empty()));
@@ -439,7 +439,7 @@ impl View {
             None => Some((format!(" ↓ {key} "), Paint::Dim)),
         };
         match below {
-            // What is read is not covered.
+            // Text being read is not covered.
             Some(below) if self.has_rule => self.drawn.below = Some(below),
             Some((text, paint)) => edge::corner(frame, self.drawn.area, ink, &text, paint),
             None => {}

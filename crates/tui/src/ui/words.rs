@@ -7,12 +7,12 @@ use super::theme::Theme;
 use crate::text::styled::Span as StyledSpan;
 use crate::text::{Look, Text, safe};
 
-/// For which place renderings are made here.
+/// The parameters of renderings here.
 pub(crate) fn look(columns: u16, now_ms: i64) -> Look {
     Look { columns: columns.into(), now_ms, ids: false }
 }
 
-/// The same for what is wrapped where it is drawn, and nowhere before.
+/// The same for text that is wrapped only when it is drawn.
 pub(crate) fn whole(now_ms: i64) -> Look {
     look(u16::MAX, now_ms)
 }

@@ -1,5 +1,5 @@
-//! The file half of a plan: what waits for a choice first, then what would be done, under the calls that did it, then what stays. Must
-//! never leave a conflict out.
+//! The file part of a plan: conflicts first, then the changes under the calls that caused them, then what stays. Must never leave
+//! out a conflict.
 
 use std::collections::HashMap;
 
@@ -13,13 +13,13 @@ use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text, safe, time, width};
 
-/// So many paths are shown of each plan, conflicts apart.
+/// The most paths shown of each plan, apart from conflicts.
 const SHOWN: usize = 20;
 
-/// So many hunks are named one by one.
+/// The most hunks listed individually.
 const HUNKS: u32 = 4;
 
-/// What is left alone, in the order of the plan.
+/// The verdicts for files that are left alone, in the order of the plan.
 const LEFT: [(Verdict, &str); 5] = [
     (Verdict::Ambiguous, "nobody knows whose these changes are"),
     (Verdict::GitHas, "git has it, which a command moved"),
@@ -28,47 +28,47 @@ const LEFT: [(Verdict, &str); 5] = [
     (Verdict::NotCovered, "not covered"),
 ];
 
-/// Paths under what becomes of them.
+/// Paths with the same outcome.
 #[derive(Debug)]
 pub(crate) struct Group<'a> {
-    /// What becomes of them, or which call did it.
+    /// The outcome, or the call that changed them.
     title: String,
-    /// They.
+    /// The paths.
     pub(crate) paths: Vec<&'a PathPlan>,
-    /// It is what would be done.
+    /// They would be changed.
     is_done: bool,
 }
 
 impl<'a> Group<'a> {
-    /// These paths, if there are some.
+    /// A group of these paths. `None` if there are none.
     fn some(title: String, paths: Vec<&'a PathPlan>) -> Option<Self> {
         (!paths.is_empty()).then_some(Self { title, paths, is_done: false })
     }
 
-    /// Whether somebody has to choose for what is in it.
+    /// Whether the group needs a choice.
     pub(crate) fn is_conflict(&self) -> bool {
         self.paths.iter().any(|path| path.verdict == Verdict::Conflict)
     }
 
-    /// The title in lines.
+    /// The title as lines.
     pub(crate) fn title(&self, look: &Look) -> Text {
         let style = if self.is_conflict() { Style::Warn } else { Style::Bold };
         sentence(look, &self.title, 0, Some(style))
     }
 }
 
-/// What happens where nothing is chosen.
+/// What happens without a choice.
 pub(crate) const NOTHING: &str = "nothing is done";
 
-/// The same of several steps, of which only the later ones are refused.
+/// The same for several steps when only the later ones are refused.
 pub(crate) const NOT_ALL: &str = "only the steps before are done";
 
-/// The file half of a plan.
+/// The file part of a plan.
 pub fn plan(look: &Look, plan: &FilesPlan) -> Text {
     plan_or(look, plan, NOTHING)
 }
 
-/// The same, with what happens where nothing is chosen.
+/// The same, with what happens without a choice.
 pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> Text {
     let mut text = Text::new();
     let (mut room, mut hidden) = (SHOWN, 0);
@@ -76,7 +76,7 @@ pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> Text {
     for group in groups(look, plan, otherwise, is_chosen) {
         let all = group.paths.len();
         let fit = if group.is_conflict() { all } else { all.min(room) };
-        // What would be done is counted once, below the last call that there is room for.
+        // Changes are counted once, below the last call that has room.
         if !group.is_done {
             text.push(dim_rest(std::mem::take(&mut hidden), 0));
         }
@@ -90,8 +90,7 @@ pub(crate) fn plan_or(look: &Look, plan: &FilesPlan, otherwise: &str) -> Text {
     text + dim_rest(hidden, 0) + others(look, plan, room)
 }
 
-/// All paths that a plan lists: what waits for a choice, what would be done, what is left alone, what stays as somebody has chosen, what
-/// is so already.
+/// All paths that a plan lists: conflicts, changes, paths left alone, paths that stay by choice, paths that need no change.
 pub(crate) fn groups<'a>(
     look: &Look,
     plan: &'a FilesPlan,
@@ -102,12 +101,12 @@ pub(crate) fn groups<'a>(
     before.chain(by_choice(plan, &is_chosen)).chain(so_already(plan, is_chosen)).collect()
 }
 
-/// How many files these are, without folders that are listed by their content.
+/// The number of files, without folders that are listed by their content.
 fn files_of(paths: &[&PathPlan]) -> String {
     words::count(paths.iter().filter(|path| !path.full_folder).count() as u64, "file")
 }
 
-/// A conflict that is not seen can't be chosen for: all of them.
+/// All conflicts: nobody can choose for one that is not shown.
 fn conflicts<'a>(plan: &'a FilesPlan, otherwise: &str) -> Option<Group<'a>> {
     let paths: Vec<_> = plan.paths.iter().filter(|path| path.verdict == Verdict::Conflict).collect();
     let amount = files_of(&paths);
@@ -115,7 +114,7 @@ fn conflicts<'a>(plan: &'a FilesPlan, otherwise: &str) -> Option<Group<'a>> {
     Group::some(title, paths)
 }
 
-/// What would be done, each path under the call that changed it last.
+/// The changes, each path under the call that changed it last.
 fn done<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
     let files = |amount| words::count(amount, "file");
     let pieces = [
@@ -161,25 +160,26 @@ fn left(plan: &FilesPlan) -> impl Iterator<Item = Group<'_>> {
     })
 }
 
-/// What the calls changed and is already as it would become: for example, a file that was made and deleted. Some are listed elsewhere.
+/// Paths that the calls changed and that need no change now, such as a file that was created and deleted. Some are listed
+/// elsewhere.
 fn so_already(plan: &FilesPlan, is_told: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
     let unchanged = |path: &&PathPlan| is_so_already(path) && !is_told(path);
     let paths: Vec<_> = plan.paths.iter().filter(unchanged).collect();
     Group::some(format!("needs no change: {}", files_of(&paths)), paths)
 }
 
-/// Paths that stay as they are because somebody chose so.
+/// Paths that stay because a person chose so.
 fn by_choice(plan: &FilesPlan, is_chosen: impl Fn(&PathPlan) -> bool) -> Option<Group<'_>> {
     let paths: Vec<_> = plan.paths.iter().filter(|path| is_chosen(path)).collect();
     Group::some(format!("leaves {} as chosen", files_of(&paths)), paths)
 }
 
-/// Whether nothing has to be done, and nobody has chosen that.
+/// Whether nothing has to be done, without a choice of a person.
 fn is_so_already(path: &PathPlan) -> bool {
     path.verdict == Verdict::Unchanged && path.cause.is_none()
 }
 
-/// A call and how long it took.
+/// A call and its duration.
 fn called(look: &Look, call: &CallLine) -> String {
     let lasted = call.began_ms.zip(call.ended_ms).map(|(began, ended)| ended - began);
     let lasted = lasted.filter(|lasted| *lasted >= 1_000).map(time::lasted);
@@ -191,7 +191,7 @@ fn called(look: &Look, call: &CallLine) -> String {
     format!("`{}`{lasted}", width::truncate(&safe::line(&call.line), columns))
 }
 
-/// What others have changed, and stays; as many paths as there is room for.
+/// Changes by others, which stay; as many paths as there is room for.
 pub(crate) fn others(look: &Look, plan: &FilesPlan, room: usize) -> Text {
     if plan.others.changed == 0 {
         return Text::new();
@@ -208,7 +208,7 @@ pub(crate) fn others(look: &Look, plan: &FilesPlan, room: usize) -> Text {
     text + dim_rest(plan.others.changed, paths.len())
 }
 
-/// What is done, as a sign.
+/// The sign of what is done.
 fn sign(verdict: Verdict) -> Option<(char, Style)> {
     match verdict {
         Verdict::Revert | Verdict::Part => Some(('~', Style::Removed)),
@@ -240,31 +240,31 @@ fn line(look: &Look, plan: &FilesPlan, path: &PathPlan) -> Text {
     text + diff(path)
 }
 
-/// Why nobody knows whose a change is that stays in a path; in a line of its own, as it has to be read to its end.
+/// Why the author of a change that stays is unknown. It has a line of its own, because it must be readable in full.
 pub(crate) fn uncertain(path: &PathPlan) -> Option<String> {
     let stays = path.verdict == Verdict::Ambiguous || sign(path.verdict).is_some();
     path.cause.as_ref().filter(|_| stays).map(why)
 }
 
-/// The sentence of a cause, on one line.
+/// The sentence for a cause, on one line.
 pub(crate) fn why(cause: &PathCause) -> String {
     safe::line(&english::path_cause(cause)).into_owned()
 }
 
-/// What a file is after a choice, on one line.
+/// The state of a file after a choice, on one line.
 pub(crate) fn after_choice(after: &AfterChoice) -> String {
     safe::line(&english::after_choice(after)).into_owned()
 }
 
-/// What stands before the lines of a diff of what is left alone.
+/// The line before the diff of a path that is left alone.
 pub(crate) const IF_NOT_LEFT: &str = "if it were not left alone:";
 
-/// Whether its diff says what is not done.
+/// Whether its diff shows what is not done.
 pub(crate) fn left_alone(path: &PathPlan) -> bool {
     path.diff.is_some() && matches!(path.verdict, Verdict::Conflict | Verdict::Ambiguous)
 }
 
-/// A path and what becomes of it, without its diff.
+/// A path and its outcome, without its diff.
 pub(crate) fn alone(look: &Look, plan: &FilesPlan, path: &PathPlan) -> Text {
     let (sign, style) = sign(path.verdict).unwrap_or(match path.verdict {
         Verdict::Conflict => ('!', Style::Warn),
@@ -288,7 +288,7 @@ pub(crate) fn alone(look: &Look, plan: &FilesPlan, path: &PathPlan) -> Text {
     text![(style, text), "\n"]
 }
 
-/// How a path would differ.
+/// The diff of a path.
 pub fn diff(path: &PathPlan) -> Text {
     diff_lines(path.diff.as_deref().unwrap_or_default(), "    ")
 }
@@ -306,7 +306,7 @@ pub fn diff_lines(diff: &str, indent: &str) -> Text {
             Some(b'@') => Style::Accent,
             _ => Style::Dim,
         };
-        // Tabs stay: who pipes it on has a patch.
+        // Tabs stay, so that piped output is a valid patch.
         text![indent, (style, safe::block(line)), "\n"]
     });
     styled.collect()
@@ -342,13 +342,13 @@ fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
     }
 }
 
-/// What a file that waits for a choice is after each, by the choice as it is typed; the default first.
+/// The state of a conflicting file after each choice, by the choice as typed; the default first.
 pub(crate) fn outcomes(path: &PathPlan) -> Vec<(String, String)> {
     let told = path.outcomes.iter().filter(|_| path.verdict == Verdict::Conflict);
     let mut all: Vec<(String, String)> = Vec::new();
     for after in told {
         let (name, words) = (choice_name(&after.choice), after_choice(after));
-        // What comes to the same is told once.
+        // Choices with the same outcome are listed once.
         match all.iter_mut().find(|(_, known)| *known == words) {
             Some((names, _)) => names.push_str(&format!(" or {name}")),
             None => all.push((name, words)),
@@ -357,7 +357,7 @@ pub(crate) fn outcomes(path: &PathPlan) -> Vec<(String, String)> {
     all
 }
 
-/// What can be chosen for a path, as it is typed; the default first.
+/// The choices for a path, as typed; the default first.
 pub fn choices(path: &PathPlan) -> String {
     let mut all: Vec<String> = path.choices.iter().map(choice_name).collect();
     match path.hunks.count {
@@ -368,7 +368,7 @@ pub fn choices(path: &PathPlan) -> String {
     all.join(", ")
 }
 
-/// A choice as it is typed.
+/// A choice as typed.
 pub fn choice_name(choice: &Choice) -> String {
     match choice {
         Choice::Disk => "disk".to_owned(),

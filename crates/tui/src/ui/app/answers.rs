@@ -1,5 +1,5 @@
-//! Approvals of calls, and answers to questions of tools: the first request is answered first. Must never answer by a key that was typed
-//! as part of a text, and must never keep such a key from the text.
+//! Approval of calls, and answers to questions of tools, in the order of the requests. Must never take a key that is part of a
+//! text as an answer, and must never remove such a key from the text.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use retake_wire::request::{Decide, Respond};
@@ -12,48 +12,48 @@ use crate::render::agent::{self, Where};
 use crate::ui::keymap::{Command, Context, Key};
 use crate::ui::letter_keys::ALONE_MS;
 
-/// A request must be on the screen for so long before a key answers it. While a person types, it counts as unread.
+/// How long a request must be on the screen before a key answers it. While a person types, it counts as unread.
 const NEW_MS: i64 = 500;
 
-/// What was asked in a tab, and the keys that answer it.
+/// The requests of a tab, and the keys that answer them.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    /// When the request in front was shown; while a person goes on typing, when the last letter was typed.
+    /// When the front request was shown; while a person keeps typing, when the last letter was typed.
     pub(super) asked_ms: Option<i64>,
-    /// A letter that answers, unless another key follows it.
+    /// A letter that answers unless another key follows it.
     pending: Option<Pending>,
-    /// Which of the offered rules would be allowed.
+    /// Which of the offered rules is selected.
     pub(super) offer: usize,
     /// When a letter of a text was last typed.
     wrote_ms: i64,
-    /// The request that was answered here last.
+    /// The last request that was answered here.
     last: Option<String>,
-    /// Words were typed for a request that another client has answered meanwhile.
+    /// Text was typed for a request that another client has answered meanwhile.
     is_late: bool,
 }
 
-/// A letter that answers, once it is known that it is no part of words.
+/// A letter that answers once it is certain that it is not part of a text.
 #[derive(Clone, Debug)]
 struct Pending {
     answer: Answer,
     letter: char,
     /// When it was pressed.
     at_ms: i64,
-    /// It was pressed before anybody could have read the request.
+    /// It was pressed before anyone could have read the request.
     is_early: bool,
 }
 
-/// What a letter answers.
+/// The answer that a letter gives.
 #[derive(Clone, Debug)]
 enum Answer {
-    /// An approval request, by this command.
+    /// For an approval request, by this command.
     Approval(Command),
-    /// A question of a tool, with this choice.
+    /// For a question of a tool, with this choice.
     Choice(String),
 }
 
 impl Answers {
-    /// Another request is in front now, or none. Words that were typed for the one before may be meant for it still.
+    /// Another request is in front now, or none. Text typed for the one before may still be meant for it.
     pub(super) fn next_request(&mut self, before: Option<&str>, is_asked: bool, now_ms: i64) {
         self.is_late =
             before.is_some() && before != self.last.as_deref() && self.asked_ms <= Some(self.wrote_ms);
@@ -61,12 +61,12 @@ impl Answers {
         self.offer = 0;
     }
 
-    /// Whether the request in front is so new that nobody has read it.
+    /// Whether the front request is too new to have been read.
     fn is_new(&self, now_ms: i64) -> bool {
         self.asked_ms.is_some_and(|asked| now_ms - asked < NEW_MS)
     }
 
-    /// Something is being typed: a new request is not read yet.
+    /// The person is typing: a new request is not read yet.
     fn wrote(&mut self, now_ms: i64) {
         self.wrote_ms = now_ms;
         if self.is_new(now_ms) {
@@ -74,19 +74,19 @@ impl Answers {
         }
     }
 
-    /// The words were sent: what is typed next is no part of them.
+    /// The text was sent: later keys are not part of it.
     pub(super) fn words_end(&mut self) {
         self.wrote_ms = 0;
     }
 
-    /// The pending letter, once no other key has followed it.
+    /// The pending letter, if no other key has followed it.
     fn take_due(&mut self, now_ms: i64) -> Option<Pending> {
         self.pending.take_if(|pending| now_ms - pending.at_ms >= ALONE_MS)
     }
 }
 
 impl App {
-    /// Whether a call waits for an approval.
+    /// Whether a call waits for approval.
     pub(super) fn is_asked(&self) -> bool {
         self.asks().is_some()
     }
@@ -95,7 +95,7 @@ impl App {
         self.tab().talk.live.as_ref().and_then(|live| live.asks.first())
     }
 
-    /// The rule that would be allowed.
+    /// The selected rule.
     pub(super) fn rule(&self) -> Option<&Rule> {
         agent::chosen(&self.asks()?.offers, self.tab().answers.offer)
     }
@@ -111,7 +111,7 @@ impl App {
         true
     }
 
-    /// A letter while something is asked: an answer, if nothing is being written and it stands alone; else a letter of a text.
+    /// A letter during a request: an answer if nothing is being written and the letter stands alone, else a letter of a text.
     pub(super) fn letter_answers(&mut self, event: KeyEvent) -> bool {
         let goes_on = self.now_ms - self.tab().answers.wrote_ms < ALONE_MS;
         let (Some(letter), false, true) = (typed(event), goes_on, self.tab().is_free_to_answer()) else {
@@ -129,7 +129,7 @@ impl App {
         true
     }
 
-    /// A key right behind a letter that would have answered: the two are words. Whether that is all that becomes of the key.
+    /// A key directly after a letter that would have answered: the two are text. Returns whether the key is consumed.
     pub(super) fn follows_answer(&mut self, event: KeyEvent) -> bool {
         let Some(before) = self.tab_mut().answers.pending.take() else { return false };
         if typed(event).is_some() {
@@ -141,7 +141,7 @@ impl App {
         false
     }
 
-    /// What was asked is another thing now: a letter that would have answered is one of a text.
+    /// The request has changed: a letter that would have answered becomes text.
     pub(super) fn forget_answer(&mut self, at: usize) {
         if let Some(before) = self.tabs[at].answers.pending.take() {
             self.tabs[at].composer.key(KeyCode::Char(before.letter).into());
@@ -155,13 +155,13 @@ impl App {
         }
     }
 
-    /// Something is being typed: what has just been asked is not looked at yet.
+    /// The person is typing: they have not read the new request.
     pub(super) fn is_writing(&mut self) {
         let now_ms = self.now_ms;
         self.tab_mut().answers.wrote(now_ms);
     }
 
-    /// Answers as a letter has asked for, once nothing has followed it.
+    /// Gives the answer of a letter, if no other key has followed it.
     pub(super) fn leave_rests(&mut self) {
         let now_ms = self.now_ms;
         let Some(pending) = self.tab_mut().answers.take_due(now_ms) else { return };
@@ -211,7 +211,7 @@ impl App {
         self.decide(decision);
     }
 
-    /// The next rule on offer; behind the widest one the first.
+    /// The next offered rule; after the widest one, the first.
     fn other_rule(&mut self) {
         let Some(next) = self.asks().and_then(|asks| agent::wider(&asks.offers, self.tab().answers.offer))
         else {
@@ -226,7 +226,7 @@ impl App {
         self.tab().answers.is_new(self.now_ms)
     }
 
-    /// A key that was on its way when the question came answers nothing.
+    /// A key pressed just before the request appeared answers nothing.
     fn is_too_new(&mut self) -> bool {
         let is_new = self.is_new();
         if is_new {
@@ -235,7 +235,7 @@ impl App {
         is_new
     }
 
-    /// The line of a no is done.
+    /// The input line for a denial is complete.
     pub(super) fn denied(&mut self, words: &str) {
         let words = Some(words.trim().to_owned()).filter(|words| !words.is_empty());
         self.decide(Decision::Deny { words });
@@ -250,7 +250,7 @@ impl App {
         self.ask(Asked::Tab(tab, For::Decided), Request::Decide(decide));
     }
 
-    /// Words that are sent while something is asked answer it.
+    /// Text sent during a request answers it.
     pub(super) fn words_answer(&mut self) -> bool {
         let text = self.tab().composer.text();
         let text = text.trim();
@@ -272,7 +272,7 @@ impl App {
         true
     }
 
-    /// Words that were typed for a question that others have answered are no message, unless they are sent once more.
+    /// Text typed for a question that another client has answered is not sent as a message, unless Enter is pressed again.
     pub(super) fn answers_too_late(&mut self) -> bool {
         let is_late = std::mem::take(&mut self.tab_mut().answers.is_late) && !self.tab().composer.is_empty();
         if is_late {
@@ -285,7 +285,7 @@ impl App {
         self.tab().talk.live.as_ref().and_then(|live| live.questions.first())
     }
 
-    /// The choice with the number that a letter is.
+    /// The choice with the number that was typed.
     fn choice(&self, letter: char) -> Option<String> {
         let number = letter.to_digit(10)?.checked_sub(1)?;
         self.question()?.choices.get(number as usize).cloned()
@@ -300,10 +300,10 @@ impl App {
     }
 }
 
-/// The notice for a key that comes too early.
+/// The notice for a key that was pressed too early.
 const TOO_NEW: &str = "the agent has just asked: look first, then press a key";
 
-/// Whether words are a yes, which refuses nothing.
+/// Whether the text is a yes, which denies nothing.
 fn is_yes(words: &str) -> bool {
     let words = words.trim_end_matches(['.', '!']).to_lowercase();
     matches!(words.as_str(), "y" | "yes" | "ok" | "okay" | "allow" | "sure" | "go" | "go on" | "do it")

@@ -1,4 +1,4 @@
-//! The status bar. Must never show a key that does nothing there.
+//! The status bar. Must never show a key that does nothing in this place.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -14,14 +14,14 @@ use crate::text::{safe, time, width};
 use crate::ui::keymap::{Command, Context};
 use crate::ui::theme::Paint;
 
-/// Signs of something that goes on.
+/// The frames of the spinner.
 const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇"];
 
-/// How long one of them stays, in milliseconds.
+/// How long each frame stays, in milliseconds.
 pub(crate) const SPIN_MS: i64 = 120;
 
 impl App {
-    /// The model that answers next, and why.
+    /// The next model, and why.
     pub(super) fn model_words(&self) -> String {
         match (&self.tab().model.name, &self.models) {
             (Some(model), _) => safe::line(model).into_owned(),
@@ -33,7 +33,7 @@ impl App {
         }
     }
 
-    /// The folder that a conversation works in which begins now, and how far the agent may go in it, where that is known.
+    /// The folder of a conversation that begins now, and its permission mode, if known.
     pub(super) fn place_words(&self) -> String {
         let folder = safe::line(&self.known.folder).into_owned();
         let mode = self.beginning.permit.mode.or(self.beginning.usual_mode);
@@ -50,9 +50,9 @@ impl App {
         model.map(|model| safe::line(model).into_owned()).unwrap_or_default()
     }
 
-    /// The rows of the status: more than one where a notice has no room in one.
+    /// The rows of the status bar: more than one if a notice does not fit in one.
     pub(super) fn status_rows(&self, all: Rect) -> u16 {
-        /// It takes no more than so many, and a third of the window.
+        /// The most rows it takes; also at most a third of the window.
         const MOST: u16 = 3;
         let said = self.notices.shown().map(|(text, _)| width::wrap(&text, all.width.max(1).into()).len());
         let rows = said.map_or(1, |lines| u16::try_from(lines).unwrap_or(MOST));
@@ -71,7 +71,7 @@ impl App {
         let is_told = is_low && self.tab().outgoing.rewriting.is_some() && notice.is_none();
         let keys = if is_told { String::new() } else { self.key_words(context, columns) };
         let beside = |keys: &str| columns.saturating_sub(width::columns(keys) + 1);
-        // What is said once stands before keys that always hold.
+        // A one-time notice comes before keys that are always valid.
         let is_wide = notice.as_ref().is_some_and(|(text, _)| width::columns(text) > beside(&keys));
         let keys = if is_wide { String::new() } else { keys };
         let room = beside(&keys);
@@ -86,11 +86,11 @@ impl App {
         frame.render_widget(Paragraph::new(Line::from(spans)), area);
     }
 
-    /// How things are, most important first.
+    /// The state, most important first.
     fn state_words(&self, is_low: bool, columns: usize) -> String {
         let tab = self.tab();
         let mut pieces = Vec::new();
-        // Where there is no line above the composer to say it.
+        // If there is no line above the composer for it.
         pieces.extend(super::draw::editing(tab, &self.keys, columns).filter(|_| is_low));
         let turn = usize::try_from(self.now_ms / SPIN_MS).unwrap_or(0) % SPINNER.len();
         if let Some(why) = &tab.loading.lost {
@@ -126,7 +126,7 @@ impl App {
         pieces.join(" · ")
     }
 
-    /// How much of the model's context the last answer took, where both are known.
+    /// How much of the model's context the last answer used, if both are known.
     fn window_words(&self) -> Option<String> {
         let answers = self.tab().talk.entries.iter().rev();
         let (author, usage) = answers.filter_map(|it| Some((&it.author, it.usage.as_ref()?))).next()?;
@@ -136,7 +136,7 @@ impl App {
         Some(format!("{} % of the context", taken.saturating_mul(100) / window))
     }
 
-    /// The keys that help most here, as many as there is room for.
+    /// The most useful keys here, as many as fit.
     fn key_words(&self, context: Context, columns: usize) -> String {
         let pairs: &[(Command, &str)] = match context {
             Context::Select => &[
@@ -147,7 +147,7 @@ impl App {
                 (Command::SelectCopy, "copy"),
                 (Command::Help, "more"),
             ],
-            // The words that are there would be the answer.
+            // The text in the composer would be the answer.
             Context::Asked if !self.tab().is_free_to_answer() => &[
                 (Command::AllowOnce, "allows"),
                 (Command::Deny, "says no"),
@@ -157,7 +157,7 @@ impl App {
                 &[(Command::AllowOnce, "once"), (Command::Deny, "no…")]
             }
             Context::Asked => &[
-                // Where there is no room for all, a no is there with each yes.
+                // If there is not room for all, each yes is paired with a no.
                 (Command::AllowOnce, "once"),
                 (Command::Deny, "no…"),
                 (Command::AllowHere, "this conversation"),
@@ -216,7 +216,7 @@ impl App {
     }
 }
 
-/// Words in rows; what has no room is cut.
+/// Text in rows; what does not fit is cut.
 fn paragraph(frame: &mut Frame<'_>, area: Rect, style: Style, text: &str) {
     let lines = width::wrap(text, area.width.into());
     let more = lines.len() > area.height.into();

@@ -1,4 +1,4 @@
-//! What each command does, whether a key or a typed line named it. Must never ask the person about anything itself: that is a pane's.
+//! What each command does, given by a key or a typed line. Must never ask the person about anything itself: a pane does that.
 
 use retake_wire::reply::Operations;
 use retake_wire::request::{self, FilesDiff, Of, SetPermissions};
@@ -20,14 +20,14 @@ use crate::ui::rewind::Rewind;
 use crate::ui::tree::Tree;
 
 impl Command {
-    /// Whether it is the app's also while a pane has the keys.
+    /// Whether the app handles it even while a pane has the focus.
     pub(super) fn is_of_app(self) -> bool {
         self.row().context == Context::Everywhere
     }
 }
 
 impl App {
-    /// Does a command; the words are what was typed behind its name.
+    /// Does a command; the text is what was typed after its name.
     pub(super) fn command(&mut self, command: Command, words: &str) {
         let done = self.of_program(command, words)
             || self.of_composer(command)
@@ -40,7 +40,7 @@ impl App {
         debug_assert!(done, "BUG: {command:?} is done by nobody");
     }
 
-    /// What holds everywhere.
+    /// Commands that work everywhere.
     fn of_program(&mut self, command: Command, words: &str) -> bool {
         match command {
             Command::Help => {
@@ -66,7 +66,7 @@ impl App {
                 self.go_to_tab((self.tabs.current + self.tabs.len() - 1) % self.tabs.len());
             }
             Command::Theme => self.choose_theme(words),
-            // As it was left for a hit.
+            // The list as it was when the person opened a hit.
             Command::List if words.is_empty() && self.tab_mut().panes.come_back() => {}
             Command::List | Command::Search => self.open_list(self.tab().id, words),
             _ => return false,
@@ -74,13 +74,13 @@ impl App {
         true
     }
 
-    /// What is done in the composer.
+    /// Commands of the composer.
     fn of_composer(&mut self, command: Command) -> bool {
         match command {
             Command::Send => self.send(),
             Command::Escape => self.escape(),
             Command::Editor => {
-                // Who is told to end while the editor has the terminal can keep nothing any more.
+                // If the program is ended while the external editor has the terminal, it can't store anything any more.
                 self.keep_draft(self.tabs.current);
                 self.requests.acts.push(Act::Edit(self.tab().composer.text()));
             }
@@ -110,7 +110,7 @@ impl App {
         true
     }
 
-    /// What is done to the view.
+    /// Commands of the view.
     fn of_view(&mut self, command: Command, words: &str) -> bool {
         match command {
             Command::ScrollUp
@@ -153,7 +153,7 @@ impl App {
         true
     }
 
-    /// What goes back and forth, and what shows the way.
+    /// Commands that go back and forth, and those that show the history.
     fn of_history(&mut self, command: Command, words: &str) -> bool {
         if !matches!(
             command,
@@ -182,7 +182,7 @@ impl App {
         true
     }
 
-    /// Returns to what an operation left, or to before it. Heads have a dot.
+    /// Restores the state after an operation, or before it. Heads contain a dot.
     fn restore(&mut self, words: &str) {
         if words.contains('.') {
             return self.plan("Restore", Action::Restore { head: words.to_owned() });
@@ -200,7 +200,7 @@ impl App {
         self.ask(Asked::Tab(self.tab().id, For::Operation(number, is_before)), Request::Ops(page));
     }
 
-    /// The operation that was named.
+    /// The operation with a number.
     pub(super) fn named_operation(&mut self, id: TabId, number: u64, is_before: bool, found: Operations) {
         let Some(op) = found.operations.into_iter().find(|op| op.number == number) else {
             let ops = self.keys.named(Command::Ops);
@@ -210,7 +210,7 @@ impl App {
         self.open_pane(id, Box::new(PlanPane::new("Restore", Action::Restore { head })));
     }
 
-    /// What is about the agent at work.
+    /// Commands for the agent at work.
     fn of_agent(&mut self, command: Command, words: &str) -> bool {
         match command {
             Command::Model if words.is_empty() => self.open(models(self.tab().model.name.clone())),
@@ -254,7 +254,7 @@ impl App {
         }
     }
 
-    /// Changes how much the agent may do; before a conversation begins, what it begins with.
+    /// Changes the permission mode; before a conversation begins, the mode that it begins with.
     pub(super) fn set_mode(&mut self, mode: Mode, conversation: Option<String>) {
         match conversation {
             Some(conversation) => {
@@ -275,7 +275,7 @@ impl App {
         }
     }
 
-    /// The id of the conversation. Where there is none, a notice says so.
+    /// The id of the conversation. Without one, shows a notice.
     pub(super) fn here(&mut self) -> Option<String> {
         let conversation = self.tab().conversation();
         if conversation.is_none() {
@@ -294,7 +294,7 @@ impl App {
         self.open_list_as(id, list);
     }
 
-    /// The same, where the UI begins with it.
+    /// The same, if the UI begins with it.
     pub(super) fn begin_with_list(&mut self, id: TabId) {
         let list = List::first(&self.known.folder);
         self.open_list_as(id, list);
@@ -306,7 +306,7 @@ impl App {
         self.requests.acts.push(Act::Follow(None, retake_wire::Follow::default()));
     }
 
-    /// Shows what an action would do, and does it if the person agrees.
+    /// Shows the plan of an action, and does it if the person agrees.
     pub(super) fn plan(&mut self, title: &str, action: Action) {
         self.open(PlanPane::new(title, action));
     }
@@ -322,7 +322,7 @@ impl App {
         self.tabs.current = at;
     }
 
-    /// Stops what runs; with nothing to stop, empties the composer; with nothing to empty, leaves.
+    /// Stops what runs; if nothing runs, clears the composer; if that is empty, quits.
     fn stop(&mut self) {
         let now_ms = self.now_ms;
         if self.tab().panes.front.is_some() {

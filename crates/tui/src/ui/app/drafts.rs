@@ -1,5 +1,5 @@
-//! What is typed and not sent: kept with the owner, by its conversation, or by the folder as long as none has begun. Must never send
-//! anything, and must never give up words of which the owner has nothing yet.
+//! Text that was typed and not sent. The owner stores it by its conversation, or by the folder before one has begun. Must never
+//! send anything, and must never drop text that the owner does not have yet.
 
 use retake_wire::reply::Draft;
 use retake_wire::request::{ClaimDraftIn, SetDraft, SetDraftIn};
@@ -14,10 +14,10 @@ use crate::ui::keymap::Command;
 use crate::ui::msg::{Act, TabId, Ticket};
 use crate::ui::talk::Tone;
 
-/// So long one who leaves waits for the owner to take what was typed.
+/// How long quitting waits for the owner to store the drafts.
 const LEAVING_MS: i64 = 3_000;
 
-/// The drafts of all tabs, as far as the owner is concerned.
+/// The drafts of all tabs that the owner stores.
 #[derive(Debug, Default)]
 pub(super) struct Drafts {
     /// Drafts of conversations that have not begun.
@@ -31,26 +31,26 @@ pub(super) struct Drafts {
 /// Drafts of conversations that have not begun in the folder.
 #[derive(Debug, Default)]
 struct Unbegun {
-    /// The owner was asked for what it has.
+    /// The owner was asked for its draft.
     is_asked: bool,
-    /// What the owner has, once that is known; and what is aside there.
+    /// The owner's draft and the drafts aside, once known.
     kept: Option<(Vec<Part>, Vec<Vec<Part>>)>,
-    /// What no tab shows: it is given to the next one that is new.
+    /// Text that no tab shows: the next new tab gets it.
     rest: Vec<Part>,
     rest_aside: Vec<Vec<Part>>,
 }
 
-/// Drafts on their way to the owner: one after the other, so that none overtakes a later one.
+/// Drafts on their way to the owner, one after the other, so that none overtakes a later one.
 #[derive(Debug, Default)]
 struct Keeping {
     on_its_way: Option<(Ticket, Request)>,
     next: Vec<Request>,
-    /// What the owner did not take, the last time it was asked.
+    /// The last draft that the owner refused.
     refused: Option<Request>,
 }
 
 impl App {
-    /// Gives a draft to the owner as soon as it has the one before.
+    /// Sends a draft to the owner as soon as it has the one before.
     fn keep(&mut self, draft: Request) {
         if self.drafts.keeping.on_its_way.is_none() {
             let ticket = self.ask(Asked::All(For::Kept), draft.clone());
@@ -59,14 +59,14 @@ impl App {
         }
         let mut draft = draft;
         if let Some(at) = self.drafts.keeping.next.iter().position(|next| place(next) == place(&draft)) {
-            // The owner never had that one: what was to give way to it gives way to this one.
+            // The owner never had that draft: this one replaces what it would have replaced.
             let mut never = self.drafts.keeping.next.remove(at);
             std::mem::swap(instead_of(&mut draft), instead_of(&mut never));
         }
         self.drafts.keeping.next.push(draft);
     }
 
-    /// The owner has a draft, or will not take it.
+    /// The owner has stored a draft, or refused it.
     pub(super) fn was_kept(&mut self, ticket: Ticket, wrong: Option<Problem>) {
         let Some((_, draft)) = self.drafts.keeping.on_its_way.take_if(|(asked, _)| *asked == ticket) else {
             return;
@@ -83,7 +83,7 @@ impl App {
         }
     }
 
-    /// Leaves, once the owner has what stands in the composers; asked again, or after a while, without that.
+    /// Quits once the owner has the drafts; on a second request or after a while, without that.
     pub(super) fn leave(&mut self) {
         if self.drafts.leaving_ms.is_some() {
             return self.requests.acts.push(Act::Quit);
@@ -97,19 +97,19 @@ impl App {
         self.say("leaving, as soon as what you typed is kept");
     }
 
-    /// Leaves, where nobody can ask for it any more.
+    /// Quits when nobody can request it again.
     pub(super) fn closed(&mut self) {
         if !self.is_leaving() {
             self.leave();
         }
     }
 
-    /// Whether the UI is only waiting for what is still to be kept.
+    /// Whether the UI only waits for drafts to be stored.
     pub(super) fn is_leaving(&self) -> bool {
         self.drafts.leaving_ms.is_some()
     }
 
-    /// Goes on with leaving, where that has begun.
+    /// Continues quitting, if it has begun.
     pub(super) fn leaves(&mut self) {
         let Some(since) = self.drafts.leaving_ms else { return };
         for at in 0..self.tabs.len() {
@@ -122,7 +122,7 @@ impl App {
         }
     }
 
-    /// Whether it is known where the words of a tab belong, and they were given to be kept there.
+    /// Whether the place for a tab's text is known, and the text was sent to the owner.
     fn is_settled(&self, tab: &Tab) -> bool {
         let has_place = match tab.conversation() {
             Some(_) => tab.draft.is_known || tab.draft.is_refused,
@@ -132,7 +132,7 @@ impl App {
         tab.outgoing.is_empty() && is_open && (has_place || !tab.has_words())
     }
 
-    /// On quitting, the owner stores these drafts, also where another terminal has given it other ones since.
+    /// On quitting, the owner stores these drafts even if another terminal has replaced them since.
     fn assert_drafts(&mut self) {
         for at in 0..self.tabs.len() {
             let tab = &self.tabs[at];
@@ -150,7 +150,7 @@ impl App {
         }
     }
 
-    /// What was typed, and is not known to be kept anywhere, as one leaves.
+    /// Text that may not be stored anywhere when the person quits.
     pub(crate) fn unsaved(&self) -> Vec<String> {
         let waits = self.drafts.keeping.on_its_way.iter().map(|(_, draft)| draft);
         let mut unsaved: Vec<&[Part]> = waits
@@ -167,7 +167,7 @@ impl App {
             self.tabs.iter().filter(|tab| !has_place(tab)).flat_map(|tab| words(tab.own())).collect();
         let opening = self.tabs.iter().filter(|tab| tab.draft.opening.is_some());
         homeless.extend(opening.flat_map(|tab| words(&tab.composer)));
-        // Nobody knows whether the owner has them; with what a conversation begins it has them as the folder's.
+        // It is unknown whether the owner has them. The text that a conversation begins with is stored as the folder's draft.
         let said =
             self.tabs.iter().filter(|tab| tab.conversation().is_some()).flat_map(|tab| tab.outgoing.parts());
         homeless.extend(said.cloned());
@@ -178,7 +178,7 @@ impl App {
         texts
     }
 
-    /// Keeps the draft of a tab, where it is another one than the owner has.
+    /// Stores the draft of a tab, if it differs from the owner's.
     pub(super) fn keep_draft(&mut self, at: usize) {
         let Some(tab) = self.tabs.get_mut(at) else { return };
         if tab.draft.opening.is_none() {
@@ -207,7 +207,7 @@ impl App {
         }
     }
 
-    /// Gives the owner the draft of a tab, instead of the one that it was given before.
+    /// Sends the draft of a tab to the owner, to replace the one sent before.
     fn set_draft(&mut self, at: usize, conversation: String, released: bool) {
         let tab = &mut self.tabs[at];
         let stored = tab.to_store();
@@ -218,14 +218,14 @@ impl App {
         self.keep(Request::SetDraft(set));
     }
 
-    /// Keeps the draft of a tab once nothing was typed for a moment.
+    /// Stores the draft of a tab once nothing was typed for a moment.
     pub(super) fn draft_rests(&mut self, at: usize) {
         if self.tabs.get(at).is_some_and(|tab| tab.draft.is_due(self.now_ms)) {
             self.keep_draft(at);
         }
     }
 
-    /// Takes over the draft that the owner has, once: what was typed before it was there stands behind it.
+    /// Takes over the owner's draft, once: text typed before it arrived goes after it.
     pub(super) fn take_draft(&mut self, id: TabId, draft: Draft) {
         let Draft { parts, edits, aside, .. } = draft;
         let now_ms = self.now_ms;
@@ -246,7 +246,7 @@ impl App {
         }
     }
 
-    /// The draft was written to replace a message: sent without a command, it becomes the last message instead.
+    /// The draft replaces a message: sent without a command, it becomes the last message instead.
     fn was_to_edit(&mut self, id: TabId, entry: &str) {
         let Some(tab) = self.find_tab(id) else { return };
         let turn = tab.talk.entry(entry).map(|loaded| loaded.place.turn);
@@ -259,7 +259,7 @@ impl App {
         self.note_in(id, what, Tone::Quiet);
     }
 
-    /// What was to be opened is not there: what was typed for it stays here.
+    /// The conversation to open does not exist: the text typed for it stays here.
     pub(super) fn not_opened(&mut self, id: TabId) {
         let Some(at) = self.tabs.place(id) else { return };
         let typed = self.tabs[at].opened();
@@ -269,7 +269,7 @@ impl App {
         }
     }
 
-    /// What was typed elsewhere stands behind what stands in a tab.
+    /// Text typed elsewhere goes after the text of a tab.
     pub(super) fn type_on(&mut self, at: usize, typed: Option<Composer>) {
         let Some(typed) = typed.filter(|typed| !typed.is_empty()) else { return };
         let tab = &mut self.tabs[at];
@@ -279,7 +279,7 @@ impl App {
         tab.draft.typed(self.now_ms);
     }
 
-    /// A tab is new: what was typed before, and never sent, is given back, as far as no other tab shows it.
+    /// A new tab gets text that was typed earlier and never sent, if no other tab shows it.
     pub(super) fn wants_unbegun(&mut self) {
         if std::mem::replace(&mut self.drafts.unbegun.is_asked, true) {
             return self.give_unbegun();
@@ -288,7 +288,7 @@ impl App {
         self.ask(Asked::All(For::FolderDraft), Request::ClaimDraftIn(claim));
     }
 
-    /// The owner says what it has.
+    /// The owner sends its draft.
     pub(super) fn take_unbegun(&mut self, parts: Vec<Part>, aside: Vec<Vec<Part>>) {
         self.drafts.unbegun.rest.splice(0..0, parts.clone());
         self.drafts.unbegun.rest_aside.splice(0..0, aside.clone());
@@ -308,19 +308,19 @@ impl App {
         }
     }
 
-    /// A tab will show something else: with what it was about to begin is for another one.
+    /// A tab will show something else: its unsent first message is for another tab.
     pub(super) fn leave_unbegun(&mut self, at: usize) {
         let Some(tab) = self.tabs.get(at).filter(|tab| tab.conversation().is_none()) else { return };
         self.drafts.unbegun.rest.extend(tab.own().parts());
         self.drafts.unbegun.rest_aside.extend(tab.own().aside());
     }
 
-    /// Keeps with what conversations are about to begin, and what was sent for one that is not there yet.
+    /// Stores the first messages of conversations that have not begun, and messages sent for one that does not exist yet.
     pub(super) fn keep_unbegun(&mut self) {
         let Some(kept) = &self.drafts.unbegun.kept else { return };
         let (mut parts, mut aside) =
             (self.drafts.unbegun.rest.clone(), self.drafts.unbegun.rest_aside.clone());
-        // What was typed while a conversation began stays here until it is known what its own draft is.
+        // Text typed while a conversation began stays here until its own draft is known.
         let is_here =
             |tab: &&Tab| tab.conversation().is_none() || (tab.outgoing.begins && !tab.draft.is_known);
         for tab in self.tabs.iter().filter(is_here) {
@@ -333,7 +333,7 @@ impl App {
         }
     }
 
-    /// Gives the owner the draft of the folder, instead of what it was given before: what another terminal has given it stays.
+    /// Sends the folder's draft to the owner, to replace the one sent before: a draft of another terminal stays.
     fn set_draft_in(&mut self, parts: Vec<Part>, aside: Vec<Vec<Part>>) {
         let before = self.drafts.unbegun.kept.replace((parts.clone(), aside.clone()));
         let (folder, instead_of) = (self.known.folder.clone(), before.map(|(parts, _)| parts));
@@ -342,7 +342,7 @@ impl App {
     }
 }
 
-/// Whose draft it is.
+/// The conversation of the draft.
 fn place(draft: &Request) -> Option<&str> {
     match draft {
         Request::SetDraft(set) => Some(&set.conversation),
@@ -350,7 +350,7 @@ fn place(draft: &Request) -> Option<&str> {
     }
 }
 
-/// What it takes the place of.
+/// The draft that it replaces.
 fn instead_of(draft: &mut Request) -> &mut Option<Vec<Part>> {
     match draft {
         Request::SetDraft(set) => &mut set.instead_of,
@@ -359,7 +359,7 @@ fn instead_of(draft: &mut Request) -> &mut Option<Vec<Part>> {
     }
 }
 
-/// Its words, and those that are aside.
+/// Its parts, and those that are aside.
 fn parts(draft: &Request) -> Vec<&[Part]> {
     let (parts, aside) = match draft {
         Request::SetDraft(set) => (&set.parts, &set.aside),

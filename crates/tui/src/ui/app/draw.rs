@@ -1,4 +1,4 @@
-//! Where everything is on the screen. Must never change anything but what a part remembers of its own size.
+//! The layout of the screen. Must never change anything except what a part remembers of its own size.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
@@ -16,13 +16,13 @@ use crate::ui::pane_frame::prompt;
 use crate::ui::theme::Paint;
 use crate::ui::view::Asking;
 
-/// Below so many rows everything that can be spared is.
+/// With fewer rows, everything optional is left out.
 const LOW: u16 = 10;
 
-/// Below so many rows a pane has those of the composer, which has no keys then.
+/// With fewer rows, a pane gets the rows of the composer, which has no focus then.
 const LOW_PANE: u16 = 14;
 
-/// Where the parts are.
+/// The areas of the parts.
 struct Areas {
     tabs: Rect,
     main: Rect,
@@ -33,7 +33,7 @@ struct Areas {
 }
 
 impl App {
-    /// Draws the UI, and asks for what the view then lacks.
+    /// Draws the UI, and requests what the view lacks.
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>) {
         let areas = self.areas(frame.area());
         self.draw_tabs(frame, areas.tabs);
@@ -84,7 +84,7 @@ impl App {
         clusters::settle(frame.buffer_mut());
     }
 
-    /// What is to be asked of the world after drawing.
+    /// The acts that follow from drawing.
     pub(crate) fn drawn(&mut self) -> Vec<crate::ui::msg::Act> {
         std::mem::take(&mut self.requests.acts)
     }
@@ -117,7 +117,7 @@ impl App {
         frame.render_widget(Paragraph::new(Line::from_iter(spans)), area);
     }
 
-    /// The tabs with the columns that they take.
+    /// The tabs with their columns.
     fn tab_spans(&self, columns: u16) -> Vec<(u16, Span<'static>)> {
         let each = (usize::from(columns) / self.tabs.len().max(1)).clamp(6, 30);
         let span = |(at, tab): (usize, &super::tab::Tab)| {
@@ -135,7 +135,7 @@ impl App {
         self.tabs.iter().enumerate().map(span).collect()
     }
 
-    /// A click in the bar of tabs shows that tab.
+    /// A click in the tab bar shows that tab.
     pub(super) fn click_tab(&mut self, at: Position) {
         if self.tabs.len() < 2 || at.y != 0 {
             return;
@@ -152,7 +152,7 @@ impl App {
     }
 }
 
-/// The line above the composer; what the words below it are for stands in it as long as they do.
+/// The line above the composer; it also shows what the text below is for.
 fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &Brush<'_>) -> Block<'static> {
     let theme = brush.theme;
     let colour = if focus == Keys::Here { Paint::Border } else { Paint::Bar };
@@ -192,7 +192,7 @@ fn selected(keys: &Keymap) -> String {
     format!("a message is selected: its keys act · {} to write", keys.named(Command::SelectLeave))
 }
 
-/// What stands in the composer as long as nothing is typed: what Enter would do with words, or who has the keys.
+/// The text in an empty composer: what Enter would do, or what has the focus.
 fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> String {
     let named = |command| keys.named(command);
     if let Some(pane) = &tab.panes.front {

@@ -1,4 +1,4 @@
-//! Keys and pastes: who gets them. Must never let a key of a list reach the composer, nor the other way round.
+//! Keys and pastes, and which part gets them. Must never let a key of a list reach the composer, nor the reverse.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::render::words;
 use crate::ui::keymap::{Command, Context, Key};
 
 impl App {
-    /// Which keys hold now.
+    /// The keys that are valid now.
     pub(super) fn context(&self) -> Context {
         let tab = self.tab();
         if let Some(pane) = &tab.panes.front {
@@ -30,7 +30,7 @@ impl App {
             return;
         }
         if event.code == KeyCode::Esc && event.modifiers.contains(KeyModifiers::ALT) {
-            // Pressed twice at once, it comes as one key.
+            // Two quick presses arrive as one key.
             let once = KeyEvent::new(KeyCode::Esc, event.modifiers - KeyModifiers::ALT);
             self.key(once);
             return self.key(once);
@@ -107,7 +107,7 @@ impl App {
         }
     }
 
-    /// The end of what is typed, as shells know it: twice with nothing typed, it leaves.
+    /// The end-of-input key of shells: pressed twice in an empty composer, it quits.
     fn end(&mut self) {
         if self.is_once_more(Command::Stop) {
             return self.leave();
@@ -115,7 +115,7 @@ impl App {
         self.hint("Ctrl+D once more leaves; everything is kept");
     }
 
-    /// Something was typed: the draft is to be kept soon.
+    /// The person typed: the draft is stored soon.
     pub(super) fn typed(&mut self) {
         self.is_writing();
         let now_ms = self.now_ms;
@@ -145,7 +145,7 @@ impl App {
         self.typed();
     }
 
-    /// No message can hold a NUL: it is left out, with a notice.
+    /// No message can hold a NUL: it is removed, with a notice.
     pub(super) fn without_nul<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         match text.matches('\0').count() {
             0 => Cow::Borrowed(text),
@@ -157,7 +157,7 @@ impl App {
         }
     }
 
-    /// Esc leaves what is half done; twice with nothing to leave, it opens the rewind.
+    /// Esc leaves what is half done; pressed twice with nothing to leave, it opens the rewind.
     pub(super) fn escape(&mut self) {
         let now_ms = self.now_ms;
         let rewinds = self.settings.escape_rewinds;
@@ -196,14 +196,14 @@ impl App {
         }
     }
 
-    /// Whether this is the second of two presses which belong together, as long as the word about the first one stands.
+    /// Whether this is the second of two presses, while the notice about the first one is shown.
     pub(super) fn is_once_more(&mut self, command: Command) -> bool {
         let now_ms = self.now_ms;
         self.tab_mut().presses.is_second(command, now_ms)
     }
 }
 
-/// Whether it is the key that ends what is typed.
+/// Whether it is the end-of-input key.
 fn ends(event: KeyEvent) -> bool {
     (event.code, event.modifiers) == (KeyCode::Char('d'), KeyModifiers::CONTROL)
 }

@@ -1,10 +1,10 @@
-//! The draft of a tab, and what the owner has of it. Must never replace the owner's draft before it is known.
+//! The draft of a tab, and the owner's version of it. Must never replace the owner's draft before it is known.
 
 use retake_wire::Part;
 
 use crate::ui::composer::Composer;
 
-/// A draft is stored when nothing was typed for so long.
+/// A draft is stored when nothing was typed for this long.
 const REST_MS: i64 = 600;
 
 /// A draft as the owner stores it.
@@ -20,22 +20,22 @@ pub(super) struct Stored {
 /// The draft of a tab.
 #[derive(Debug, Default)]
 pub(super) struct LocalDraft {
-    /// When something was typed since the draft was stored.
+    /// When the draft was last edited since it was stored.
     pub(super) typed_ms: Option<i64>,
-    /// The draft as the owner has it.
+    /// The owner's version.
     pub(super) stored: Stored,
-    /// The entry that the draft was written to replace, before this program started.
+    /// The entry that the draft replaces, chosen before this program started.
     pub(super) edits: Option<String>,
-    /// Another conversation is being opened: what is typed now is for that one. This is the composer of the one that is still shown.
+    /// Another conversation is being opened and gets the input now. This is the composer of the one still shown.
     pub(super) opening: Option<Composer>,
     /// The owner's draft was taken over.
     pub(super) is_known: bool,
-    /// The owner refused to say what it has.
+    /// The owner refused to send its draft.
     pub(super) is_refused: bool,
 }
 
 impl LocalDraft {
-    /// Something was typed.
+    /// The person typed.
     pub(super) fn typed(&mut self, now_ms: i64) {
         self.typed_ms = Some(now_ms);
     }

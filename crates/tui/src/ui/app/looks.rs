@@ -1,16 +1,16 @@
-//! The theme of the program, and how long it holds. Must never keep the look of a theme that was only tried.
+//! The theme of the program, and how long it lasts. Must never keep a theme that was only tried.
 
 use super::App;
 use crate::ui::choose::themes;
 use crate::ui::msg::{Act, Lasts};
 use crate::ui::theme::{Background, Colours, Theme, Themes};
 
-/// The theme now, and the themes that can be chosen.
+/// The current theme, and the available themes.
 #[derive(Debug)]
 pub(super) struct Looks {
     pub(super) theme: Theme,
     themes: Themes,
-    /// The look to return to while another one is tried.
+    /// The theme to return to while another one is tried.
     before: Option<Theme>,
 }
 
@@ -26,7 +26,7 @@ impl Looks {
         }
     }
 
-    /// Uses a theme. Errors: why there is none of that name.
+    /// Uses a theme. Returns an error if there is none with that name.
     fn choose(&mut self, name: &str, lasts: Lasts) -> Result<(), String> {
         let chosen = self.themes.choose(name)?;
         let before = self.theme;
@@ -38,7 +38,7 @@ impl Looks {
         Ok(())
     }
 
-    /// Returns to the look before one was tried.
+    /// Returns to the theme before the trial.
     fn end_trial(&mut self) {
         if let Some(before) = self.before.take() {
             self.theme = before;
@@ -47,12 +47,12 @@ impl Looks {
 }
 
 impl App {
-    /// These themes can be chosen.
+    /// These themes are available.
     pub(crate) fn offer(&mut self, themes: Themes) {
         self.looks.themes = themes;
     }
 
-    /// The terminal says what its background is.
+    /// The terminal reports its background.
     pub(super) fn background(&mut self, background: Background) {
         self.looks.background(background);
     }
@@ -87,7 +87,7 @@ impl App {
         }
     }
 
-    /// A theme that was tried ends with the list that it was tried in.
+    /// A trial of a theme ends with the list that it was tried in.
     pub(super) fn end_trial(&mut self) {
         if self.tab().panes.front.is_none() {
             self.looks.end_trial();

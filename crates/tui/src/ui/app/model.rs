@@ -1,5 +1,5 @@
-//! Which model answers in a tab: chosen by its name, or the one that the conversation went on with before. Must never change the choice
-//! of a person without saying so.
+//! The model of a tab: chosen by name, or the one that the conversation used before. Must never change a person's choice without
+//! a notice.
 
 use retake_wire::Request;
 use retake_wire::reply::Models;
@@ -11,10 +11,10 @@ use crate::ui::keymap::Command;
 use crate::ui::msg::TabId;
 
 impl App {
-    /// The model with this name answers next. If there is none, a notice says so as soon as that is known.
+    /// Uses the model with this name next. If there is none, shows a notice once that is known.
     pub(super) fn choose_model(&mut self, name: &str) {
         let name = name.trim().to_owned();
-        // What is sent meanwhile is for the new one.
+        // Messages sent meanwhile are for the new model.
         let tab = self.tab_mut();
         let before = tab.model.name.replace(name.clone());
         tab.model.is_settled = true;
@@ -22,7 +22,7 @@ impl App {
         self.ask(Asked::Tab(id, For::Model(name, before)), Request::Models);
     }
 
-    /// Whether there is the model that was chosen; where not, it is as before.
+    /// Whether the chosen model exists; if not, the previous one is restored.
     pub(super) fn model_looked_up(&mut self, id: TabId, name: &str, before: Option<String>, models: Models) {
         let known = known(&models, name);
         self.models_are(models);
@@ -41,7 +41,7 @@ impl App {
         }
     }
 
-    /// These models are there.
+    /// These models are available.
     pub(super) fn models_are(&mut self, models: Models) {
         self.models = Some(models);
         for at in 0..self.tabs.len() {
@@ -49,7 +49,7 @@ impl App {
         }
     }
 
-    /// Finds out once which model a conversation that was opened goes on with.
+    /// Finds out once which model an opened conversation continues with.
     pub(super) fn goes_on_with(&mut self, at: usize) {
         let Some(models) = &self.models else { return };
         let tab = &mut self.tabs[at];

@@ -1,5 +1,5 @@
-//! The mouse: the wheel, clicks, and text that is dragged over, which is copied. Must never be needed, and must never copy what the person
-//! did not see highlighted.
+//! The mouse: the wheel, clicks, and dragging over text, which copies it. Must never be required, and must never copy text that
+//! was not highlighted.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::buffer::Buffer;
@@ -13,19 +13,19 @@ use crate::ui::keymap::Command;
 use crate::ui::msg::Act;
 use crate::ui::view::View;
 
-/// So many lines a turn of the wheel moves.
+/// Lines per step of the wheel.
 const WHEEL: i32 = 3;
 
-/// What is done with the left button, and what came of it.
+/// The state of the left button.
 #[derive(Debug, Default)]
 pub(super) struct Mouse {
-    /// Where it was pressed, as long as it is held.
+    /// Where it was pressed, while it is held.
     pressed: Option<Position>,
-    /// What it was dragged over: from where, to where.
+    /// The start and end of the drag.
     dragged: Option<(Position, Position)>,
-    /// What stands on the screen while it is held.
+    /// The content of the screen while it is held.
     seen: Buffer,
-    /// What was copied: the highlight stays as long as that stands there.
+    /// The copied text: the highlight stays while that text is there.
     copied: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl App {
             MouseEventKind::ScrollDown => self.wheel(WHEEL),
             MouseEventKind::Down(MouseButton::Left) => {
                 let was_dragged = self.no_longer_dragged();
-                // A click that drops a highlight does nothing else.
+                // A click that removes a highlight does nothing else.
                 self.mouse.pressed = Some(at).filter(|_| !was_dragged);
             }
             MouseEventKind::Drag(MouseButton::Left) => self.drag(at),
@@ -55,7 +55,7 @@ impl App {
         self.tab_mut().view.scroll(lines);
     }
 
-    /// Drops what is highlighted; whether something was.
+    /// Removes the highlight; returns whether there was one.
     pub(super) fn no_longer_dragged(&mut self) -> bool {
         let was_dragged = self.mouse.dragged.is_some();
         self.mouse = Mouse::default();
@@ -96,7 +96,7 @@ impl App {
         self.say(format!("copied {lines}"));
     }
 
-    /// A click: a message is selected, a row of a pane, a tab, or the composer has the keys again.
+    /// A click selects a message, a row of a pane or a tab, or gives the focus back to the composer.
     fn click(&mut self, at: Position) {
         let area = self.tab().areas.main;
         if self.tab().areas.composer.contains(at) {
@@ -131,13 +131,13 @@ impl App {
         tab.composer.clicked(at);
     }
 
-    /// Where text stands that can be dragged over: without signs beside it and the bar.
+    /// The area of text that can be dragged over: without the signs beside it and the bar.
     fn text_area(&self) -> Rect {
         let tab = self.tab();
         if tab.panes.front.is_some() { tab.areas.main } else { View::text_area(tab.areas.main) }
     }
 
-    /// Highlights what was dragged over, and keeps what stands on the screen while the button is held.
+    /// Highlights the dragged text, and remembers the screen while the button is held.
     pub(super) fn draw_dragged(&mut self, screen: &mut Buffer) {
         let area = self.text_area();
         if self.mouse.pressed.is_some() {
@@ -145,7 +145,7 @@ impl App {
         }
         let Some((from, to)) = self.mouse.dragged else { return };
         if self.mouse.copied.as_ref().is_some_and(|copied| *copied != text_of(screen, area, from, to)) {
-            // Something else stands there now.
+            // The text there has changed.
             self.no_longer_dragged();
             return;
         }
@@ -159,7 +159,7 @@ impl App {
     }
 }
 
-/// The places between two, in reading order, both with them: row by row.
+/// The positions between two, both included, in reading order: row by row.
 fn rows(area: Rect, from: Position, to: Position) -> impl Iterator<Item = impl Iterator<Item = Position>> {
     let (first, last) = if (from.y, from.x) <= (to.y, to.x) { (from, to) } else { (to, from) };
     (first.y..=last.y).map(move |y| {
@@ -169,12 +169,12 @@ fn rows(area: Rect, from: Position, to: Position) -> impl Iterator<Item = impl I
     })
 }
 
-/// What stands between two places, without what is blank at the ends.
+/// The text between two positions, without blanks at the ends.
 fn text_of(screen: &Buffer, area: Rect, from: Position, to: Position) -> String {
     let line = |row: &mut dyn Iterator<Item = Position>| {
         let (mut line, mut covered) = (String::new(), 0);
         for cell in row.filter_map(|at| screen.cell(at)) {
-            // What a wide letter covers is no blank.
+            // A cell covered by a wide letter is not blank.
             if covered == 0 {
                 line.push_str(cell.symbol());
                 covered = crate::text::width::columns(cell.symbol()).max(1);

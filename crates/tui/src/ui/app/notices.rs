@@ -1,13 +1,14 @@
-//! The notice in the status line: what was done, or why not. It disappears by itself. Must never stay where it is no longer true.
+//! The notice in the status line: what was done, or why not. It disappears by itself. Must never stay in a place where it is no
+//! longer true.
 
 use super::super::msg::TabId;
 use super::super::theme::Paint;
 use crate::text::safe;
 
-/// A notice is shown for at least so long, and longer where it takes longer to read.
+/// The least time that a notice is shown; longer texts stay longer.
 pub(super) const SHORT_MS: i64 = 4_000;
 
-/// Each byte of its text adds so much.
+/// Extra time for each byte of its text.
 const READ_MS: i64 = 60;
 
 /// A tab, and the number of the pane in front of it.
@@ -24,7 +25,7 @@ pub(super) enum Kind {
     Hint,
 }
 
-/// The notice that is shown now.
+/// The current notice.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
     current: Option<Notice>,
@@ -35,7 +36,7 @@ struct Notice {
     text: String,
     kind: Kind,
     until_ms: i64,
-    /// Where it was shown first, once that is known: elsewhere it is not true.
+    /// The place where it was first shown, once known: in another place it is not true.
     place: Option<Place>,
 }
 
@@ -47,7 +48,7 @@ impl Notices {
         self.current = Some(Notice { text, kind, until_ms, place: None });
     }
 
-    /// Its text, on one line, and how it is painted.
+    /// Its text on one line, and its paint.
     pub(super) fn shown(&self) -> Option<(String, Paint)> {
         let notice = self.current.as_ref()?;
         let paint = if notice.kind == Kind::Refused { Paint::Warn } else { Paint::Good };
@@ -59,7 +60,7 @@ impl Notices {
         self.current.take_if(|notice| notice.kind == kind);
     }
 
-    /// Removes the notice if it was shown in another place, before a pane was opened or closed.
+    /// Removes the notice if it was shown in another place, before a pane opened or closed.
     pub(super) fn stay_at(&mut self, here: Place) {
         self.current.take_if(|notice| *notice.place.get_or_insert(here) != here);
     }

@@ -1,4 +1,5 @@
-//! Messages on their way to the owner, and those that came back. Must never lose words that the owner does not have.
+//! Messages on their way to the owner, and messages that came back. Must never lose a message that the owner does
+//! not have.
 
 use retake_wire::Part;
 
@@ -6,21 +7,21 @@ use super::tab::Rewriting;
 use crate::ui::composer::Composer;
 use crate::ui::msg::Ticket;
 
-/// A message that was sent: the request, its parts, and the message that it replaces.
+/// A sent message: the request, its parts, and the message that it replaces.
 type Sent = (Ticket, Vec<Part>, Option<Rewriting>);
 
 /// The messages of a tab between composer and owner.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
-    /// The next message replaces this one.
+    /// The message that the next one replaces.
     pub(super) rewriting: Option<Rewriting>,
-    /// The conversation has begun with a message from here, and is not known yet.
+    /// The conversation has begun with a message from here and is not known yet.
     pub(super) begins: bool,
-    /// What was sent, until the owner has it: it comes back if it is refused.
+    /// Sent messages that the owner does not have yet: a refused one comes back.
     sent: Vec<Sent>,
-    /// The words that came back into the composer last.
+    /// The last message that came back into the composer.
     returned: Vec<Part>,
-    /// A draft moved aside for them.
+    /// A draft was moved aside for it.
     has_moved_aside: bool,
 }
 
@@ -50,7 +51,7 @@ impl Outgoing {
         self.sent.retain(|(sent, ..)| *sent != ticket);
     }
 
-    /// This message was refused. Its parts; the next message replaces the same one as this.
+    /// This message was refused. Returns its parts; the next message replaces the same message as this one.
     pub(super) fn refused(&mut self, ticket: Ticket) -> Option<Vec<Part>> {
         let at = self.sent.iter().position(|(sent, ..)| *sent == ticket)?;
         let (_, parts, rewriting) = self.sent.remove(at);
@@ -58,26 +59,26 @@ impl Outgoing {
         Some(parts)
     }
 
-    /// Puts words that came back into the composer. A draft in it moves aside.
+    /// Puts a returned message into the composer. A draft in it is moved aside.
     pub(super) fn return_to(&mut self, composer: &mut Composer, parts: &[Part]) {
         self.has_moved_aside = !composer.is_empty() && composer.parts() != parts;
         composer.returned(parts);
         self.returned = composer.parts();
     }
 
-    /// Whether the composer holds the words that came back, unchanged.
+    /// Whether the composer holds the returned message, unchanged.
     pub(super) fn is_unchanged(&self, composer: &Composer) -> bool {
         composer.parts() == self.returned
     }
 
-    /// The words that came back are in the conversation again: the composer forgets them.
+    /// The returned message is in the conversation again: the composer forgets it.
     pub(super) fn brought_back(&mut self, composer: &mut Composer) {
         let returned = std::mem::take(&mut self.returned);
         if returned.is_empty() {
             return;
         }
         if composer.parts() != returned {
-            // The person did not type them, wherever they are.
+            // The person did not type it, wherever it is.
             return composer.forget_aside(&returned);
         }
         // A draft that the person had moved aside before stays there.

@@ -1,5 +1,5 @@
-//! The panes of a tab, each in front of the one that opened it: closing one shows the one behind it as it was left. Must never give
-//! an answer to another pane than the one that asked.
+//! The panes of a tab, each in front of the one that opened it: closing one shows the previous one unchanged. Must never give a
+//! reply to another pane than the one that requested it.
 
 use super::super::keymap::Context;
 use super::super::msg::TabId;
@@ -10,25 +10,25 @@ use super::App;
 #[derive(Debug)]
 pub(super) struct Behind {
     no: u64,
-    /// Not there only while it does something.
+    /// `None` only while it handles something.
     pane: Option<Box<dyn Pane>>,
 }
 
 /// The panes of a tab.
 #[derive(Debug, Default)]
 pub(super) struct Panes {
-    /// The pane in front.
+    /// The front pane.
     pub(super) front: Option<Box<dyn Pane>>,
     /// Its number.
     pub(super) front_no: u64,
-    /// Panes behind it, the last one next to it.
+    /// Panes behind it; the last one is directly behind.
     behind: Vec<Behind>,
-    /// Panes that were left for the message that is selected.
+    /// Panes that were left for the selected message.
     pub(super) left: Vec<Behind>,
 }
 
 impl Panes {
-    /// Puts a pane in front. One of the same kind that is open already closes, with the panes that it had opened.
+    /// Puts a pane in front. An open pane of the same kind closes, with the panes that it opened.
     pub(super) fn open(&mut self, no: u64, pane: Box<dyn Pane>) {
         self.left.clear();
         let kind = pane.kind();
@@ -41,7 +41,7 @@ impl Panes {
         (self.front_no, self.front) = (no, Some(pane));
     }
 
-    /// Closes the pane in front: the one behind it is shown again.
+    /// Closes the front pane: the one behind it is shown again.
     pub(super) fn close(&mut self) {
         self.front = None;
         if let Some(Behind { no, pane }) = self.behind.pop() {
@@ -49,19 +49,19 @@ impl Panes {
         }
     }
 
-    /// Closes all but the one in front.
+    /// Closes all except the front one.
     pub(super) fn close_behind(&mut self) {
         self.behind.clear();
     }
 
-    /// Leaves all panes for a message that they have led to: the key of the list returns to them from there.
+    /// Leaves all panes for a message that they led to: the list key returns to them.
     pub(super) fn leave(&mut self) -> Vec<Behind> {
         let mut left = std::mem::take(&mut self.behind);
         left.extend(self.front.take().map(|pane| Behind { no: self.front_no, pane: Some(pane) }));
         left
     }
 
-    /// Returns to the panes that were left. Whether there were some.
+    /// Returns to the panes that were left. Returns whether there were any.
     pub(super) fn come_back(&mut self) -> bool {
         if self.left.is_empty() {
             return false;
@@ -71,7 +71,7 @@ impl Panes {
         true
     }
 
-    /// The numbers of all panes that are there.
+    /// The numbers of all panes.
     pub(super) fn numbers(&self) -> Vec<u64> {
         let front = self.front.is_some().then_some(self.front_no);
         self.behind.iter().chain(&self.left).map(|behind| behind.no).chain(front).collect()
@@ -94,7 +94,7 @@ impl Panes {
 }
 
 impl App {
-    /// Answers for panes that are closed are ignored.
+    /// Replies for closed panes are ignored.
     pub(super) fn forget_closed(&mut self, id: TabId) {
         let open = self.find_tab(id).map(|tab| tab.panes.numbers()).unwrap_or_default();
         self.requests.forget_panes(id, &open);

@@ -1,24 +1,24 @@
-//! What earlier key presses mean for the next one. Must never let an Enter that was meant for a step send words.
+//! How earlier key presses affect the next one. Must never let an Enter that was meant for a step send a message.
 
 use super::notices::SHORT_MS;
 use crate::ui::keymap::Command;
 
-/// Words that a step returned to the composer are not sent by an Enter that follows so soon: it is meant for the step.
+/// An Enter this soon after a step returned a message to the composer does not send it: it was meant for the step.
 const SETTLE_MS: i64 = 1_500;
 
-/// Further presses of Enter are ignored, too, while each follows the one before so soon: nobody has read anything between them.
+/// Further presses of Enter are ignored while each follows the one before this soon: nobody can read in between.
 const REPEAT_MS: i64 = 300;
 
 /// Earlier key presses of a tab.
 #[derive(Debug, Default)]
 pub(super) struct Presses {
-    /// A command that does something else when its key is pressed once more, and when it was pressed.
+    /// A command that differs on its second press, and when it was pressed.
     once: Option<(Command, i64)>,
-    /// A step gave words back or carried out a plan, and no other key was pressed since.
+    /// A step returned a message or carried out a plan, and no other key was pressed since.
     stepped: Option<Stepped>,
 }
 
-/// A step after which an Enter is perhaps still meant for it.
+/// A step that an Enter may still be meant for.
 #[derive(Debug, Clone, Copy)]
 struct Stepped {
     at_ms: i64,
@@ -28,7 +28,7 @@ struct Stepped {
 
 impl Presses {
     /// A key with this command was pressed: only the same command is a second press. A key in the composer other than Enter shows
-    /// that the person looks at what the step did.
+    /// that the person has seen the result of the step.
     pub(super) fn pressed(&mut self, command: Option<Command>, in_composer: bool) {
         self.once.take_if(|(once, _)| Some(*once) != command);
         self.stepped.take_if(|_| in_composer && command != Some(Command::Send));
@@ -49,12 +49,12 @@ impl Presses {
         self.once = None;
     }
 
-    /// A step gave words back, or a plan was carried out.
+    /// A step returned a message, or a plan was carried out.
     pub(super) fn stepped(&mut self, at_ms: i64) {
         self.stepped = Some(Stepped { at_ms, refused_ms: None });
     }
 
-    /// An Enter from here on is meant for what was typed.
+    /// The next Enter is for the typed text.
     pub(super) fn typed(&mut self) {
         self.stepped = None;
     }

@@ -1,4 +1,4 @@
-//! What the owner answers and tells. Must never take an answer for another conversation than the one that the tab shows now.
+//! Replies and events of the owner. Must never use a reply for another conversation than the one that the tab shows now.
 
 use retake_wire::request::{ClaimDraft, FolderPaths, Log, Paths, Projection, Typed};
 use retake_wire::{Event, Problem, Reply, Request, Told};
@@ -9,7 +9,7 @@ use crate::ui::keymap::Command;
 use crate::ui::msg::{Act, TabId, Ticket};
 use crate::ui::talk::{Heard, Tone};
 
-/// So many entries are loaded around one that is to be shown.
+/// Entries loaded around one that is to be shown.
 const AROUND: usize = 100;
 
 impl App {
@@ -25,7 +25,7 @@ impl App {
                 Err(problem) => self.failed(id, &what, &problem),
             },
             Some(Asked::All(For::Kept)) => self.was_kept(ticket, reply.err()),
-            // What is only nice to have is not complained about.
+            // Failures of optional requests are not reported.
             Some(Asked::All(what)) => {
                 if let Ok(reply) = reply {
                     self.answered_all(&what, reply);
@@ -111,7 +111,7 @@ impl App {
             For::Earlier | For::Until(_) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.loading.is_loading = false;
-                    // It would ask for the same again.
+                    // It would request the same again.
                     tab.view.command(Command::FindLeave, &tab.talk);
                 }
                 self.complain_in(id, problem);
@@ -133,7 +133,7 @@ impl App {
                 self.complain_in(id, problem);
             }
             For::Paths(_) => {}
-            // Somebody else was faster.
+            // Another client was faster.
             For::Decided if problem.code == "not_asked" => self.say("somebody has answered already"),
             _ => self.complain_in(id, problem),
         }
@@ -147,7 +147,7 @@ impl App {
             .iter()
             .position(|tab| tab.id != id && tab.conversation().as_deref() == Some(conversation.id.as_str()));
         if let Some(at) = other {
-            // It is open beside: two tabs of one conversation would be two drafts.
+            // It is open in another tab: two tabs of one conversation would be two drafts.
             let left = self.find_tab(id).map(|tab| std::mem::take(&mut tab.panes.left)).unwrap_or_default();
             self.tabs[at].panes.left = left;
             self.tabs[at].loading.show = entry;
@@ -165,7 +165,7 @@ impl App {
         }
         self.leave_unbegun(at);
         if !same {
-            // What was chosen elsewhere was chosen for there.
+            // A model chosen elsewhere applies there.
             let mut tab = super::tab::Tab::new(id, self.known.model.clone());
             tab.view.greeting.version.clone_from(&self.known.version);
             tab.composer.remember(self.prompts.clone());
@@ -181,19 +181,19 @@ impl App {
         self.show_wanted(id);
     }
 
-    /// Shows the entry that was asked for, once it is there.
+    /// Shows the requested entry once it is loaded.
     fn show_wanted(&mut self, id: TabId) {
         let Some(tab) = self.find_tab(id) else { return };
         let Some(entry) = tab.loading.show.take() else { return };
         if tab.talk.entries.iter().any(|loaded| loaded.id == entry) {
-            // It is seen, but whoever types goes on typing: it is selected by a key or a click.
+            // It is shown, but the composer keeps the focus: a key or a click selects it.
             tab.view.show(&entry, &tab.talk);
             return;
         }
         let (Some(conversation), Some(first), true, false) =
             (tab.conversation(), tab.talk.entries.first(), tab.talk.earlier, tab.loading.is_loading)
         else {
-            // It is told when the conversation is, or it is not on the path now.
+            // The event comes with the conversation, or the entry is not on the path now.
             if tab.talk.entries.is_empty() {
                 tab.loading.show = Some(entry);
             } else {
@@ -214,7 +214,7 @@ impl App {
         self.ask(Asked::Tab(id, For::Until(entry)), Request::Log(log));
     }
 
-    /// Something was told.
+    /// An event arrived.
     pub(super) fn told(&mut self, id: Option<TabId>, told: Told) {
         let Some(id) = id else {
             for at in 0..self.tabs.len() {
@@ -238,7 +238,7 @@ impl App {
             self.forget_answer(at);
         }
         if at == self.tabs.current && waited != self.tabs[at].waits() {
-            // What was refused before was about how it was before.
+            // Earlier refusals concern an earlier state.
             self.notices.remove(Kind::Refused);
         }
         self.tabs[at].forget_settled();
@@ -266,16 +266,16 @@ impl App {
         }
     }
 
-    /// Words that came back, and that nobody has touched since, are in the conversation again.
+    /// The returned message is in the conversation again, and nobody has edited it since.
     fn is_said_again(&mut self, id: TabId) {
         if let Some(tab) = self.find_tab(id) {
             tab.outgoing.brought_back(&mut tab.composer);
         }
     }
 
-    /// The stream of a tab is lost, and is being sought again.
+    /// The stream of a tab is lost, and the client reconnects.
     pub(super) fn lost(&mut self, id: Option<TabId>, why: Option<&Problem>) {
-        // That nobody is there is what seeking means.
+        // The client reconnects because no owner is there: not worth a message.
         let why = why.filter(|why| !matches!(&*why.code, "owner_away" | "owner_lost"));
         let why = why.map(|why| why.message.clone()).unwrap_or_default();
         if let Some(tab) = id.and_then(|id| self.find_tab(id)) {
@@ -283,7 +283,7 @@ impl App {
         }
     }
 
-    /// Asks for the paths that a composer may complete with.
+    /// Requests the paths for completion in a composer.
     pub(super) fn wants_paths(&mut self) {
         let tab = self.tab_mut();
         let Some(query) = tab.composer.wants_paths() else { return };
@@ -296,7 +296,7 @@ impl App {
         self.ask(Asked::Tab(id, For::Paths(query)), request);
     }
 
-    /// An action was done: shows its receipt, and puts words that return into the composer.
+    /// An action was done: shows its receipt, and puts returned text into the composer.
     pub(super) fn applied(
         &mut self,
         id: TabId,
@@ -307,7 +307,7 @@ impl App {
         let mut text = crate::render::receipt::in_line(&look, action, receipt).trim_end();
         if takes_back(action) {
             let undo = self.keys.named(Command::Undo);
-            // Behind what is said of files and calls it would be said of those.
+            // Directly after sentences about files and calls it would seem to refer to those.
             let before = if text.contains('\n') { "\n" } else { " · " };
             text.push(format!("{before}{undo} or /undo takes this back"));
             if crate::render::about::is_hiding(action) {
@@ -335,7 +335,7 @@ impl App {
     }
 }
 
-/// Whether an action is one that undo takes back.
+/// Whether undo can revert the action.
 fn takes_back(action: &retake_wire::Action) -> bool {
     use retake_wire::Action;
     !matches!(

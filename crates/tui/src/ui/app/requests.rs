@@ -1,5 +1,5 @@
-//! Requests that the owner has not answered yet, and what the driver is to do next. Must never give an answer to another part than the
-//! one that asked.
+//! Requests without a reply yet, and the next acts for the driver. Must never give a reply to another part than the one that
+//! requested it.
 
 use std::collections::HashMap;
 
@@ -7,27 +7,27 @@ use retake_wire::Request;
 
 use crate::ui::msg::{Act, TabId, Ticket};
 
-/// The part that waits for an answer.
+/// The part that waits for a reply.
 #[derive(Debug)]
 pub(crate) enum Asked {
     /// The pane of a tab with this number.
     Pane(TabId, u64),
-    /// A tab, for this.
+    /// A tab, for this purpose.
     Tab(TabId, For),
     /// The whole program.
     All(For),
 }
 
-/// What an answer is for.
+/// The purpose of a request.
 #[derive(Clone, Debug)]
 pub(crate) enum For {
     /// Earlier prompts, for composers.
     History,
-    /// The models that are known.
+    /// The known models.
     Models,
     /// The conversation to begin with.
     GoOn,
-    /// A conversation that is to be shown, and an entry of it.
+    /// A conversation to show, and an entry of it.
     Show(Option<String>),
     /// Earlier entries.
     Earlier,
@@ -41,9 +41,9 @@ pub(crate) enum For {
     Draft,
     /// The draft of the folder, for a conversation that has not begun.
     FolderDraft,
-    /// Words that waited.
+    /// Messages that waited.
     Unqueued,
-    /// Another answer of this entry, with the choices for files.
+    /// A retry of this entry, with the choices for files.
     Retry(String, retake_wire::FileOptions),
     /// What an edit of this entry takes back, planned again.
     Rewritten(String),
@@ -51,13 +51,13 @@ pub(crate) enum For {
     Operation(u64, bool),
     /// An approval or an answer.
     Decided,
-    /// What a composer may complete with.
+    /// Completions for a composer.
     Paths(String),
-    /// A draft that the owner is to store.
+    /// A draft for the owner to store.
     Kept,
     /// The state of the owner.
     Owner,
-    /// Nothing but whether it failed.
+    /// Only whether it failed.
     Nothing,
 }
 
@@ -91,7 +91,7 @@ impl Requests {
         ticket
     }
 
-    /// The pane with this number waits for the answers to all requests since so many acts.
+    /// All requests since this number of acts belong to the pane with this number.
     pub(super) fn sent_by_pane(&mut self, id: TabId, no: u64, since: usize) {
         for act in &self.acts[since..] {
             if let Act::Ask(ticket, _) | Act::Run(ticket, _) = act {
@@ -100,17 +100,17 @@ impl Requests {
         }
     }
 
-    /// The part that waits for this answer.
+    /// The part that waits for this reply.
     pub(super) fn waits(&self, ticket: Ticket) -> Option<&Asked> {
         self.waiting.get(&ticket)
     }
 
-    /// The part that waited for this answer, and waits no longer.
+    /// The part that waited for this reply; it is removed.
     pub(super) fn answered(&mut self, ticket: Ticket) -> Option<Asked> {
         self.waiting.remove(&ticket)
     }
 
-    /// A tab was closed: answers for it are ignored.
+    /// A tab was closed: replies for it are ignored.
     pub(super) fn forget_tab(&mut self, tab: TabId) {
         self.waiting
             .retain(|_, asked| !matches!(asked, Asked::Pane(id, _) | Asked::Tab(id, _) if *id == tab));

@@ -1,20 +1,20 @@
-//! Runs that are at work as the UI is left: they belong to the owner, and go on. Must never leave one out.
+//! Runs that continue after the UI quits: they belong to the owner. Must never leave one out.
 
 use super::App;
 use super::tab::Tab;
 use crate::text::safe;
 
-/// A run that was at work as its UI was left.
+/// A run that is at work when the UI quits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningRun {
     /// Its conversation.
     pub conversation: String,
-    /// What it was doing, in a line.
+    /// What it is doing, in one line.
     pub activity: String,
 }
 
 impl App {
-    /// What goes on without this client.
+    /// The runs that continue without this client.
     pub(crate) fn running_runs(&self) -> Vec<RunningRun> {
         let one = |tab: &Tab| {
             let live = tab.talk.live.as_ref()?;

@@ -1,4 +1,4 @@
-//! Saying something, and what comes of it. Must never lose words that the owner does not have.
+//! Sending a message, and what follows. Must never lose a message that the owner does not have.
 
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::{
@@ -19,7 +19,8 @@ use crate::ui::plan::PlanPane;
 use crate::ui::talk::{Note, Tone};
 use crate::ui::words;
 
-/// The name and the words of a line that is a command: it begins with a slash or a colon and a letter. Two slashes begin a message.
+/// The name and the arguments of a line that is a command: it begins with a slash or a colon and a letter. Two slashes begin a
+/// message.
 pub(super) fn is_command(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix(['/', ':'])?;
     if line.contains('\n') || !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -31,7 +32,7 @@ pub(super) fn is_command(line: &str) -> Option<(&str, &str)> {
 }
 
 impl App {
-    /// Enter: a command is done, words are said.
+    /// Enter: does a command, or sends a message.
     pub(super) fn send(&mut self) {
         if self.is_meant_for_step() {
             return;
@@ -56,7 +57,7 @@ impl App {
         if self.is_beginning() {
             return self.refuse("the conversation is just beginning: these words wait here until it has");
         }
-        // What is typed next is no part of these words.
+        // Later keys are not part of this text.
         self.tab_mut().answers.words_end();
         let mut parts = self.tab_mut().composer.take();
         if let Some(Part::Text { text }) = parts.first_mut()
@@ -67,7 +68,8 @@ impl App {
         self.say_parts(parts);
     }
 
-    /// Whether an Enter is meant for the step that has just given words back, or done what was planned: it sends nothing, and says so.
+    /// Whether an Enter is meant for the step that just returned a message or carried out a plan: it sends nothing, and a notice
+    /// says so.
     fn is_meant_for_step(&mut self) -> bool {
         let now_ms = self.now_ms;
         let tab = self.tab_mut();
@@ -79,7 +81,7 @@ impl App {
         is_meant
     }
 
-    /// Whether the first words of this tab are on their way: others would begin a conversation of their own.
+    /// Whether the first message of this tab is on its way: another one would begin its own conversation.
     fn is_beginning(&self) -> bool {
         let tab = self.tab();
         tab.conversation().is_none() && (!tab.outgoing.is_empty() || tab.outgoing.begins)
@@ -119,7 +121,7 @@ impl App {
         tab.talk.notes.clear();
         tab.outgoing.send(ticket, parts, rewriting);
         tab.view.to_end();
-        // What was said is no draft any more.
+        // A sent message is no draft any more.
         let at = self.tabs.current;
         self.keep_draft(at);
     }
@@ -133,7 +135,7 @@ impl App {
         self.requests.run(Asked::Tab(id, what), run)
     }
 
-    /// An event of a run that this client began. Events that all subscribers get are handled elsewhere.
+    /// An event of a run that this client began. Events for all subscribers are handled elsewhere.
     pub(super) fn ran(&mut self, ticket: Ticket, event: RunEvent) {
         let Some(Asked::Tab(id, _)) = self.requests.waits(ticket) else { return };
         let id = *id;
@@ -155,23 +157,23 @@ impl App {
         }
     }
 
-    /// An edit or another answer took something back first: shows what, as for any other operation.
+    /// An edit or a retry took something back first: shows what, as for any other operation.
     fn told_of_step_back(&mut self, id: TabId, receipt: &Receipt) {
         let undo = self.keys.named(Command::Undo);
         let look = words::whole(self.now_ms);
         if let Some(text) = render::receipt::went_back(&look, receipt, [&undo, "/undo"]) {
             if let Some(tab) = self.find_tab(id) {
-                // What the one before began with is over.
+                // The notes of the previous run are over.
                 tab.talk.notes.retain(|note| !note.lasts);
             }
             self.note_in(id, text.trim_end(), Tone::Done);
             let note = self.find_tab(id).and_then(|tab| tab.talk.notes.last_mut());
-            // The words themselves, and their answer, are still to be told.
+            // The message itself and its answer are still to come.
             note.into_iter().for_each(|note| note.lasts = true);
         }
     }
 
-    /// The owner has the words.
+    /// The owner has the message.
     fn is_said(&mut self, id: TabId, ticket: Ticket) {
         if let Some(tab) = self.find_tab(id) {
             tab.outgoing.stored(ticket);
@@ -179,7 +181,7 @@ impl App {
         }
     }
 
-    /// A conversation has begun with what was said.
+    /// A conversation has begun with the message.
     fn begun(&mut self, id: TabId, conversation: &str) {
         self.follow(id, conversation);
         if let Some(tab) = self.find_tab(id) {
@@ -203,7 +205,7 @@ impl App {
         }
         let is_back = ended.outcome == Outcome::RolledBack || (retries && ended.outcome == Outcome::Failed);
         if let Some(tab) = self.find_tab(id).filter(|_| is_back) {
-            // What it began with was taken back, too.
+            // The messages that it began with were taken back, too.
             tab.talk.notes.retain(|note| !note.lasts);
         }
         let note = match ended.outcome {
@@ -239,7 +241,7 @@ impl App {
         self.find_tab(id).is_some_and(|tab| tab.outgoing.is_sending(ticket))
     }
 
-    /// A run was not begun: the words come back.
+    /// A run was not started: the message comes back.
     pub(super) fn not_run(&mut self, ticket: Ticket, problem: &Problem) {
         let Some(Asked::Tab(id, what)) = self.requests.answered(ticket) else { return };
         self.unsaid(id, ticket);
@@ -252,7 +254,7 @@ impl App {
         }
     }
 
-    /// An edit was refused because something has changed: plans again what it takes back. Whether there is an edit.
+    /// An edit was refused as stale: plans again what it takes back. Returns whether there is an edit.
     fn plan_again(&mut self, id: TabId) -> bool {
         let Some(tab) = self.find_tab(id) else { return false };
         let conversation = tab.conversation().unwrap_or_default();
@@ -265,7 +267,7 @@ impl App {
         true
     }
 
-    /// What sending takes back now. What has to be chosen for is shown before it is sent.
+    /// What sending takes back now. Conflicts are shown before it is sent.
     pub(super) fn planned_again(&mut self, id: TabId, entry: &str, plan: &Plan) {
         let Some(tab) = self.find_tab(id) else { return };
         let Some(rewriting) = tab.outgoing.rewriting.as_mut().filter(|rewriting| rewriting.entry == entry)
@@ -295,7 +297,7 @@ impl App {
         self.returned(id, &parts);
     }
 
-    /// Words come back into the composer of a tab; a draft that is there moves aside.
+    /// A message comes back into the composer of a tab; a draft in it is moved aside.
     pub(super) fn returned(&mut self, id: TabId, parts: &[Part]) {
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
@@ -305,7 +307,7 @@ impl App {
         }
     }
 
-    /// Says what went wrong, where the conversation is.
+    /// Shows an error in the conversation's tab.
     pub(super) fn complain_in(&mut self, id: TabId, problem: &Problem) {
         let problem = Audience::Screen.word(problem.clone());
         let mut text = Text::styled(Style::Error, safe::line(&problem.message));
@@ -319,9 +321,9 @@ impl App {
         self.note_in(id, text, Tone::Wrong);
     }
 
-    /// Shows a line behind the conversation.
+    /// Shows a line after the conversation.
     pub(super) fn note_in(&mut self, id: TabId, text: impl Into<Text>, tone: Tone) {
-        /// More than these are not needed.
+        /// The most notes that are kept.
         const NOTES: usize = 20;
         if let Some(tab) = self.find_tab(id) {
             tab.talk.version += 1;
@@ -331,7 +333,7 @@ impl App {
         }
     }
 
-    /// An external editor gave back a text.
+    /// An external editor returned a text.
     pub(super) fn edited(&mut self, text: Result<String, String>) {
         match text {
             Ok(text) => {

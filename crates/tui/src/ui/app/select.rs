@@ -1,4 +1,4 @@
-//! What is done to a message, selected or named: each with its plan first. Must never act on another message than the one that is
+//! Actions on a message, selected or named; each shows its plan first. Must never act on another message than the one that is
 //! marked on the screen.
 
 use retake_wire::request::{Log, Projection};
@@ -17,7 +17,7 @@ impl App {
         match command {
             Command::Select => {
                 let tab = self.tab_mut();
-                // What is marked already is the one that is meant.
+                // A message that is already marked is the target.
                 match tab.view.selected().map(str::to_owned) {
                     Some(entry) => tab.view.show(&entry, &tab.talk),
                     None => drop(tab.view.command(Command::Select, &tab.talk)),
@@ -102,7 +102,7 @@ impl App {
         }
     }
 
-    /// The commands that name a message behind them.
+    /// The commands with a message as argument.
     pub(super) fn of_messages(&mut self, command: Command, words: &str) -> bool {
         let entry = if words.is_empty() { "@".to_owned() } else { words.to_owned() };
         let (verb, title) = match command {
@@ -125,7 +125,7 @@ impl App {
         true
     }
 
-    /// Opens a pane about a message, or gives it a name. Whether the command does that.
+    /// Opens a pane about a message, or labels it. Returns whether the command does that.
     fn of_message(&mut self, command: Command, words: &str, entry: String) -> bool {
         match command {
             Command::Retry | Command::Hidden if self.here().is_none() => {}
@@ -147,7 +147,7 @@ impl App {
 
     fn mark(&mut self, title: &str, verb: MarkVerb, entry: String) {
         let action = Action::Mark { verb, entries: vec![entry.clone()], range: false, seen: None };
-        // What goes is a whole turn, whichever message of it was named.
+        // Dropping takes a whole turn, whichever message of it was named.
         let turn = self.tab().talk.entry(&entry).map(|known| known.place.turn);
         let title = match turn.filter(|turn| verb == MarkVerb::Drop && *turn > 0) {
             Some(turn) => format!("{title} t{turn}"),
@@ -156,7 +156,7 @@ impl App {
         self.plan_of(&title, action, &entry);
     }
 
-    /// Back to before a message that is selected, or named as in `/rewind t3`: the title says which one.
+    /// Rewinds to before a message, selected or named as in `/rewind t3`: the title says which one.
     pub(super) fn rewind_to(&mut self, named: &str) {
         let known = |turn: u64, id: &str| id == named || format!("t{turn}") == named;
         let mut said = self.tab().talk.entries.iter();
@@ -176,13 +176,13 @@ impl App {
         self.open(pane);
     }
 
-    /// What a message says that is loaded.
+    /// The text of a loaded message.
     fn words_of(&self, entry: &str) -> Option<String> {
         let tab = self.tab();
         Some(tab.view.text_of(entry, &tab.talk)).filter(|text| !text.is_empty())
     }
 
-    /// Another wording of a message: the plan first, then its words come into the composer.
+    /// Edits a message: the plan first, then its text comes into the composer.
     fn edit(&mut self, entry: String) {
         let named = self.tab().talk.entry(&entry);
         if named.is_some_and(|named| named.role != Role::User || named.flags.synthetic) {
@@ -197,13 +197,13 @@ impl App {
         }
     }
 
-    /// The last message that a person said.
+    /// The last message of a person.
     fn last_said(&self) -> Option<String> {
         let said = self.tab().talk.entries.iter().rev().find(|entry| entry.place.opens_turn);
         said.map(|entry| entry.id.clone())
     }
 
-    /// What a new conversation begins with, before it is made.
+    /// What a new conversation would begin with, before it is created.
     pub(super) fn fork(&mut self, entry: Option<String>) {
         if self.here().is_some() {
             self.open(ForkPane::new(entry));
@@ -258,7 +258,7 @@ impl App {
     fn other_alternative(&mut self, id: &str, next: bool) {
         let entries = &self.tab().talk.entries;
         let selected = self.tab().talk.entry(id);
-        // A turn names its answer: its prompt does, and so does each later step.
+        // A turn can name its answer: its prompt does, and so does each later step.
         let of_turn = |turn| entries.iter().find(|it| it.place.turn == turn && it.alternative.is_some());
         let answer = selected.filter(|it| it.alternative.is_some()).or_else(|| of_turn(selected?.place.turn));
         let Some((number, all)) = answer.and_then(|entry| entry.alternative) else {
@@ -284,7 +284,7 @@ impl App {
         }
     }
 
-    /// Quotes words behind what is written in a tab; nothing is sent.
+    /// Quotes a text after the text in a tab's composer; sends nothing.
     pub(super) fn quote(&mut self, id: TabId, words: &str) {
         let Some(tab) = self.find_tab(id) else { return };
         tab.panes.come_back();
@@ -293,7 +293,7 @@ impl App {
         self.say("quoted: add your words, and send them");
     }
 
-    /// A key in the line at the edge.
+    /// A key in the input line.
     pub(super) fn key_in_line(&mut self, key: crate::ui::keymap::Key, event: crossterm::event::KeyEvent) {
         use crate::ui::keymap::Context;
         if let Some(command) = self.keys.find(Context::Find, key)
@@ -317,7 +317,7 @@ impl App {
         }
     }
 
-    /// Enter in the line at the edge.
+    /// Enter in the input line.
     pub(super) fn line_done(&mut self) {
         let Some(InputLine { what, text }) = self.tab_mut().line.take() else { return };
         match what {
@@ -328,9 +328,9 @@ impl App {
         }
     }
 
-    /// Asks for earlier entries, where the view comes near the first that is loaded.
+    /// Requests earlier entries when the view comes near the first loaded one.
     pub(super) fn want_earlier(&mut self) {
-        /// So many at once, and for a search.
+        /// The page size, and the one for a search.
         const PAGES: [usize; 2] = [200, 1_000];
         let tab = self.tab_mut();
         if tab.loading.is_loading || !tab.view.needs_earlier() {

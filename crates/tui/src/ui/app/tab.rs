@@ -1,4 +1,4 @@
-//! A tab: a conversation, its view, its composer, and the pane in front of it. Must never share a draft with another one.
+//! A tab: a conversation, its view, its composer, and its front pane. Must never share a draft with another tab.
 
 use ratatui::layout::Rect;
 
@@ -41,22 +41,23 @@ pub(super) struct Tab {
 #[derive(Debug, Default)]
 pub(super) struct NextModel {
     pub(super) name: Option<String>,
-    /// It was chosen here, or is the one that the conversation went on with.
+    /// It was chosen here, or is the one that the conversation continued with.
     pub(super) is_settled: bool,
 }
 
-/// What is to be loaded.
+/// What is being loaded.
 #[derive(Debug, Default)]
 pub(super) struct Loading {
     /// Earlier entries are on their way.
     pub(super) is_loading: bool,
-    /// The stream of events is lost, and the client tries to connect again; why that fails, where the owner says so.
+    /// The stream of events is lost, and the client reconnects; the text says why that fails, if the owner gives a
+    /// reason.
     pub(super) lost: Option<String>,
-    /// An entry to show as soon as it is there.
+    /// An entry to show once it is loaded.
     pub(super) show: Option<String>,
 }
 
-/// Where the parts of a tab were drawn last.
+/// The areas of a tab's parts at the last drawing.
 #[derive(Debug, Default)]
 pub(super) struct Areas {
     /// The view, or the pane in front of it.
@@ -64,16 +65,16 @@ pub(super) struct Areas {
     pub(super) composer: Rect,
 }
 
-/// A message that the next one takes the place of.
+/// A message that the next one replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rewriting {
     pub(super) entry: String,
     pub(super) head: String,
-    /// The options for files, as the plan was agreed to.
+    /// The options for files, as agreed to in the plan.
     pub(super) files: retake_wire::FileOptions,
-    /// What sending the words takes back, as that plan said.
+    /// What sending takes back, according to that plan.
     pub(super) takes_back: String,
-    /// It was refused because something has changed: a new plan is on its way.
+    /// It was refused as stale: a new plan is on its way.
     pub(super) is_stale: bool,
 }
 
@@ -84,16 +85,16 @@ pub(super) struct InputLine {
     pub(super) text: String,
 }
 
-/// What a line is for.
+/// The purpose of the input line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum InputFor {
-    /// Words to be found.
+    /// Text to find.
     Find,
     /// The title of the conversation.
     Title,
     /// The label of an entry.
     Label(String),
-    /// Why a call may not run.
+    /// Why a call is denied.
     Deny,
 }
 
@@ -118,12 +119,12 @@ impl Tab {
         }
     }
 
-    /// Whether something is on its way that is worth a spinner.
+    /// Whether something is going on that needs a spinner.
     pub(super) fn is_busy(&self) -> bool {
         !self.outgoing.is_empty() || self.loading.lost.is_some()
     }
 
-    /// Selects messages, or stops that.
+    /// Starts or ends the selection of messages.
     pub(super) fn select(&mut self, selecting: bool) {
         self.selecting = selecting;
         if !selecting {
@@ -132,21 +133,21 @@ impl Tab {
         }
     }
 
-    /// The conversation's id, where there is one.
+    /// The conversation's id, if it has one.
     pub(super) fn conversation(&self) -> Option<String> {
         self.talk.conversation.as_ref().map(|conversation| conversation.id.clone())
     }
 
-    /// What it is called: its title, or its first words.
+    /// Its name: the title, or its first words.
     pub(super) fn title(&self) -> String {
         let Some(conversation) = &self.talk.conversation else { return "new".to_owned() };
         let title = conversation.title.as_deref().unwrap_or(&conversation.preview);
-        // There is little room: a sign in front is seen where the end of a title is not.
+        // There is little room: a sign in front is visible even if the end of the title is not.
         let fork = if conversation.parent.is_some() { "⑂ " } else { "" };
         if title.is_empty() { "new".to_owned() } else { format!("{fork}{}", safe::line(title)) }
     }
 
-    /// Once somebody has answered, nobody is asked why not any more.
+    /// Once the request is answered, the input line for the reason closes.
     pub(super) fn forget_settled(&mut self) {
         let asked = self.talk.live.as_ref().is_some_and(|live| !live.asks.is_empty());
         if !asked && self.line.as_ref().is_some_and(|line| line.what == InputFor::Deny) {
@@ -171,14 +172,14 @@ impl Tab {
         self.composer.is_empty() && !self.composer.is_popup_open() && self.draft.opening.is_none()
     }
 
-    /// The entry that what stands here replaces.
+    /// The entry that the text here replaces.
     pub(super) fn edited(&self) -> Option<String> {
         let edits =
             self.outgoing.rewriting.as_ref().map(|rewriting| &rewriting.entry).or(self.draft.edits.as_ref());
         edits.filter(|_| !self.own().is_empty()).cloned()
     }
 
-    /// What is typed from here on is for a conversation that is being opened.
+    /// Input from here on is for a conversation that is being opened.
     pub(super) fn opens(&mut self, prompts: Vec<String>) {
         if self.draft.opening.is_none() {
             let mut composer = Composer::new();
@@ -187,23 +188,23 @@ impl Tab {
         }
     }
 
-    /// What was typed for a conversation that was being opened; what stood here before is back.
+    /// The text typed for a conversation that was being opened; the earlier composer is back.
     pub(super) fn opened(&mut self) -> Option<Composer> {
         let before = self.draft.opening.take()?;
         Some(std::mem::replace(&mut self.composer, before))
     }
 
-    /// What stands here for what is shown.
+    /// The composer of the conversation that is shown.
     pub(super) fn own(&self) -> &Composer {
         self.draft.opening.as_ref().unwrap_or(&self.composer)
     }
 
-    /// Whether words stand here, or are aside, that were not sent.
+    /// Whether there is unsent text, here or aside.
     pub(super) fn has_words(&self) -> bool {
         !self.own().is_empty() || !self.own().aside().is_empty()
     }
 
-    /// The draft as it is to be stored.
+    /// The draft as the owner is to store it.
     pub(super) fn to_store(&self) -> Stored {
         Stored { parts: self.own().parts(), edits: self.edited(), aside: self.own().aside() }
     }

@@ -1,19 +1,19 @@
-//! The open tabs, and the one that is shown. Must never be without a tab.
+//! The open tabs, and the shown one. There must always be a tab.
 
 use std::ops::{Deref, DerefMut};
 
 use super::tab::Tab;
 use crate::ui::msg::TabId;
 
-/// The open tabs, in the order in which they stand in the bar.
+/// The open tabs, in the order of the bar.
 #[derive(Debug, Default)]
 pub(super) struct Tabs {
     all: Vec<Tab>,
-    /// The place of the one that is shown.
+    /// The index of the shown one.
     pub(super) current: usize,
     last_id: u64,
     last_pane: u64,
-    /// A list of conversations is open, and changes of it are followed.
+    /// A list of conversations is open and follows changes.
     pub(super) follows_list: bool,
 }
 
@@ -36,24 +36,24 @@ impl Tabs {
         self.current = self.all.len() - 1;
     }
 
-    /// Removes the tab that is shown. Another one has to be added if none is left.
+    /// Removes the shown tab. The caller must add another one if none is left.
     pub(super) fn remove_current(&mut self) -> Tab {
         let removed = self.all.remove(self.current);
         self.current = self.current.min(self.all.len().saturating_sub(1));
         removed
     }
 
-    /// The tab that is shown.
+    /// The shown tab.
     pub(super) fn shown(&self) -> &Tab {
         &self.all[self.current]
     }
 
-    /// The tab that is shown.
+    /// The shown tab.
     pub(super) fn shown_mut(&mut self) -> &mut Tab {
         &mut self.all[self.current]
     }
 
-    /// The place of a tab.
+    /// The index of a tab.
     pub(super) fn place(&self, id: TabId) -> Option<usize> {
         self.all.iter().position(|tab| tab.id == id)
     }

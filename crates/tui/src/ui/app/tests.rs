@@ -1,4 +1,4 @@
-//! The UI as a whole: every key where it holds, and what is on the screen.
+//! The UI as a whole: every key where it is valid, and the content of the screen.
 
 mod asked;
 mod drafts;
@@ -30,7 +30,7 @@ use crate::ui::msg::{Act, Msg, TabId, Want};
 use crate::ui::testing::{NOW_MS, THEMES, conversation, entries, screen, styled};
 use crate::ui::theme::Theme;
 
-/// Nothing that is waited for takes longer.
+/// Longer than anything that the UI waits for.
 const LATER: i64 = 5_000;
 
 fn app(theme: Theme) -> App {
@@ -73,7 +73,7 @@ fn tell(app: &mut App, event: Event, id: Option<&str>) {
     drop(app.on(Msg::Told(Some(TabId(1)), Box::new(told)), NOW_MS));
 }
 
-/// Asked whether a call may run.
+/// With an approval request for a call.
 fn asked(theme: Theme) -> App {
     let mut app = talking(theme);
     let model = "demo".to_owned();
@@ -82,7 +82,7 @@ fn asked(theme: Theme) -> App {
     app
 }
 
-/// Asks whether a file may be written.
+/// Requests approval to write a file.
 fn ask(app: &mut App, id: &str) {
     let offers = vec![Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some("**".into()) }];
     ask_with(app, id, "write", offers);
@@ -106,7 +106,7 @@ fn press(app: &mut App, key: &str, now_ms: i64) -> Vec<Act> {
     app.on(Msg::Key(key.event()), now_ms)
 }
 
-/// The UI where the keys of a place hold.
+/// The UI in a place where these keys are valid.
 fn in_place(context: Context) -> App {
     let theme = Theme::default();
     let mut app = match context {
@@ -184,7 +184,7 @@ fn the_whole_screen() {
     insta::assert_snapshot!("in_every_theme", shots);
 }
 
-/// The screen, with how it looks.
+/// The screen, with its styles.
 fn looks(app: &mut App) -> String {
     styled(120, 12, |frame| app.draw(frame))
 }
@@ -248,7 +248,7 @@ fn second_message_before_the_conversation_exists_begins_no_other_one() {
     assert!(looks(&mut app).contains("just beginning"));
 }
 
-/// Answers all that was asked, and what is asked then; what else was to be done is let go.
+/// Answers all requests and those that follow; ignores other acts.
 fn answer(app: &mut App, acts: Vec<Act>, script: &dyn Fn(&Request) -> Option<Reply>) {
     let asked = acts.into_iter().filter_map(|act| match act {
         Act::Ask(ticket, request) => Some((ticket, script(&request)?)),
@@ -326,7 +326,7 @@ fn operation(number: u64) -> Operation {
     }
 }
 
-/// Presses keys, and answers what they ask.
+/// Presses keys, and answers the requests that follow.
 fn presses(app: &mut App, keys: &str) {
     for key in keys.split(' ') {
         let acts = press(app, key, NOW_MS + LATER);

@@ -10,7 +10,8 @@ use crate::ui::msg::{TabId, Want};
 use crate::ui::plan::PlanPane;
 
 impl App {
-    /// What was done, was done for the conversation: that is what shows next. Who steps through operations goes on doing so.
+    /// An action applied to the conversation, so the conversation is shown next. A person who steps through operations stays
+    /// in their list.
     fn applied_from(&mut self, id: TabId, action: &Action) {
         let is_step = matches!(action, Action::Undo { .. } | Action::Redo { .. });
         if !(is_step && self.find_tab(id).is_some_and(|tab| tab.panes.holds(Context::Ops))) {
@@ -59,7 +60,7 @@ impl App {
             }
             Want::Rewrite { entry, head, parts, files, takes_back } => {
                 self.close_behind(id);
-                // New words for it that are there already go on being written.
+                // If a new wording is being written already, it continues.
                 let now_ms = self.now_ms;
                 let is_written = |tab: &Tab| {
                     !tab.composer.is_empty()

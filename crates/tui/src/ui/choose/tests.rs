@@ -65,7 +65,7 @@ fn answers() -> Reply {
     Reply::Alternatives(Alternatives { head: "3.9".to_owned(), alternatives: all, more: false })
 }
 
-/// So many hidden messages, of which this many were told before.
+/// This many hidden messages, after this many earlier ones.
 fn hidden(from: usize, to: usize, more: bool) -> Reply {
     let one = |number: usize| Marked {
         mark: ["hidden", "excluded", "dropped"][number % 3].to_owned(),
@@ -291,7 +291,7 @@ fn every_key_does_something() {
         world.press(&mut choose, "m down down down");
         (choose, world)
     };
-    // There is no other half.
+    // There is no other part.
     every_key(make, &[Command::Other, Command::DetailUp, Command::DetailDown]);
 }
 

@@ -1,6 +1,6 @@
-//! A text with a cursor. Must never put the cursor inside a grapheme, and must never lose a step that can be undone.
+//! A text with a cursor. Must never put the cursor inside a grapheme, and must never lose an edit that can be undone.
 //!
-//! `ratatui-textarea` moves by `char`, so that its cursor stands inside emoji and inside our placeholders; hence one of our own.
+//! `ratatui-textarea` moves by `char`: its cursor can stand inside emoji and inside placeholders. Hence this one.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     text: String,
-    /// A byte offset, at the edge of a grapheme.
+    /// A byte offset at a grapheme boundary.
     cursor: usize,
     done: Vec<Step>,
     undone: Vec<Step>,
-    /// What the last edit was, so that the next one of its kind joins it.
+    /// The kind of the last edit: the next one of the same kind joins it.
     last: Option<Kind>,
-    /// What was cut last.
+    /// The last text that was cut.
     cut: String,
 }
 
@@ -26,11 +26,11 @@ struct Step {
     at: usize,
     removed: String,
     inserted: String,
-    /// Where the cursor was before.
+    /// The cursor before it.
     cursor: usize,
 }
 
-/// Edits of a kind become one step.
+/// Consecutive edits of a kind become one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Word,
@@ -39,24 +39,24 @@ enum Kind {
     Forward,
 }
 
-/// How far to go.
+/// How far a motion goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// A grapheme back.
+    /// One grapheme back.
     Left,
-    /// A grapheme on.
+    /// One grapheme forward.
     Right,
-    /// To the beginning of the word.
+    /// To the start of the word.
     WordLeft,
     /// To the end of the word.
     WordRight,
-    /// To the beginning of the text between spaces.
+    /// To the start of the text between spaces.
     BlankLeft,
-    /// To the beginning of the line.
+    /// To the start of the line.
     LineStart,
     /// To the end of the line.
     LineEnd,
-    /// To the beginning.
+    /// To the start.
     Start,
     /// To the end.
     End,
@@ -73,13 +73,13 @@ impl Buffer {
         self.cursor
     }
 
-    /// Another text, with nothing to undo; the cursor at its end.
+    /// Replaces the text, with nothing to undo; the cursor at its end.
     pub(super) fn begin(&mut self, text: String) {
         let cut = std::mem::take(&mut self.cut);
         *self = Self { cursor: text.len(), text, cut, ..Self::default() };
     }
 
-    /// Another text as one step that can be undone; the cursor at its end.
+    /// Replaces the text as one step that can be undone; the cursor at its end.
     pub(super) fn replace_all(&mut self, text: &str) {
         self.last = None;
         if self.text != text {
@@ -87,27 +87,27 @@ impl Buffer {
         }
     }
 
-    /// Text instead of another, as a step of its own; the cursor behind it.
+    /// Replaces a range as one step; the cursor goes after it.
     pub(super) fn replace(&mut self, range: Range<usize>, text: &str) {
         self.last = None;
         self.edit(range, text);
     }
 
-    /// Inserts at the cursor what was typed.
+    /// Inserts typed text at the cursor.
     pub(super) fn insert(&mut self, text: &str) {
         let kind = match text {
             "\n" => None,
             _ if text.chars().all(char::is_whitespace) => Some(Kind::Space),
             _ => Some(Kind::Word),
         };
-        // A word and the spaces behind it are one step.
+        // A word and the spaces after it are one step.
         let joins = kind.is_some()
             && (self.last == kind || (self.last, kind) == (Some(Kind::Word), Some(Kind::Space)));
         self.join(joins, self.cursor..self.cursor, text);
         self.last = kind;
     }
 
-    /// Takes away what is between the cursor and there.
+    /// Deletes the text from the cursor to there.
     pub(super) fn delete(&mut self, reach: Reach) {
         let there = self.there(reach);
         let (range, kind) = match reach {
@@ -125,7 +125,7 @@ impl Buffer {
         self.last = kind;
     }
 
-    /// Inserts what was cut last.
+    /// Inserts the last text that was cut.
     pub(super) fn yank(&mut self) {
         let cut = self.cut.clone();
         if !cut.is_empty() {
@@ -133,12 +133,12 @@ impl Buffer {
         }
     }
 
-    /// Moves the cursor; whether it moved.
+    /// Moves the cursor. Returns whether it moved.
     pub(super) fn go(&mut self, reach: Reach) -> bool {
         self.move_to(self.there(reach))
     }
 
-    /// Moves the cursor to the edge of a grapheme at or before this byte; whether it moved.
+    /// Moves the cursor to the grapheme boundary at or before this byte. Returns whether it moved.
     pub(super) fn move_to(&mut self, at: usize) -> bool {
         self.last = None;
         let before = self.cursor;
@@ -146,7 +146,7 @@ impl Buffer {
         before != self.cursor
     }
 
-    /// Undoes a step; whether there was one.
+    /// Undoes a step. Returns whether there was one.
     pub(super) fn undo(&mut self) -> bool {
         let Some(step) = self.done.pop() else { return false };
         self.text.replace_range(step.at..step.at + step.inserted.len(), &step.removed);
@@ -156,7 +156,7 @@ impl Buffer {
         true
     }
 
-    /// Redoes a step; whether there was one.
+    /// Redoes a step. Returns whether there was one.
     pub(super) fn redo(&mut self) -> bool {
         let Some(step) = self.undone.pop() else { return false };
         self.text.replace_range(step.at..step.at + step.removed.len(), &step.inserted);
@@ -166,7 +166,7 @@ impl Buffer {
         true
     }
 
-    /// The line that the cursor is in, without its newline.
+    /// The line with the cursor, without its newline.
     fn line(&self) -> Range<usize> {
         let start = self.text[..self.cursor].rfind('\n').map_or(0, |at| at + 1);
         let end = self.text[self.cursor..].find('\n').map_or(self.text.len(), |at| self.cursor + at);
@@ -205,7 +205,7 @@ impl Buffer {
         next(&mut cursor, &self.text, 0).expect("BUG: all of the text is given")
     }
 
-    /// The edge of a grapheme at or before a byte.
+    /// The grapheme boundary at or before a byte.
     fn edge(&self, at: usize) -> usize {
         let mut at = at.min(self.text.len());
         while !self.is_edge(at) {
@@ -214,7 +214,7 @@ impl Buffer {
         at
     }
 
-    /// The edge of a grapheme at or behind a byte.
+    /// The grapheme boundary at or after a byte.
     fn edge_after(&self, at: usize) -> usize {
         let mut at = at.min(self.text.len());
         while !self.is_edge(at) {
@@ -230,7 +230,7 @@ impl Buffer {
                 .expect("BUG: all of the text is given")
     }
 
-    /// An edit that becomes part of the step before it where it can.
+    /// An edit that joins the step before it if possible.
     fn join(&mut self, joins: bool, range: Range<usize>, text: &str) {
         let before = self.done.len();
         self.edit(range, text);
@@ -259,7 +259,7 @@ impl Buffer {
         self.text.replace_range(range.clone(), text);
         self.done.push(Step { at: range.start, removed, inserted: text.to_owned(), cursor: self.cursor });
         self.undone.clear();
-        // What was inserted may join with what is around it; the cursor goes behind the whole.
+        // Inserted text may form a grapheme with its neighbours; the cursor goes after the whole.
         self.cursor = self.edge_after(range.start + text.len());
     }
 }

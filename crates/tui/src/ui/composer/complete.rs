@@ -1,4 +1,4 @@
-//! What can be completed at the cursor: a command after `/`, a path after `@`. Must never take a path at the beginning for a command.
+//! Completions at the cursor: a command after `/`, a path after `@`. Must never mistake a path at the beginning for a command.
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -6,20 +6,20 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use super::list::{Item, Value};
 use crate::ui::keymap::{Command, Row, TABLE};
 
-/// The name of a command that is being typed at the beginning of a text, without its slash.
+/// The command name that is being typed at the start of a text, without its slash.
 pub(super) fn command_at(text: &str, cursor: usize) -> Option<&str> {
     let name = text.strip_prefix(['/', ':'])?;
     let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     (is_name && cursor > 0).then_some(name)
 }
 
-/// A command that is typed, with its slash, and what it takes: where its name is complete and something may follow.
+/// A typed command with its slash, and its arguments: once its name is complete and something may follow.
 pub(super) fn hint(text: &str) -> Option<&'static Row> {
     let (name, _) = text.strip_prefix(['/', ':'])?.split_once(' ')?;
     Some(Command::typed(name)?.row())
 }
 
-/// The commands that may be meant: those that begin so first.
+/// The matching commands: those that begin with the typed text first.
 pub(super) fn commands(typed: &str) -> Vec<Item> {
     let rows: Vec<&Row> = TABLE.iter().filter(|row| row.takes.is_some()).collect();
     let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
@@ -37,7 +37,7 @@ fn item(row: &'static Row) -> Item {
     }
 }
 
-/// Which texts fit what was typed, the best first; all in their order, where nothing was typed.
+/// The texts that match the typed one, best first; all in order if nothing was typed.
 pub(super) fn rank(typed: &str, texts: &[&str]) -> Vec<usize> {
     if typed.trim().is_empty() {
         return (0..texts.len()).collect();
@@ -56,15 +56,15 @@ pub(super) fn rank(typed: &str, texts: &[&str]) -> Vec<usize> {
 /// A path that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mention {
-    /// Where its `@` is.
+    /// The position of its `@`.
     pub(super) start: usize,
-    /// What is typed behind it.
+    /// The text after it.
     pub(super) query: String,
 }
 
-/// The path that is being typed at the cursor: behind an `@` at the beginning of a word, also in quotes.
+/// The path that is being typed at the cursor: after an `@` at the start of a word, also in quotes.
 pub(super) fn mention_at(text: &str, cursor: usize) -> Option<Mention> {
-    // There `@` is the last message.
+    // Here `@` stands for the last message.
     let names_messages = |row: &Row| row.takes.is_some_and(|takes| takes.contains("ENTRY"));
     if hint(text).is_some_and(names_messages) {
         return None;
@@ -90,7 +90,7 @@ fn begins_word(before: &str, start: usize) -> bool {
     before[..start].chars().next_back().is_none_or(|c| c.is_whitespace() || "([{<,;:'\"".contains(c))
 }
 
-/// The text of a path that was chosen: more can follow a folder.
+/// The text of a chosen path: more can follow a folder.
 pub(super) fn mention(path: &str, is_folder: bool) -> String {
     let path = if is_folder && !path.ends_with('/') { format!("{path}/") } else { path.to_owned() };
     match (path.contains(char::is_whitespace), is_folder) {

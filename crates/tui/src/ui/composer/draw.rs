@@ -1,5 +1,4 @@
-//! How the composer looks: what is attached, the text, the cursor, and what is open above. Must never draw outside its area but for
-//! what is open.
+//! The look of the composer: attachments, text, cursor, and the popup above. Must never draw outside its area, except the popup.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -18,32 +17,32 @@ use crate::ui::pane_frame::prompt;
 use crate::ui::rows::Ink;
 use crate::ui::theme::Paint;
 
-/// What stands before the text.
+/// The sign before the text.
 const SIGN: &str = "› ";
 
-/// So many columns it takes.
+/// Its columns.
 const MARGIN: u16 = 2;
 
-/// Whose the keys are while it is drawn.
+/// The focus while it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keys {
-    /// Its own: letters are written.
+    /// The composer: letters are written.
     Here,
-    /// Those of a selected message; its commands are done all the same.
+    /// A selected message; typed commands still work.
     Commands,
-    /// Nothing that is pressed reaches it.
+    /// Elsewhere: no key reaches it.
     Elsewhere,
 }
 
 impl Composer {
-    /// So many rows all of it takes, at least one.
+    /// The rows that it needs, at least one.
     pub(crate) fn height(&mut self, width: u16) -> u16 {
         self.lay_out(Some(width));
         let rows = self.layout.rows().len() + usize::from(self.has_head());
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
-    /// Draws it, with the terminal's cursor where it has the keys, and above it what is open.
+    /// Draws it, with the terminal's cursor if it has the focus, and the popup above it.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -70,7 +69,7 @@ impl Composer {
         self.body = body;
         let (row, column) = self.layout.find(self.buffer.cursor());
         let height = usize::from(body.height);
-        // As much as fits is seen, with the cursor in it.
+        // Shows as much as fits, with the cursor in it.
         let last = self.layout.rows().len().saturating_sub(height);
         self.top = self.top.clamp((row + 1).saturating_sub(height), row).min(last);
         if self.buffer.text().is_empty() {
@@ -90,7 +89,7 @@ impl Composer {
         }
     }
 
-    /// Lays the text out where it was not; without a width for the one it had.
+    /// Lays out the text if it has changed; without a width, uses the previous one.
     pub(super) fn lay_out(&mut self, width: Option<u16>) {
         let known = self.laid_out.as_ref().map(|(_, width)| *width);
         let width = width.or(known).unwrap_or(80);
@@ -106,7 +105,7 @@ impl Composer {
         !self.attached.is_empty() || !self.aside.is_empty()
     }
 
-    /// What is attached, and whether a draft waits.
+    /// The attachments, and whether a draft waits.
     fn head(&self, brush: &Brush<'_>, columns: u16, keys: Keys) -> Line<'static> {
         let mut ink = Ink::new(brush.theme, columns, ("", &[]), None);
         for chip in chips(&self.attached) {
@@ -120,7 +119,7 @@ impl Composer {
                 more => (format!("{more} drafts moved aside"), "the last one"),
             };
             let before = if self.attached.is_empty() { "" } else { "· " };
-            // A key is told where it does something.
+            // A key is named only if it does something.
             let back = if keys == Keys::Elsewhere {
                 String::new()
             } else {
@@ -151,7 +150,7 @@ impl Composer {
         }
     }
 
-    /// What a command takes whose name is complete, behind it, as long as nothing follows.
+    /// The arguments of a complete command name, after it, while nothing follows.
     fn draw_hint(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>) {
         let text = self.buffer.text();
         let Some(row) = complete::hint(text).filter(|_| text.ends_with(' ') && self.top == 0) else { return };
@@ -167,7 +166,7 @@ impl Composer {
     }
 
     fn draw_popup(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        // It is above the line that parts the composer from the rest too.
+        // It is also above the line between the composer and the rest.
         let over = Rect { y: area.y.saturating_sub(1).max(frame.area().y), ..area };
         match &mut self.popup {
             None => {}
@@ -184,7 +183,7 @@ impl Composer {
     }
 }
 
-/// What is shown of a glyph, and how.
+/// The visible form of a glyph, and its style.
 fn look<'a>(glyph: &'a Glyph, text: &'a str, brush: &Brush<'_>) -> (&'a str, Style) {
     match &glyph.sign {
         Sign::Text => (&text[glyph.at..glyph.at + glyph.len], brush.theme.style(Paint::Plain)),
@@ -193,7 +192,7 @@ fn look<'a>(glyph: &'a Glyph, text: &'a str, brush: &Brush<'_>) -> (&'a str, Sty
     }
 }
 
-/// What is attached, in words: files by their names, the rest counted.
+/// The attachments in words: names of files, the rest counted.
 fn chips(attached: &[Part]) -> Vec<String> {
     let images = attached.iter().filter(|part| matches!(part, Part::Image { .. })).count();
     let mut chips = Vec::new();

@@ -1,4 +1,4 @@
-//! What keys do in the composer that are no commands of the table: typing, and the keys of Emacs and of shells. Must never take a key
+//! Keys of the composer that are no commands of the table: typing, and the keys of Emacs and of shells. Must never take a key
 //! that means nothing here.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -23,10 +23,10 @@ pub(crate) const EDITING: &[(&str, &str)] = &[
     ("Ctrl+Y", "Paste what was cut last"),
 ];
 
-/// So far a page goes in a list.
+/// Rows of a page in a list.
 const PAGE: isize = 8;
 
-/// What a key does to the text.
+/// The effect of a key on the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Edit {
     Go(Reach),
@@ -35,7 +35,7 @@ enum Edit {
 }
 
 impl Composer {
-    /// A key; whether it did something.
+    /// Handles a key. Returns whether it did something.
     pub(crate) fn key(&mut self, event: KeyEvent) -> bool {
         if event.kind == KeyEventKind::Release {
             return false;
@@ -84,7 +84,7 @@ impl Composer {
         true
     }
 
-    /// While earlier prompts are searched, what is typed is what is searched.
+    /// While earlier prompts are searched, typed text is the search.
     fn key_in_search(&mut self, event: KeyEvent) -> bool {
         let Some(Popup::Search { query, list }) = &mut self.popup else { return false };
         let is_ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
@@ -106,7 +106,7 @@ impl Composer {
                 list.step(PAGE);
                 return true;
             }
-            // What moves in a text acts on none that is not looked at; what is a command leaves the search.
+            // Motion keys have no effect on a text that is not visible; a command ends the search.
             (_, KeyCode::Char(_) | KeyCode::F(_)) => {
                 self.escape();
                 return false;

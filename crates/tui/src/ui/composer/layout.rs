@@ -1,5 +1,5 @@
-//! A text laid out in columns: soft-wrapped at words, measured in graphemes, placeholders shown as their labels. Must never place
-//! anything beyond the width, the cursor included.
+//! A text laid out in columns: soft-wrapped at words, measured in graphemes, with labels for placeholders. Must never place
+//! anything beyond the width, including the cursor.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -7,45 +7,45 @@ use unicode_width::UnicodeWidthStr;
 use crate::text::fold::{Folds, Piece};
 use crate::text::width;
 
-/// So many columns a tab takes.
+/// Columns of a tab.
 const TAB: u16 = 4;
 
-/// What is shown of a piece of the text.
+/// How a piece of the text is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     /// The text itself.
     Text,
-    /// So many spaces.
+    /// Spaces.
     Space,
-    /// Something else in its place.
+    /// Another text in its place.
     Label(String),
 }
 
 /// A grapheme, or a placeholder.
 #[derive(Clone, Debug)]
 pub(super) struct Glyph {
-    /// Where it is in the text.
+    /// Its offset in the text.
     pub(super) at: usize,
-    /// So many bytes of it.
+    /// Its length in bytes.
     pub(super) len: usize,
     /// Its first column.
     pub(super) column: u16,
-    /// So many columns.
+    /// Its width in columns.
     pub(super) width: u16,
-    /// What is shown.
+    /// How it is shown.
     pub(super) sign: Sign,
 }
 
 /// A row of the screen.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Where it begins in the text.
+    /// Its start in the text.
     pub(super) start: usize,
-    /// Where it ends.
+    /// Its end.
     pub(super) end: usize,
-    /// What is in it.
+    /// Its content.
     pub(super) glyphs: Vec<Glyph>,
-    /// The line goes on in the next row.
+    /// The line continues in the next row.
     goes_on: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Lays out a text; its last column is the cursor's.
+    /// Lays out a text; the last column is for the cursor.
     pub(super) fn new(text: &str, folds: &Folds, columns: u16) -> Self {
         let mut making = Making { rows: Vec::new(), glyphs: Vec::new(), start: 0, most: columns.max(2) - 1 };
         let mut at = 0;
@@ -93,12 +93,12 @@ impl Layout {
         (row, glyph.map_or_else(|| found.width(), |glyph| glyph.column))
     }
 
-    /// The byte at a place, or the nearest one.
+    /// The byte at a position, or the nearest one.
     pub(super) fn at(&self, row: usize, column: u16) -> usize {
         let Some(row) = self.rows.get(row.min(self.rows.len().saturating_sub(1))) else { return 0 };
         match row.glyphs.iter().find(|glyph| glyph.column + glyph.width > column) {
             Some(glyph) => glyph.at,
-            // The end of a row that goes on is the beginning of the next one.
+            // The end of a row that continues is the start of the next one.
             None if row.goes_on => row.glyphs.last().map_or(row.end, |glyph| glyph.at),
             None => row.end,
         }
@@ -111,14 +111,14 @@ impl Row {
     }
 }
 
-/// A layout in the making.
+/// A layout under construction.
 struct Making {
     rows: Vec<Row>,
-    /// The row at hand.
+    /// The current row.
     glyphs: Vec<Glyph>,
-    /// Where it begins.
+    /// Its start.
     start: usize,
-    /// So many columns are for text.
+    /// Columns for text.
     most: u16,
 }
 
@@ -131,7 +131,7 @@ impl Making {
             " " => self.push(Glyph { at, len, column: 0, width: 1, sign: Sign::Space }),
             _ => {
                 let width = u16::try_from(grapheme.width()).unwrap_or(u16::MAX);
-                // What is wider than a row can't be shown in it.
+                // A grapheme wider than a row can't be shown in it.
                 let (width, sign) =
                     if width > self.most { (1, Sign::Label("…".to_owned())) } else { (width, Sign::Text) };
                 self.push(Glyph { at, len, column: 0, width, sign });
@@ -140,7 +140,7 @@ impl Making {
     }
 
     fn push(&mut self, mut glyph: Glyph) {
-        // A space may take the column of the cursor: then a line that fits is not broken before it.
+        // A space may take the cursor's column: then a line that fits is not broken before it.
         let most = if glyph.sign == Sign::Space && glyph.width == 1 { self.most + 1 } else { self.most };
         while self.used() + glyph.width > most && !self.glyphs.is_empty() {
             self.wrap(glyph.sign == Sign::Space);
@@ -153,7 +153,7 @@ impl Making {
         self.glyphs.last().map_or(0, |glyph| glyph.column + glyph.width)
     }
 
-    /// Begins another row, with the word that is begun, if it is not all of the row.
+    /// Starts another row with the current word, unless that fills the row.
     fn wrap(&mut self, is_space: bool) {
         let space = self.glyphs.iter().rposition(|glyph| glyph.sign == Sign::Space);
         let cut = if is_space { self.glyphs.len() } else { space.map_or(self.glyphs.len(), |at| at + 1) };

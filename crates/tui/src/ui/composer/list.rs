@@ -1,4 +1,4 @@
-//! A short list above the composer, from which something is taken. Must never be higher than the room above.
+//! A short list above the composer, to pick from. Must never be higher than the room above.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,37 +10,37 @@ use crate::ui::pane::Brush;
 use crate::ui::scroll::draw_lines;
 use crate::ui::theme::Paint;
 
-/// So many of a list are seen at once.
+/// The most visible rows.
 pub(super) const ROWS: usize = 8;
 
 /// A row of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
-    /// What it is.
+    /// Its name.
     pub(super) name: String,
-    /// What it is for.
+    /// Its description.
     pub(super) help: String,
-    /// What it stands for.
+    /// Its value.
     pub(super) value: Value,
 }
 
-/// What a row stands for.
+/// The value of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     /// A command's name.
     Command(&'static str),
     /// A path.
     Path {
-        /// It.
+        /// The path.
         path: String,
         /// More can follow.
         is_folder: bool,
     },
-    /// An earlier prompt, by its place.
+    /// An earlier prompt.
     Prompt(std::sync::Arc<str>),
 }
 
-/// A list and what is selected in it.
+/// A list and its selection.
 #[derive(Debug, Default)]
 pub(super) struct List {
     items: Vec<Item>,
@@ -54,17 +54,17 @@ impl List {
         Self { items, at: 0, top: 0 }
     }
 
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// What is selected.
+    /// The selected row.
     pub(super) fn selected(&self) -> Option<&Item> {
         self.items.get(self.at)
     }
 
-    /// Other rows; what was selected stays so.
+    /// Replaces the rows; the selection stays.
     pub(super) fn renew(&mut self, items: Vec<Item>) {
         let kept = self.selected().and_then(|item| items.iter().position(|other| other.value == item.value));
         self.items = items;
@@ -72,7 +72,7 @@ impl List {
         self.top = self.top.min(self.at);
     }
 
-    /// Moves the selection; at an end it goes on at the other.
+    /// Moves the selection, with wrap-around.
     pub(super) fn step(&mut self, rows: isize) {
         let count = self.items.len();
         if let (Ok(most), Ok(at)) = (isize::try_from(count), isize::try_from(self.at))

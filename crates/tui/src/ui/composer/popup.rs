@@ -1,4 +1,4 @@
-//! What opens above the composer: completions, and the search of earlier prompts. Must never take anything by itself.
+//! The popups above the composer: completions, and the search of earlier prompts. Must never pick anything by itself.
 
 use std::sync::Arc;
 
@@ -6,29 +6,29 @@ use super::list::{Item, List, Value};
 use super::{Composer, complete};
 use crate::text::{safe, width};
 
-/// So many found prompts are shown.
+/// The most found prompts shown.
 const FOUND: usize = 200;
 
-/// So much of a prompt is searched.
+/// How much of a prompt is searched, in bytes.
 const SEARCHED: usize = 1_000;
 
-/// What is open.
+/// The open popup.
 #[derive(Debug)]
 pub(super) enum Popup {
     /// Commands.
     Commands(List),
-    /// Paths, for what begins here.
+    /// Paths for a query.
     Paths {
-        /// Where the `@` is.
+        /// The position of the `@`.
         start: usize,
-        /// They.
+        /// The paths.
         list: List,
     },
     /// Earlier prompts.
     Search {
-        /// What is searched.
+        /// The search text.
         query: String,
-        /// What was found.
+        /// The hits.
         list: List,
     },
 }
@@ -48,12 +48,12 @@ impl Popup {
 }
 
 impl Composer {
-    /// Whether something is open above it, so that its keys go there first.
+    /// Whether a popup is open, so that it gets keys first.
     pub(crate) fn is_popup_open(&self) -> bool {
         self.popup.is_some()
     }
 
-    /// Closes what is open; whether something was.
+    /// Closes the popup. Returns whether there was one.
     pub(crate) fn escape(&mut self) -> bool {
         match self.popup.take() {
             None => return false,
@@ -64,7 +64,7 @@ impl Composer {
         true
     }
 
-    /// The paths that are wanted, each query once: what is typed behind an `@`.
+    /// The text after an `@` to request paths for, each query once.
     pub(crate) fn wants_paths(&mut self) -> Option<String> {
         let mention = complete::mention_at(self.buffer.text(), self.buffer.cursor());
         let Some(mention) = mention.filter(|mention| self.dismissed != Some(mention.start)) else {
@@ -78,7 +78,7 @@ impl Composer {
         Some(mention.query)
     }
 
-    /// Paths that fit a query, with which of them are folders. They are too late if something else is typed by now.
+    /// Paths that match a query, and whether each is a folder. Ignored if the query has changed.
     pub(crate) fn paths(&mut self, query: &str, found: Vec<(String, bool)>) {
         let mention = complete::mention_at(self.buffer.text(), self.buffer.cursor());
         let Some(mention) = mention.filter(|mention| mention.query == query) else { return };
@@ -91,7 +91,7 @@ impl Composer {
             (!items.is_empty()).then(|| Popup::Paths { start: mention.start, list: List::new(items) });
     }
 
-    /// Tab: takes what is selected, or opens what could be.
+    /// Tab: picks the selected row, or opens a popup.
     pub(super) fn complete(&mut self) -> bool {
         if self.popup.is_some() {
             return self.accept(false);
@@ -102,12 +102,11 @@ impl Composer {
         self.popup.is_some() || complete::mention_at(self.buffer.text(), self.buffer.cursor()).is_some()
     }
 
-    /// Takes what is selected; whether that was all that was meant by the key. A command that needs nothing more may be sent at
-    /// once: then it was not.
+    /// Picks the selected row. Returns whether that is all that the key does: a complete command may also be sent at once.
     pub(super) fn accept(&mut self, is_enter: bool) -> bool {
         let selected = self.popup.as_mut().and_then(|popup| popup.list().selected().cloned());
         let Some(Item { value, .. }) = selected else {
-            // A search that found nothing takes nothing.
+            // A search without hits picks nothing.
             return self.escape();
         };
         match value {
@@ -152,7 +151,7 @@ impl Composer {
         self.edited();
     }
 
-    /// Opens the search of earlier prompts; when it is open, goes on to the next one.
+    /// Opens the search of earlier prompts; if it is open, moves to the next hit.
     pub(super) fn open_search(&mut self) {
         if let Some(Popup::Search { list, .. }) = &mut self.popup {
             return list.step(1);
@@ -170,7 +169,7 @@ impl Composer {
         list.renew(found.map(|at| prompt_item(&prompts[at])).collect());
     }
 
-    /// What is open follows what is typed.
+    /// Updates the popup for the typed text.
     pub(super) fn refresh(&mut self) {
         let (text, cursor) = (self.buffer.text(), self.buffer.cursor());
         let command = complete::command_at(text, cursor);
@@ -210,7 +209,7 @@ fn prompt_item(text: &Arc<str>) -> Item {
     Item { name, help: String::new(), value: Value::Prompt(Arc::clone(text)) }
 }
 
-/// The beginning of a prompt: no more of it is searched and shown.
+/// The beginning of a prompt: no more of it is searched or shown.
 fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(SEARCHED)]
 }

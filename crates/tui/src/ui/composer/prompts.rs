@@ -1,4 +1,4 @@
-//! What was said before, to be said again. Must never lose what is being written when it shows something else.
+//! Earlier prompts, to be sent again. Must never lose the current text when it shows one of them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use std::sync::Arc;
 pub(super) struct Prompts {
     list: Vec<Arc<str>>,
     known: HashSet<Arc<str>>,
-    /// Which one is shown.
+    /// The shown one.
     at: Option<usize>,
-    /// What was being written before one was shown.
+    /// The text before one was shown.
     draft: String,
 }
 
@@ -20,7 +20,7 @@ impl Prompts {
         &self.list
     }
 
-    /// One was said.
+    /// A prompt was sent.
     pub(super) fn said(&mut self, text: &str) {
         self.leave();
         if text.trim().is_empty() {
@@ -34,7 +34,7 @@ impl Prompts {
         self.list.insert(0, text);
     }
 
-    /// Earlier ones, newest first: they come behind those that are known.
+    /// Adds earlier ones, newest first, after those that are known.
     pub(super) fn remember(&mut self, earlier: Vec<String>) {
         for text in earlier {
             let text: Arc<str> = text.into();
@@ -44,7 +44,7 @@ impl Prompts {
         }
     }
 
-    /// The one before what is shown, and what is to be kept of what is in the composer now because it was changed.
+    /// The prompt before the shown one, and the edited text of the composer that must be kept.
     pub(super) fn older(&mut self, now: &str) -> Option<(Arc<str>, Option<String>)> {
         let next = self.at.map_or(0, |at| at + 1);
         let found = Arc::clone(self.list.get(next)?);
@@ -53,7 +53,7 @@ impl Prompts {
         Some((found, aside))
     }
 
-    /// The one after what is shown; behind the newest, what was being written.
+    /// The prompt after the shown one; after the newest, the text written before.
     pub(super) fn newer(&mut self, now: &str) -> Option<(Arc<str>, Option<String>)> {
         let at = self.at?;
         if at > 0 {
@@ -66,20 +66,20 @@ impl Prompts {
         Some((std::mem::take(&mut self.draft).into(), aside))
     }
 
-    /// This one is shown.
+    /// Shows this one.
     pub(super) fn show(&mut self, found: &Arc<str>, now: &str) -> Option<String> {
         let aside = self.keep(now);
         self.at = self.list.iter().position(|text| text == found);
         aside
     }
 
-    /// What is in the composer is no earlier prompt any more.
+    /// The composer no longer shows an earlier prompt.
     pub(super) fn leave(&mut self) {
         self.at = None;
         self.draft.clear();
     }
 
-    /// What was being written before an earlier prompt was shown.
+    /// The text written before an earlier prompt was shown.
     pub(super) fn draft(&self) -> &str {
         if self.at.is_some() { &self.draft } else { "" }
     }
@@ -89,7 +89,7 @@ impl Prompts {
         !now.is_empty() && shown.is_none_or(|shown| **shown != *now)
     }
 
-    /// Keeps what is being written as the draft; gives back the draft whose place it takes.
+    /// Keeps the current text as the draft; returns the draft that it replaces.
     fn keep(&mut self, now: &str) -> Option<String> {
         if !self.is_changed(now) {
             return None;

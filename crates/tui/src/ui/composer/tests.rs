@@ -15,7 +15,7 @@ use crate::ui::keymap::{Context, Key, Keymap};
 use crate::ui::testing::{brush, screen};
 use crate::ui::theme::Theme;
 
-/// A composer and the table of keys, pressed as the app presses them.
+/// A composer and the keymap, with keys handled as in the app.
 struct Desk {
     composer: Composer,
     keys: Keymap,
@@ -63,7 +63,7 @@ impl Desk {
         format!("{}▏{}", folds.expand(before), folds.expand(after))
     }
 
-    /// What is seen of it at the lower edge of a screen, with `▏` in front of the cursor.
+    /// The visible part at the lower edge of a screen, with `▏` in front of the cursor.
     fn screen(&mut self, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
         terminal.draw(|frame| self.draw(frame, Theme::default())).expect("drawn");
@@ -338,7 +338,7 @@ fn enter_sends_a_command_that_needs_nothing_more() {
         ("/undo", true, "/undo"),
         ("/hide", false, "/hide "),
         ("/tmp", false, "/tmp"),
-        // What is only like a command is not done at once.
+        // A command that only resembles the text is not done at once.
         ("/prmissions", false, "/permissions "),
     ] {
         let mut desk = Desk::new();

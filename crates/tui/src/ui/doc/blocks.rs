@@ -1,5 +1,5 @@
-//! Where the blocks of a Markdown text end, found line by line, so that a text that grows is parsed from its last block only. Must
-//! never say for sure what more text could change.
+//! Finds the ends of Markdown blocks line by line, so that a growing text is parsed from its last block only. Must never call
+//! final what more text could change.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use std::borrow::Cow;
 pub(super) struct Block {
     /// In bytes.
     pub(super) end: usize,
-    /// Whether that stays so, whatever follows.
+    /// Whether later text can't change that.
     pub(super) sure: bool,
 }
 
-/// The first block of a text: a paragraph, a whole list, a block of code …
+/// The first block of a text: a paragraph, a whole list, a code block …
 pub(super) fn first(text: &str) -> Block {
     let mut fence: Option<&str> = None;
     let (mut begun, mut list, mut blank) = (false, false, false);
@@ -53,8 +53,8 @@ pub(super) fn first(text: &str) -> Block {
     Block { end: text.len(), sure: false }
 }
 
-/// A numbered list right under the lines of a paragraph, which Markdown takes for more of it unless it begins with 1, set apart by an
-/// empty line. One number alone is no list.
+/// Sets apart a numbered list directly below a paragraph by an empty line: Markdown takes it for part of the paragraph unless it
+/// begins with 1. A single number is no list.
 pub(super) fn apart(text: &str) -> Cow<'_, str> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut fence: Option<&str> = None;
@@ -71,7 +71,7 @@ pub(super) fn apart(text: &str) -> Cow<'_, str> {
                 if is_paragraph && begins.is_some() {
                     before.push(from);
                 }
-                // What is indented, and what follows an item, may be part of a list.
+                // Indented lines and lines after an item may be part of a list.
                 let is_plain = fence.is_none() && behind_marker(bare).is_none() && !bare.is_empty();
                 let goes_on = is_paragraph || at == 0 || lines[at - 1].trim().is_empty();
                 is_paragraph = is_plain
@@ -90,7 +90,7 @@ pub(super) fn apart(text: &str) -> Cow<'_, str> {
     Cow::Owned(apart)
 }
 
-/// The number of an item that begins with a line.
+/// The number of the list item that begins with this line.
 fn number(line: &str) -> Option<u64> {
     let line = line.trim_start();
     let digits = line.len() - line.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
@@ -98,7 +98,7 @@ fn number(line: &str) -> Option<u64> {
     line[..digits].parse().ok()
 }
 
-/// The fence at the beginning of a line, if it opens a block.
+/// The fence at the start of a line, if it opens a block.
 pub(super) fn opening(line: &str) -> Option<&str> {
     let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
     let length = line.len() - line.trim_start_matches(sign).len();
@@ -106,14 +106,14 @@ pub(super) fn opening(line: &str) -> Option<&str> {
     (length >= 3 && (sign == '~' || !info.contains('`'))).then(|| &line[..length])
 }
 
-/// Whether a line closes what was opened so.
+/// Whether a line closes a block with this fence.
 pub(super) fn closes(line: &str, open: &str) -> bool {
     let line = line.trim_end();
     let sign = open.chars().next().unwrap_or('`');
     line.len() >= open.len() && line.chars().all(|letter| letter == sign)
 }
 
-/// What stands behind the marker of a list item.
+/// The text after the marker of a list item.
 fn behind_marker(line: &str) -> Option<&str> {
     let digits = line.len() - line.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
     let rest = match digits {

@@ -1,5 +1,5 @@
-//! Code in colours. Grammars are read once, by a thread of their own, and so are the first piece of each language and long blocks,
-//! because that is slow. Until then code is plain. Must never keep a drawing waiting.
+//! Code in colours. Loading grammars, the first piece of each language, and long blocks are slow, so a thread of their own does
+//! them. Until then code is plain. Must never delay a drawing.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,32 +11,32 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet
 use super::wrap::Run;
 use crate::ui::theme::{Paint, Theme};
 
-/// So many lines of a block have colours.
+/// The most lines of a block with colours.
 const MOST_LINES: usize = 2_000;
 
-/// A block of so many lines is painted while it is drawn.
+/// The most lines of a block that is painted while drawing.
 const AT_ONCE: usize = 40;
 
 /// A longer line ends the colours of its block.
 const LONGEST_LINE: usize = 1_000;
 
-/// So much of the first block of a language is read ahead.
+/// How much of the first block of a language is read ahead.
 const SAMPLE: usize = 8_000;
 
-/// So many lines of long blocks are kept.
+/// The most lines of long blocks that are kept.
 const KEPT: usize = 20_000;
 
-/// Where pieces of a line end, and how they look; so for each line.
+/// For each line, the ends of its pieces and their looks.
 type Painted = Vec<Vec<(usize, Paint)>>;
 
-/// What is known of code.
+/// What is known about code.
 #[derive(Default)]
 struct Known {
-    /// Languages, and whether they are learnt.
+    /// Languages, and whether they are loaded.
     languages: HashMap<String, bool>,
-    /// Long blocks; nothing, as long as they are painted.
+    /// Long blocks; `None` while they are being painted.
     blocks: HashMap<u64, Option<Arc<Painted>>>,
-    /// How many lines these have.
+    /// Their number of lines.
     lines: usize,
 }
 
@@ -45,23 +45,23 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 static LANGUAGES: AtomicU64 = AtomicU64::new(0);
 static BLOCKS: AtomicU64 = AtomicU64::new(0);
 
-/// Another number, whenever code may look different from before.
+/// A number that changes whenever code may look different.
 pub(crate) fn generation() -> u64 {
     languages() + BLOCKS.load(Ordering::Acquire)
 }
 
-/// Another number, whenever code that is drawn line after line may look different from before.
+/// A number that changes whenever code drawn line by line may look different.
 pub(super) fn languages() -> u64 {
     LANGUAGES.load(Ordering::Acquire)
 }
 
-/// As if something had been learned of a language.
+/// Changes the number as if a language had been loaded.
 #[cfg(test)]
 pub(super) fn learned() {
     LANGUAGES.fetch_add(1, Ordering::Release);
 }
 
-/// Reads what a language needs, now.
+/// Loads a language now.
 #[cfg(test)]
 pub(crate) fn warm(info: &str) {
     let name = language(info);
@@ -74,13 +74,13 @@ fn grammars() -> &'static SyntaxSet {
     GRAMMARS.get_or_init(SyntaxSet::load_defaults_newlines)
 }
 
-/// With what is known, as long as `f` lasts.
+/// Calls `f` with the shared state.
 fn known<T>(f: impl FnOnce(&mut Known) -> T) -> T {
     let mut known: MutexGuard<'_, Option<Known>> = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     f(known.get_or_insert_default())
 }
 
-/// What its language is called, by what stands behind the fence.
+/// The language name from the text after the fence.
 fn language(info: &str) -> String {
     let name = info.trim().split([' ', ',', '{', ':', '\t']).next().unwrap_or_default().to_lowercase();
     let usual = match name.as_str() {
@@ -95,7 +95,7 @@ fn language(info: &str) -> String {
     usual.to_owned()
 }
 
-/// Whether it was known, and has been learnt.
+/// Records a language; returns whether it was known and loaded before.
 fn note(name: &str, learnt: bool) -> Option<bool> {
     known(|known| match known.languages.get(name).copied() {
         Some(was) if was || !learnt => Some(was),
@@ -142,7 +142,7 @@ fn key(info: &str, text: &str) -> u64 {
     hasher.finish()
 }
 
-/// A long block, once it is painted; who asks first has it painted.
+/// A long block, once it is painted; the first call starts the painting.
 fn block(info: &str, text: &str, syntax: &'static SyntaxReference) -> Option<Arc<Painted>> {
     let key = key(info, text);
     let is_new = known(|known| match known.blocks.get(&key) {
@@ -172,7 +172,7 @@ fn keep(key: u64, painted: Painted) {
     });
 }
 
-/// Paints lines, one after the other.
+/// Paints lines in order.
 #[derive(Clone, Debug)]
 struct Brush {
     parse: ParseState,
@@ -185,7 +185,7 @@ impl Brush {
         Self { parse: ParseState::new(syntax), stack: ScopeStack::new(), lines: 0 }
     }
 
-    /// The next line; none, where it and what follows has no colours.
+    /// The next line; `None` if it and all following ones have no colours.
     fn line(&mut self, text: &str) -> Option<Vec<(usize, Paint)>> {
         self.lines += 1;
         if text.len() > LONGEST_LINE || self.lines > MOST_LINES {
@@ -202,26 +202,26 @@ impl Brush {
     }
 }
 
-/// A block of code, line after line.
+/// A code block, line by line.
 #[derive(Debug)]
 pub(super) struct Code {
     theme: Theme,
     how: How,
 }
 
-/// Where its colours come from.
+/// The source of its colours.
 #[derive(Debug)]
 enum How {
-    /// It has none.
+    /// None.
     Plain,
-    /// It is painted as it is drawn.
+    /// Painted while it is drawn.
     Now(Box<Brush>, Painted),
-    /// It was painted before; so many lines are drawn.
+    /// Painted before; with the number of drawn lines.
     Before(Arc<Painted>, usize),
 }
 
 impl Code {
-    /// A whole block, in the language that stands behind the fence.
+    /// A whole block, in the language after the fence.
     pub(super) fn whole(info: &str, text: &str, theme: Theme) -> Self {
         let how = match syntax(info, text) {
             None => How::Plain,
@@ -231,7 +231,7 @@ impl Code {
         Self { theme, how }
     }
 
-    /// A block that grows. The sample is how it begins.
+    /// A growing block. The sample is its beginning.
     pub(super) fn growing(info: &str, sample: &str, theme: Theme) -> Self {
         Self { theme, how: syntax(info, sample).map_or(How::Plain, now) }
     }
@@ -252,7 +252,7 @@ impl Code {
         self.run(text, pieces)
     }
 
-    /// The next line, which has not ended yet.
+    /// The next line, which is still incomplete.
     pub(super) fn peek(&self, text: &str) -> Run {
         match &self.how {
             How::Now(brush, _) => self.run(text, brush.clone().line(text)),
@@ -260,7 +260,7 @@ impl Code {
         }
     }
 
-    /// A block that grew has ended: its colours are kept for when the whole of it is drawn.
+    /// A growing block has ended: its colours are kept for drawing the whole.
     pub(super) fn ended(self, info: &str, text: &str) {
         if let How::Now(_, painted) = self.how
             && painted.len() > AT_ONCE
@@ -284,7 +284,7 @@ fn now(syntax: &SyntaxReference) -> How {
     How::Now(Box::new(Brush::new(syntax)), Vec::new())
 }
 
-/// Beginnings of the names of scopes, the narrower ones first.
+/// Prefixes of scope names, more specific ones first.
 const PAINTS: &[(&str, Paint)] = &[
     ("comment", Paint::Comment),
     ("constant.character.escape", Paint::Number),
@@ -346,7 +346,7 @@ mod tests {
         matches!(code.how, How::Plain)
     }
 
-    /// Waits until something is so, which another thread makes so.
+    /// Waits until another thread makes a condition true.
     fn becomes(what: &str, is_so: impl Fn() -> bool) {
         let step = std::time::Duration::from_millis(5);
         for _ in 0..12_000 {

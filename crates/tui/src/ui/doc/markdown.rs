@@ -1,5 +1,5 @@
-//! One block of Markdown, or several that belong together, as lines. Must never let anything of it act on the terminal: what an
-//! entity stands for is made safe as well.
+//! One block of Markdown, or several that belong together, as lines. Must never let any of it act on the terminal: decoded
+//! entities are made safe, too.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use super::wrap::{Run, columns, spans_columns};
 use crate::text::safe;
 use crate::ui::theme::{Colours, Paint, Theme};
 
-/// So many columns at least are between code and its language.
+/// The least columns between code and its language.
 const GAP: usize = 4;
 
-/// So many blocks within each other stand behind a sign of their own; more are never written by a person, and would take long.
+/// The most nested blocks with a marker of their own; people never write more, and more would be slow.
 const DEEPEST: usize = 32;
 
-/// What stands before lines: once, then before those that follow.
+/// The text before lines: one for the first line, one for the others.
 #[derive(Debug)]
 struct Margin {
     first: Vec<Span<'static>>,
@@ -28,13 +28,13 @@ struct Margin {
     begun: bool,
 }
 
-/// A list that is open.
+/// An open list.
 #[derive(Debug)]
 struct List {
     number: Option<u64>,
 }
 
-/// What is being written.
+/// The state of the writing.
 pub(super) struct Writer {
     width: usize,
     theme: Theme,
@@ -42,7 +42,7 @@ pub(super) struct Writer {
     run: Run,
     styles: Vec<Style>,
     margins: Vec<Margin>,
-    /// So many are open behind the deepest one that is shown.
+    /// Number of open blocks below the deepest visible one.
     deeper: usize,
     lists: Vec<List>,
     links: Vec<(String, usize)>,
@@ -52,25 +52,25 @@ pub(super) struct Writer {
     gap: bool,
 }
 
-/// Addresses that links name, by their labels.
+/// Link addresses by their labels.
 pub(super) type Addresses = BTreeMap<String, String>;
 
 /// A block in lines.
 #[derive(Debug, Default)]
 pub(super) struct Laid {
     pub(super) lines: Vec<Line<'static>>,
-    /// Addresses that it names for links.
+    /// The addresses that it defines.
     pub(super) names: Addresses,
-    /// Labels in brackets for which it has no address itself.
+    /// Labels in brackets that it does not define itself.
     pub(super) refers: Vec<String>,
 }
 
-/// A label as it is compared.
+/// A label in the form for comparison.
 fn compared(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// The addresses that a block names; parses only what may hold some.
+/// The addresses that a block defines; parses only text that may hold some.
 pub(super) fn names(text: &str) -> Addresses {
     if !text.contains("]:") {
         return Addresses::new();
@@ -78,10 +78,10 @@ pub(super) fn names(text: &str) -> Addresses {
     lay(text, 80, Theme::default(), &Addresses::new()).names
 }
 
-/// The lines of a block, with addresses that other blocks name.
+/// The lines of a block, with addresses defined in other blocks.
 pub(super) fn lay(text: &str, width: usize, theme: Theme, known: &Addresses) -> Laid {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    // White space alone is no line before its end has come.
+    // White space alone is no line until the line ends.
     let bare = text.trim_end_matches([' ', '\t']);
     let text = if bare.ends_with('\n') { bare } else { text };
     let mut writer = Writer::new(width, theme);
@@ -102,7 +102,7 @@ pub(super) fn lay(text: &str, width: usize, theme: Theme, known: &Addresses) -> 
     }
     writer.flush();
     if writer.lines.is_empty() && !text.trim().is_empty() {
-        // Addresses that links of other blocks name: nothing else shows them.
+        // Addresses for links of other blocks: they are shown only here.
         writer.say(text.trim(), theme.style(Paint::Dim));
         writer.flush();
     }
@@ -259,7 +259,7 @@ impl Writer {
         self.styles.last().copied().unwrap_or_default()
     }
 
-    /// What comes looks so as well.
+    /// Text from here on has this look, too.
     fn push(&mut self, paint: Paint) {
         let style = self.style().patch(self.theme.style(paint));
         self.styles.push(style);
@@ -271,7 +271,7 @@ impl Writer {
 
     fn inline_code(&mut self, text: &str) {
         let style = self.style().patch(self.theme.style(Paint::Code));
-        // Without colours nothing else tells it from other words.
+        // Without colours nothing else distinguishes it.
         if self.theme.colours == Colours::None {
             self.say(&format!("`{text}`"), style);
         } else {
@@ -279,7 +279,7 @@ impl Writer {
         }
     }
 
-    /// Behind a link its address, where that is not what it says.
+    /// The address after a link, if it differs from the link's text.
     fn link(&mut self) {
         self.styles.pop();
         let Some((address, from)) = self.links.pop() else { return };
@@ -328,7 +328,7 @@ impl Writer {
         self.margin(vec![Span::styled(sign, style)], vec![Span::raw(rest)]);
     }
 
-    /// The box of a task takes the place of the sign of its item. Without colours it is the one that was typed.
+    /// A task's box replaces the marker of its item. Without colours it is the typed one.
     fn task(&mut self, done: bool) {
         let in_colours = self.theme.colours != Colours::None;
         let sign = self.innermost().filter(|margin| !margin.begun).and_then(|it| it.first.first_mut());
@@ -340,7 +340,7 @@ impl Writer {
         }
     }
 
-    /// What comes stands behind this. Where it would leave no room, it is left out.
+    /// Text from here on has this margin. It is left out if it would leave no room.
     fn margin(&mut self, first: Vec<Span<'static>>, rest: Vec<Span<'static>>) {
         if self.margins.len() == DEEPEST {
             self.deeper += 1;
@@ -355,7 +355,7 @@ impl Writer {
         self.margins.push(Margin { first, rest, begun: false });
     }
 
-    /// The margin of what was begun last; nothing, where that is too deep to have one.
+    /// The margin of the innermost block; `None` if that is too deep to have one.
     fn innermost(&mut self) -> Option<&mut Margin> {
         self.margins.last_mut().filter(|_| self.deeper == 0)
     }
@@ -367,13 +367,13 @@ impl Writer {
         }
     }
 
-    /// How many columns are left beside what stands before lines.
+    /// The columns beside the margin.
     fn room(&self) -> usize {
         let taken: usize = self.margins.iter().map(|margin| spans_columns(&margin.rest)).sum();
         self.width.saturating_sub(taken).max(1)
     }
 
-    /// What was said of a paragraph so far, as lines.
+    /// Writes the current paragraph as lines.
     fn flush(&mut self) {
         let run = std::mem::take(&mut self.run);
         if run.is_empty() || self.table.is_some() {
@@ -394,7 +394,7 @@ impl Writer {
         self.lines.push(Line::from(line));
     }
 
-    /// An empty line. It does not take the sign of an item that begins below it.
+    /// An empty line. It does not use up the marker of the item that begins below it.
     fn empty(&mut self) {
         let margins = self.margins.iter().filter(|margin| margin.begun || margin.first == margin.rest);
         let line: Vec<_> = margins.flat_map(|margin| margin.rest.iter().cloned()).collect();
@@ -416,7 +416,7 @@ impl Writer {
     }
 }
 
-/// The language of code, quietly at the right of its first line, where there is room beside it.
+/// The language of code, dimmed, at the right of its first line if there is room.
 pub(super) fn label(lines: &mut [Vec<Span<'static>>], info: &str, width: usize, theme: Theme) {
     let language = info.trim().split([' ', ',', '{', '\t']).next().unwrap_or_default();
     let language = safe::line(language);
@@ -428,7 +428,7 @@ pub(super) fn label(lines: &mut [Vec<Span<'static>>], info: &str, width: usize, 
     }
 }
 
-/// A line of code, indented, and broken where it is too long.
+/// A line of code, indented, and broken if it is too long.
 pub(super) fn code_lines(run: &Run, width: usize, theme: Theme) -> Vec<Vec<Span<'static>>> {
     let (first, rest) = if width < 8 { ("", "") } else { ("  ", "┊ ") };
     let dim = theme.style(Paint::Dim);

@@ -1,5 +1,5 @@
-//! Text that is no Markdown: output of tools, and diffs. Must never pass on control sequences: colours are left out, and of a line that
-//! was overwritten only the last text stays.
+//! Text that is no Markdown: output of tools, and diffs. Must never pass on control sequences: colours are removed, and an
+//! overwritten line shows only its last text.
 
 use ratatui::text::Line;
 
@@ -7,19 +7,19 @@ use super::wrap::Run;
 use crate::text::safe;
 use crate::ui::theme::{Paint, Theme};
 
-/// What a tool printed, in one colour.
+/// The output of a tool, in one colour.
 pub(crate) fn plain(text: &str, width: u16, theme: Theme, paint: Paint) -> Vec<Line<'static>> {
     said(&stripped(text), width, theme, paint)
 }
 
-/// Words of a person, in one colour: nothing of them is left out, and what would act on a terminal is shown by its sign.
+/// A person's text, in one colour: nothing is removed, and control characters become visible.
 pub(crate) fn said(text: &str, width: u16, theme: Theme, paint: Paint) -> Vec<Line<'static>> {
     let text = safe::block(text);
     let run = Run::of(text.trim_end_matches('\n'), theme.style(paint));
     run.wrap(width.into()).into_iter().map(Line::from).collect()
 }
 
-/// A unified diff. What a line is its first letter says, also without colours.
+/// A unified diff. The first letter of a line shows its kind, also without colours.
 pub(crate) fn diff(text: &str, width: u16, theme: Theme) -> Vec<Line<'static>> {
     let text = stripped(text);
     let mut lines = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn is_diff(text: &str) -> bool {
     text.lines().take(8).any(|line| line.starts_with("@@ ") || line == "@@")
 }
 
-/// The text without escape sequences and without what a carriage return wrote over; what still acts is shown as a sign.
+/// The text without escape sequences and without text that a carriage return overwrote; other control characters become visible.
 pub(crate) fn stripped(text: &str) -> String {
     let plain = without_sequences(text);
     let plain = if plain.contains('\r') { without_overwritten(&plain) } else { plain };
@@ -74,7 +74,7 @@ fn without_sequences(text: &str) -> String {
             }
         };
         match kind {
-            // Up to the letter that says what it does.
+            // Up to the final letter.
             Some('[') => {
                 while letters.next_if(|next| matches!(next, ' '..='?')).is_some() {}
                 letters.next_if(|next| matches!(next, '@'..='~'));

@@ -1,5 +1,5 @@
-//! Markdown that comes in pieces: finished blocks are kept as lines, and only the last one is read again. The lines are always those
-//! of the whole text. Must never read a finished block twice.
+//! Markdown that arrives in pieces: finished blocks are kept as lines, and only the last one is parsed again. The lines always
+//! equal those of the whole text. Must never parse a finished block twice.
 
 use std::ops::Range;
 
@@ -12,26 +12,26 @@ use super::wrap::Run;
 use crate::text::safe;
 use crate::ui::theme::Theme;
 
-/// So much of what is finished tells it from another text.
+/// How much of the finished text identifies it, in bytes.
 const MARK: usize = 64;
 
-/// A text that grows.
+/// A growing text.
 #[derive(Debug, Default)]
 pub(crate) struct Streaming {
-    /// How it was asked for.
+    /// The parameters of the last update.
     asked: Option<(u16, Theme, (u64, u64))>,
     lines: Vec<Line<'static>>,
-    /// So many of the lines, and so many bytes of the text, are finished.
+    /// Finished lines, and finished bytes of the text.
     finished: (usize, usize),
     /// The end of the finished text.
     mark: String,
-    /// Addresses that finished blocks name, and all that the lines know of.
+    /// Addresses that finished blocks define, and all that the lines use.
     named: (Addresses, Addresses),
     /// Finished blocks that refer to addresses defined in other blocks.
     refers: Vec<Refers>,
-    /// A block of code that is open at the end.
+    /// An open code block at the end.
     open: Option<Open>,
-    /// Bytes that were parsed.
+    /// Parsed bytes.
     #[cfg(test)]
     pub(super) parsed: usize,
 }
@@ -44,22 +44,22 @@ struct Refers {
     lines: Range<usize>,
 }
 
-/// A block of code whose end has not come yet.
+/// A code block without its end.
 #[derive(Debug)]
 struct Open {
     fence: String,
     info: String,
     code: Code,
-    /// Where it begins in the text.
+    /// Its start in the text.
     from: usize,
-    /// So many bytes of the text, and so many lines up to there, are drawn.
+    /// Drawn bytes of the text, and lines up to there.
     drawn: (usize, usize),
 }
 
 impl Streaming {
-    /// The lines of the text, which continues the text before; another text is laid out from its beginning.
+    /// The lines of the text, if it continues the text before; another text is laid out from its beginning.
     pub(crate) fn update(&mut self, text: &str, width: u16, theme: Theme) -> &[Line<'static>] {
-        // Code that is open has its own colours, whichever blocks have been painted meanwhile.
+        // An open code block has its own colours, whatever was painted meanwhile.
         let known =
             if self.open.is_some() { self.asked.map_or(0, |asked| asked.2.1) } else { code::generation() };
         let asked = Some((width, theme, (code::languages(), known)));
@@ -81,7 +81,7 @@ impl Streaming {
         &self.lines
     }
 
-    /// The lines as of the last update.
+    /// The lines of the last update.
     #[cfg(test)]
     pub(super) fn lines(&self) -> &[Line<'static>] {
         &self.lines
@@ -118,7 +118,7 @@ impl Streaming {
         }
     }
 
-    /// Addresses in the unfinished part hold for all blocks: finished blocks that refer to them are laid out again.
+    /// Addresses in the unfinished part are valid for all blocks: finished blocks that refer to them are laid out again.
     fn learn(&mut self, text: &str, width: u16, theme: Theme) {
         let mut known = self.named.0.clone();
         for (label, address) in super::addresses(&text[self.finished.1..]) {
@@ -166,7 +166,7 @@ impl Streaming {
         }
     }
 
-    /// Whether the last block is code that is not closed; then it is drawn line after line.
+    /// Whether the last block is an open code block; then it is drawn line by line.
     fn open_code(&mut self, text: &str, at: usize, width: u16, theme: Theme) -> bool {
         let bare = text[at..].trim_start_matches('\n');
         let Some((head, body)) = bare.split_once('\n') else { return false };
@@ -183,7 +183,7 @@ impl Streaming {
         self.code_goes_on(text, width, theme)
     }
 
-    /// Draws what came of the code that is open; `false` where none is, or where it ends.
+    /// Draws what was added to the open code block; `false` if there is none, or if it ends.
     fn code_goes_on(&mut self, text: &str, width: u16, theme: Theme) -> bool {
         let Some(open) = &mut self.open else { return false };
         let Some(new) = text.get(open.drawn.0..) else { return false };
@@ -210,7 +210,7 @@ impl Streaming {
         }
         open.drawn = (open.drawn.0 + whole, self.lines.len());
         let last = &new[whole..];
-        // White space alone is no line before its end has come.
+        // White space alone is no line until the line ends.
         if !last.trim_matches([' ', '\t']).is_empty() {
             self.lines.extend(laid(&open.code.peek(&safe::block(last))));
         }
@@ -221,7 +221,7 @@ impl Streaming {
         true
     }
 
-    /// The code that is open ends: what was painted of it is kept for the whole.
+    /// The open code block ends: its colours are kept for the whole.
     fn close_code(&mut self, text: &str) {
         let Some(mut open) = self.open.take() else { return };
         let mut end = open.drawn.0;

@@ -1,4 +1,4 @@
-//! Tables fitted to a width: columns are narrowed and their cells wrapped; where even that is too wide, each row is a list. Must
+//! Tables fitted to a width: columns are narrowed and their cells wrapped; if even that is too wide, each row is a list. Must
 //! never lose a cell.
 
 use pulldown_cmark::Alignment;
@@ -7,10 +7,10 @@ use ratatui::text::Span;
 use super::wrap::{Run, spans_columns};
 use crate::ui::theme::{Paint, Theme};
 
-/// What stands between two columns.
+/// The separator of two columns.
 const BETWEEN: &str = " │ ";
 
-/// No column is narrower than that.
+/// The least width of a column.
 const NARROWEST: usize = 4;
 
 /// A table.
@@ -22,7 +22,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// With columns aligned so.
+    /// A table with these alignments.
     pub(super) fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new(), row: Vec::new() }
     }
@@ -37,7 +37,7 @@ impl Table {
         self.rows.push(std::mem::take(&mut self.row));
     }
 
-    /// It, in lines of at most so many columns.
+    /// Its lines of at most so many columns.
     pub(super) fn lines(self, width: usize, theme: Theme) -> Vec<Vec<Span<'static>>> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, theme),
@@ -58,7 +58,7 @@ impl Table {
         if least > room {
             return None;
         }
-        // The widest columns give way first.
+        // The widest columns are narrowed first.
         let mut sum: usize = wanted.iter().sum();
         while sum > room {
             let most = wanted.iter().copied().max()?;

@@ -1,4 +1,4 @@
-//! Styled text, broken into lines at spaces. Must never make a line wider than it was told, and must never cut a grapheme.
+//! Styled text, broken into lines at spaces. Must never make a line wider than the limit, and must never cut a grapheme.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Text in pieces of one style each. It is safe, and holds no tab; a newline in it ends a line.
+/// Text in pieces of one style each. It is safe and holds no tab; a newline ends a line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
     text: String,
-    /// Where each piece ends, and how it looks.
+    /// The end of each piece, and its style.
     ends: Vec<(usize, Style)>,
 }
 
@@ -40,7 +40,7 @@ impl Run {
         }
     }
 
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -59,7 +59,7 @@ impl Run {
         }
     }
 
-    /// Without the white space at its end.
+    /// The run without trailing white space.
     pub(crate) fn trimmed(mut self) -> Self {
         let end = self.text.trim_end().len();
         self.text.truncate(end);
@@ -72,12 +72,12 @@ impl Run {
         self
     }
 
-    /// How many columns the widest line takes.
+    /// The width of the widest line.
     pub(crate) fn columns(&self) -> usize {
         self.text.split('\n').map(columns).max().unwrap_or(0)
     }
 
-    /// The lines of it, each of at most so many columns, at least one.
+    /// Its lines, each of at most so many columns, at least one.
     pub(crate) fn wrap(&self, max: usize) -> Vec<Vec<Span<'static>>> {
         self.lines(max, breaks)
     }
@@ -105,7 +105,7 @@ impl Run {
         let first = self.ends.partition_point(|(end, _)| *end <= range.start);
         let mut from = range.start;
         for (end, style) in &self.ends[first..] {
-            // A style may end within a grapheme: its rest is drawn as it begins.
+            // A style may end within a grapheme: the whole grapheme is drawn in the style of its start.
             let to = whole(&self.text, (*end).min(range.end), range.end);
             if to > from {
                 spans.push(Span::styled(fits(&self.text[from..to], max).into_owned(), *style));
@@ -119,7 +119,7 @@ impl Run {
     }
 }
 
-/// The end of the grapheme that goes on at `at`.
+/// The end of the grapheme that contains `at`.
 fn whole(text: &str, at: usize, most: usize) -> usize {
     if at >= most || (text.as_bytes()[at].is_ascii() && text.as_bytes()[at - 1].is_ascii()) {
         return at;
@@ -131,7 +131,7 @@ fn whole(text: &str, at: usize, most: usize) -> usize {
     }
 }
 
-/// What is wider than the whole line is left out by a sign.
+/// A text wider than the whole line is replaced by a sign.
 fn fits(text: &str, max: usize) -> Cow<'_, str> {
     if text.is_ascii() || columns(text) <= max {
         return Cow::Borrowed(text);
@@ -140,30 +140,30 @@ fn fits(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(text.graphemes(true).map(one).collect())
 }
 
-/// How many columns a text takes where it is drawn, grapheme by grapheme.
+/// The columns of a drawn text, grapheme by grapheme.
 pub(crate) fn columns(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
 }
 
-/// How many columns these take.
+/// The columns of these spans.
 pub(crate) fn spans_columns(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| columns(&span.content)).sum()
 }
 
-/// Where the lines of a line are.
+/// The ranges of the lines of a line.
 fn breaks(line: &str, max: usize) -> Vec<Range<usize>> {
     if line.len() <= max {
         return std::iter::once(0..line.len()).collect();
     }
     let mut lines = Vec::new();
     let (mut from, mut used) = (0, 0);
-    // After which the line may end, before which the next one begins, and the columns up to there.
+    // Where the line may end, where the next one would begin, and the columns up to there.
     let mut place: Option<(usize, usize, usize)> = None;
     let mut wide_before = false;
     for (at, grapheme) in line.grapheme_indices(true) {
         let wide = grapheme.width();
         if wide > 1 || wide_before {
-            // Chinese and Japanese break between any two characters.
+            // Chinese and Japanese text can break between any two characters.
             place = place.filter(|(_, next, _)| *next == at).or((at > from).then_some((at, at, used)));
         }
         wide_before = wide > 1;
@@ -191,7 +191,7 @@ fn breaks(line: &str, max: usize) -> Vec<Range<usize>> {
     trimmed(line, lines, max)
 }
 
-/// Spaces at the ends of lines stay only where they fit.
+/// Spaces at the ends of lines stay only if they fit.
 fn trimmed(line: &str, mut lines: Vec<Range<usize>>, max: usize) -> Vec<Range<usize>> {
     for range in &mut lines {
         if columns(&line[range.clone()]) > max {
@@ -220,7 +220,7 @@ fn cuts(line: &str, max: usize) -> Vec<Range<usize>> {
     lines
 }
 
-/// Lines that are there already, in a width.
+/// Wraps existing lines to a width.
 pub(crate) fn rewrap(lines: Vec<Line<'static>>, max: usize) -> Vec<Line<'static>> {
     let mut all = Vec::with_capacity(lines.len());
     for line in lines {
@@ -236,7 +236,7 @@ pub(crate) fn rewrap(lines: Vec<Line<'static>>, max: usize) -> Vec<Line<'static>
     all
 }
 
-/// One line, cut where it is too long.
+/// One line, cut if it is too long.
 pub(crate) fn cut(text: &str, style: Style, max: usize) -> Span<'static> {
     let text = text.replace('\t', "    ");
     if columns(&text) <= max {

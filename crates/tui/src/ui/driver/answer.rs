@@ -1,5 +1,5 @@
-//! The terminal's answer to the question for its background. The event library takes it for keys: `Alt+]`, `1`, `1`, `;` and so on to the
-//! bell (`Ctrl+G`) or `Alt+\`. Here they are taken out again, whenever they come. Must never keep a key that a person pressed.
+//! The terminal's answer about its background. The event library takes it for keys: `Alt+]`, `1`, `1`, `;` and so on to the bell
+//! (`Ctrl+G`) or `Alt+\`. This module removes them again, whenever they arrive. Must never remove a key that a person pressed.
 
 use std::time::Duration;
 
@@ -7,47 +7,47 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::ui::theme::Background;
 
-/// How the answer begins; then come the parts of the colour.
+/// The beginning of the answer; the parts of the colour follow.
 const HEADS: [&str; 2] = ["\x1b]11;rgb:", "\x1b]11;rgba:"];
 
-/// No answer has more in its parts: four of four digits.
+/// The most letters in the parts: four of four digits.
 const PARTS: usize = 19;
 
-/// From so many letters on nobody has typed it.
+/// From this many letters on, a person can't have typed it.
 const CERTAIN: usize = "\x1b]11;".len();
 
-/// So long one who presses `Alt+]` waits until it is known that no answer follows; and so long the rest of an answer may take.
+/// How long an `Alt+]` is held until it is certain that no answer follows; also the longest time for the rest of an answer.
 const KEY_MS: i64 = 100;
 const REST_MS: i64 = 1_000;
 
-/// So long after the question the terminal is not yet given back.
+/// How long after the question the terminal is not yet given back.
 const LATE_MS: i64 = 150;
 
-/// Waits for an answer, or for none, which is what it begins with.
+/// Waits for an answer; at first for none.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    /// When it was asked for, while it has not come.
+    /// When the question was sent, until the answer arrives.
     asked_ms: Option<i64>,
-    /// What has come of it, as it was sent, and as keys.
+    /// The part that has arrived, as sent and as keys.
     said: String,
     held: Vec<KeyEvent>,
     held_ms: i64,
-    /// The last key was Esc, which a slow line may have partial off an answer.
+    /// The last key was Esc, which a slow line may have separated from an answer.
     escaped: bool,
 }
 
 impl Answer {
-    /// It was asked for.
+    /// The question was sent.
     pub(super) fn comes(now_ms: i64) -> Self {
         Self { asked_ms: Some(now_ms), ..Self::default() }
     }
 
-    /// Whether a part of it has come.
+    /// Whether a part of the answer has arrived.
     pub(super) fn is_begun(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Takes an event: gives what is no answer, and what was answered.
+    /// Handles an event: returns the events that are no answer, and the answer.
     pub(super) fn take(&mut self, event: Event, now_ms: i64) -> (Vec<Event>, Option<Background>) {
         let key = match event {
             Event::Key(key) if self.asked_ms.is_some() && key.kind != KeyEventKind::Release => key,
@@ -64,7 +64,7 @@ impl Answer {
             if self.held.is_empty() {
                 return (vec![Event::Key(key)], None);
             }
-            // What was held is none, but this key may begin one.
+            // The held keys are no answer, but this key may begin one.
             let mut events = self.give_up(None);
             let (more, background) = self.take(Event::Key(key), now_ms);
             events.extend(more);
@@ -80,7 +80,7 @@ impl Answer {
         (Vec::new(), None)
     }
 
-    /// Time has passed: gives the keys that no answer follows. The rest of an incomplete answer is dropped.
+    /// Time has passed: returns keys that no answer follows. The rest of an incomplete answer is dropped.
     pub(super) fn rest(&mut self, now_ms: i64) -> Vec<Event> {
         let waited = now_ms - self.held_ms;
         let is_certain = self.said.len() >= CERTAIN;
@@ -91,7 +91,7 @@ impl Answer {
         if is_certain { Vec::new() } else { events }
     }
 
-    /// How long it is worth while to wait for it before the terminal is given back.
+    /// How long to wait for it before the terminal is given back.
     pub(super) fn wait(&self, now_ms: i64) -> Option<Duration> {
         let left = self.asked_ms? + LATE_MS - now_ms;
         u64::try_from(left).ok().filter(|left| *left > 0).map(Duration::from_millis)
@@ -103,7 +103,7 @@ impl Answer {
     }
 }
 
-/// What was sent where the library says that this key was pressed; nothing, where it is no part of any answer.
+/// The text that the terminal sent for this key of the library. `None` if it is no part of any answer.
 fn sent(key: KeyEvent) -> Option<String> {
     let KeyCode::Char(letter) = key.code else { return None };
     match key.modifiers - KeyModifiers::SHIFT {
@@ -133,7 +133,7 @@ fn is_begun(said: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The keys that the event library makes of what a terminal sends.
+    /// The keys that the event library makes of a terminal's output.
     fn keys(sent: &str) -> Vec<Event> {
         let mut keys = Vec::new();
         let mut letters = sent.chars().peekable();
@@ -153,7 +153,7 @@ mod tests {
         keys
     }
 
-    /// What is left of these keys, and what was answered.
+    /// The keys that remain, and the answer.
     fn take(answer: &mut Answer, events: Vec<Event>) -> (Vec<Event>, Option<Background>) {
         let mut all = (Vec::new(), None);
         for event in events {

@@ -1,15 +1,15 @@
-//! Keys held with Alt as many terminals send them: `ESC`, and then the key's own sequence, `ESC [ A`. The event library makes Esc, `[` and
-//! `A` of that. Here they are one key again. Must never hold a key longer than until nothing follows at once.
+//! Keys with Alt as many terminals send them: `ESC`, then the key's own sequence, `ESC [ A`. The event library makes Esc, `[` and
+//! `A` of that; this module joins them to one key again. Must never hold a key longer than the parts of one key can take.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// What belongs to one key comes within so many milliseconds; nobody types so fast.
+/// The parts of one key arrive within this many milliseconds; nobody types so fast.
 pub(super) const AT_ONCE_MS: u16 = 5;
 
-/// No key has more digits.
+/// The most digits of a key.
 const DIGITS: usize = 4;
 
-/// An Esc that may be the beginning of such a key, and what has followed it.
+/// An Esc that may begin such a key, and the keys after it.
 #[derive(Debug, Default)]
 pub(super) struct PartialKey {
     held: Vec<KeyEvent>,
@@ -17,12 +17,12 @@ pub(super) struct PartialKey {
 }
 
 impl PartialKey {
-    /// Whether something is held.
+    /// Whether a key is held.
     pub(super) fn is_begun(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Takes an event: gives what is known to be whole.
+    /// Handles an event: returns complete keys.
     pub(super) fn take(&mut self, event: Event, now_ms: i64) -> Vec<Event> {
         let key = match event {
             Event::Key(key) if key.kind == KeyEventKind::Press => key,
@@ -49,7 +49,7 @@ impl PartialKey {
         }
     }
 
-    /// Time has passed: gives what nothing has followed at once, which was pressed so.
+    /// Time has passed: returns keys that nothing has followed; they were pressed separately.
     pub(super) fn rest(&mut self, now_ms: i64) -> Vec<Event> {
         if now_ms - self.held_ms < i64::from(AT_ONCE_MS) { Vec::new() } else { self.give_up() }
     }
@@ -64,7 +64,7 @@ impl PartialKey {
         Vec::new()
     }
 
-    /// The key of a sequence that ends so.
+    /// The key of a sequence with this last letter.
     fn code(&self, last: char) -> Option<KeyCode> {
         let digits: String = self.held.get(2..)?.iter().filter_map(|key| key.code.as_char()).collect();
         Some(match (&*digits, last) {
@@ -86,7 +86,7 @@ impl PartialKey {
 mod tests {
     use super::*;
 
-    /// The keys that the event library makes of this, in which `^` is Esc.
+    /// The keys that the event library makes of this text, in which `^` is Esc.
     fn keys(sent: &str) -> Vec<Event> {
         let key = |letter: char| match letter {
             '^' => KeyCode::Esc.into(),
@@ -100,7 +100,7 @@ mod tests {
         Event::Key(KeyEvent::new(code, KeyModifiers::ALT))
     }
 
-    /// What comes out at once, and what when nothing follows.
+    /// The keys returned at once, and those returned when nothing follows.
     fn taken(sent: Vec<Event>) -> (Vec<Event>, Vec<Event>) {
         let mut partial = PartialKey::default();
         let whole = sent.into_iter().flat_map(|event| partial.take(event, 0)).collect();

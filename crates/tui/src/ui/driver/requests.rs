@@ -1,4 +1,4 @@
-//! What the owner is asked, each request in a task of its own. Must never wait for the screen.
+//! Requests to the owner, each in a task of its own. Must never wait for the screen.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use tokio::task::JoinHandle;
 
 use super::super::msg::{Act, Msg, TabId, Ticket};
 
-/// How long a lost stream is not sought again: first, and at most.
+/// The pause before reconnecting a lost stream: the first one, and the longest.
 const AGAIN: Duration = Duration::from_millis(50);
 const AGAIN_AT_MOST: Duration = Duration::from_secs(2);
 
-/// Sends a request to the owner in a task of its own, and the answer to the program.
+/// Sends a request to the owner in a task of its own, and the reply to the program.
 pub(in crate::ui) fn for_owner(
     client: &Arc<dyn Client>,
     tell: &mpsc::Sender<Msg>,
@@ -31,7 +31,7 @@ pub(in crate::ui) fn for_owner(
 
 async fn ask(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket, request: Request) {
     let reply = client.call(request).await;
-    // Where nobody listens any more, the UI is over.
+    // If nobody receives it, the UI is over.
     drop(tell.send(Msg::Replied(ticket, Box::new(reply))).await);
 }
 
@@ -50,7 +50,7 @@ async fn run_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket
     }
 }
 
-/// Follows, and seeks the owner again where it is lost, until nobody listens.
+/// Subscribes, and reconnects to the owner after a loss, until nobody listens.
 async fn follow_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, tab: Option<TabId>, mut follow: Follow) {
     let mut pause = AGAIN;
     loop {

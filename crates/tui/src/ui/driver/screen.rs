@@ -1,5 +1,5 @@
-//! The terminal while the UI has it. Must never be left in raw mode, in the other screen, with the mouse caught or the cursor
-//! hidden: not by an error, a panic or a signal.
+//! The terminal while the UI has it. Must never be left in raw mode, in the alternate screen, with the mouse captured or the
+//! cursor hidden: not by an error, a panic or a signal.
 
 use std::io::{self, Stdout, Write as _, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,19 +14,19 @@ use tokio::sync::Notify;
 use super::App;
 use crate::text::safe;
 
-/// Whether the UI has the terminal. A panic and a signal know of no value of ours, so the process does.
+/// Whether the UI has the terminal. A panic or a signal has no access to values of the UI, so this is a static.
 static HAS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
-/// Whether it was taken away from the UI, by a panic.
+/// Whether a panic took it away from the UI.
 static IS_BROKEN: AtomicBool = AtomicBool::new(false);
 
-/// More than this is not put into the clipboard: terminals drop it.
+/// The most bytes for the clipboard: terminals drop more.
 const COPIED: usize = 100_000;
 
 /// Wakes the UI when that has happened.
 static BROKE: Notify = Notify::const_new();
 
-/// Gives the terminal back, if the UI has it: for signals. Says whether it had it. The process is expected to end.
+/// Gives the terminal back if the UI has it: for signals. Returns whether it had it. The process is expected to end.
 pub fn restore() -> bool {
     if !HAS_TERMINAL.swap(false, Ordering::SeqCst) {
         return false;
@@ -36,7 +36,7 @@ pub fn restore() -> bool {
     true
 }
 
-/// The same for a panic: the UI, where it is not what panicked, ends with [`UiError::Panicked`](super::UiError::Panicked).
+/// The same for a panic: if the UI itself did not panic, it ends with [`UiError::Panicked`](super::UiError::Panicked).
 pub fn restore_after_panic() -> bool {
     let had = restore();
     if had {
@@ -59,7 +59,7 @@ fn is_broken() -> bool {
     IS_BROKEN.load(Ordering::SeqCst)
 }
 
-/// A terminal that is gone can't be given back, and there is nobody to tell.
+/// A terminal that is gone can't be given back, and the error reaches nobody.
 fn give_back() {
     let _ = execute!(
         stdout(),
@@ -90,7 +90,7 @@ impl Screen {
     pub(super) fn resume(&mut self) -> io::Result<()> {
         HAS_TERMINAL.store(true, Ordering::SeqCst);
         terminal::enable_raw_mode()?;
-        // Terminals that know nothing of a protocol pass over it.
+        // Terminals ignore protocols that they do not know.
         let flags = event::KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
         execute!(
             stdout(),
@@ -112,13 +112,13 @@ impl Screen {
         }
     }
 
-    /// Gives the terminal back for good.
+    /// Gives the terminal back permanently.
     pub(super) fn give_back(&mut self) {
         self.pause();
     }
 
-    /// Forgets what is on the screen, so that all of it is drawn again. Nothing is requested from the terminal: its answer would come
-    /// among the keys.
+    /// Forgets the content of the screen, so that all of it is drawn again. Sends no query to the terminal: its answer would
+    /// arrive among the keys.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         execute!(stdout(), terminal::Clear(terminal::ClearType::All))?;
         self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
@@ -133,20 +133,20 @@ impl Screen {
         self.terminal.draw(|frame| app.draw(frame)).map(drop)
     }
 
-    /// Asks for the background (OSC 11). A terminal that does not know the question passes over it.
+    /// Queries the background (OSC 11). A terminal that does not know the query ignores it.
     pub(super) fn ask_background(&mut self) -> io::Result<()> {
         stdout().write_all(b"\x1b]11;?\x1b\\")?;
         stdout().flush()
     }
 
-    /// Puts a text into the clipboard, wherever the terminal is (OSC 52).
+    /// Puts a text into the clipboard of the terminal, local or remote (OSC 52).
     pub(super) fn copy(&mut self, text: &str) -> io::Result<()> {
         let end = (0..=COPIED.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         write!(stdout(), "\x1b]52;c;{}\x07", BASE64.encode(&text[..end]))?;
         stdout().flush()
     }
 
-    /// Rings, and tells terminals that show messages.
+    /// Rings the bell, and notifies terminals that show messages.
     pub(super) fn notify(&mut self, text: &str) -> io::Result<()> {
         write!(stdout(), "\x1b]9;{}\x07\x07", safe::line(text))?;
         stdout().flush()

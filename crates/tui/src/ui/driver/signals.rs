@@ -28,7 +28,8 @@ pub async fn quit() {
 }
 
 /// Asks the UI to suspend the process. The UI gives the terminal back first, and then calls
-/// [`World::suspend`](super::World::suspend). Returns `false` where the UI does not have the terminal: the caller suspends the process.
+/// [`World::suspend`](super::World::suspend). Returns `false` if the UI does not have the terminal: the caller suspends the
+/// process.
 #[must_use]
 pub fn suspend() -> bool {
     let has = super::screen::has_terminal();

@@ -13,7 +13,7 @@ const SAID: [(Role, &str); 3] = [
     (Role::User, "and 7 times 6?"),
 ];
 
-/// Answers as an owner that has this page, of which more is before.
+/// Answers as an owner with this page; more messages are before it.
 fn owner(page: &Reply, request: &Request) -> Option<Result<Reply, Problem>> {
     Some(Ok(match request {
         Request::Log(_) => page.clone(),

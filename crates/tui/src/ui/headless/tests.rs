@@ -1,5 +1,5 @@
-//! The UI as its parts work together, without a terminal: an owner that the test plays, keys, the mouse, the focus, sizes. Must never wait
-//! for a time to pass.
+//! The parts of the UI together, without a terminal: a test's own owner, keys, the mouse, the focus, sizes. Must never wait for
+//! real time to pass.
 
 use std::sync::Mutex;
 
@@ -22,7 +22,7 @@ const ID: &str = "0199a000-c";
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An owner with one conversation, of which it tells what the test says.
+/// An owner with one conversation, whose events the test sends.
 struct Owner(Mutex<Option<UnboundedReceiver<Told>>>);
 
 #[async_trait::async_trait]
@@ -46,7 +46,7 @@ impl Client for Owner {
     }
 }
 
-/// A clock that the test turns, and no editor.
+/// A clock that the test sets, and no editor.
 struct Here(Arc<Mutex<i64>>);
 
 impl World for Here {
@@ -67,7 +67,7 @@ impl World for Here {
     }
 }
 
-/// A UI in a conversation of two turns, whoever plays its owner, and the clock.
+/// A UI in a conversation of two turns, its owner, and the clock.
 struct Play {
     stage: Headless,
     tells: UnboundedSender<Told>,
@@ -92,7 +92,7 @@ impl Play {
         let owner = Arc::new(Owner(Mutex::new(Some(told))));
         let stage = Headless::new(owner, Box::new(Here(Arc::clone(&clock))), beginning, 80, 16);
         let mut play = Self { stage, tells, clock };
-        // What was asked at the beginning is answered, and only then it is known what is to be followed.
+        // The subscriptions are known only after the first requests are answered.
         play.stage.settled().await;
         play.tells(Said::Snapshot(Box::new(snapshot())));
         play.shows("The same.").await;
@@ -117,7 +117,7 @@ impl Play {
         shown.unwrap_or_else(|screen| panic!("waited for no {text}, and the screen is\n{screen}"))
     }
 
-    /// A run that takes so long.
+    /// A run of this duration.
     async fn runs(&mut self, seconds: i64) {
         self.says(RunEvent::Started { receipt: None, model: "demo".to_owned() });
         self.shows("stops").await;
@@ -133,7 +133,7 @@ impl Play {
 
     fn mouse_at(&mut self, kind: MouseEventKind, column: u16, row: u16) {
         self.stage.mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE });
-        // As the driver does: what was pressed is answered at once.
+        // Like the driver: each key is drawn at once.
         drop(self.stage.screen());
     }
 
@@ -142,7 +142,7 @@ impl Play {
         self.mouse_at(MouseEventKind::Up(MouseButton::Left), column, row);
     }
 
-    /// Drags from one place to another, by column and row.
+    /// Drags between two positions, by column and row.
     fn drag(&mut self, from: (u16, u16), to: (u16, u16)) {
         self.mouse_at(MouseEventKind::Down(MouseButton::Left), from.0, from.1);
         self.mouse_at(MouseEventKind::Drag(MouseButton::Left), to.0, to.1);
@@ -225,12 +225,12 @@ async fn dragged_text_is_copied_as_shown() {
     play.shows("copied 1 line").await;
     assert_eq!(play.stage.copied(), ["as everybody knows."]);
     assert!(!play.stage.screen().contains('▌'), "no message is selected");
-    // Upwards is the same, and what is between comes along.
+    // Upwards is the same, and the text between is included.
     play.stage.press("esc");
     play.drag((8, last), (6, first));
     play.shows("copied 3 lines").await;
     assert_eq!(play.stage.copied().last().expect("it is"), "as everybody knows.\n\nand the");
-    // A click drops the highlight, and does nothing else.
+    // A click removes the highlight, and does nothing else.
     play.click(6, first);
     assert!(!play.stage.screen().contains('▌'));
     play.click(6, first);

@@ -65,7 +65,7 @@ fn changed_keys_are_shown() {
     assert!(shown.contains("F5") && !shown.contains("Ctrl+R"), "{shown}");
 }
 
-/// By its name, a command gets other keys in the settings.
+/// The settings rebind a command by its name.
 #[test]
 fn help_search_shows_the_names_that_settings_use() {
     let (mut help, _) = help(Context::Talk);

@@ -1,4 +1,4 @@
-//! A key with what is held down beside it, as people write it: `ctrl+r`, `alt+enter`, `f1`, `?`.
+//! A key with its modifiers, as people write it: `ctrl+r`, `alt+enter`, `f1`, `?`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -51,14 +51,14 @@ const NAMED: &[(&str, KeyCode)] = &[
 ];
 
 impl Key {
-    /// The key of an event, written one way where terminals differ: `shift+tab`, and letters without their shift.
+    /// The key of an event, in one form where terminals differ: `shift+tab`, and letters without their shift.
     #[must_use]
     pub fn of(event: KeyEvent) -> Self {
         let held = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         match event.code {
             KeyCode::BackTab => Self { code: KeyCode::Tab, held: held | KeyModifiers::SHIFT },
             KeyCode::Char(c) if held.contains(KeyModifiers::CONTROL) => {
-                // The oldest codes of terminals have no letters: they are read as digits.
+                // The oldest terminal codes have no letters: they are read as digits.
                 let c = match c {
                     '4' => '\\',
                     '5' => ']',
@@ -76,7 +76,8 @@ impl Key {
         }
     }
 
-    /// The key that terminals tell in its place, where they can't tell it: the control codes of these letters are those keys.
+    /// The key that terminals report instead, if they can't report this one: the control codes of these letters are those
+    /// keys.
     #[must_use]
     pub fn told_as(self) -> Option<Self> {
         let code = match self.code {
@@ -94,7 +95,7 @@ impl Key {
         KeyEvent::new(self.code, self.held)
     }
 
-    /// The letter that it types, where it types one.
+    /// The letter that it types, if any.
     #[must_use]
     pub fn letter(self) -> Option<char> {
         match self.code {
@@ -136,7 +137,7 @@ impl FromStr for Key {
         let mut letters = rest.chars();
         match (letters.next(), letters.next()) {
             (Some(letter), None) if !letter.is_control() => {
-                // As keys are told: the letter of `Alt+D` is big, and nobody holds Shift.
+                // As terminals report it: the letter of `Alt+D` is a capital without Shift.
                 let is_small = held.contains(KeyModifiers::ALT) && !held.contains(KeyModifiers::SHIFT);
                 let letter = if is_small { letter.to_ascii_lowercase() } else { letter };
                 Ok(Self::of(KeyEvent::new(KeyCode::Char(letter), held)))

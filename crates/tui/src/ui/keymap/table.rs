@@ -1,6 +1,6 @@
 //! The table of commands. Must never hold what a command does.
 
-/// A place in which keys hold.
+/// A place in which keys are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Context {
     /// Everywhere.
@@ -9,15 +9,15 @@ pub enum Context {
     Talk,
     /// A message is selected.
     Select,
-    /// The agent asks whether a call may run. Letters answer only where nothing is typed.
+    /// The agent requests approval of a call. Letters answer only if nothing is typed.
     Asked,
     /// The search in the conversation.
     Find,
-    /// Anything that takes the place of the conversation.
+    /// Any pane in place of the conversation.
     Pane,
-    /// The picker of the rewind.
+    /// The rewind picker.
     Rewind,
-    /// A plan that is to be confirmed.
+    /// A plan that waits for agreement.
     Confirm,
     /// The tree.
     Tree,
@@ -39,7 +39,7 @@ impl Context {
         }
     }
 
-    /// What it is called in the help.
+    /// Its title in the help.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -58,20 +58,20 @@ impl Context {
     }
 }
 
-/// What the table says of a command.
+/// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Which.
+    /// The command.
     pub(crate) command: Command,
-    /// Its name in settings, and after a slash where it can be typed.
+    /// Its name in settings, and after a slash if it can be typed.
     pub(crate) name: &'static str,
-    /// What it does, in a line.
+    /// Its effect, in a line.
     pub(crate) help: &'static str,
-    /// Where its keys hold.
+    /// Where its keys are valid.
     pub(crate) context: Context,
-    /// Its usual keys.
+    /// Its default keys.
     pub(crate) keys: &'static [&'static str],
-    /// What may follow it where it is typed after a slash; `None` where it can't be.
+    /// The arguments when it is typed after a slash; `None` if it can't be typed.
     pub(crate) takes: Option<&'static str>,
 }
 
@@ -248,24 +248,24 @@ commands! {
 }
 
 impl Command {
-    /// What the table says of it.
+    /// Its row of the table.
     ///
     /// # Panics
     ///
-    /// Never: the table is made with the commands.
+    /// Never: the table has a row for each command.
     #[must_use]
     pub fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
 
-    /// The command that can be typed after a slash by this name.
+    /// The command with this name that can be typed after a slash.
     #[must_use]
     pub fn typed(name: &str) -> Option<Self> {
         let name = if name == "rollback" { "rewind" } else { name };
         TABLE.iter().find(|row| row.name == name && row.takes.is_some()).map(|row| row.command)
     }
 
-    /// The commands that may be meant by what was typed after a slash: the one of this name, or those whose names begin so.
+    /// The commands that text typed after a slash may mean: the one with this name, or those whose names begin with it.
     #[must_use]
     pub fn begun(name: &str) -> Vec<Self> {
         if let Some(command) = Self::typed(name) {

@@ -1,4 +1,4 @@
-//! What the list of conversations shows on a row. Must never show a sign that can't be told apart without colour.
+//! A row of the list of conversations. Must never show a sign that can't be recognized without colour.
 
 use retake_wire::Hit;
 use retake_wire::reply::Conversation;
@@ -8,14 +8,14 @@ use crate::text::{time, width};
 use crate::ui::rows::{Filtering, Ink, Row};
 use crate::ui::theme::{Paint, Theme};
 
-/// Something in the list.
+/// An item of the list.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
-    /// A conversation, and its folder where it is another one than the person is in.
+    /// A conversation, and its folder if that differs from the person's.
     Talk(Box<Conversation>, Option<String>),
-    /// What follows.
+    /// A heading.
     Heading(String),
-    /// A hit of the search.
+    /// A search hit.
     Hit(Box<Hit>),
 }
 
@@ -69,7 +69,7 @@ impl Row for Item {
     }
 }
 
-/// The title, or how it begins.
+/// The title, or the first words.
 fn named(conversation: &Conversation) -> String {
     let named = words::named(conversation);
     if named.is_empty() { "(nothing said yet)".to_owned() } else { named }
@@ -85,12 +85,12 @@ fn short(folder: &str) -> String {
     }
 }
 
-/// What is known of the list as a whole.
+/// Facts about the list as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen<'a> {
-    /// The conversation that the person is in.
+    /// The person's current conversation.
     pub(super) current: Option<&'a str>,
-    /// Some are of another folder, so that there is a column for it.
+    /// Some belong to another folder, so there is a column for it.
     pub(super) folders: bool,
 }
 
@@ -115,11 +115,11 @@ fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64,
     };
     ink.text(sign, paint);
     let room = ink.room();
-    // What is of this folder needs no column for it.
+    // A conversation of this folder needs no column for it.
     let folder = if room >= 56 && seen.folders && elsewhere { 22 } else { 0 };
     let counts = if room >= 72 { 15 } else { 0 };
     let time = when(it.changed_ms, when_columns(room), now_ms);
-    // Where no column stands beside it, the time takes no more than it needs.
+    // Without another column, the time takes only the room that it needs.
     let is_alone = folder == 0 && counts == 0 && !time.is_empty();
     let when = if is_alone { width::columns(&time) + 2 } else { when_columns(room) };
     let mut title = room.saturating_sub(folder + counts + when);
@@ -156,7 +156,7 @@ fn draw_hit(hit: &Hit, ink: &mut Ink<'_>, now_ms: i64, theme: Theme) {
     ink.column_right(&self::when(hit.line.time_ms, when, now_ms), when, Paint::Dim);
 }
 
-/// The text of a hit in pieces, with what matched; cut before, so that what matched is in sight. The ranges are not trusted.
+/// The text of a hit in pieces, with the matches; cut at the front so that the match is visible. The ranges are not trusted.
 fn around(hit: &Hit, columns: usize) -> Vec<(String, bool)> {
     let mut pieces = hits::pieces(hit);
     let whole: usize = pieces.iter().map(|(text, _)| width::columns(text)).sum();
@@ -167,7 +167,7 @@ fn around(hit: &Hit, columns: usize) -> Vec<(String, bool)> {
     pieces
 }
 
-/// How many columns the time has, the space before it included.
+/// The columns of the time, with the space before it.
 fn when_columns(room: usize) -> usize {
     match room {
         56.. => 18,
@@ -176,7 +176,7 @@ fn when_columns(room: usize) -> usize {
     }
 }
 
-/// A time, in words for so many columns.
+/// A time in words, for so many columns.
 fn when(time_ms: i64, columns: usize, now_ms: i64) -> String {
     match columns {
         0 => String::new(),

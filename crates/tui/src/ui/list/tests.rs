@@ -77,7 +77,7 @@ fn filled() -> (List, World) {
     (list, world)
 }
 
-/// Time passes, and what is asked then is answered.
+/// Time passes; then the following requests are answered.
 fn rest(list: &mut List, world: &mut World) {
     world.passed_ms += 1_000;
     list.tick(&mut world.cx());

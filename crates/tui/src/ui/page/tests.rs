@@ -43,7 +43,7 @@ fn a_page_in_every_theme() {
     insta::assert_snapshot!(themes(&mut opened(Some(Ok(todo(4)))).0, 60, 8));
 }
 
-/// How far one has read.
+/// The position in the page.
 fn at(page: &mut Page) -> Option<String> {
     let keys = Keymap::default();
     let theme = Theme::default();
@@ -99,6 +99,6 @@ fn every_key_does_something() {
         world.press(&mut page, "pagedown pagedown");
         (page, world)
     };
-    // There is nothing to filter, and no other half.
+    // There is no filter, and no other part.
     every_key(make, &[Command::Erase, Command::EraseAll, Command::Other]);
 }

@@ -1,5 +1,5 @@
-//! How a proposal looks: its scope, the final question, the plan below. Must never show the final question without what can't be taken
-//! back.
+//! The look of a proposal: its scope, the final question, the plan below. Must never show the final question without what can't
+//! be reverted.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -16,25 +16,25 @@ use crate::ui::pane::Brush;
 use crate::ui::scroll::draw_lines;
 use crate::ui::theme::Paint;
 
-/// In less columns and rows only what matters of a plan is shown.
+/// With fewer columns or rows, only the essential part of a plan is shown.
 const TIGHT: (u16, u16) = (30, 6);
 
-/// The notice where not even that fits.
+/// The notice if not even that fits.
 pub(crate) const TOO_SMALL: &str = "too small to show it: make it larger";
 
 /// How files are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counts {
-    /// By what becomes of them.
+    /// By their outcome.
     Each,
-    /// In all.
+    /// In total.
     All,
 }
 
-/// The first of them is taken that there is room for.
+/// The first one that fits is used.
 const COUNTS: [Counts; 2] = [Counts::Each, Counts::All];
 
-/// Draws it. The place of the plan in it.
+/// Draws it. Returns the area of the plan.
 pub(crate) fn proposal(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -65,7 +65,7 @@ pub(crate) fn proposal(
         Stage::Applying(..) => vec![applying(proposal, brush)],
     };
     proposal.is_seen(true);
-    // The plan keeps a line at least where there is room for it.
+    // The plan keeps at least a line if there is room.
     top.truncate(usize::from(area.height));
     draw_lines(frame, area, &top);
     let used = u16::try_from(top.len()).unwrap_or(area.height);
@@ -74,14 +74,14 @@ pub(crate) fn proposal(
     below
 }
 
-/// Whether the next Enter does what is planned, and no file is looked at.
+/// Whether the next Enter does the plan, and no file is being viewed.
 fn is_agreed_to_at_once(proposal: &Proposal) -> bool {
     let conflicts = |plan: &Plan| plan.files.as_ref().map_or(0, |files| files.conflicts);
     let is_read = |plan: &Plan| conflicts(plan) > 0 || proposal.view.path(plan).is_some();
     !proposal.asks_twice() && proposal.plan().is_some_and(|plan| !is_read(plan))
 }
 
-/// Draws these lines, and nothing else; where there is no room for all of them, that.
+/// Draws only these lines; if there is no room for all of them, the notice.
 fn all_of_it(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -97,8 +97,8 @@ fn all_of_it(
     Rect { y: area.bottom(), height: 0, ..area }
 }
 
-/// What has to be seen before it is agreed to: what is done, what can't be taken back, what is ended first. Without a way to count, in
-/// a whole sentence.
+/// What must be visible before agreement: what is done, what can't be reverted, what ends first. Without a way to count, as a
+/// whole sentence.
 fn matters(proposal: &Proposal, stop: bool, counts: Option<Counts>) -> Vec<(String, Paint)> {
     let Some(plan) = proposal.plan() else { return Vec::new() };
     let (action, choices) = (proposal.action(), proposal.choices());
@@ -112,7 +112,7 @@ fn matters(proposal: &Proposal, stop: bool, counts: Option<Counts>) -> Vec<(Stri
     [(told, Paint::Plain)].into_iter().chain(effects).chain(ends).collect()
 }
 
-/// Texts, each in its paint, in lines.
+/// Texts, each with its paint, as lines.
 pub(crate) fn wrapped(texts: &[(String, Paint)], brush: &Brush<'_>, columns: u16) -> Vec<Line<'static>> {
     let lines = |(text, paint): &(String, Paint)| {
         let style = brush.theme.style(*paint);
@@ -121,7 +121,7 @@ pub(crate) fn wrapped(texts: &[(String, Paint)], brush: &Brush<'_>, columns: u16
     texts.iter().flat_map(lines).collect()
 }
 
-/// The final question where there is no room for it and the plan below.
+/// The final question if there is no room for it and the plan below.
 fn short_question(
     proposal: &Proposal,
     brush: &Brush<'_>,
@@ -161,17 +161,17 @@ fn body(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, proposal: &mut Pro
     }
 }
 
-/// What one waits for.
+/// What the pane waits for.
 fn waits(proposal: &Proposal) -> String {
     proposal.doing().map_or_else(|| "planning …".to_owned(), |doing| format!("{} …", words::doing(doing)))
 }
 
-/// Words in lines.
+/// Text as lines.
 pub(crate) fn paragraph(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, text: &str, paint: Paint) {
     draw_lines(frame, area, &wrapped(&[(text.to_owned(), paint)], brush, area.width));
 }
 
-/// What is taken along, and what the key would take along instead.
+/// The scope, and what the key would include instead.
 fn scope(proposal: &Proposal, brush: &Brush<'_>, columns: u16) -> Option<Line<'static>> {
     let (accent, dim) = (brush.theme.style(Paint::Accent), brush.theme.style(Paint::Dim));
     let key = brush.keys.named(proposal.commands().0);
@@ -210,7 +210,7 @@ fn scope_name(scope: Scope, short: bool) -> &'static str {
     }
 }
 
-/// The final question: what is done, what can't be taken back, and the keys.
+/// The final question: what is done, what can't be reverted, and the keys.
 fn question(
     proposal: &Proposal,
     brush: &Brush<'_>,

@@ -1,4 +1,4 @@
-//! A plan in lines, with the words of [`crate::render`]. Must never leave out what can't be taken back, nor a conflict.
+//! A plan as lines, with the words of [`crate::render`]. Must never leave out what can't be reverted, nor a conflict.
 
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
@@ -14,7 +14,7 @@ use crate::ui::pane::Brush;
 use crate::ui::theme::{Paint, Theme};
 use crate::ui::words as ui_words;
 
-/// What can be leafed through, in the order of the lines.
+/// The files to step through, in the order of the lines.
 pub(super) fn leaves(plan: &Plan, choose: &[Choose]) -> Vec<FileName> {
     let groups = plan.files.as_ref().map(|files| groups(&ui_words::look(80, 0), files, choose));
     let paths = groups.into_iter().flatten().flat_map(|group| group.paths);
@@ -25,7 +25,7 @@ fn groups<'a>(look: &Look, files: &'a FilesPlan, choose: &[Choose]) -> Vec<Group
     files::groups(look, files, files::NOTHING, |path| stays_by_choice(path, choose))
 }
 
-/// The lines of a plan, and which of them name the files that can be leafed through.
+/// The lines of a plan, and which of them name the files to step through.
 pub(super) fn plan(
     shown: Shown<'_>,
     columns: u16,
@@ -36,7 +36,7 @@ pub(super) fn plan(
     let plan = shown.plan;
     page.text(shown.about.map(|about| content::sentence(&look, about, 0, None)));
     page.text(render_plan::steps(&look, plan));
-    // What needs a person comes first, and what can't be taken back; messages are many, and least of a surprise.
+    // Needed choices come first, then what can't be reverted; messages are many, and surprise least.
     page.text(render_plan::ended_first(&look, plan));
     page.groups(shown, |group| group.is_conflict());
     page.text(effects::effects(&look, &plan.effects, effects::Files::of_plan(plan)));
@@ -68,7 +68,7 @@ impl Page {
         }
     }
 
-    /// Groups of files. What has to be chosen for comes first among them, so that leafing goes down.
+    /// Groups of files. Conflicts come first, so that stepping goes down.
     fn groups(&mut self, shown: Shown<'_>, are_meant: impl Fn(&Group<'_>) -> bool) {
         let Some(files) = &shown.plan.files else { return };
         for group in groups(&self.look, files, shown.choose).into_iter().filter(are_meant) {
@@ -100,13 +100,13 @@ impl Page {
     }
 }
 
-/// What becomes of a file with a choice: as the plan says it, where it does.
+/// The outcome of a choice for a file, in the plan's words if it has some.
 fn becomes(path: &PathPlan, choice: &Choice) -> String {
     let after = path.outcomes.iter().find(|after| after.choice == *choice);
     after.map_or_else(|| means(choice).to_owned(), files::after_choice)
 }
 
-/// What a choice comes to, whatever the file.
+/// The meaning of a choice, for any file.
 fn means(choice: &Choice) -> &'static str {
     match choice {
         Choice::Disk => "stays as it is now and counts as yours: not asked again",
@@ -118,7 +118,7 @@ fn means(choice: &Choice) -> &'static str {
     }
 }
 
-/// What can be chosen, a line each, with what becomes of the file.
+/// The possible choices, one per line, with their outcome.
 fn offered(look: &Look, shown: Shown<'_>, path: &PathPlan, options: &[Choice]) -> Text {
     let now = holds(path, shown.choose);
     let head = if now.is_none() { "chooses; nothing is chosen yet" } else { "chooses another" };
@@ -139,7 +139,7 @@ fn detailed(look: &Look, text: &str, style: TextStyle) -> Text {
     content::hanging(look, text, "    ", 4, Some(style))
 }
 
-/// What is shown below the file that is looked at: what can be chosen, and its diff.
+/// The details below the viewed file: the choices, and its diff.
 pub(super) fn detail(
     shown: Shown<'_>,
     path: &PathPlan,

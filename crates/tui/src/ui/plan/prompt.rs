@@ -1,4 +1,4 @@
-//! Which prompt another answer goes to: the message of a person at an entry or before it. Must never load more than it has to look at.
+//! The prompt of a retry: the message of a person at an entry or before it. Must never load more than it has to look at.
 
 use retake_wire::Role;
 use retake_wire::reply::Entries;
@@ -8,10 +8,10 @@ use retake_wire::{Reply, Request};
 use crate::ui::msg::Ticket;
 use crate::ui::pane::Cx;
 
-/// So many entries are looked at in one go.
+/// Entries read at a time.
 const PAGE: usize = 20;
 
-/// A prompt that is being sought.
+/// A prompt that is being looked up.
 #[derive(Debug)]
 pub(super) struct Seek {
     /// The entry, as it was named.
@@ -20,23 +20,23 @@ pub(super) struct Seek {
     ticket: Option<Ticket>,
 }
 
-/// What is looked at.
+/// The entries that are being read.
 #[derive(Debug)]
 enum Step {
-    /// What is before the entry.
+    /// Those before the entry.
     Before,
-    /// The entry itself, as it is behind that: the prompt before it, as far as there is one, and where to go on if not.
+    /// The entry itself, after those: the prompt before it, if any, and where to continue otherwise.
     Itself { prompt: Option<String>, first: Option<String> },
-    /// What is before all that.
+    /// Earlier ones.
     Older,
 }
 
-/// How far it is.
+/// The state of the lookup.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Something was asked for.
+    /// A request is on its way.
     NotYet,
-    /// It.
+    /// The prompt.
     Prompt(String),
     /// There is none.
     Nothing,
@@ -68,7 +68,7 @@ impl Seek {
     pub(super) fn replied(&mut self, reply: Reply, cx: &mut Cx<'_>) -> Found {
         let Reply::Entries(page) = reply else { return Found::Nothing };
         match std::mem::replace(&mut self.step, Step::Before) {
-            // Nothing is before it: it is the first prompt, or nothing answers to it.
+            // Nothing is before it: it is the first prompt, or nothing answers it.
             Step::Before if page.entries.is_empty() => Found::Prompt(self.entry.clone()),
             Step::Before => {
                 let last = page.entries.last().map(|entry| entry.id.clone());
@@ -96,7 +96,7 @@ fn prompt(page: &Entries) -> Option<String> {
     page.entries.iter().rev().find(|entry| entry.role == Role::User).map(|entry| entry.id.clone())
 }
 
-/// Where to go on, where something is before the page.
+/// Where to continue, if there are entries before the page.
 fn first(page: &Entries) -> Option<String> {
     page.entries.first().filter(|_| page.earlier).map(|entry| entry.id.clone())
 }

@@ -1,5 +1,5 @@
-//! An action on its way: planned, chosen for, agreed to, done. Must never do anything that was not shown: the request carries the head
-//! and the digest of the plan on the screen. A stale one is planned again, with a notice.
+//! An action on its way: planned, chosen for, agreed to, done. Must never do anything that was not shown: the request carries the
+//! head and the digest of the shown plan. A stale one is planned again, with a notice.
 
 mod acts;
 mod stopped;
@@ -20,25 +20,25 @@ use crate::ui::keymap::{Command, Context};
 use crate::ui::msg::{Ticket, Want};
 use crate::ui::pane::Cx;
 
-/// A plan is requested when nothing moved for so long: holding a key down requests one plan.
+/// How long the selection must rest before a plan is requested: holding a key down requests one plan.
 pub(crate) const REST_MS: i64 = 90;
 
-/// During a run the plan may change all the time: it is requested again when no event came for so long.
+/// During a run the plan may change all the time: it is requested again after this long without an event.
 const RUNNING_REST_MS: i64 = 1_000;
 
-/// A plan that took the place of another one by itself has to be there for so long before it is agreed to at once.
+/// A plan that replaced another one by itself must be shown this long before an Enter agrees to it.
 const NEW_MS: i64 = 700;
 
-/// Why one can't go on yet.
+/// The notice while there is no plan yet.
 const PLANNING: &str = "the plan is being made: a moment";
 
-/// The notice where something was refused as stale, and a new plan is shown.
+/// The notice when a request was refused as stale, and a new plan is shown.
 const STALE: &str = "it has changed meanwhile, and nothing was done: this is how it is now";
 
-/// The same where the run was stopped for the plan, which made it stale.
+/// The same when stopping the run for the plan made it stale.
 const STOPPED: &str = "stopped; this is the plan now: once more agrees to it";
 
-/// The interval of questions what the owner is doing, when something takes long.
+/// How often the owner is asked about its progress during a long request.
 const POLL_MS: i64 = 250;
 
 /// An action on its way.
@@ -46,47 +46,47 @@ const POLL_MS: i64 = 250;
 pub(crate) struct Proposal {
     action: Action,
     ends: Ends,
-    /// Whose keys are named.
+    /// The place of the keys that are named.
     context: Context,
     choices: FileOptions,
     plan: Option<Plan>,
     problem: Option<Box<Problem>>,
-    /// Whether files come or go with both halves; not known, until both were planned.
+    /// Whether files change with both parts; unknown until both were planned.
     has_files: Option<bool>,
     stage: Stage,
     planning: Planning,
     progress: Progress,
     note: Option<String>,
-    /// Words that wait are taken back, before the run is stopped that they wait for.
+    /// The request that takes back waiting messages, before the run that they wait for is stopped.
     unqueued: Option<Ticket>,
-    /// Something was stopped for it, by this plan.
+    /// A run was stopped for it, with this plan.
     stopped: Option<Box<Stopped>>,
     pub(crate) view: View,
-    /// There was no room for what has to be seen before it is agreed to, when it was drawn last.
+    /// At the last drawing there was no room for what must be visible before agreement.
     is_unseen: bool,
 }
 
-/// The plan that is requested, and how the one on the screen relates to it.
+/// The requested plan, and its relation to the shown one.
 #[derive(Debug, Default)]
 struct Planning {
-    /// When the plan is to be requested.
+    /// When the plan must be requested.
     due_ms: Option<i64>,
-    /// The request for a plan, and since when.
+    /// The request for a plan, and its start time.
     asked: Option<(Ticket, i64)>,
     /// The person wanted to continue before the plan was there: the final question follows it.
     is_eager: bool,
-    /// The last request is for the choices of now.
+    /// The last request is for the current choices.
     is_requested_current: bool,
-    /// The plan on the screen is for the choices of now.
+    /// The shown plan is for the current choices.
     is_shown_current: bool,
     /// The request was not caused by the person.
     is_renewed: bool,
-    /// Until then a plan that the person did not cause is too new to be agreed to.
+    /// Until then, a plan that the person did not cause is too new to be agreed to.
     new_until_ms: i64,
 }
 
 impl Planning {
-    /// Other choices were made: neither the request nor the plan on the screen is for them.
+    /// The choices changed: neither the request nor the shown plan is for them.
     fn choices_changed(&mut self) {
         (self.is_requested_current, self.is_shown_current) = (false, false);
     }
@@ -97,7 +97,7 @@ impl Planning {
     }
 }
 
-/// What the owner does meanwhile, where it takes a while.
+/// The owner's progress during a long request.
 #[derive(Debug, Default)]
 struct Progress {
     asked: Option<Ticket>,
@@ -106,7 +106,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Asks what the owner is doing, now and then, while something takes long.
+    /// Asks for the owner's progress at intervals during a long request.
     fn poll(&mut self, since: i64, cx: &mut Cx<'_>) {
         if self.asked.is_none() && cx.now_ms - since.max(self.polled_ms) >= POLL_MS {
             self.polled_ms = cx.now_ms;
@@ -114,7 +114,7 @@ impl Progress {
         }
     }
 
-    /// Whether this is the answer to that question; it is kept.
+    /// Whether this is the reply to that request; it is stored.
     fn replied(&mut self, ticket: Ticket, reply: &Result<Reply, Problem>) -> bool {
         if self.asked.take_if(|asked| *asked == ticket).is_none() {
             return false;
@@ -126,57 +126,57 @@ impl Progress {
     }
 }
 
-/// What becomes of an action that is agreed to.
+/// What happens to an action after agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
     /// It is applied.
     Applied,
-    /// The words of this entry are put into the composer, to be edited.
+    /// The text of this entry is put into the composer, for editing.
     Rewritten(String),
-    /// Another answer is requested.
+    /// A retry is requested.
     Retried(String),
 }
 
-/// How far it is.
+/// The stage of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The plan is looked at.
+    /// The plan is shown.
     Looking,
-    /// The final question is on the screen; whether what runs is stopped.
+    /// The final question is shown.
     Agreeing {
-        /// What runs is stopped first.
+        /// Whether what runs is stopped first.
         stop: bool,
     },
-    /// It is being done.
+    /// The request is being carried out.
     Applying(Ticket, i64),
 }
 
-/// What can be taken along.
+/// The possible scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scopes {
     /// Any of these.
     Several(&'static [Scope]),
-    /// There is nothing to choose between, for this reason.
+    /// There is no choice, for this reason.
     One(&'static str),
-    /// Files have nothing to do with it, or that is not known yet.
+    /// It does not affect files, or that is still unknown.
     Nothing,
 }
 
-/// What came of an answer.
+/// The result of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Came {
-    /// It was for somebody else.
+    /// It was for another part.
     Elsewhere,
-    /// It was taken in.
+    /// It was handled.
     Taken,
-    /// The plan had become stale: the world is another one.
+    /// The plan was stale.
     Stale,
     /// The run was stopped first, which made the plan stale: a new one is on its way.
     Stopped,
 }
 
 impl Proposal {
-    /// A proposal that nobody has planned yet.
+    /// A new proposal without a plan.
     pub(crate) fn new(action: Action, ends: Ends, context: Context) -> Self {
         Self {
             action,
@@ -197,39 +197,39 @@ impl Proposal {
         }
     }
 
-    /// It was refused as something has changed: the same is wanted once more, and this is how it is now.
+    /// It was refused as stale: the same is requested again, and this is the current plan.
     pub(crate) fn once_more(&mut self, choices: FileOptions) {
         self.note = Some(if choices.stop { STOPPED } else { STALE }.to_owned());
         self.choices = FileOptions { seen: None, stop: false, ..choices };
     }
 
-    /// Asks for the plan when nothing has moved for a moment.
+    /// Requests the plan once the selection has rested for a moment.
     pub(crate) fn rest(&mut self, now_ms: i64) {
         self.planning.due_ms = Some(now_ms + REST_MS);
     }
 
-    /// Something else is wanted: the plan on the screen is not of it.
+    /// The choices changed: the shown plan is not for them.
     pub(super) fn choices_changed(&mut self, now_ms: i64) {
         self.planning.choices_changed();
         self.view.forget();
         self.rest(now_ms);
     }
 
-    /// The plan that is on its way.
+    /// The request for a plan that is on its way.
     pub(crate) fn on_its_way(&self) -> Option<Ticket> {
         self.planning.asked.map(|(ticket, _)| ticket)
     }
 
-    /// Whether time passing matters to it.
+    /// Whether it needs ticks.
     pub(crate) fn is_lively(&self) -> bool {
         self.planning.due_ms.is_some()
             || self.planning.asked.is_some()
             || matches!(self.stage, Stage::Applying(..))
     }
 
-    /// Asks for what is due. Another plan that is still on its way goes first.
+    /// Requests what is due. Another plan on its way is waited for.
     pub(crate) fn tick(&mut self, cx: &mut Cx<'_>, may_ask: bool) {
-        // What a run does until it is stopped goes along: the question waits for its answer.
+        // A run's work until it is stopped is included: the question waits for its reply.
         let may_ask = may_ask && self.stage != Stage::Agreeing { stop: true };
         if may_ask && self.planning.due_ms.is_some_and(|due| due <= cx.now_ms) {
             self.ask(cx);
@@ -241,7 +241,7 @@ impl Proposal {
         self.progress.poll(since, cx);
     }
 
-    /// Asks for the plan now.
+    /// Requests the plan now.
     pub(crate) fn ask(&mut self, cx: &mut Cx<'_>) {
         self.planning.due_ms = None;
         self.progress.doing = None;
@@ -255,7 +255,7 @@ impl Proposal {
         self.planning.asked = Some((cx.ask(Request::Plan(request)), cx.now_ms));
     }
 
-    /// Takes in an answer.
+    /// Handles a reply.
     pub(crate) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> Came {
         if self.planning.asked.is_some_and(|(asked, _)| asked == ticket) {
             self.planning.asked = None;
@@ -265,7 +265,7 @@ impl Proposal {
             if self.note.as_deref() == Some(PLANNING) {
                 self.note = None;
             }
-            // What was on the screen is agreed to at once; what took its place has to be looked at.
+            // The plan that was shown is agreed to at once; a new one must be read first.
             if std::mem::take(&mut self.planning.is_renewed)
                 && before.is_some_and(|before| !self.says_like(&before))
             {
@@ -292,7 +292,7 @@ impl Proposal {
         }
     }
 
-    /// Whether the plan says what another one said, as of whatever head.
+    /// Whether the plan has the same content as another one, whatever its head.
     fn says_like(&self, before: &Plan) -> bool {
         let as_of_now = |plan: &Plan| *plan == Plan { head: plan.head.clone(), ..before.clone() };
         self.plan.as_ref().is_some_and(as_of_now)
@@ -305,7 +305,7 @@ impl Proposal {
                     self.has_files = Some(plan.files.is_some());
                 }
                 if let Some(files) = &plan.files {
-                    // What the plan has no more, nobody can choose for.
+                    // A choice needs a file of the plan.
                     let is_planned = |name: &_| files.paths.iter().any(|path| path.name == *name);
                     self.choices.choose.retain(|choose| is_planned(&choose.name));
                 }
@@ -350,14 +350,14 @@ impl Proposal {
         cx.want(Want::Close);
     }
 
-    /// The conversation has changed: the plan is made again. Whether the final question was on the screen.
+    /// The conversation has changed: the plan is requested again. Returns whether the final question was shown.
     pub(crate) fn changed(&mut self, now_ms: i64) -> bool {
         if matches!(self.stage, Stage::Applying(..)) {
             return false;
         }
         self.planning.is_renewed = true;
         let rest = if self.stops() { RUNNING_REST_MS } else { REST_MS };
-        // What was told before waits no longer for what is told now.
+        // An earlier request is not delayed by later events.
         self.planning.due_ms = Some(self.planning.due_ms.unwrap_or(now_ms + rest));
         if self.stage == (Stage::Agreeing { stop: true }) {
             return false;
@@ -367,17 +367,17 @@ impl Proposal {
         asking
     }
 
-    /// Something for the person to know.
+    /// Sets a note for the person.
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.note = Some(text.into());
     }
 
-    /// There is nothing to know any more.
+    /// Removes the note.
     pub(crate) fn hush(&mut self) {
         self.note = None;
     }
 
-    /// Whether the plan on the screen is of what is wanted.
+    /// Whether the shown plan is for the current choices.
     pub(crate) fn is_settled(&self) -> bool {
         self.planning.is_settled()
     }
@@ -387,12 +387,12 @@ impl Proposal {
         self.plan.as_ref()
     }
 
-    /// Whether what has to be seen before it is agreed to was drawn.
+    /// Sets whether what must be visible before agreement was drawn.
     pub(crate) fn is_seen(&mut self, is_seen: bool) {
         self.is_unseen = !is_seen;
     }
 
-    /// Whether it can't be agreed to, because that was not drawn.
+    /// Whether it can't be agreed to because that was not drawn.
     pub(crate) fn is_unseen(&self) -> bool {
         self.is_unseen
     }
@@ -402,42 +402,42 @@ impl Proposal {
         &self.choices
     }
 
-    /// Why there is no plan.
+    /// The reason why there is no plan.
     pub(crate) fn problem(&self) -> Option<String> {
         self.problem.as_ref().map(|problem| worded(problem))
     }
 
-    /// How far it is.
+    /// The stage.
     pub(crate) fn stage(&self) -> Stage {
         self.stage
     }
 
-    /// What becomes of it.
+    /// What happens after agreement.
     pub(crate) fn ends(&self) -> &Ends {
         &self.ends
     }
 
-    /// What is being done, where it takes a while.
+    /// The owner's progress, if it takes long.
     pub(crate) fn doing(&self) -> Option<Doing> {
         self.progress.doing
     }
 
-    /// Something for the person to know.
+    /// A note for the person.
     pub(crate) fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// The action, its plan, and what looks at it.
+    /// The action, its plan, its view and its choices.
     pub(crate) fn looked_at(&mut self) -> (&Action, Option<&Plan>, &mut View, &[Choose]) {
         (&self.action, self.plan.as_ref(), &mut self.view, &self.choices.choose)
     }
 
-    /// What is planned.
+    /// The planned action.
     pub(crate) fn action(&self) -> &Action {
         &self.action
     }
 
-    /// What an action of this kind does, in a sentence. Where one picks among messages, all of it is about one kind.
+    /// What an action of this kind does, in a sentence. A picker of messages needs none: all its actions are of one kind.
     pub(crate) fn about(&self) -> Option<&'static str> {
         match &self.ends {
             _ if self.context == Context::Rewind => None,
@@ -463,7 +463,7 @@ impl Proposal {
     }
 }
 
-/// Whether files come or go with such an action at all. Others are refused with options for files.
+/// Whether such an action can change files at all. Others are refused with options for files.
 fn takes_files(action: &Action) -> bool {
     matches!(
         action,
@@ -479,7 +479,7 @@ fn takes_files(action: &Action) -> bool {
     )
 }
 
-/// What went wrong, and what to do, in a line.
+/// The error and its remedy, in a line.
 pub(crate) fn worded(problem: &Problem) -> String {
     let message = safe::line(&problem.message).into_owned();
     match &problem.hint {

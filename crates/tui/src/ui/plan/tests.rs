@@ -1,4 +1,4 @@
-//! What a person sees and does with the plan of an action, before an owner that answers by script.
+//! The plan of an action as a person sees and uses it, with a scripted owner.
 
 use retake_wire::reply::{Receipt, TimelinePlan};
 use retake_wire::{
@@ -100,7 +100,7 @@ fn no_file_changes_is_reported_once() {
     assert_eq!(screen.matches("no file").count(), 1, "{screen}");
 }
 
-/// Somebody who takes it for the composer.
+/// A person mistakes the pane for the composer.
 #[test]
 fn words_typed_into_a_plan_confirm_nothing() {
     let mut stage = stage(undo(), with_files());
@@ -133,14 +133,14 @@ fn typed_words_never_act_as_keys() {
     }
 }
 
-/// Keys of the plan, pressed fast by one who knows them.
+/// Keys of the plan, pressed quickly by a person who knows them.
 #[test]
 fn a_single_key_and_an_enter_right_behind_it_are_both_meant() {
     for (key, scope) in [("n", Scope::Both), ("p", Scope::Both), ("s", Scope::Conversation)] {
         let mut stage = stage(undo(), with_files());
         stage.owner.applies.push_back(Ok(Receipt::default()));
         stage.press(key);
-        // What the key changes is planned first: nobody agrees to what is not on the screen.
+        // A changed choice is planned first: nobody can agree to a plan that is not shown.
         stage.wait(100);
         stage.press("enter");
         stage.settle();
@@ -330,7 +330,7 @@ fn no_size_breaks_it() {
     assert!(stage.screen(20, 6).contains("Undo"));
 }
 
-/// A step that is shown by this line.
+/// A step with this line.
 fn step(line: &str) -> PlannedStep {
     PlannedStep::Operation { reason: line.to_owned(), summary: OpSummary::Replaced { message: None } }
 }

@@ -1,5 +1,5 @@
-//! The plan of an action as it is read: what can't be taken back first, then messages, folds, words and files, with the diff of one
-//! file at a time. Lays out a plan once; a frame costs what is visible. Must never leave a conflict out.
+//! The view of an action's plan: first what can't be reverted, then messages, folds, text and files, with the diff of one file at
+//! a time. It lays out a plan once; a frame costs only what is visible. Must never leave out a conflict.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -15,66 +15,66 @@ use crate::ui::pane::Brush;
 use crate::ui::scroll::scrolled;
 use crate::ui::theme::{Paint, Theme};
 
-/// So many lines below the name of a file stay in sight with it: what can be chosen for it.
+/// Lines below a file's name that stay visible with it: its choices.
 const SEEN: usize = 8;
 
-/// How a plan is looked at.
+/// The state of the view.
 #[derive(Debug, Default)]
 pub(crate) struct View {
-    /// The file whose diff is shown, by its place among those that can be leafed through.
+    /// The file whose diff is shown, by its index in the files to step through.
     file: Option<usize>,
-    /// The first line that is visible.
+    /// The first visible line.
     scroll: usize,
-    /// How many lines were visible last.
+    /// Number of lines visible at the last drawing.
     height: usize,
-    /// The file is to be brought into sight.
+    /// The file must be scrolled into view.
     reveal: bool,
-    /// It was in sight in the last frame, and stays so though another plan may list it elsewhere.
+    /// It was visible in the last frame, and stays visible even if another plan lists it elsewhere.
     in_sight: bool,
     stays_in_sight: bool,
-    /// What can be chosen for it is spread out.
+    /// Its choices are unfolded.
     spread: bool,
-    /// Files that can be leafed through.
+    /// The files to step through.
     leaves: Vec<FileName>,
     laid: Option<Laid>,
 }
 
-/// A place in a plan: the file that is looked at, and the first line that is visible.
+/// A position in a plan: the viewed file, and the first visible line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place(Option<usize>, usize);
 
-/// A plan in lines.
+/// A plan as lines.
 #[derive(Debug)]
 struct Laid {
-    /// For what it was laid out.
+    /// The width of the layout.
     width: u16,
     theme: Theme,
     minute: i64,
     lines: Vec<Line<'static>>,
-    /// The lines of each file that can be leafed through: its name, and the last one.
+    /// The lines of each file: its name, and the last one.
     leaves: Vec<(usize, usize)>,
-    /// What is shown below the file that is looked at.
+    /// The details below the viewed file.
     detail: Vec<Line<'static>>,
     detail_of: Option<usize>,
 }
 
-/// Something to do with a plan whose keys are to be named.
+/// An action with a plan, and the names of its keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown<'a> {
-    /// What is planned.
+    /// The action.
     pub(crate) action: &'a Action,
-    /// What that does, in a sentence, where it is not plain.
+    /// Its effect in a sentence, if it is not obvious.
     pub(crate) about: Option<&'static str>,
     /// The plan.
     pub(crate) plan: &'a Plan,
-    /// What is chosen for its files.
+    /// The choices for its files.
     pub(crate) choose: &'a [Choose],
     /// The key that chooses, in words.
     pub(crate) key: &'a str,
 }
 
 impl View {
-    /// Another plan is looked at; the file that was shown stays, where it is among those of the new one.
+    /// Shows another plan; the viewed file stays if it is in the new one.
     pub(crate) fn set(&mut self, old: Option<&Plan>, plan: &Plan, choose: &[Choose]) {
         let shown = old.and_then(|old| self.path(old)).map(|path| path.name.clone());
         self.leaves = lay::leaves(plan, choose);
@@ -84,23 +84,23 @@ impl View {
         self.laid = None;
     }
 
-    /// What is shown of it is another thing, though the plan is the same.
+    /// Drops the layout: its content changes although the plan is the same.
     pub(crate) fn forget(&mut self) {
         self.laid = None;
     }
 
-    /// The file that is looked at.
+    /// The viewed file.
     pub(crate) fn path<'a>(&self, plan: &'a Plan) -> Option<&'a PathPlan> {
         let leaf = self.leaves.get(self.file?)?;
         plan.files.as_ref()?.paths.iter().find(|path| path.name == *leaf)
     }
 
-    /// How many files can be leafed through.
+    /// Number of files to step through.
     pub(crate) fn files(&self) -> usize {
         self.leaves.len()
     }
 
-    /// Looks at the next file; behind the last one there is none.
+    /// Views the next file; after the last one, none.
     pub(crate) fn next(&mut self) {
         self.turn(match self.file {
             None => 0,
@@ -108,7 +108,7 @@ impl View {
         });
     }
 
-    /// Looks at the file before; before the first one is the beginning of the plan.
+    /// Views the previous file; before the first one, the start of the plan.
     pub(crate) fn previous(&mut self) {
         match self.file {
             None | Some(0) => {
@@ -119,7 +119,7 @@ impl View {
         }
     }
 
-    /// Looks at a file.
+    /// Views a file.
     pub(crate) fn turn(&mut self, file: usize) {
         if file < self.leaves.len() {
             self.spread &= self.file == Some(file);
@@ -128,19 +128,19 @@ impl View {
         }
     }
 
-    /// What is looked at.
+    /// The current position.
     pub(crate) fn place_now(&self) -> Place {
         Place(self.file, self.scroll)
     }
 
-    /// Looks at a place again.
+    /// Returns to a position.
     pub(crate) fn back_to(&mut self, place: Place) {
         let Place(file, scroll) = place;
         (self.file, self.scroll, self.reveal) =
             (file.filter(|file| *file < self.leaves.len()), scroll, false);
     }
 
-    /// Spreads out what can be chosen for the file that is looked at. Whether it was folded.
+    /// Unfolds the choices for the viewed file. Returns whether they were folded.
     pub(crate) fn spread(&mut self, path: &PathPlan, choose: &[Choose]) -> bool {
         let was_folded = !is_spread(path, choose, self.spread);
         self.spread = true;
@@ -156,14 +156,14 @@ impl View {
         self.scroll = self.scroll.saturating_add_signed(lines);
     }
 
-    /// Scrolls, where the command is about that.
+    /// Handles a scrolling command. Returns whether it was one.
     pub(crate) fn command(&mut self, command: Command) -> bool {
         let to = scrolled(command, self.scroll, self.height);
         self.scroll = to.unwrap_or(self.scroll);
         to.is_some()
     }
 
-    /// A click on a line of it: a file is looked at.
+    /// A click on a line: views its file.
     pub(crate) fn click(&mut self, row: usize) {
         let Some(laid) = &self.laid else { return };
         let Some(at) = laid.origin(self.scroll + row) else { return };
@@ -173,7 +173,7 @@ impl View {
         }
     }
 
-    /// Draws what fits.
+    /// Draws the visible lines.
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, shown: Shown<'_>) {
         self.height = area.height.into();
         if area.is_empty() {
@@ -206,7 +206,7 @@ impl View {
         };
         let strays = std::mem::take(&mut self.stays_in_sight) && line.is_some_and(hidden);
         if let (true, Some((line, _))) = (std::mem::take(&mut self.reveal) || strays, line) {
-            // The name of its group stays in sight.
+            // The name of its group stays visible.
             self.scroll = line.saturating_sub(1);
         }
         self.scroll = self.scroll.min(total.saturating_sub(height));
@@ -224,12 +224,12 @@ impl View {
 }
 
 impl Laid {
-    /// The lines of the file that is looked at.
+    /// The lines of the viewed file.
     fn looked_at(&self) -> Option<(usize, usize)> {
         self.detail_of.and_then(|file| self.leaves.get(file)).copied()
     }
 
-    /// A line of all, and whether it names the file that is looked at.
+    /// A line, and whether it names the viewed file.
     fn line(&self, at: usize) -> Option<(&Line<'static>, bool)> {
         let Some((name, last)) = self.looked_at() else { return Some((self.lines.get(at)?, false)) };
         match at {
@@ -239,7 +239,7 @@ impl Laid {
         }
     }
 
-    /// Which line of the plan is at a place, unless it is one of a diff.
+    /// The line of the plan at a position; `None` if it is one of a diff.
     fn origin(&self, at: usize) -> Option<usize> {
         match self.looked_at() {
             Some((_, last)) if at > last => at.checked_sub(self.detail.len()).filter(|line| *line > last),
@@ -248,7 +248,7 @@ impl Laid {
     }
 }
 
-/// How many lines are below what is visible.
+/// Number of lines below the visible ones.
 fn more(frame: &mut Frame<'_>, area: Rect, theme: Theme, lines: usize) {
     if lines == 0 {
         return;
@@ -261,13 +261,13 @@ fn more(frame: &mut Frame<'_>, area: Rect, theme: Theme, lines: usize) {
     }
 }
 
-/// What can be chosen for a file, always in the same order, whatever is chosen: what is wanted most first, to put it off last.
-/// Single hunks only of a few.
+/// The choices for a file, always in the same order: the most wanted one first, postponing last. Single hunks only if there are
+/// few.
 pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
-    /// So many hunks are offered one by one.
+    /// The most hunks that are offered individually.
     const HUNKS: u32 = 4;
     let mut all = path.choices.clone();
-    // Where the last version of somebody else is what is there, both come to the same.
+    // If the other author's last version equals the present one, both choices are the same.
     let stays = |choice: &Choice| {
         let mut stays = path.outcomes.iter().filter(|after| after.becomes == Becomes::Stays);
         stays.any(|after| after.choice == *choice)
@@ -289,24 +289,24 @@ pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
     all
 }
 
-/// Whether the choices for a file stand below its name: it needs a choice, has one, or the person wants one.
+/// Whether the choices are shown below a file's name: it needs a choice, has one, or the person requested them.
 pub(super) fn is_spread(path: &PathPlan, choose: &[Choose], asked: bool) -> bool {
     asked || path.verdict == Verdict::Conflict || choose.iter().any(|choose| choose.name == path.name)
 }
 
-/// Which of them was chosen.
+/// The chosen one.
 pub(crate) fn chosen(path: &PathPlan, choose: &[Choose]) -> Option<usize> {
     let choice = choose.iter().find(|choose| choose.name == path.name)?;
     options(path).iter().position(|option| *option == choice.choice)
 }
 
-/// Which of them holds: what was chosen, else the default. A conflict has none.
+/// The one in effect: the chosen one, else the default. A conflict has none.
 pub(crate) fn holds(path: &PathPlan, choose: &[Choose]) -> Option<usize> {
     let default = path.choices.first().filter(|_| path.verdict != Verdict::Conflict);
     chosen(path, choose).or_else(|| options(path).iter().position(|option| Some(option) == default))
 }
 
-/// Whether it is listed though it stays as it is: somebody chose so.
+/// Whether it is listed although it is unchanged, because a person chose so.
 pub(crate) fn stays_by_choice(path: &PathPlan, choose: &[Choose]) -> bool {
     path.verdict == Verdict::Unchanged && choose.iter().any(|choose| choose.name == path.name)
 }

@@ -1,4 +1,4 @@
-//! How the picker looks: the list, and beside or below it the plan. Must never lay out a turn that is not visible.
+//! The look of the picker: the list, and the plan beside or below it. Must never lay out a turn that is not visible.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -14,10 +14,10 @@ use crate::ui::plan::{self, Stage, paragraph};
 use crate::ui::rows::Ink;
 use crate::ui::theme::Paint;
 
-/// From so many columns on the plan is beside the list.
+/// With at least so many columns, the plan is beside the list.
 const WIDE: u16 = 100;
 
-/// From so many rows on the plan is below the list.
+/// With at least so many rows, the plan is below the list.
 const TALL: u16 = 8;
 
 impl Rewind {
@@ -30,7 +30,7 @@ impl Rewind {
             return;
         }
         if agrees && area.height <= TALL {
-            // All the room is the question's.
+            // The question gets the whole room.
             let note = self.shown.as_ref().is_some_and(|shown| shown.proposal.note().is_some());
             let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
             let plan = Rect { height: area.height - u16::from(note), ..area };
@@ -67,13 +67,13 @@ impl Rewind {
         frame.render_widget(Line::from(spans), area);
     }
 
-    /// The places of the list and of the plan.
+    /// The areas of the list and of the plan.
     fn split(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>) -> (Rect, Rect) {
         let nothing = Rect { width: 0, height: 0, ..body };
         if self.turns.fitting() == 0 {
             return (body, nothing);
         }
-        // A heavy rule says without colours, too, that the arrow keys are the plan's.
+        // A heavy line shows, also without colours, that the arrow keys scroll the plan.
         let on_plan = self.focus == Focus::Plan;
         let (paint, beside, above) =
             if on_plan { (Paint::Border, "┃", "━") } else { (Paint::Bar, "│", "─") };
@@ -110,7 +110,7 @@ impl Rewind {
         });
     }
 
-    /// Why there are no turns.
+    /// The reason why there are no turns.
     fn nothing(&self, brush: &Brush<'_>) -> (String, Paint) {
         if let Some(problem) = self.load.problem() {
             return (problem.to_owned(), Paint::Error);
@@ -123,7 +123,7 @@ impl Rewind {
         ("loading …".to_owned(), Paint::Dim)
     }
 
-    /// Draws the plan; where its lines are.
+    /// Draws the plan; returns the area of its lines.
     fn plan(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Rect {
         if area.is_empty() {
             return area;
@@ -171,15 +171,15 @@ fn draw_turn(target: &Target, digits: usize, now_ms: i64, ink: &mut Ink<'_>) {
     }
 }
 
-/// How many columns badges take.
+/// The columns of the badges.
 fn wide(badges: &[(String, Paint)]) -> usize {
     badges.iter().map(|(text, _)| width::columns(text) + 2).sum()
 }
 
-/// What a turn did: files, commands, and what may stay whatever one does. In words where there is room for them beside the
-/// message, else a sign and how many; none where even that leaves no room.
+/// The badges of a turn: files, commands, and what may stay in any case. In words if there is room beside the message,
+/// else a sign and a number; none if even that is too wide.
 fn badges(target: &Target, room: usize) -> Vec<(String, Paint)> {
-    /// So many columns are the message's, beside words and beside signs.
+    /// The columns left for the message, beside words and beside signs.
     const MESSAGE: [usize; 2] = [24, 16];
     let did = target.did;
     let all = [

@@ -1,5 +1,5 @@
-//! Turns in pages: the first at once, then the others, one after the other; and again when the conversation has changed. Must never
-//! request two pages at a time.
+//! Turns in pages: the first at once, then the others in order; and again when the conversation has changed. Must never request
+//! two pages at a time.
 
 use retake_wire::reply::{Target, TargetPage};
 use retake_wire::request::Targets;
@@ -16,34 +16,34 @@ const FIRST: usize = 120;
 /// The others.
 const PAGE: usize = 1_000;
 
-/// What is loaded.
+/// The state of loading.
 #[derive(Debug, Default)]
 pub(super) struct Load {
     asked: Option<(Ticket, Page)>,
     /// Whether all turns are there.
     is_complete: bool,
-    /// The head was this when the list was read.
+    /// The head of the list.
     head: Option<String>,
-    /// The conversation has changed since the page on its way was asked for.
+    /// The conversation has changed since the page on its way was requested.
     is_spoilt: bool,
     problem: Option<String>,
 }
 
-/// What a page is for.
+/// The purpose of a page.
 #[derive(Debug)]
 enum Page {
     /// The first one of all.
     First,
     /// Older ones.
     Older,
-    /// What is new.
+    /// New ones.
     Newer,
-    /// Loads all again: the list stays as it is until the new one is complete.
+    /// Reload of all: the list stays until the new one is complete.
     All(Vec<Target>),
 }
 
 impl Load {
-    /// Asks for the first page, where there is a conversation.
+    /// Requests the first page, if there is a conversation.
     pub(super) fn begin(&mut self, cx: &mut Cx<'_>) {
         if cx.conversation.is_none() {
             self.is_complete = true;
@@ -52,7 +52,7 @@ impl Load {
         }
     }
 
-    /// Whether this is its answer.
+    /// Whether this is its reply.
     pub(super) fn is(&self, ticket: Ticket) -> bool {
         self.asked.as_ref().is_some_and(|(asked, _)| *asked == ticket)
     }
@@ -62,7 +62,7 @@ impl Load {
         self.is_complete
     }
 
-    /// Why they are not.
+    /// The reason why they are not.
     pub(super) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
@@ -76,7 +76,7 @@ impl Load {
         }
     }
 
-    /// The conversation has changed; what is new can wait.
+    /// The conversation has changed; new turns can wait.
     pub(super) fn spoil(&mut self) {
         self.is_spoilt = true;
     }
@@ -87,7 +87,7 @@ impl Load {
         self.asked = Some((cx.ask(Request::Targets(targets)), page));
     }
 
-    /// Takes in a page, and asks for the next one.
+    /// Handles a page, and requests the next one.
     pub(super) fn replied(
         &mut self,
         turns: &mut Rows<Target>,
@@ -134,7 +134,7 @@ impl Load {
                 } else if join(turns, &found.targets) && same_steps {
                     self.older(turns, cx);
                 } else {
-                    // A step may have changed what is older, too.
+                    // A step may have changed older turns, too.
                     self.all(found.targets, cx);
                 }
             }
@@ -166,7 +166,7 @@ impl Load {
     }
 }
 
-/// Puts the newest turns in the place of those that they contain. False if the two do not join without a gap: nothing changes then.
+/// Replaces the newest turns. Returns `false` if old and new turns do not join without a gap: nothing changes then.
 pub(super) fn join(turns: &mut Rows<Target>, newest: &[Target]) -> bool {
     let known = |target: &Target| turns.items().position(|known| known.entry == target.entry);
     let Some((fresh, from)) = newest.iter().enumerate().find_map(|(at, target)| Some((at, known(target)?)))

@@ -1,4 +1,4 @@
-//! Made-up turns, plans and an owner that answers by script, for tests. Must never be built into the program.
+//! Sample turns, plans and a scripted owner, for tests. Must never be built into the program.
 
 use std::collections::VecDeque;
 
@@ -44,7 +44,7 @@ pub(crate) fn targets(amount: u64) -> Vec<Target> {
     let made = |turn: u64| {
         let minutes = i64::try_from((amount - turn).min(59)).expect("a small number");
         let target = target(turn, &format!("{} ({turn})", words(turn)));
-        // No time of day: it is another one in other places.
+        // No time of day: it differs between time zones.
         Target { time_ms: NOW_MS - 60_000 * minutes, did: did(turn), ..target }
     };
     (1..=amount).rev().map(made).collect()
@@ -123,7 +123,7 @@ fn called(number: usize, line: &str, lasted: i64) -> CallLine {
     }
 }
 
-/// A plan that takes files along, and effects that nothing takes back.
+/// A plan that changes files, and effects that can't be reverted.
 pub(crate) fn with_files() -> Plan {
     let diff = "--- a/src/parse.rs\n+++ b/src/parse.rs\n@@ -1,2 +1,2 @@\n-fn parse_all() {\n+fn parse() {\n \tlet a = 1;\n";
     let effect = |line: &str, class, state| EffectLine {
@@ -195,29 +195,29 @@ pub(crate) fn problem(kind: ProblemKind, message: &str) -> Problem {
     Problem { code: "x".into(), kind, message: message.to_owned(), ..Problem::default() }
 }
 
-/// An owner that answers by script.
+/// A scripted owner.
 #[derive(Debug)]
 pub(crate) struct Owner {
-    /// The turns there are, newest first.
+    /// Its turns, newest first.
     pub(crate) targets: Vec<Target>,
     /// Its head.
     pub(crate) head: String,
-    /// What it says to plans, the last one again and again; a conversation alone has no files in it.
+    /// Its replies to plans; the last one repeats. A plan for the conversation alone has no files.
     pub(crate) plans: VecDeque<Result<Plan, Problem>>,
-    /// What it says to a client that applies.
+    /// Its replies to applied actions.
     pub(crate) applies: VecDeque<Result<Receipt, Problem>>,
-    /// Words that wait for a run.
+    /// Messages that wait for a run.
     pub(crate) waiting: Vec<Words>,
-    /// What it is doing.
+    /// Its work.
     pub(crate) work: Work,
     /// Requests that it does not answer, by name.
     pub(crate) silent: Vec<&'static str>,
-    /// What it was asked.
+    /// The requests it got.
     pub(crate) asked: Vec<Request>,
 }
 
 impl Owner {
-    /// With so many turns and this plan for each.
+    /// An owner with so many turns and this plan for each.
     pub(crate) fn new(turns: u64, plan: Plan) -> Self {
         Self {
             targets: targets(turns),
@@ -270,7 +270,7 @@ impl Owner {
     }
 }
 
-/// Each turn is its prompt and three more; a page of them.
+/// A page of a log in which each turn has a prompt and three more entries.
 fn log(targets: &[Target], page: &retake_wire::request::Log) -> Entries {
     let more = |turn: u64| ["call", "result", "answer"].map(|what| (turn, format!("{}-{what}", entry(turn))));
     let turns = targets.iter().rev();
@@ -280,7 +280,7 @@ fn log(targets: &[Target], page: &retake_wire::request::Log) -> Entries {
         "@" => all.len().saturating_sub(1),
         _ => all.iter().position(|(_, id)| id == name).unwrap_or(0),
     };
-    // So small that several are needed.
+    // So small that several pages are needed.
     let limit = page.limit.unwrap_or(2).min(2);
     let (from, to) = match (&page.before, &page.after) {
         (Some(before), _) => (place(before).saturating_sub(limit), place(before)),
@@ -343,7 +343,7 @@ pub(crate) struct Stage<P> {
 }
 
 impl<P: Pane> Stage<P> {
-    /// The pane is opened, and what it asks for is answered.
+    /// Opens the pane and answers its requests.
     pub(crate) fn new(pane: P, owner: Owner) -> Self {
         let world = World { conversation: Some(conversation("0199a000-c", None, "", 0)), ..World::default() };
         let mut stage = Self { pane, world, owner, keys: Keymap::default(), held: Vec::new() };
@@ -352,7 +352,7 @@ impl<P: Pane> Stage<P> {
         stage
     }
 
-    /// Answers what was asked, until nothing is.
+    /// Answers requests until there are none.
     pub(crate) fn settle(&mut self) {
         loop {
             let acts = std::mem::take(&mut self.world.acts);
@@ -370,7 +370,7 @@ impl<P: Pane> Stage<P> {
         }
     }
 
-    /// Answers what was held back.
+    /// Answers the requests that were held back.
     pub(crate) fn release(&mut self) {
         self.owner.silent.clear();
         for (ticket, request) in std::mem::take(&mut self.held) {
@@ -380,7 +380,7 @@ impl<P: Pane> Stage<P> {
         self.settle();
     }
 
-    /// The ticket of something that was held back.
+    /// The ticket of a request that was held back.
     pub(crate) fn held(&self, is: impl Fn(&Request) -> bool) -> Ticket {
         self.held.iter().find(|(_, request)| is(request)).expect("it is held back").0
     }
@@ -392,7 +392,7 @@ impl<P: Pane> Stage<P> {
         self.settle();
     }
 
-    /// A key, by the table; without time to rest.
+    /// Presses a key, according to the table; without a rest.
     pub(crate) fn press(&mut self, key: &str) -> Option<Command> {
         let key: Key = key.parse().expect("a key");
         let command = self.keys.find(self.pane.context(), key);
@@ -408,7 +408,7 @@ impl<P: Pane> Stage<P> {
         command
     }
 
-    /// Keys, one after the other, and a rest.
+    /// Presses keys in order, then rests.
     pub(crate) fn keys(&mut self, keys: &str) {
         for key in keys.split(' ') {
             self.press(key);
@@ -416,25 +416,25 @@ impl<P: Pane> Stage<P> {
         self.wait(1_000);
     }
 
-    /// The conversation changes elsewhere.
+    /// The conversation is changed by another client.
     pub(crate) fn changed(&mut self) {
         self.pane.changed(&mut self.world.cx());
         self.settle();
     }
 
-    /// What a person sees.
+    /// The screen.
     pub(crate) fn screen(&mut self, width: u16, height: u16) -> String {
         let Self { pane, keys, .. } = self;
         screen(width, height, |frame| pane.draw(frame, frame.area(), &brush(Theme::default(), keys)))
     }
 
-    /// What a person sees, with colours.
+    /// The screen, with colours.
     pub(crate) fn styled(&mut self, width: u16, height: u16, theme: Theme) -> String {
         let Self { pane, keys, .. } = self;
         styled(width, height, |frame| pane.draw(frame, frame.area(), &brush(theme, keys)))
     }
 
-    /// How many plans were asked for.
+    /// The requested plans.
     pub(crate) fn plans(&self) -> Vec<&retake_wire::request::Plan> {
         let plan = |request: &'_ Request| matches!(request, Request::Plan(_));
         let plans = self.owner.asked.iter().filter(|request| plan(request));
@@ -443,14 +443,14 @@ impl<P: Pane> Stage<P> {
             .collect()
     }
 
-    /// What was applied.
+    /// The applied actions.
     pub(crate) fn applied(&self) -> Vec<&retake_wire::request::Apply> {
         let all = self.owner.asked.iter();
         all.filter_map(|request| if let Request::Apply(apply) = request { Some(apply) } else { None })
             .collect()
     }
 
-    /// Of the turns, those to which plans go back.
+    /// The targets of the plans.
     pub(crate) fn planned(&self) -> Vec<String> {
         let entry = |plan: &&retake_wire::request::Plan| match &plan.action {
             Action::Rewind { entry } => entry.clone(),

@@ -1,4 +1,4 @@
-//! What a person sees and does in the picker, before an owner that answers by script.
+//! The picker as a person sees and uses it, with a scripted owner.
 
 mod agreeing;
 mod choices;
@@ -22,7 +22,7 @@ fn stage(turns: u64, plan: retake_wire::reply::Plan) -> Stage<Rewind> {
     stage
 }
 
-/// In a small terminal, a usual one and a wide one.
+/// In a small, a medium and a wide terminal.
 macro_rules! shows {
     ($name:literal, $stage:expr) => {
         for (width, height) in [(40, 12), (80, 24), (140, 30)] {
@@ -392,7 +392,7 @@ fn keys_go_through_thousands_of_files() {
         stage.press("right");
         stage.screen(140, 30);
     }
-    // In the order of their calls: of the first ones each, then those of the second.
+    // In the order of their calls: one of each of the first calls, then those of the second.
     insta::assert_snapshot!("thousands", stage.screen(140, 12));
 }
 
@@ -424,7 +424,7 @@ fn a_click_marks_a_turn_and_opens_a_file() {
     assert!(stage.screen(140, 30).contains("▸ ~ src/parse.rs"), "{}", stage.screen(140, 30));
 }
 
-/// A list and a plan in which every key has something to do.
+/// A list and a plan in which every key has an effect.
 fn amid() -> Stage<Rewind> {
     let mut stage = stage(100, with_files());
     stage.screen(120, 14);
@@ -443,7 +443,7 @@ fn every_key_of_the_table_does_something() {
             assert_eq!(stage.press(key), Some(row.command), "{key}");
             stage.wait(1_000);
             let seen = stage.screen(120, 14);
-            // The plan moves to where its focus is; the border tells that in colours only.
+            // The focus moves to the plan; the border shows that only in colours.
             let focused = row.command == Command::Other && stage.pane.scrolls();
             let done = (seen, stage.owner.asked.len()) != before || stage.is_closed() || focused;
             assert!(done, "{key} does nothing:\n{}", stage.screen(120, 14));

@@ -1,4 +1,4 @@
-//! How a row is drawn: piece by piece into the columns that are left. Must never be wider than its row.
+//! Draws a row, piece by piece into the remaining columns. Must never be wider than its row.
 
 use std::ops::Range;
 
@@ -14,20 +14,20 @@ use crate::ui::theme::{Paint, Theme};
 pub(crate) struct Ink<'a> {
     theme: Theme,
     spans: Vec<Span<'static>>,
-    /// Columns that are left.
+    /// Remaining columns.
     room: usize,
-    /// The fields of the row, a line each.
+    /// The fields of the row, one per line.
     fields: &'a str,
-    /// Which of their graphemes fit the filter, ascending.
+    /// The indices of their matching graphemes, ascending.
     marks: &'a [u32],
-    /// So many pieces are of a row that can't be picked.
+    /// Number of pieces of a row that can't be picked.
     dim: usize,
-    /// How the row looks as it is selected.
+    /// The look of the row if it is selected.
     selected: Option<Paint>,
 }
 
 impl<'a> Ink<'a> {
-    /// For a row of so many columns; with its fields and their letters that match, and how it looks if it is selected.
+    /// For a row of so many columns, with its fields and their matching letters, and its look if it is selected.
     pub(crate) fn new(
         theme: Theme,
         columns: u16,
@@ -45,19 +45,19 @@ impl<'a> Ink<'a> {
         self.selected.is_some()
     }
 
-    /// How many columns are left.
+    /// Number of remaining columns.
     pub(crate) fn room(&self) -> usize {
         self.room
     }
 
-    /// A piece of text, cut to what is left.
+    /// A piece of text, cut to the remaining columns.
     pub(crate) fn text(&mut self, text: &str, paint: Paint) {
         let text = safe::line(text);
         let cut = width::truncate(&text, self.room);
         self.push(cut.into_owned(), self.theme.style(paint));
     }
 
-    /// A piece of text, cut or filled to exactly so many columns, as far as they are left.
+    /// A piece of text, cut or padded to exactly so many columns, as far as they remain.
     pub(crate) fn column(&mut self, text: &str, columns: usize, paint: Paint) {
         let text = width::fit(&safe::line(text), columns.min(self.room));
         self.push(text, self.theme.style(paint));
@@ -72,7 +72,7 @@ impl<'a> Ink<'a> {
         self.push(text.into_owned(), self.theme.style(paint));
     }
 
-    /// A field of the row, in at most so many columns, with what fits the filter marked.
+    /// A field of the row, in at most so many columns, with the matching letters marked.
     pub(crate) fn field(&mut self, number: usize, columns: usize, paint: Paint) {
         let Some(range) = self.range(number) else { return };
         let fields = self.fields;
@@ -92,7 +92,7 @@ impl<'a> Ink<'a> {
         self.run(run, marked, paint);
     }
 
-    /// The same, filled with spaces to exactly so many columns.
+    /// The same, padded to exactly so many columns.
     pub(crate) fn field_column(&mut self, number: usize, columns: usize, paint: Paint) {
         let columns = columns.min(self.room);
         let before = self.room;
@@ -100,13 +100,13 @@ impl<'a> Ink<'a> {
         self.space(columns.saturating_sub(before - self.room));
     }
 
-    /// So many spaces, as far as there is room.
+    /// Spaces, as far as there is room.
     pub(crate) fn space(&mut self, columns: usize) {
         let columns = columns.min(self.room);
         self.push(" ".repeat(columns), Style::new());
     }
 
-    /// Finished pieces, such as those of a rendering, cut to what is left.
+    /// Finished pieces, such as those of a rendering, cut to the remaining columns.
     pub(crate) fn spans(&mut self, spans: impl IntoIterator<Item = Span<'static>>) {
         for span in spans {
             let cut = width::truncate(&span.content, self.room).into_owned();
@@ -114,7 +114,7 @@ impl<'a> Ink<'a> {
         }
     }
 
-    /// The row can't be picked, and why.
+    /// The row can't be picked, for this reason.
     pub(super) fn disabled(&mut self, why: &str) {
         self.dim = self.spans.len();
         if self.room > 8 {
@@ -134,7 +134,7 @@ impl<'a> Ink<'a> {
 
     fn run(&mut self, text: String, marked: bool, paint: Paint) {
         let style = self.theme.style(if marked { Paint::Match } else { paint });
-        // The selected row may look as letters that fit do.
+        // The selected row may look like matching letters.
         self.push(text, if marked { style.add_modifier(Modifier::UNDERLINED) } else { style });
     }
 
@@ -145,7 +145,7 @@ impl<'a> Ink<'a> {
         }
     }
 
-    /// Where a field is.
+    /// The range of a field.
     fn range(&self, number: usize) -> Option<Range<usize>> {
         let mut start = 0;
         for (at, field) in self.fields.split('\n').enumerate() {

@@ -1,4 +1,4 @@
-//! Tests of the list to pick from. Must never need a pane.
+//! Tests of the list. They must not need a pane.
 
 use super::*;
 use crate::ui::keymap::Keymap;
@@ -193,7 +193,7 @@ fn another_list_keeps_what_is_selected() {
     assert_eq!((key(&list), list.len()), ("apple", 7));
 }
 
-/// A row that counts how often it is asked how it looks.
+/// A row that counts how often it is drawn.
 #[derive(Debug)]
 struct Numbered(String);
 
@@ -266,7 +266,7 @@ fn typing_finds_the_same_as_a_new_search() {
     assert!(typed.fitting() > 0);
 }
 
-/// Marks count what a person sees as one letter.
+/// Marks count visible letters.
 #[test]
 fn letters_are_marked_in_any_script() {
     let mut list: Rows<Fruit> = Rows::new(Order::Best);

@@ -1,12 +1,11 @@
-//! The themes that there are: those that come with the program, and those of the person. Must never let a theme of the person take the
-//! place of one that others are based on.
+//! The available themes: built-in ones, and the person's own. Must never let an own theme replace one that others are based on.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
 use super::Paints;
 
-/// Those that come with the program, in the order in which they are offered.
+/// The built-in themes, in the order of the list.
 const BUILT_IN: [(&str, &str); 5] = [
     ("terminal", include_str!("terminal.toml")),
     ("dark", include_str!("dark.toml")),
@@ -15,7 +14,7 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("paper", include_str!("paper.toml")),
 ];
 
-/// The name of no theme: the one that fits the terminal.
+/// The name for the theme that fits the terminal.
 const AUTO: &str = "auto";
 
 static READ: LazyLock<Vec<Paints>> = LazyLock::new(|| {
@@ -46,7 +45,7 @@ pub(super) fn names() -> String {
     BUILT_IN.map(|(name, _)| name).join(", ")
 }
 
-/// The themes that there are.
+/// The available themes.
 #[derive(Clone, Debug)]
 pub struct Themes(Vec<&'static Paints>);
 
@@ -57,7 +56,8 @@ impl Default for Themes {
 }
 
 impl Themes {
-    /// Adds a theme from a file, which gives it its name. Errors are returned as sentences. It stays until the process ends.
+    /// Adds a theme from a file, which gives it its name. Errors are returned as sentences. The theme stays until the process
+    /// ends.
     pub fn add(&mut self, file: &Path, text: &str) -> Vec<String> {
         let shown = file.display().to_string();
         let shown = crate::text::safe::line(&shown);
@@ -77,11 +77,11 @@ impl Themes {
         self.0.iter().copied()
     }
 
-    /// What a name chooses: nothing, where that is left to the terminal.
+    /// The theme with this name; `None` if the terminal decides.
     ///
     /// # Errors
     ///
-    /// A sentence, where nothing has that name.
+    /// A sentence, if no theme has that name.
     pub fn choose(&self, name: &str) -> Result<Option<&'static Paints>, String> {
         if name == AUTO {
             return Ok(None);

@@ -1,9 +1,9 @@
-//! How one thing looks, as it is written in the file of a theme: `bold #56d4dd on black`. Must never make a thing invisible on a
-//! terminal that shows less than was meant.
+//! The look of one paint, as written in a theme file: `bold #56d4dd on black`. Must never make text invisible on a terminal with
+//! fewer colours than intended.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// The sixteen by name, with what they are in most terminals.
+/// The sixteen colours by name, with their usual values.
 const SIXTEEN: [(&str, Color, u32); 16] = [
     ("black", Color::Black, 0x0000_0000),
     ("red", Color::Red, 0x00cd_0000),
@@ -32,7 +32,7 @@ const MODIFIERS: [(&str, Modifier); 6] = [
     ("reversed", Modifier::REVERSED),
 ];
 
-/// How one thing looks.
+/// The look of one paint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Look {
     full: Style,
@@ -40,7 +40,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Reads it. The error says what is wrong, and what may be written.
+    /// Parses it. The error says what is wrong, and what is allowed.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut full = Style::new();
         let (mut front, mut back) = (None, None);
@@ -64,25 +64,25 @@ impl Look {
         full.bg = back.flatten();
         sixteen.fg = full.fg.map(nearest);
         match full.bg {
-            // The nearest to a colour that is a shade of the background is the background.
+            // The nearest of the sixteen to a shade of the background is the background itself.
             Some(Color::Rgb(..)) => sixteen = sixteen.add_modifier(Modifier::REVERSED),
             named => sixteen.bg = named,
         }
         Ok(Self { full, sixteen })
     }
 
-    /// Where all colours are shown.
+    /// With all colours.
     pub(super) fn in_full(self) -> Style {
         self.full
     }
 
-    /// Where sixteen are.
+    /// With sixteen colours.
     pub(super) fn in_sixteen(self) -> Style {
         self.sixteen
     }
 }
 
-/// A colour by its name or its digits; `default` is none.
+/// A colour by name or digits; `default` is none.
 fn colour(word: &str) -> Result<Option<Color>, String> {
     if word == "default" {
         return Ok(None);
@@ -102,7 +102,7 @@ fn colour(word: &str) -> Result<Option<Color>, String> {
     }
 }
 
-/// What comes nearest to a colour among the sixteen. What has a hue keeps it: greys are near to every colour.
+/// The nearest of the sixteen colours. A colour with a hue keeps it: greys are near to every colour.
 fn nearest(colour: Color) -> Color {
     let Color::Rgb(red, green, blue) = colour else { return colour };
     let wanted = [red, green, blue].map(i64::from);
@@ -126,7 +126,7 @@ fn spread(parts: [i64; 3]) -> i64 {
     parts.iter().max().unwrap_or(&0) - parts.iter().min().unwrap_or(&0)
 }
 
-/// The same hue as lively as can be.
+/// The same hue at full saturation.
 fn lively(parts: [i64; 3]) -> [i64; 3] {
     let least = *parts.iter().min().unwrap_or(&0);
     let wide = spread(parts).max(1);

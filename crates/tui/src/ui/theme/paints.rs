@@ -1,5 +1,5 @@
-//! The colours of one theme, and the file that they are written in: TOML, a name of a [`Paint`] and its look in each line. Must never
-//! pass over anything in such a file in silence.
+//! The colours of one theme, and its TOML file: the name of a [`Paint`] and its look in each line. Must never ignore anything in
+//! such a file silently.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::look::Look;
 use super::{PAINTS, Paint, known};
 use crate::text::safe;
 
-/// What is not a paint in the file of a theme.
+/// The one key of a theme file that is not a paint.
 const BASE: &str = "base";
 
 /// The colours of one theme.
@@ -21,7 +21,7 @@ pub struct Paints {
 }
 
 impl PartialEq for Paints {
-    /// Themes are read once, and then the same or another.
+    /// Themes are read once: two references are the same theme or not.
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
@@ -30,13 +30,13 @@ impl PartialEq for Paints {
 impl Eq for Paints {}
 
 impl Paints {
-    /// What it is called.
+    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is like: the first line of its file, where that is a comment.
+    /// Its description: the first line of its file, if that is a comment.
     #[must_use]
     pub fn about(&self) -> &str {
         &self.about
@@ -46,7 +46,7 @@ impl Paints {
         self.looks[paint as usize]
     }
 
-    /// Reads the file of a theme. Errors are returned as sentences with the file and the line; what they concern looks as in the base.
+    /// Reads a theme file. Errors are returned as sentences with the file and the line; the paints concerned look as in the base.
     pub(super) fn read(name: &str, file: &str, text: &str, wrong: &mut Vec<String>) -> Option<Self> {
         let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
         let given: BTreeMap<String, Spanned<toml::Value>> = match toml::from_str(text) {
@@ -67,7 +67,7 @@ impl Paints {
                 wrong.push(format!("{file}, line {at}: “{base}” can be no base: one of {}", known::names()));
                 known::terminal().looks.clone()
             }
-            // What nothing is said of looks as text does.
+            // A paint without a look looks like plain text.
             None => vec![Look::default(); PAINTS.len()],
         };
         for (key, value) in given.iter().filter(|(key, _)| *key != BASE) {

@@ -1,4 +1,4 @@
-//! Themes: those that come with the program, those of a person, and what is said of what is wrong in them.
+//! Themes: built-in ones, own ones, and the errors in them.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn mine(themes: &Themes, colours: Colours) -> Theme {
     Theme { colours, background: Background::Dark, chosen }
 }
 
-/// How everything looks, in a few words each.
+/// All looks, in a few words each.
 fn told(theme: Theme) -> String {
     let told = |it: &Named| {
         let style = theme.style(it.paint);
@@ -64,7 +64,7 @@ fn no_theme_has_a_colour_where_there_are_none() {
     assert!(!none.contains(['#', '0']), "{none}");
 }
 
-/// How light people see a colour, from 0 to 1.
+/// The lightness of a colour as people perceive it, from 0 to 1.
 fn light(colour: Color) -> f64 {
     let Color::Rgb(red, green, blue) = colour else { panic!("{colour} is none of sixteen million") };
     let part = |part: u8| {
@@ -111,7 +111,7 @@ fn a_theme_of_a_person_changes_what_it_names() {
     assert_eq!(theme.style(Paint::Text).fg, Some(Color::LightCyan));
     let dark = Theme::usual(Colours::True, Background::Dark);
     assert_eq!(theme.style(Paint::User), dark.style(Paint::User));
-    // Without a base, what is not named looks as text does.
+    // Without a base, paints that are not named look like plain text.
     let (themes, _) = added("accent = \"red\"");
     assert_eq!(mine(&themes, Colours::True).style(Paint::User).fg, None);
 }
@@ -134,7 +134,7 @@ fn error_in_a_theme_names_its_line() {
     ] {
         let (themes, wrong) = added(&format!("{text}\ngood = \"blue\"\n"));
         assert_eq!(wrong, [format!("themes/mine.toml, {expected}")], "{text}");
-        // What is right holds.
+        // The valid part counts.
         assert_eq!(mine(&themes, Colours::Sixteen).style(Paint::Good).fg, Some(Color::Blue), "{text}");
     }
     let (themes, wrong) = added("\naccent = red\n");

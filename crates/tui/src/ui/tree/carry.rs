@@ -1,5 +1,5 @@
-//! What a branch or a fork has come to, to be said here: a conclusion comes along, the way to it stays there (`wants.md`, 15). Must
-//! never send it.
+//! The conclusion of a branch or a fork, to be quoted here: it is copied, the messages that led to it stay there (`wants.md`,
+//! 15). Must never send it.
 
 use retake_wire::reply::Entry;
 use retake_wire::request::Log;
@@ -8,10 +8,10 @@ use retake_wire::{Part, Reply, Role};
 use super::{Is, Node};
 use crate::ui::preview::last_of;
 
-/// So far back from the end a conclusion is looked for.
+/// How far back from the end a conclusion is searched.
 const BACK: usize = 40;
 
-/// Which messages have to be read for what a row has come to; why there is nothing to carry over, as a sentence.
+/// The request for the messages that may hold a row's conclusion. The error sentence says why there is none.
 pub(super) fn reads(conversation: &str, node: &Node) -> Result<Log, &'static str> {
     match &node.is {
         Is::Tip(branch) if branch.current => Err("you are here: there is nothing to carry over"),
@@ -23,7 +23,7 @@ pub(super) fn reads(conversation: &str, node: &Node) -> Result<Log, &'static str
     }
 }
 
-/// The last answer among these messages; where nobody answered, the last words.
+/// The last answer among these messages; without one, the last text.
 pub(super) fn conclusion(reply: &Reply) -> Option<String> {
     let Reply::Entries(page) = reply else { return None };
     let said = |is_meant: fn(&Entry) -> bool| {
@@ -32,7 +32,7 @@ pub(super) fn conclusion(reply: &Reply) -> Option<String> {
     said(|entry| entry.role == Role::Assistant).or_else(|| said(|entry| entry.role == Role::User))
 }
 
-/// What a message says, without its calls and its reasoning.
+/// The text of a message, without its calls and its reasoning.
 fn words(entry: &Entry) -> Option<String> {
     let texts = entry.parts.iter().filter_map(|part| match part {
         Part::Text { text } if !text.trim().is_empty() => Some(text.trim()),

@@ -1,4 +1,4 @@
-//! A row of the tree as it is drawn. Must never be wider than its room.
+//! Draws a row of the tree. Must never be wider than its room.
 
 use retake_wire::reply::{Branch, Line};
 
@@ -8,13 +8,13 @@ use crate::text::{time, width};
 use crate::ui::rows::Ink;
 use crate::ui::theme::Paint;
 
-/// Who said what.
+/// A message with its author.
 pub(super) fn said(line: &Line) -> String {
     let (speaker, _) = words::said_by(line);
     if line.preview.is_empty() { speaker } else { format!("{speaker} {}", words::quote(&line.preview, 60)) }
 }
 
-/// Draws one, behind its part of the graph.
+/// Draws one, after its part of the graph.
 pub(super) fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
     let here = match &node.is {
         Is::Tip(branch) => branch.current,
@@ -50,7 +50,7 @@ pub(super) fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
     }
 }
 
-/// Whether what it is called by is also how it ends.
+/// Whether its name is also its last message.
 pub(super) fn is_one(branch: &Branch) -> bool {
     branch.called.as_ref().is_some_and(|called| called.id == branch.last.id)
 }
@@ -64,7 +64,7 @@ fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
         _ => (0, 0),
     };
     let time = time::relative(now_ms, branch.last.time_ms);
-    // Where no column stands beside it, it takes no more than it needs.
+    // Without another column, it takes no more than it needs.
     let when = if counts == 0 { when.min(width::columns(&time) + 2) } else { when };
     let right = counts + when;
     if branch.current {

@@ -1,40 +1,40 @@
-//! Branches as lanes, newest above: where a branch leaves another one its lane runs into that one's. Pure; must never connect two
-//! branches of which it is not told that they are: there the lane just ends.
+//! Branches as lanes, newest above: where a branch leaves another one, its lane joins that lane. Pure. Must never connect two
+//! branches unless the reply says so: otherwise the lane just ends.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use retake_wire::reply::{Branch, Line};
 
-/// So many lanes are drawn; what is right of them shares the last one.
+/// The most lanes drawn; those further right share the last one.
 const LANES: usize = 24;
 
 /// A row of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GraphRow {
-    /// The lanes, a column each and one between two.
+    /// The lanes, one column each and one between two.
     pub(super) lanes: String,
-    /// What it is.
+    /// Its kind.
     pub(super) what: What,
 }
 
-/// What a row of the graph is.
+/// The kind of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// The leaf of the branch with this number.
     Tip(usize),
-    /// Branches part behind this entry.
+    /// Branches part after this entry.
     Parting(Line),
-    /// The beginning of the conversation.
+    /// The start of the conversation.
     Beginning,
 }
 
-/// What a branch comes from.
+/// The branch that a branch leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parent {
     Beginning,
     Branch(usize),
-    /// It is not told.
+    /// Not in the reply.
     Unknown,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn graph(branches: &[Branch]) -> Vec<GraphRow> {
     rows
 }
 
-/// Whether it is no leaf of its own but shows where the conversation is.
+/// Whether it is no leaf but shows where the conversation is.
 fn is_place(branch: &Branch) -> bool {
     branch.current && branch.own == 0
 }
@@ -99,7 +99,7 @@ fn parent(branch: &Branch, leaves: &HashMap<&str, usize>) -> Parent {
     found.map_or(Parent::Unknown, |other| Parent::Branch(*other))
 }
 
-/// How many branches each leaves, one after the other. What leaves itself in a circle leaves nothing that is known.
+/// How many branches each one leaves, in a chain. A branch in a cycle has no known parent.
 fn depths(parents: &mut [Parent]) -> Vec<usize> {
     let mut depths: Vec<Option<usize>> = vec![None; parents.len()];
     let mut visits = vec![usize::MAX; parents.len()];
@@ -131,13 +131,13 @@ enum Event {
     Leaves(usize),
 }
 
-/// Newest first; a branch leaves another one below the leaves of both, and below all that leave it.
+/// Newest first; a branch leaves another one below the leaves of both, and below all branches that leave it.
 fn events(branches: &[Branch], parents: &[Parent], depths: &[usize]) -> Vec<Event> {
     let tip = |at: usize| branches[at].last.time_ms;
     let mut leaves: Vec<i64> = (0..branches.len())
         .map(|at| match (parents[at], leaves_behind(&branches[at])) {
             (Parent::Branch(parent), Some(from)) => from.time_ms.min(tip(at)).min(tip(parent)),
-            // What can't be connected ends as soon as it can, so that nothing seems to cross it.
+            // A lane that can't be connected ends at once, so that nothing seems to cross it.
             _ => tip(at),
         })
         .collect();
@@ -163,12 +163,12 @@ fn events(branches: &[Branch], parents: &[Parent], depths: &[usize]) -> Vec<Even
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lane {
     Free,
-    /// Kept for the branch that is the conversation now.
+    /// Reserved for the current branch.
     Kept,
     Of(usize),
 }
 
-/// Which branch is drawn in which lane.
+/// The branch in each lane.
 #[derive(Debug)]
 struct Lanes {
     lanes: Vec<Lane>,
@@ -194,7 +194,7 @@ impl Lanes {
         self.drawn(|lane| (lane == at).then_some(if current { '●' } else { '○' }))
     }
 
-    /// Their lanes run into the parent's; from here on that is the leftmost of them.
+    /// Their lanes join the parent's, which becomes the leftmost of them.
     fn join(&mut self, leaving: &[usize], parent: usize) -> String {
         let mut ends: Vec<usize> = leaving.iter().map(|branch| self.of(*branch)).collect();
         ends.push(self.of(parent));
@@ -223,7 +223,7 @@ impl Lanes {
         if ends.is_empty() { "◆".to_owned() } else { self.joined(&ends, '◆') }
     }
 
-    /// Lanes that run into the first of them.
+    /// Lanes that join the first of them.
     fn joined(&self, ends: &[usize], sign: char) -> String {
         let (first, last) = (ends[0], ends[ends.len() - 1]);
         let drawn = |lane: usize| match () {
@@ -248,7 +248,7 @@ impl Lanes {
             if at > 0 {
                 drawn.push(' ');
             }
-            // The last lane stands for all that have no room.
+            // The last lane stands for all that do not fit.
             let beyond = if at + 1 == LANES { self.lanes.len() } else { at + 1 };
             let own = (at..beyond).find_map(&sign);
             drawn.push(own.unwrap_or(if matches!(self.lanes[at], Lane::Of(_)) { '│' } else { ' ' }));

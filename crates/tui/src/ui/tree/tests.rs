@@ -20,7 +20,8 @@ fn line(id: &str, minutes: i64, preview: &str) -> Line {
     }
 }
 
-/// A branch whose own messages go from one time to another, by minutes ago; behind an entry, of so many messages.
+/// A branch with so many own messages, from one time to another in minutes ago; it leaves another branch after an
+/// entry.
 fn branch(leaf: &str, own: (i64, i64, u64), from: Option<(&str, i64, u64)>, words: (&str, &str)) -> Branch {
     let (first, last, count) = own;
     Branch {
@@ -42,7 +43,7 @@ fn branch(leaf: &str, own: (i64, i64, u64), from: Option<(&str, i64, u64)>, word
     }
 }
 
-/// Three branches of a first one, two of which part at the same place, and one of a branch of it.
+/// Three branches of a first one, two of which part at the same entry, and one branch of such a branch.
 fn few() -> Vec<Branch> {
     let words = ("make it atomic", "Done, all tests pass.");
     let mut all = vec![
@@ -127,7 +128,7 @@ fn key(tree: &Tree) -> &str {
     tree.rows.selected().map_or("", Node::key)
 }
 
-/// A graph takes all branches, however many pages they come in.
+/// A graph shows all branches, however many pages they need.
 #[test]
 fn trial_17_a_tree_of_several_pages_is_shown_as_a_whole() {
     let (mut tree, mut world) = opened();
@@ -178,7 +179,7 @@ fn an_older_branch_may_have_ended_later() {
     ];
     (all[0].onto, all[1].onto, all[2].current) = (Some("a".to_owned()), Some("b".to_owned()), true);
     insta::assert_snapshot!(drawn(&all));
-    // What can't be is drawn all the same.
+    // Impossible input is drawn, too.
     all[2].onto = Some("c".to_owned());
     all[2].from = Some(line("v", 220, "said v."));
     assert_eq!(graph::graph(&all).len(), 7, "three leaves, three partings, the beginning");
@@ -198,11 +199,11 @@ fn graph_that_cannot_be_drawn_correctly_is_not_drawn() {
     insta::assert_snapshot!(drawn(&all));
 }
 
-/// First and last minute, how many of its own, and behind which other branch.
+/// First and last minute, number of its own messages, and the branch and entry that it leaves.
 type Made = (i64, i64, u64, Option<(usize, i64, u64)>);
 
 proptest::proptest! {
-    /// Whatever the owner says, nonsense included: each branch is there once, and no lane is lost.
+    /// For any reply of the owner, even an invalid one: each branch is there once, and no lane is lost.
     #[test]
     fn every_branch_has_its_row(
         made in proptest::collection::vec((0_i64..50, 0_i64..50, 0_u64..9, proptest::option::of((0_usize..60, 0_i64..50, 0_u64..9))), 0..60),
@@ -303,7 +304,7 @@ fn a_branch_shows_what_was_said_there() {
         (log.branch.as_deref(), log.after.as_deref(), log.limit),
         (Some("d"), Some("x"), Some(there::THERE))
     );
-    // It moves on before the answer is there: only what is selected then is asked for, and shown.
+    // The selection moves on before the reply arrives: only the row selected then is requested and shown.
     world.press(&mut tree, "down down");
     assert!(world.asked().is_empty(), "one at a time");
     let said = |words: &str, later: bool| {
@@ -321,7 +322,7 @@ fn a_branch_shows_what_was_said_there() {
     insta::assert_snapshot!(sizes(&mut tree));
     world.press(&mut tree, "up up");
     assert!(sizes(&mut tree).contains("of the first"), "what was read is kept");
-    // As soon as anything changes it is read again.
+    // It is read again as soon as anything changes.
     tree.loaded(Shape { head: "3.41".to_owned(), branches: few(), forks: Vec::new(), more: false });
     tree.look(&mut world.cx());
     assert!(matches!(world.asked().as_slice(), [_, (_, Request::Log(_))] | [(_, Request::Log(_))]));

@@ -1,4 +1,4 @@
-//! What is shown beside another branch: what was said there, and nothing that both have.
+//! The preview of another branch: its own messages, not the common ones.
 
 use retake_wire::reply::Branch;
 use retake_wire::request::Log;
@@ -8,10 +8,11 @@ use super::drawn::said;
 use crate::ui::preview::last_of;
 use crate::ui::scroll::Manner;
 
-/// So many messages, from where it leaves what is the conversation now.
+/// Messages from where it leaves the current branch.
 pub(super) const THERE: usize = 40;
 
-/// What was said on another branch, from where it leaves what is the conversation now; and a line of that.
+/// A request for the messages of another branch from where it leaves the current one, and a line about
+/// them.
 pub(super) fn there(conversation: &str, branch: &Branch) -> (String, Manner, Log) {
     let log = last_of(conversation, if branch.shared.is_some() { THERE } else { LAST });
     let after = branch.shared.as_ref().map(|shared| shared.id.clone());

@@ -1,5 +1,5 @@
-//! Calls of tools as cards: how it went, what it does, how long it took, and of what came of it as much as a person reads. Must
-//! never show more than that unless asked, and must never say that a call went well whose result is not known.
+//! Tool calls as cards: the outcome, what the call does, its duration, and as much of its result as a person reads. Must never
+//! show more unless the person unfolds it. Must never call a call successful if its result is unknown.
 
 use ratatui::text::{Line, Span};
 use retake_wire::CallShown;
@@ -13,27 +13,27 @@ use crate::ui::doc;
 use crate::ui::keymap::Command;
 use crate::ui::theme::Paint;
 
-/// So many lines are shown of what a call printed or why it failed.
+/// Lines shown of a call's output or of the reason for its failure.
 const LINES: usize = 5;
 
-/// So many of a diff.
+/// Lines shown of a diff.
 const DIFF_LINES: usize = 16;
 
-/// So many of anything, when it is unfolded.
+/// Lines shown of anything unfolded.
 const MOST: usize = 500;
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Came<'a> {
     /// It waits for the calls before it.
     Waits,
-    /// It was never run, or what came of it is not here.
+    /// It never ran, or its result is not here.
     Unknown,
-    /// Its run was cut off.
+    /// Its run was interrupted.
     Cut {
-        /// Whether it had begun; it had not while it waited for an approval.
+        /// Whether it had started; not while it waited for approval.
         begun: Begun,
-        /// Nobody has gone on since.
+        /// The conversation has not continued since.
         is_last: bool,
     },
     /// It is over.
@@ -42,7 +42,7 @@ pub(super) enum Came<'a> {
         content: &'a str,
         /// Whether it failed.
         failed: bool,
-        /// How long it worked, where that is known.
+        /// Its duration, if known.
         took_ms: Option<i64>,
     },
 }
@@ -52,7 +52,7 @@ pub(super) fn line(name: &str, arguments: &str) -> String {
     safe::line(&retake_wire::call_line(name, arguments)).into_owned()
 }
 
-/// What a call was asked to do, where a line does not hold all of it.
+/// What a call should do, if one line is too short for all of it.
 fn whole(name: &str, arguments: &str) -> Option<String> {
     let given: Value = serde_json::from_str(arguments).ok()?;
     match name {
@@ -65,14 +65,14 @@ fn whole(name: &str, arguments: &str) -> Option<String> {
     }
 }
 
-/// Where an edit changed what, as its result says, below its first line.
+/// The hunks of an edit according to its result, shown below its first line.
 fn hunks(name: &str, came: Came<'_>) -> Option<String> {
     let Came::Over { content, failed: false, .. } = came else { return None };
     let (_, hunks) = content.split_once("\n@@ ").filter(|_| name == "edit")?;
     Some(format!("@@ {hunks}"))
 }
 
-/// The diff of a call, as far as its arguments say it.
+/// The diff of a call, as far as its arguments contain it.
 fn change(name: &str, arguments: &str) -> Option<String> {
     if !matches!(name, "edit" | "write" | "patch") {
         return None;
@@ -90,7 +90,7 @@ fn change(name: &str, arguments: &str) -> Option<String> {
     }
 }
 
-/// What an edit takes away and puts in its place; a line of what stays around it.
+/// The lines that an edit removes and adds, with one line of context.
 fn replaced(old: &str, new: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
     let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
@@ -111,7 +111,7 @@ fn replaced(old: &str, new: &str) -> String {
     diff
 }
 
-/// A call that is stored.
+/// A stored call.
 pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Came<'_>, open: bool) {
     let (sign, paint) = match came {
         Came::Waits | Came::Unknown => ("○", Paint::Dim),
@@ -160,7 +160,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     }
 }
 
-/// What became of a call whose run was cut off, and what to do.
+/// The outcome of an interrupted call, and what to do.
 fn cut_off(name: &str, begun: Begun, is_last: bool) -> String {
     let what = calls::cut_off(name, begun);
     if !is_last {
@@ -170,7 +170,7 @@ fn cut_off(name: &str, begun: Begun, is_last: bool) -> String {
     format!("{what}{then}/retry asks again")
 }
 
-/// A result whose call is not here.
+/// A result without its call.
 pub(super) fn orphan(page: &mut Page<'_>, content: &str, failed: bool, open: bool) {
     let (sign, paint) = if failed { ("✗", Paint::Error) } else { ("✓", Paint::Good) };
     let sign = page.ink.span(sign, paint);
@@ -178,7 +178,7 @@ pub(super) fn orphan(page: &mut Page<'_>, content: &str, failed: bool, open: boo
     end(page, content, if failed { Paint::Plain } else { Paint::Dim }, open);
 }
 
-/// A call that runs, with the end of what it prints.
+/// A running call, with the end of its output.
 pub(super) fn running(page: &mut Page<'_>, call: &CallShown, printed: &str, since_ms: i64) {
     let took = page.ink.now_ms - since_ms;
     let about = if took >= 1_000 { time::lasted(took) } else { String::new() };
@@ -187,7 +187,7 @@ pub(super) fn running(page: &mut Page<'_>, call: &CallShown, printed: &str, sinc
     end(page, printed, Paint::Dim, false);
 }
 
-/// Turns as long as something goes on.
+/// A spinner that turns while something goes on.
 pub(super) fn spinner(ink: &Ink<'_>) -> Span<'static> {
     const TURNS: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
     let turn = usize::try_from(ink.now_ms.rem_euclid(1_000) / 100).unwrap_or(0);
@@ -230,7 +230,7 @@ pub(super) fn beginning(page: &mut Page<'_>, text: &str, most: usize, diff: bool
 
 /// The last lines of a text.
 fn end(page: &mut Page<'_>, text: &str, paint: Paint, open: bool) {
-    // No more is read of it than can be shown.
+    // Reads no more of it than can be shown.
     let text = text.trim_end();
     let most = if open { MOST } else { LINES };
     let all = text.lines().count();

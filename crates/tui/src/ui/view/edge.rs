@@ -1,5 +1,5 @@
-//! What stands at the edges of the view: how far one is, what is selected, that there is more below. Must never cover more than a
-//! column, and a corner of the last row.
+//! The edges of the view: the scroll position, the selection, the sign for more below. Must never cover more than a column, and a
+//! corner of the last row.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use crate::text::time;
 use crate::ui::doc;
 use crate::ui::theme::Paint;
 
-/// The bar at the right: which part of the whole is shown. It is as long as a screen is of the whole, wherever one is.
+/// The scroll bar at the right. Its length is the screen's part of the whole, at any position.
 pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, shown: Shown) {
     let rows = usize::from(area.height);
     let long = (rows * rows / shown.all.max(1)).clamp(1, rows.max(2) - 1);
@@ -20,7 +20,7 @@ pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, shown: Shown)
     let from = match (shown.at_end, shown.above) {
         (true, _) => room,
         (false, 0) => 0,
-        // What is in between is seen to be.
+        // A position in between is visible as such.
         (false, above) => (room * above / below).clamp(1, room.saturating_sub(1).max(1)),
     };
     for row in (area.y..area.bottom()).skip(from).take(long) {
@@ -38,7 +38,7 @@ pub(super) fn corner(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, text: &str
     frame.buffer_mut().set_span(left, area.bottom() - 1, &span, wide);
 }
 
-/// A line of what is selected.
+/// A line of the selected message.
 pub(super) fn barred(mut line: Line<'static>, ink: Ink<'_>) -> Line<'static> {
     let first = if line.spans.is_empty() { Span::raw(" ") } else { line.spans.remove(0) };
     if !line.spans.is_empty() {

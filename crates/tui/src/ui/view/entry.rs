@@ -1,4 +1,4 @@
-//! An entry of the timeline as lines. Must never drop a part or a mark without a word.
+//! An entry of the timeline as lines. Must never drop a part or a mark silently.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,13 +16,13 @@ use crate::ui::keymap::Command;
 use crate::ui::talk::Talk;
 use crate::ui::theme::Paint;
 
-/// So many lines are shown of what a person said.
+/// Lines shown of a person's message.
 pub(super) const SAID: usize = 24;
 
-/// From so many columns on, messages are shown with the numbers of their turns.
+/// With at least so many columns, messages show the numbers of their turns.
 const NUMBERED: u16 = 60;
 
-/// So far results are sought behind their calls.
+/// How far after a call its result is searched.
 const NEAR: usize = 64;
 
 /// What is unfolded.
@@ -30,13 +30,13 @@ const NEAR: usize = 64;
 pub(super) struct Open {
     /// The reasoning.
     pub(super) reasoning: bool,
-    /// What tools printed.
+    /// The output of tools.
     pub(super) output: bool,
     /// Everything of this entry.
     pub(super) all: bool,
 }
 
-/// Whether the entry at this place is a result that stands in the card of its call.
+/// Whether the entry at this index is a result in the card of its call.
 pub(super) fn is_joined(talk: &Talk, at: usize) -> bool {
     let of = |entry: &Entry| entry.parts.iter().find_map(result_of).map(str::to_owned);
     let entry = &talk.entries[at];
@@ -59,14 +59,14 @@ fn calls_of(entry: &Entry) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The results that follow an entry, and stand in its cards.
+/// The results after an entry that belong to its cards.
 fn results(talk: &Talk, at: usize) -> impl Iterator<Item = &Entry> {
     let asks = calls_of(&talk.entries[at]).next().is_some();
     let after = if asks { &talk.entries[at + 1..] } else { &[] };
     after.iter().take(NEAR).take_while(|entry| entry.role == Role::Tool)
 }
 
-/// What came of a call, the so manieth of its entry; nothing, where it is shown as long as it runs or is asked about.
+/// The outcome of a call, by its number in its entry. `None` while it is shown as running or waiting for approval.
 fn came<'a>(talk: &'a Talk, at: usize, number: usize, id: &str) -> Option<Came<'a>> {
     let over = results(talk, at).find_map(|entry| {
         entry.parts.iter().find_map(|part| match part {
@@ -93,19 +93,19 @@ fn came<'a>(talk: &'a Talk, at: usize, number: usize, id: &str) -> Option<Came<'
     }
 }
 
-/// By what a run names a call: its entry, and which one of it that is, from 1.
+/// A run's name for a call: its entry, and its number there, from 1.
 fn key(entry: &Entry, number: usize) -> String {
     format!("{}-{number}", entry.id)
 }
 
-/// Whether nothing but results follows.
+/// Whether only results follow.
 fn is_newest(talk: &Talk, at: usize) -> bool {
     let after = &talk.entries[at + 1..];
     after.len() <= NEAR && after.iter().all(|entry| entry.role == Role::Tool)
 }
 
-/// Another number, whenever the entry looks different, but for its width and colours. What an entry says never changes: it can
-/// only be erased.
+/// A number that changes whenever the entry looks different, apart from width and colours. The content of an entry never
+/// changes: it can only be erased.
 pub(super) fn version(talk: &Talk, at: usize) -> u64 {
     let mut hasher = DefaultHasher::new();
     let entry = &talk.entries[at];
@@ -133,7 +133,7 @@ pub(super) fn has_code(entry: &Entry) -> bool {
     entry.parts.iter().any(|part| matches!(part, Part::Text { text } if is_code(text)))
 }
 
-/// Whether the entry begins with a card right below another one.
+/// Whether the entry begins with a card directly below another one.
 fn follows_card(talk: &Talk, at: usize) -> bool {
     let is_card = |part: Option<&Part>| matches!(part, Some(Part::ToolCall { .. }));
     let first = talk.entries[at].parts.iter().find(|part| !matches!(part, Part::Reasoning { .. }));
@@ -143,7 +143,7 @@ fn follows_card(talk: &Talk, at: usize) -> bool {
         && before.is_some_and(|before| is_card(before.parts.last()))
 }
 
-/// The lines of an entry; none, where it stands in the card of its call.
+/// The lines of an entry; none if it is in the card of its call.
 pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Line<'static>> {
     if is_joined(talk, at) {
         return Vec::new();
@@ -167,7 +167,7 @@ pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Lin
             calls::beginning(&mut page, &text, SAID, false, open.all);
         }
         Role::Assistant | Role::Tool => {
-            // An answer says before anything else that there are others.
+            // An answer says first that there are alternatives.
             if let Some(which) = entries::alternative(entry) {
                 page.text(&format!("[{which}]"), Paint::Warn);
             }
@@ -176,13 +176,13 @@ pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Lin
     }
     marks(&mut page, entry);
     if page.lines.len() == begun {
-        // All of it is shown elsewhere, as long as it runs.
+        // All of it is shown elsewhere while it runs.
         page.lines.clear();
     }
     page.lines
 }
 
-/// What a program said in the name of nobody: a line, as it is for the agent.
+/// A message of a program without a person: one line, as it is meant for the agent.
 fn by_program(page: &mut Page<'_>, entry: &Entry) {
     let text = parts_text(&entry.parts);
     let first = text.trim().lines().next().unwrap_or_default().to_owned();
@@ -202,14 +202,14 @@ fn by_program(page: &mut Page<'_>, entry: &Entry) {
 fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
     let text = parts_text(&entry.parts);
     let (whole, theme) = (page.ink.room(), page.ink.theme);
-    // Commands name a turn by its number. It has columns of its own, where there are enough.
+    // Commands name a turn by its number. It has columns of its own if there are enough.
     let turn =
         (entry.place.opens_turn && page.ink.width >= NUMBERED).then(|| format!("t{}", entry.place.turn));
     let taken = turn.as_ref().map_or(0, |turn| u16::try_from(turn.len() + 2).unwrap_or(0));
     let room = whole.saturating_sub(taken);
     // Other white space is a control character, which is shown.
     let text = text.trim_end_matches([' ', '\t', '\n']);
-    // No more of it is laid out than is shown.
+    // Lays out no more of it than is shown.
     let most = if open.all { text.len() } else { SAID * usize::from(room).max(40) };
     let end =
         text.split_inclusive('\n').take(if open.all { usize::MAX } else { SAID + 1 }).map(str::len).sum();
@@ -261,7 +261,7 @@ fn answer(page: &mut Page<'_>, talk: &Talk, at: usize, faint: bool, open: Open) 
             Part::Reasoning { text, .. } => {
                 let is_open = open.reasoning || open.all;
                 reasoning(page, text, is_open);
-                // Where it is spread out, it ends with an empty line.
+                // If it is unfolded, it ends with an empty line.
                 after_reasoning = !is_open && !text.trim().is_empty();
             }
             Part::ToolCall { id, name, arguments } => {
@@ -285,7 +285,7 @@ fn answer(page: &mut Page<'_>, talk: &Talk, at: usize, faint: bool, open: Open) 
     }
 }
 
-/// The reasoning, or that there is some.
+/// The reasoning, or a line that there is some.
 pub(super) fn reasoning(page: &mut Page<'_>, text: &str, open: bool) {
     let text = text.trim();
     if text.is_empty() {
@@ -301,7 +301,7 @@ pub(super) fn reasoning(page: &mut Page<'_>, text: &str, open: bool) {
     }
 }
 
-/// What is special about the entry.
+/// The special properties of the entry.
 fn marks(page: &mut Page<'_>, entry: &Entry) {
     let mut flags = entries::flags(entry);
     if matches!(entry.role, Role::Assistant | Role::Tool) {
@@ -312,7 +312,7 @@ fn marks(page: &mut Page<'_>, entry: &Entry) {
     }
 }
 
-/// What stands for a part that is no text.
+/// The placeholder for a part that is no text.
 fn noted(part: &Part) -> String {
     match part {
         Part::Image { media_type, url, .. } => match url {
@@ -327,14 +327,13 @@ fn noted(part: &Part) -> String {
     }
 }
 
-/// What an entry says, as text: its words as they were written, else what stands for them, and what came of its calls. Reasoning
-/// is left out.
+/// The content of an entry as text: its own text, or placeholders, and the results of its calls, without reasoning.
 pub(super) fn text_of(talk: &Talk, at: usize) -> String {
     let all = std::iter::once(&talk.entries[at]).chain(results(talk, at));
     all.map(|entry| parts_text(&entry.parts)).collect::<Vec<_>>().join("\n")
 }
 
-/// The same of parts.
+/// The same for parts.
 pub(super) fn parts_text(parts: &[Part]) -> String {
     let shown = parts.iter().filter(|part| !matches!(part, Part::Reasoning { .. }));
     shown.map(noted).collect::<Vec<_>>().join("\n")

@@ -1,5 +1,5 @@
-//! The search in a conversation: small letters find both, a capital finds itself only. It goes back from the newest entry by pieces, and
-//! earlier ones are loaded for it. Must never read more than a piece in one go, and must never count what it did not find.
+//! The search in a conversation: lower case matches both cases, a capital only itself. It goes back from the newest entry in
+//! pieces, and loads earlier ones. Must never read more than a piece at a time, and must never count what it has not found.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use crate::render::words;
 use crate::ui::talk::Talk;
 use crate::ui::theme::{Paint, Theme};
 
-/// So many bytes are searched in one go.
+/// The most bytes searched at a time.
 const PIECE: usize = 256 * 1024;
 
-/// So many hits beyond the one that is shown are sought without being asked for.
+/// Hits that are searched in advance beyond the shown one.
 const AHEAD: usize = 50;
 
-/// What is sought.
+/// The text to find.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needle {
     letters: Vec<char>,
@@ -26,7 +26,7 @@ pub(super) struct Needle {
 }
 
 impl Needle {
-    /// These words.
+    /// For this text.
     pub(super) fn new(words: &str) -> Self {
         let exact = words.chars().any(char::is_uppercase);
         let letters = if exact {
@@ -37,7 +37,7 @@ impl Needle {
         Self { letters, exact }
     }
 
-    /// Where a text holds it; no two of these overlap.
+    /// Its occurrences in a text, without overlaps.
     pub(super) fn hits(&self, text: &str) -> Vec<Range<usize>> {
         let mut hits = Vec::new();
         let mut rest = text;
@@ -60,7 +60,7 @@ impl Needle {
         None
     }
 
-    /// How many bytes it takes where a text begins with it.
+    /// Its length in bytes at the start of a text, if the text begins with it.
     fn length(&self, text: &str) -> Option<usize> {
         let mut wanted = self.letters.iter();
         for (at, letter) in text.char_indices() {
@@ -79,7 +79,7 @@ impl Needle {
     }
 }
 
-/// A hit: the entry in which it is shown, and which one there.
+/// A hit: the entry that shows it, and its number there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
     pub(super) entry: String,
@@ -92,27 +92,27 @@ pub(super) struct Find {
     pub(super) needle: Needle,
     /// Newest first.
     pub(super) hits: Vec<Hit>,
-    /// Which one is shown.
+    /// The shown hit.
     pub(super) at: Option<usize>,
-    /// An older one is wanted than those that are known.
+    /// An older hit than the known ones is wanted.
     wanted: bool,
     /// Entries from here on are searched.
     from: usize,
-    /// What was loaded then: how many entries, the first and the last of them.
+    /// The entries loaded then: their number, the first and the last.
     of: Option<(usize, String, String)>,
-    /// What was shown before all had to be searched again.
+    /// The hit shown before everything had to be searched again.
     shown: Option<Hit>,
-    /// There are entries before those that are loaded.
+    /// There are entries before the loaded ones.
     earlier: bool,
 }
 
 impl Find {
-    /// For these words. The newest hit is wanted.
+    /// A search for this text. The newest hit is wanted.
     pub(super) fn new(words: &str) -> Self {
         Self { needle: Needle::new(words), wanted: true, ..Self::default() }
     }
 
-    /// Goes on by a piece; whether another hit is to be shown now.
+    /// Continues by a piece. Returns whether to show another hit now.
     pub(super) fn go_on(&mut self, talk: &Talk) -> bool {
         self.keep_place(talk);
         let mut left = PIECE;
@@ -128,7 +128,7 @@ impl Find {
         false
     }
 
-    /// Earlier entries may have been loaded since; where others changed, all is searched again.
+    /// Handles newly loaded earlier entries; if others changed, everything is searched again.
     fn keep_place(&mut self, talk: &Talk) {
         self.earlier = talk.earlier;
         let (Some(first), Some(last)) = (talk.entries.first(), talk.entries.last()) else {
@@ -145,7 +145,7 @@ impl Find {
             Some(0) => return,
             Some(came) => {
                 self.from += came;
-                // Results whose calls were not loaded stand in the cards of these now.
+                // Results whose calls were not loaded are now in the cards of these.
                 while self.from < loaded && entry::is_joined(talk, self.from) {
                     let joined = &talk.entries[self.from].id;
                     self.hits.retain(|hit| hit.entry != *joined);
@@ -163,7 +163,7 @@ impl Find {
         self.of = Some((loaded, first.id.clone(), last.id.clone()));
     }
 
-    /// Searches the message before, with what came of its calls; how much that was.
+    /// Searches the previous message, with the results of its calls; returns the number of bytes.
     fn search_before(&mut self, talk: &Talk) -> usize {
         let end = self.from;
         let mut begin = end - 1;
@@ -195,7 +195,7 @@ impl Find {
         size.max(64)
     }
 
-    /// Goes to an older hit, or to a newer one; whether it is known already.
+    /// Moves to an older or newer hit. Returns whether it is known already.
     pub(super) fn step(&mut self, newer: bool) -> bool {
         let last = self.hits.len().checked_sub(1);
         self.wanted = false;
@@ -220,18 +220,18 @@ impl Find {
         self.from > 0 || self.earlier
     }
 
-    /// Whether earlier entries are to be loaded for it: as long as few older hits are known than the one that is shown.
+    /// Whether earlier entries must be loaded: while few hits older than the shown one are known.
     pub(super) fn wants_earlier(&self) -> bool {
         let older = self.hits.len().saturating_sub(self.at.unwrap_or(0));
         self.earlier && self.from == 0 && (self.wanted || older < AHEAD)
     }
 
-    /// Whether it goes on by itself.
+    /// Whether it continues by itself.
     pub(super) fn looks(&self) -> bool {
         self.from > 0 || self.wants_earlier()
     }
 
-    /// The progress in words. It says where older messages are not searched yet; these are not counted.
+    /// The progress in words. It says if older messages are not searched yet; these are not counted.
     pub(super) fn told(&self) -> String {
         let looks = if self.looks() { ", looking further back" } else { "" };
         let more = if self.has_more() { "+" } else { "" };
@@ -253,10 +253,10 @@ fn entries(amount: usize) -> String {
     }
 }
 
-/// Where the lines of an entry hold it, for each hit and each line of it; also where it goes over the end of a line.
+/// The places of each hit in the lines of an entry; a hit may extend over several lines.
 pub(super) fn places(lines: &[Line<'_>], needle: &Needle) -> Vec<Vec<(usize, Range<usize>)>> {
     let mut joined = String::new();
-    // Where each line begins in the joined text, and where in itself.
+    // The start of each line in the joined text and in itself.
     let mut starts = Vec::with_capacity(lines.len());
     for line in lines {
         let text = line.to_string();

@@ -1,5 +1,5 @@
-//! How long the conversation is about, also where it was never laid out: for the bar at the right. Must never change as entries are laid
-//! out, so that the bar stays as it is while one scrolls.
+//! Estimated heights of all entries, even without a layout: for the scroll bar. Must never change as entries are laid out, so
+//! that the bar does not jump while scrolling.
 
 use retake_wire::reply::Entry;
 use retake_wire::{Part, Role};
@@ -10,30 +10,30 @@ use super::stage::{Place, Stage};
 use crate::ui::doc;
 use crate::ui::talk::Talk;
 
-/// What tells whether it is for these entries: how many, the first, the last, and the columns.
+/// Identifies the entries that it is for: their number, the first, the last, and the columns.
 type Of = (usize, String, String, u16);
 
-/// How long entries are about, in lines.
+/// Estimated heights of entries, in lines.
 #[derive(Debug, Default)]
 pub(super) struct Heights {
     of: Option<Of>,
-    /// So many lines are above each entry, and above what is behind the last one.
+    /// Lines above each entry, and above the part after the last one.
     above: Vec<usize>,
 }
 
-/// Which part of the whole is shown, in lines.
+/// The shown part of the whole, in lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
-    /// So many are above.
+    /// Lines above.
     pub(super) above: usize,
-    /// So many there are.
+    /// All lines.
     pub(super) all: usize,
     /// The last one is shown.
     pub(super) at_end: bool,
 }
 
 impl Heights {
-    /// Those of a conversation in so many columns.
+    /// Estimates a conversation for this many columns.
     pub(super) fn of(&mut self, talk: &Talk, ink: Ink<'_>) {
         let ends = talk.entries.first().zip(talk.entries.last());
         let of =
@@ -51,7 +51,7 @@ impl Heights {
         self.above.push(above);
     }
 
-    /// Which part a screen is that begins there.
+    /// The part of the whole that a screen from here shows.
     pub(super) fn shown(&self, stage: &mut Stage<'_>, top: Place, after: Place) -> Shown {
         let entries = stage.talk.entries.len();
         let of = |block: usize| self.above.get(block).copied().unwrap_or(0);
@@ -69,7 +69,7 @@ impl Heights {
     }
 }
 
-/// How many lines an entry takes about.
+/// The estimated height of an entry.
 fn about(entry: &Entry, room: usize) -> usize {
     let lines =
         |text: &str| text.lines().map(|line| doc::columns(line).div_ceil(room.max(1)).max(1)).sum::<usize>();

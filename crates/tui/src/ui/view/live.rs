@@ -1,5 +1,5 @@
-//! What stands behind the last entry: the run at work, what it asks, notes, the to-do list, words that wait. Must never answer
-//! anything, and must never show a key that does not hold.
+//! The part after the last entry: the current run, its requests, notes, the todo list, waiting messages. Must never answer
+//! anything. Must never show a key that is not valid.
 
 use ratatui::text::{Line, Span};
 use retake_wire::reply::{Entry, Todo, TodoItem, TodoState};
@@ -20,31 +20,31 @@ use crate::ui::talk::{Live, Talk, Tone};
 use crate::ui::theme::Paint;
 use crate::ui::words as rendered;
 
-/// So many rows are left to the answers of an approval request, and to what stands around them.
+/// Rows for the answers of an approval request, and for what surrounds them.
 const AROUND: usize = 10;
 
-/// What a question is about has so many rows at least, however low the window is.
+/// The fewest rows for the subject of a request, however low the window is.
 const LEAST: usize = 4;
 
-/// In less rows a short form of the request stands at the end, where all of it does not fit.
+/// With fewer rows, a short form of the request is at the end if not all of it fits.
 const SMALL: usize = 16;
 
-/// What a yes and a no do.
+/// The effects of a yes and a no.
 const ALLOW: &str = "allow it, this once";
 const DENY: &str = "refuse, and say why";
-/// The same where there is room to say what else does.
+/// The same, with room to say what else denies.
 const DENY_WIDE: &str = "refuse, and say why; words that you send refuse it, too";
 
-/// The age of a request is shown once it is so old.
+/// The age of a request is shown from here on.
 const LONG_MS: i64 = 10_000;
 
-/// So much of the reasoning is shown while it comes.
+/// The most bytes of reasoning shown while it arrives.
 const REASONING: usize = 2_000;
 
-/// The list is sought so far back.
+/// How far back the todo list is searched.
 const LIST_NEAR: usize = 400;
 
-/// What is drawn before the answer that comes.
+/// The lines before the answer being written.
 pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'static>> {
     let mut page = Page::new(ink);
     if live.text.is_empty() && live.reasoning.is_empty() {
@@ -66,7 +66,7 @@ pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'st
     page.lines
 }
 
-/// What is drawn after it, in a view of so many rows, and whether the first approval request is partly hidden.
+/// The lines after it, in a view of so many rows, and whether the first approval request is partly hidden.
 pub(super) fn after(
     talk: &Talk,
     ink: Ink<'_>,
@@ -105,13 +105,13 @@ pub(super) fn after(
     }
 }
 
-/// Whether a tool asks something.
+/// Whether a tool asks a question.
 fn asks_words(talk: &Talk) -> bool {
     talk.live.as_ref().is_some_and(|live| !live.questions.is_empty())
 }
 
-/// The request, as much as fits with its end, and below it a yes and a no: they are the last rows of a small view. Whether some of the
-/// request is left out.
+/// As much of the request as fits, with its end, and below it a yes and a no: the last rows of a small view. Returns whether part
+/// of the request is left out.
 fn in_short(page: &mut Page<'_>, asks: &Asks, asking: Asking, rows: usize) -> bool {
     let asking = Asking { is_small: false, ..asking };
     let mut keys = Page::new(page.ink);
@@ -142,7 +142,7 @@ fn in_short(page: &mut Page<'_>, asks: &Asks, asking: Asking, rows: usize) -> bo
     is_cut
 }
 
-/// Notes, the to-do list and words that wait.
+/// Notes, the todo list and waiting messages.
 fn behind(page: &mut Page<'_>, talk: &Talk, todo: Option<&(Todo, bool)>) {
     let ink = page.ink;
     for note in &talk.notes {
@@ -176,22 +176,22 @@ fn behind(page: &mut Page<'_>, talk: &Talk, todo: Option<&(Todo, bool)>) {
     }
 }
 
-/// How much of what a question is about can be shown.
+/// How much of a request's subject can be shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Room {
-    /// All of it, also where the window does not hold that.
+    /// All of it, even if the window is too small.
     All,
-    /// What a window of so many rows holds beside the answers.
+    /// What fits into a window of so many rows beside the answers.
     Rows(u16),
 }
 
-/// Whether a list is shown: as long as there is something to do, or the run that wrote it is at work; an old one only with a run.
+/// Whether a list is shown: while there is something to do, or the run that wrote it is active; an old one only during a run.
 fn is_wanted(todo: &Todo, is_new: bool, is_running: bool) -> bool {
     let has_more = todo.items.iter().any(|item| item.state != TodoState::Done);
     (is_new && (has_more || is_running)) || (has_more && is_running)
 }
 
-/// What is open still of a list that is no longer at work, in a line; nothing, where all is done.
+/// The open items of a list without a run, in a line. `None` if all are done.
 fn next(todo: &Todo) -> Option<String> {
     let first = |state| todo.items.iter().find(|item| item.state == state);
     let open = first(TodoState::Doing).or_else(|| first(TodoState::Open))?;
@@ -200,7 +200,7 @@ fn next(todo: &Todo) -> Option<String> {
     Some(format!("to do: {done} of {all} done · next: {} · /todo lists all", safe::line(&open.text)))
 }
 
-/// The run at work. The line that the first question begins with, and whether some of what it is about is folded.
+/// The current run. Returns the first line of the first request, and whether part of its subject is folded.
 fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> (usize, bool) {
     let mut hides = false;
     let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
@@ -257,8 +257,8 @@ fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> (usize,
     (asked_at, hides)
 }
 
-/// A call that waits for an approval, all of it: nobody can approve what is left out. Where the window does not hold it, its middle is
-/// folded; whether it is.
+/// A call that waits for approval, in full: nobody can approve what is left out. If the window is too small, its middle is
+/// folded; returns whether it is.
 fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
     let ink = page.ink;
     let mut about = "may it run?".to_owned();
@@ -268,7 +268,7 @@ fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
     let mut head = doc::Run::of(&safe::line(&asks.call.line), ink.theme.style(Paint::Bold));
     head.push(&format!(" · {about}"), ink.theme.style(Paint::Dim));
     let head: Vec<_> = head.wrap(ink.room().into()).into_iter().map(Line::from).collect();
-    // Nothing is taken out of what is asked about: what would act on a terminal is a sign.
+    // Nothing is removed from the subject of a request: control characters become visible.
     let detail = asks.call.detail.as_deref().map(safe::block).unwrap_or_default();
     let detail = match detail.trim_end() {
         "" => Vec::new(),
@@ -292,7 +292,7 @@ fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
     is_cut
 }
 
-/// The first and the last of these lines, where they are more, and how many are between them.
+/// The first and the last of these lines if there are too many, and the number of lines between.
 fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: Ink<'_>) -> Vec<Line<'static>> {
     if lines.len() <= most {
         return lines;
@@ -307,7 +307,7 @@ fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: Ink<'_>) -> Vec<Line<
     lines
 }
 
-/// How to approve, and what.
+/// The possible answers, and what they allow.
 fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
     if !asking.is_small {
         key(page, asking, Command::AllowOnce, ALLOW);
@@ -337,7 +337,7 @@ fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
     }
 }
 
-/// A key that holds and what it does.
+/// A valid key and its effect.
 fn key(page: &mut Page<'_>, asking: Asking, command: Command, help: &str) {
     let ink = page.ink;
     let (name, wide) = match (asking.is_writing, ink.keys.beside_words(command)) {
@@ -365,7 +365,7 @@ fn ask(page: &mut Page<'_>, question: &Question, asking: Asking) {
         page.push(run.wrap(ink.room().into()).into_iter().map(Line::from));
     }
     if asking.is_small {
-        // The composer says it.
+        // The composer shows it.
         return;
     }
     let how = match (question.choices.is_empty(), asking.is_writing) {
@@ -376,7 +376,7 @@ fn ask(page: &mut Page<'_>, question: &Question, asking: Asking) {
     page.text(how, Paint::Dim);
 }
 
-/// The newest list that the agent wrote, as far as it is near, and whether that was in the last turn.
+/// The newest list of the agent, if it is near, and whether it is from the last turn.
 pub(super) fn todo(entries: &[Entry]) -> Option<(Todo, bool)> {
     let last = entries.last()?;
     let written = |entry: &Entry| {
@@ -403,7 +403,7 @@ fn list(arguments: &str) -> Option<Todo> {
         .filter(|todo| !todo.items.is_empty())
 }
 
-/// What an empty conversation says: in so many rows what is needed first.
+/// The text of an empty conversation: in few rows, the most necessary first.
 pub(super) fn greeting(
     ink: Ink<'_>,
     version: &str,
@@ -465,7 +465,7 @@ fn greeted(
     page.lines
 }
 
-/// How much is shown after the last entry: by the run, and by the program.
+/// Amounts shown after the last entry: by the run, and by the program.
 pub(super) fn news(talk: &Talk) -> (usize, usize) {
     let live = talk.live.as_ref();
     let said = live.map_or(0, |live| live.text.len() + live.asks.len() + live.questions.len());

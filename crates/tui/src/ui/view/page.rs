@@ -1,5 +1,5 @@
-//! Lines with their margin of two columns: the sign of who speaks or how a call went, and a column for the bar of what is selected.
-//! Must never make a line wider than the view.
+//! Lines with a margin of two columns: the sign of the speaker or of a call's outcome, and the bar of the selected message. Must
+//! never make a line wider than the view.
 
 use ratatui::text::{Line, Span};
 
@@ -8,24 +8,24 @@ use crate::ui::doc;
 use crate::ui::keymap::Keymap;
 use crate::ui::theme::{Paint, Theme};
 
-/// The margin takes so many columns.
+/// The columns of the margin.
 pub(super) const MARGIN: u16 = 2;
 
-/// With what is drawn.
+/// The parameters of a drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ink<'a> {
     /// Colours.
     pub(super) theme: Theme,
-    /// Which keys do what.
+    /// The keymap.
     pub(super) keys: &'a Keymap,
-    /// How wide the view is, with the margin.
+    /// The width of the view, with the margin.
     pub(super) width: u16,
-    /// The time now, Unix milliseconds.
+    /// The current time, in Unix milliseconds.
     pub(super) now_ms: i64,
 }
 
 impl Ink<'_> {
-    /// How many columns are beside the margin.
+    /// Columns beside the margin.
     pub(super) fn room(&self) -> u16 {
         self.width.saturating_sub(MARGIN).max(1)
     }
@@ -36,17 +36,17 @@ impl Ink<'_> {
     }
 }
 
-/// Lines, one below the other.
+/// Lines below one another.
 #[derive(Debug)]
 pub(super) struct Page<'a> {
-    /// With what.
+    /// The parameters.
     pub(super) ink: Ink<'a>,
-    /// Them.
+    /// The lines.
     pub(super) lines: Vec<Line<'static>>,
 }
 
 impl<'a> Page<'a> {
-    /// An empty one.
+    /// An empty page.
     pub(super) fn new(ink: Ink<'a>) -> Self {
         Self { ink, lines: Vec::new() }
     }
@@ -56,7 +56,7 @@ impl<'a> Page<'a> {
         self.lines.push(Line::default());
     }
 
-    /// Lines beside the margin; the sign stands before the first one.
+    /// Lines beside the margin; the sign is before the first one.
     pub(super) fn signed(&mut self, sign: Span<'static>, lines: impl IntoIterator<Item = Line<'static>>) {
         let mut sign = Some(sign);
         for mut line in lines {
@@ -77,13 +77,13 @@ impl<'a> Page<'a> {
         self.push(lines);
     }
 
-    /// A text on one line, cut where it is too long.
+    /// A text on one line, cut if it is too long.
     pub(super) fn cut(&mut self, text: &str, paint: Paint) {
         let span = doc::cut(text, self.ink.theme.style(paint), self.ink.room().into());
         self.push([Line::from(span)]);
     }
 
-    /// A rendering that is there already.
+    /// An existing rendering.
     pub(super) fn rendered(&mut self, text: &Text) {
         let lines = crate::ui::words::lines(text, self.ink.theme);
         self.push(doc::rewrap(lines, self.ink.room().into()));

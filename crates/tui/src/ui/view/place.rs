@@ -1,5 +1,5 @@
-//! Where one looks: at the end, following what comes, or at a line of an entry, which stays in its place whatever comes or goes
-//! around it. Must never search the whole conversation for what has not moved.
+//! The scroll position: at the end, following new text, or at a line of an entry, which stays in place whatever changes around
+//! it. Must never search the whole conversation if nothing has moved.
 
 use retake_wire::Role;
 
@@ -8,23 +8,23 @@ use super::live;
 use super::stage::{Place, Stage};
 use crate::ui::talk::Talk;
 
-/// Where the screen begins.
+/// The start of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Anchor {
-    /// So that the end is on it.
+    /// Shows the end.
     #[default]
     End,
-    /// At the first entry, also when earlier ones come.
+    /// At the first entry, also when earlier ones are loaded.
     Top,
-    /// At a line of a block, which had so many then.
+    /// At a line of a block.
     At {
-        /// The entry; what is behind the entries, without.
+        /// The entry; `None` for the part after the entries.
         entry: Option<String>,
-        /// Where it was.
+        /// Its place then.
         place: Place,
-        /// How many lines the block had.
+        /// The lines of the block then.
         of: usize,
-        /// How many entries there were.
+        /// The number of entries then.
         entries: usize,
     },
 }
@@ -37,7 +37,7 @@ impl Anchor {
         Self::At { entry, place, of, entries: stage.talk.entries.len() }
     }
 
-    /// The place of it now.
+    /// Its place now.
     pub(super) fn place(&self, stage: &mut Stage<'_>, rows: usize) -> Place {
         let (entry, place, of, entries) = match self {
             Self::End => return stage.last_screen(rows),
@@ -60,7 +60,7 @@ impl Anchor {
     }
 }
 
-/// The block behind the entries by its number; an answer that has become an entry is that entry.
+/// The block after the entries with this number; an answer that has become an entry is that entry.
 fn behind(stage: &mut Stage<'_>, number: usize) -> usize {
     let entries = stage.talk.entries.len();
     if number > 0 || stage.height(entries) > 0 {
@@ -70,12 +70,12 @@ fn behind(stage: &mut Stage<'_>, number: usize) -> usize {
     answer.unwrap_or(entries)
 }
 
-/// Where an entry is.
+/// The index of an entry.
 pub(super) fn index(talk: &Talk, id: &str) -> Option<usize> {
     talk.entries.iter().rposition(|entry| entry.id == id)
 }
 
-/// The screen, moved so that an entry is on it: all of it, or its beginning.
+/// The screen, moved to show an entry: all of it, or its beginning.
 pub(super) fn with_entry(stage: &mut Stage<'_>, top: Place, rows: usize, id: &str) -> Place {
     let Some(block) = index(stage.talk, id) else { return top };
     let begin = Place { block, line: 0 };
@@ -90,7 +90,7 @@ pub(super) fn with_entry(stage: &mut Stage<'_>, top: Place, rows: usize, id: &st
     stage.up(Place { block: block + 1, line: 0 }, rows).min(begin)
 }
 
-/// The screen, moved so that a hit is on it.
+/// The screen, moved to show a hit.
 pub(super) fn with_hit(stage: &mut Stage<'_>, top: Place, rows: usize, hit: &Hit, needle: &Needle) -> Place {
     let Some(block) = index(stage.talk, &hit.entry) else { return top };
     let places = find::places(&stage.entry(block), needle);
@@ -100,7 +100,7 @@ pub(super) fn with_hit(stage: &mut Stage<'_>, top: Place, rows: usize, hit: &Hit
     if stage.screen(top, rows).contains(&place) { top } else { stage.up(place, rows / 3) }
 }
 
-/// What is at the end.
+/// The end of the conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
     last: Option<String>,
@@ -108,12 +108,12 @@ pub(super) struct News {
 }
 
 impl News {
-    /// Now.
+    /// As it is now.
     pub(super) fn of(talk: &Talk) -> Self {
         Self { last: talk.entries.last().map(|entry| entry.id.clone()), said: live::news(talk) }
     }
 
-    /// Whether something came.
+    /// Whether something was added.
     pub(super) fn is_more_than(&self, seen: &Self) -> bool {
         self.last != seen.last || self.said.0 > seen.said.0 || self.said.1 > seen.said.1
     }

@@ -1,5 +1,5 @@
-//! The conversation as one long column of lines, of which only those near the screen are ever laid out. Must never lay out an entry
-//! that is not needed for what is shown.
+//! The conversation as one long column of lines, of which only those near the screen are laid out. Must never lay out an entry
+//! that is not needed for the screen.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::ui::doc;
 use crate::ui::talk::Talk;
 use crate::ui::theme::Theme;
 
-/// More laid out entries are not kept.
+/// The most laid out entries that are kept.
 const KEPT: usize = 400;
 
-/// How an entry was laid out.
+/// The version of an entry's layout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Version {
     content: u64,
@@ -27,31 +27,31 @@ struct Version {
 #[derive(Debug)]
 struct Laid {
     version: Version,
-    /// When it was, where it holds code, which looks different as languages are learnt.
+    /// The version of the grammars, if it holds code: code looks different once a grammar is loaded.
     code: Option<u64>,
     lines: Arc<[Line<'static>]>,
     used: u64,
 }
 
-/// Entries that are laid out.
+/// Laid out entries.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     laid: HashMap<String, Laid>,
     /// Counts drawings.
     turn: u64,
-    /// How often an entry was laid out.
+    /// Number of layouts.
     #[cfg(test)]
     pub(super) count: usize,
 }
 
 impl Cache {
-    /// How many are kept.
+    /// Number of kept entries.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.laid.len()
     }
 
-    /// Another drawing begins: what the last ones did not need goes.
+    /// Starts another drawing: removes what the last ones did not need.
     pub(super) fn turn(&mut self) {
         self.turn += 1;
         if self.laid.len() > KEPT {
@@ -61,10 +61,10 @@ impl Cache {
     }
 }
 
-/// Where a line is: the place of its block, and the line in it.
+/// The position of a line: its block, and the line in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// An entry; behind the last one the answer that comes, then the rest.
+    /// An entry; after the last one the answer being written, then the rest.
     pub(super) block: usize,
     /// The line in it.
     pub(super) line: usize,
@@ -74,20 +74,20 @@ pub(super) struct Place {
 pub(super) struct Stage<'a> {
     /// The conversation.
     pub(super) talk: &'a Talk,
-    /// With what.
+    /// The parameters.
     pub(super) ink: Ink<'a>,
-    /// What is unfolded, of an entry.
+    /// What is unfolded of an entry.
     pub(super) open: &'a dyn Fn(&str) -> Open,
-    /// What was laid out.
+    /// The layouts.
     pub(super) cache: &'a mut Cache,
-    /// The answer that comes: what is before it, and itself.
+    /// The answer being written: the lines before it, and its own.
     pub(super) live: (Vec<Line<'static>>, &'a [Line<'static>]),
-    /// What is behind it.
+    /// The lines after it.
     pub(super) rest: Vec<Line<'static>>,
 }
 
 impl Stage<'_> {
-    /// How many blocks there are.
+    /// Number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.talk.entries.len() + 2
     }
@@ -123,7 +123,7 @@ impl Stage<'_> {
         lines
     }
 
-    /// How many lines a block has.
+    /// Number of lines of a block.
     pub(super) fn height(&mut self, block: usize) -> usize {
         match block.checked_sub(self.talk.entries.len()) {
             None => self.entry(block).len(),
@@ -132,7 +132,7 @@ impl Stage<'_> {
         }
     }
 
-    /// A line that is there.
+    /// An existing line.
     pub(super) fn line(&mut self, place: Place) -> Line<'static> {
         let line = match place.block.checked_sub(self.talk.entries.len()) {
             None => self.entry(place.block).get(place.line).cloned(),
@@ -148,7 +148,7 @@ impl Stage<'_> {
         line.unwrap_or_default()
     }
 
-    /// The place so many lines above.
+    /// The position this many lines above.
     pub(super) fn up(&mut self, mut place: Place, mut lines: usize) -> Place {
         while lines > place.line {
             if place.block == 0 {
@@ -162,7 +162,7 @@ impl Stage<'_> {
         place
     }
 
-    /// The place so many lines below, or the end.
+    /// The position this many lines below, or the end.
     pub(super) fn down(&mut self, mut place: Place, lines: usize) -> Place {
         place.line += lines;
         while place.block < self.blocks() {
@@ -176,18 +176,18 @@ impl Stage<'_> {
         self.end()
     }
 
-    /// Behind the last line.
+    /// After the last line.
     pub(super) fn end(&self) -> Place {
         Place { block: self.blocks(), line: 0 }
     }
 
-    /// The first line of a screen of so many rows that ends at the end.
+    /// The first line of a screen of so many rows that shows the end.
     pub(super) fn last_screen(&mut self, rows: usize) -> Place {
         let end = self.end();
         self.up(end, rows)
     }
 
-    /// The places of the lines of a screen.
+    /// The positions of the lines of a screen.
     pub(super) fn screen(&mut self, top: Place, rows: usize) -> Vec<Place> {
         let mut places = Vec::with_capacity(rows);
         let mut place = top;

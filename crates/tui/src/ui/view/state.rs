@@ -12,24 +12,24 @@ use super::place::Anchor;
 use crate::ui::talk::Talk;
 use crate::ui::theme::Paint;
 
-/// What an empty conversation shows.
+/// The content of an empty conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Greeting {
-    /// The model that answers, where it is known.
+    /// The model, if known.
     pub(crate) model: Option<String>,
-    /// The folder of a conversation that begins, and what the agent may do in it.
+    /// The folder of a new conversation, and the permission mode.
     pub(crate) place: Option<String>,
     /// The version of the program.
     pub(crate) version: String,
 }
 
-/// Where the screen is, and where it moves with the next drawing.
+/// The position of the screen, and its move at the next drawing.
 #[derive(Debug, Default)]
 pub(super) struct Scrolling {
     pub(super) anchor: Anchor,
     /// Lines to move by.
     pub(super) shift: isize,
-    /// What is to be on the screen.
+    /// What must be visible.
     pub(super) reveal: Option<Reveal>,
 }
 
@@ -40,7 +40,7 @@ impl Scrolling {
     }
 }
 
-/// Which parts of messages are folded.
+/// The folding of messages.
 #[derive(Debug, Default)]
 pub(super) struct Folding {
     /// The reasoning of the model is shown.
@@ -65,17 +65,17 @@ impl Folding {
     }
 }
 
-/// The agent's list of what is to do.
+/// The agent's todo list.
 #[derive(Debug, Default)]
 pub(super) struct TodoList {
-    /// The list, and whether it is of the last turn.
+    /// The list, and whether it is from the last turn.
     pub(super) found: Option<(Todo, bool)>,
-    /// The number of entries when it was searched for, and the last of them.
+    /// The number of entries at the last search, and the last of them.
     of: Option<(usize, String)>,
 }
 
 impl TodoList {
-    /// Searches for it again if there are other entries.
+    /// Searches for it again if the entries changed.
     pub(super) fn update(&mut self, talk: &Talk) {
         let of = talk.entries.last().map(|last| (talk.entries.len(), last.id.clone()));
         if self.of != of {
@@ -84,25 +84,25 @@ impl TodoList {
     }
 }
 
-/// What the last drawing found out.
+/// Results of the last drawing.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
-    /// Where the view was drawn.
+    /// The area of the view.
     pub(super) area: Rect,
     /// The entry that each row shows.
     pub(super) rows: Vec<Option<String>>,
-    /// What the rule below says: that there is more below.
+    /// The text of the line below: that there is more.
     pub(super) below: Option<(String, Paint)>,
-    /// Something of an approval request was folded.
+    /// Part of an approval request was folded.
     pub(super) hides_asked: bool,
     /// Earlier entries are needed.
     pub(super) needs_earlier: bool,
-    /// The languages that could be highlighted.
+    /// The version of the grammars.
     pub(super) languages: u64,
 }
 
 impl Drawn {
-    /// How many messages are on the screen.
+    /// Number of messages on the screen.
     pub(super) fn messages(&self) -> usize {
         let mut shown: Vec<_> = self.rows.iter().flatten().collect();
         shown.dedup();
@@ -110,7 +110,7 @@ impl Drawn {
     }
 }
 
-/// What is to be on the screen.
+/// What must be visible.
 #[derive(Clone, Debug)]
 pub(super) enum Reveal {
     Selected,

@@ -1,4 +1,4 @@
-//! What people see of conversations, and that no more of them is laid out than that.
+//! Conversations on the screen, and that no more of them is laid out.
 
 mod bar;
 mod cards;
@@ -57,7 +57,7 @@ fn answer(number: u64, text: &str) -> Entry {
     entry(number, Role::Assistant, vec![Part::text(text)])
 }
 
-/// A conversation with a bit of everything.
+/// A conversation with all kinds of entries.
 fn rich() -> Talk {
     let reasoning = Part::Reasoning { text: "It may be\nthe port.".to_owned(), signature: None };
     let edit =
@@ -103,7 +103,7 @@ fn rich() -> Talk {
     }
 }
 
-/// A run that prints, asks, and is asked.
+/// A run with output, an approval request and a question.
 fn busy() -> Talk {
     let shown = |call: &str, line: &str, detail: Option<&str>| CallShown {
         call: call.to_owned(),

@@ -1,4 +1,4 @@
-//! What is asked while one types: words stay whole and answer nothing; keys answer where they are meant to.
+//! Requests that arrive while a person types: the text stays whole and answers nothing; keys answer where they should.
 
 use retake_wire::{Decision, Question};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::render::agent::{self, Where};
 use crate::ui::app::tab::Rewriting;
 
-/// What is decided of the question, where something is.
+/// The decision about the request, if any.
 fn decided(acts: &[Act]) -> Option<Decision> {
     acts.iter().find_map(|act| match act {
         Act::Ask(_, request) => match &**request {
@@ -17,7 +17,7 @@ fn decided(acts: &[Act]) -> Option<Decision> {
     })
 }
 
-/// Types with so much time between two letters, from some time on; what was decided, also in the time after.
+/// Types with this pause between letters, from this time; returns the decision, also one made in the time after.
 fn types(app: &mut App, text: &str, pause_ms: i64, from_ms: i64) -> Option<Decision> {
     let mut acts = Vec::new();
     let mut now_ms = from_ms;
@@ -38,7 +38,7 @@ fn text(app: &App) -> String {
 
 #[test]
 fn approval_needs_a_single_key() {
-    // A key that was on its way.
+    // A key pressed just before the request.
     let mut app = asked(Theme::default());
     drop(press(&mut app, "y", NOW_MS + 10));
     assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + LATER)), None);
@@ -61,7 +61,7 @@ fn words_that_begin_like_an_answer_are_typed_whole_and_answer_nothing() {
         .collect();
     assert!(letters.len() >= 4, "{letters:?}");
     for first in letters.iter().map(String::as_str).chain(["z", "1", "!", " "]) {
-        // The question comes before, between and long before the words.
+        // The request comes before, during and long before the text.
         for from_ms in [10, 300, LATER] {
             let mut app = asked(Theme::default());
             let words = format!("{first}can nay, yes! 1");
@@ -76,10 +76,10 @@ fn approval_request_during_typing_takes_no_letter() {
     let mut app = talking(Theme::default());
     drop(app.on(Msg::Key(crossterm::event::KeyCode::Char('b').into()), NOW_MS));
     ask(&mut app, "a1");
-    // However slowly: what is being written is no answer.
+    // However slowly: text that is being written is no answer.
     assert_eq!(types(&mut app, "y any", 700, NOW_MS + 100), None);
     assert_eq!(text(&app), "by any");
-    // Right behind the last word taken back the composer is empty, and one who types goes on.
+    // After deleting the last word the composer is empty, but the person goes on typing.
     for _ in 0..6 {
         drop(press(&mut app, "backspace", NOW_MS + LATER));
     }
@@ -106,7 +106,7 @@ fn during_typing_other_keys_answer_and_the_words_stay() {
             assert_eq!(said, Some(Decision::Deny { words: Some("not now".into()) }));
         }
         assert_eq!(text(&app), "half a sentence", "{key}");
-        // None of them counts that was pressed too early.
+        // Keys that were pressed too early do not count.
         let mut app = asked(Theme::default());
         drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS));
         assert_eq!(decided(&press(&mut app, &key, NOW_MS + 400)), None, "{key}");
@@ -123,7 +123,7 @@ fn notice_names_the_configured_keys_that_answer_during_typing() {
     app.keys.bind(Command::AllowOnce, &["y".parse().expect("a key"), "f6".parse().expect("a key")]);
     let seen = screen(80, 24, |frame| app.draw(frame));
     assert!(seen.contains("F6 allows") && seen.contains("F6     allow it, this once"), "{seen}");
-    // With letters only there is nothing to press, and nothing is said to be.
+    // If only letters are bound there is nothing to press, and no key is shown.
     app.keys.bind(Command::AllowOnce, &["y".parse().expect("a key")]);
     let seen = screen(80, 24, |frame| app.draw(frame));
     assert!(!seen.contains("allow it, this once"), "{seen}");
@@ -147,7 +147,7 @@ fn sent_words_deny_the_call_and_never_by_accident() {
         assert_eq!(text(&app), yes);
         assert!(shown(&mut app).contains("Alt+Y allows"), "{}", shown(&mut app));
     }
-    // A letter and Enter at once is neither.
+    // A letter and Enter at the same moment is neither.
     let mut app = asked(Theme::default());
     drop(press(&mut app, "y", NOW_MS + LATER));
     drop(press(&mut app, "enter", NOW_MS + LATER + 50));
@@ -186,7 +186,7 @@ fn number_answers_a_tool_while_the_composer_is_empty() {
     assert!(answered(&press(&mut app, "enter", NOW_MS + 3 * LATER)));
 }
 
-/// Another wording of a message is no answer to what is asked meanwhile.
+/// An edited message does not answer a request that arrives meanwhile.
 #[test]
 fn edited_message_answers_no_request() {
     let mut app = asked(Theme::default());
@@ -205,7 +205,8 @@ fn edited_message_answers_no_request() {
     assert!(shown(&mut app).contains("something is asked: answer that first"), "{}", shown(&mut app));
 }
 
-/// Two may answer one question: the words of the second are kept, and are a message only when they are sent once more.
+/// Two clients may answer one request: the text of the second is kept, and is sent as a message only after Enter is
+/// pressed again.
 #[test]
 fn words_for_a_request_answered_elsewhere_are_not_sent() {
     let says = |acts: &[Act]| acts.iter().any(|act| matches!(act, Act::Run(..)));
@@ -217,7 +218,7 @@ fn words_for_a_request_answered_elsewhere_are_not_sent() {
     assert!(shown(&mut app).contains("is answered already"), "{}", shown(&mut app));
     assert_eq!(text(&app), "not there");
     assert!(says(&press(&mut app, "enter", NOW_MS + 5 * LATER)));
-    // Words that were there before, and words beside which one has answered oneself, are for a message.
+    // Earlier text, and text that was there when the person answered with a key, is for a message.
     let mut app = talking(Theme::default());
     drop(types(&mut app, "next", 100, NOW_MS - 9 * LATER));
     let model = "demo".to_owned();
@@ -272,7 +273,7 @@ fn wider_rule_is_chosen_and_described() {
     assert_eq!(said, Some(Decision::InConversation { rule: offers[2].clone() }));
 }
 
-/// The same key gives a narrow rule for one command and must not give the widest for the next.
+/// The same key gives a narrow rule for one command and must not give the widest one for the next.
 #[test]
 fn the_widest_rule_is_never_the_first_that_is_offered() {
     let widest = Rule { ruling: Ruling::Allow, tool: "shell".into(), what: None };
@@ -342,7 +343,7 @@ fn refusal_notice_ends_with_its_cause() {
     assert!(!shown(&mut app).contains("has just asked"), "{}", shown(&mut app));
 }
 
-/// A yes is one to all that is asked: what does not fit has to be unfolded once.
+/// An approval covers the whole call: parts that do not fit must be shown once first.
 #[test]
 fn hidden_parts_of_a_call_cannot_be_approved() {
     for key in ["y", "c", "a"] {

@@ -1,4 +1,5 @@
-//! What is typed before a conversation has begun: kept by the folder, given back, never sent, and gone once the owner has the words.
+//! Text typed before a conversation has begun: stored by the folder, restored, never sent, and gone once the owner has the
+//! message.
 
 use retake_wire::reply::{Draft, Receipt};
 use retake_wire::request::SetDraftIn;
@@ -7,7 +8,7 @@ use retake_wire::{Part, Problem, ProblemKind, Request, RunEvent};
 use super::*;
 use crate::ui::msg::Ticket;
 
-/// The UI as it is opened, and what it asks first.
+/// The UI after opening, and its first requests.
 fn opened() -> (App, Vec<Act>) {
     let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
     let theme = Theme::default();
@@ -26,7 +27,7 @@ fn asks_what_is_kept(acts: &[Act]) -> Option<Ticket> {
     })
 }
 
-/// With what the owner has.
+/// With the owner's draft.
 fn with(words: &[&str]) -> App {
     let (mut app, acts) = opened();
     let ticket = asks_what_is_kept(&acts).expect("it asks");
@@ -36,7 +37,7 @@ fn with(words: &[&str]) -> App {
     app
 }
 
-/// What is to be kept.
+/// The draft to store.
 fn kept(acts: &[Act]) -> Option<Vec<Part>> {
     acts.iter().rev().find_map(|act| match act {
         Act::Ask(_, request) => match &**request {
@@ -47,7 +48,7 @@ fn kept(acts: &[Act]) -> Option<Vec<Part>> {
     })
 }
 
-/// The owner has what it was given to keep; what it is given then.
+/// The owner has stored the draft; returns the next acts.
 fn has(app: &mut App, acts: &[Act]) -> Vec<Act> {
     let kept = acts.iter().rev().find_map(|act| match act {
         Act::Ask(ticket, request) if matches!(**request, Request::SetDraft(_) | Request::SetDraftIn(_)) => {
@@ -62,7 +63,7 @@ fn quits(acts: &[Act]) -> bool {
     acts.iter().any(|act| matches!(act, Act::Quit))
 }
 
-/// Types, and rests; the owner has it.
+/// Types, and waits; the owner has stored it.
 fn has_typed(app: &mut App, words: &str) -> Option<Vec<Part>> {
     drop(app.on(Msg::Paste(words.to_owned()), NOW_MS));
     let acts = app.on(Msg::Tick, NOW_MS + LATER);
@@ -70,13 +71,13 @@ fn has_typed(app: &mut App, words: &str) -> Option<Vec<Part>> {
     kept(&acts)
 }
 
-/// Types, and rests.
+/// Types, and waits.
 fn types(app: &mut App, words: &str) -> Option<Vec<Part>> {
     drop(app.on(Msg::Paste(words.to_owned()), NOW_MS));
     kept(&app.on(Msg::Tick, NOW_MS + LATER))
 }
 
-/// Sends; the run's ticket, and what is to be kept.
+/// Sends; returns the run's ticket and the draft to store.
 fn sends(app: &mut App) -> (Ticket, Option<Vec<Part>>) {
     let acts = press(app, "enter", NOW_MS + LATER);
     let run = acts.iter().find_map(|act| match act {
@@ -122,7 +123,7 @@ fn drafts_moved_aside_are_stored_and_restored() {
         (&parts, &aside),
         (&vec![Part::text("the second")], &Some(vec![vec![Part::text("the first")]]))
     );
-    // Somebody who comes next is given both, and can have the first one again or be rid of it.
+    // The next client gets both, and can restore the first one or discard it.
     let draft = Draft { parts, aside: aside.expect("aside"), ..Draft::default() };
     for (keys, text, left) in [("alt+d", "the first", 1), ("alt+shift+d", "the second", 0)] {
         let mut app = with(&[]);
@@ -290,7 +291,7 @@ fn returned_words_are_no_draft_after_a_redo() {
         if !typed.is_empty() {
             drop(app.on(Msg::Paste(typed.to_owned()), NOW_MS));
         }
-        // As one does to type `/undo`.
+        // As a person does to type `/undo`.
         drop(press(&mut app, "ctrl+c", NOW_MS));
         let mut receipt = Receipt { conversation: "0199a000-c".to_owned(), ..Receipt::default() };
         receipt.timeline.brought_back.turns = 1;

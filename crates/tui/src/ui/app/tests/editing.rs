@@ -1,4 +1,4 @@
-//! Other words instead of a message: what stands on the screen as long as they are written, and what is said once they are sent.
+//! Editing a message: what the screen shows while the person writes, and after they send.
 
 use retake_wire::{Action, FilesDone, Part, Problem, ProblemKind, Run, RunStart};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::ui::msg::Ticket;
 use crate::ui::rewind::samples::{problem, with_conflict, with_files};
 
-/// The words of the first message stand in the composer, to be edited.
+/// The text of the first message is in the composer, for editing.
 fn editing() -> App {
     let mut app = talking(Theme::default());
     let entry = app.tab().talk.entries[0].id.clone();
@@ -138,7 +138,7 @@ fn rewind_by_name_shows_its_target() {
 /// The message that is edited.
 const FIRST: &str = "0199a000-0000-7000-8000-000000000001";
 
-/// Sends the words, and the owner refuses them: what was asked then.
+/// Sends the text, and the owner refuses it; returns the following acts.
 fn refused(app: &mut App, now_ms: i64) -> Vec<Act> {
     let acts = press(app, "enter", now_ms);
     let ticket = acts.iter().find_map(|act| match act {
@@ -149,7 +149,7 @@ fn refused(app: &mut App, now_ms: i64) -> Vec<Act> {
     app.on(Msg::NotRun(ticket.expect("a run"), Box::new(problem)), now_ms)
 }
 
-/// Answers the plan that is asked for.
+/// Answers the requested plan.
 fn planned(app: &mut App, acts: Vec<Act>, now: &Plan) {
     answer(app, acts, &|request| match request {
         Request::Plan(of) => {
@@ -160,7 +160,7 @@ fn planned(app: &mut App, acts: Vec<Act>, now: &Plan) {
     });
 }
 
-/// What is sent.
+/// The sent run.
 fn sent(acts: &[Act]) -> Option<&Run> {
     acts.iter().find_map(|act| match act {
         Act::Run(_, run) => Some(&**run),

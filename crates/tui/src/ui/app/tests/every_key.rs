@@ -1,8 +1,9 @@
-//! Every key of the table where it holds: it is found, and whoever presses it sees that it was pressed.
+//! Every key of the table where it is valid: it works, and the person sees that it was pressed.
 
 use super::*;
 
-/// What is not seen in a conversation that is whole on the screen, with an empty composer: one is at that end already.
+/// Commands without a visible effect in a conversation that fits on the screen, with an empty composer: the view is
+/// already at that end.
 const NOTHING_TO_SEE: &[Command] = &[
     Command::Send,
     Command::ScrollUp,
@@ -18,7 +19,7 @@ const NOTHING_TO_SEE: &[Command] = &[
     Command::FindPrevious,
 ];
 
-/// What a person sees, and what is asked of the world.
+/// What a person sees, and what is requested.
 fn seen(app: &mut App, acts: &[Act]) -> String {
     format!("{}{acts:?}{:?}", styled(100, 12, |frame| app.draw(frame)), app.drawn())
 }
@@ -36,7 +37,7 @@ fn every_key_runs_its_command_and_has_a_visible_effect() {
             assert_eq!(found, Some(row.command), "{key} in {context:?}");
             drop(seen(&mut app, &[]));
             let before = seen(&mut app, &[]);
-            // That nobody does a command is a panic.
+            // A command without a handler panics.
             let acts = press(&mut app, key, NOW_MS + LATER);
             let after = seen(&mut app, &acts);
             let rested = app.on(Msg::Tick, NOW_MS + LATER + 300);

@@ -1,4 +1,4 @@
-//! Which model answers: what was chosen by its name, what a conversation goes on with. Must never ask a real owner.
+//! Which model answers: chosen by name, or the one that a conversation continues with. Must never ask a real owner.
 
 use retake_wire::reply::{Model, Models};
 
@@ -10,12 +10,12 @@ fn models() -> Reply {
     Reply::Models(Models { default: "demo".into(), models, ..Models::default() })
 }
 
-/// Answers that these models are there to whoever asks.
+/// Answers every request for models with these.
 fn tells_models(app: &mut App, acts: Vec<Act>) {
     answer(app, acts, &|request| matches!(request, Request::Models).then(models));
 }
 
-/// A conversation whose last answer was of this model, opened without one on the command line.
+/// A conversation whose last answer was by this model, opened without one on the command line.
 fn answered_by(author: &str) -> App {
     let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: None };
     let mut app =

@@ -1,8 +1,8 @@
-//! Keys that do something when they are pressed once more, as long as it is said that they do.
+//! Keys that do something on the second press, while a notice says so.
 
 use super::*;
 
-/// So long after the first press.
+/// This long after the first press.
 fn after(app: &mut App, key: &str, wait_ms: i64) -> (bool, bool) {
     drop(app.on(Msg::Tick, NOW_MS + wait_ms));
     let acts = press(app, key, NOW_MS + wait_ms);
@@ -80,7 +80,8 @@ fn hint_about_a_key_ends_with_the_next_key_or_pane() {
     assert!(shown(&mut app).contains("› x") && !shown(&mut app).contains(said), "{}", shown(&mut app));
 }
 
-/// A refusal is no hint: it is read while one goes on, and it is about the place where it was said.
+/// A refusal is no hint: it stays while the person continues, and it belongs to the place where it
+/// was shown.
 #[test]
 fn notice_stays_in_its_place_and_is_never_truncated_for_keys() {
     let mut app = talking(Theme::default());
@@ -101,7 +102,7 @@ fn notice_stays_in_its_place_and_is_never_truncated_for_keys() {
     assert!(!shown(&mut app).contains("there is no command"));
 }
 
-/// Words come back by a step, and then Enter is pressed at these times: which of them sends.
+/// A step returns a message, then Enter is pressed at these times; returns which press sends.
 fn enters(at: &[i64]) -> (App, Vec<bool>) {
     let mut app = talking(Theme::default());
     app.returned(TabId(1), &[retake_wire::Part::Text { text: "old words".into() }]);
@@ -119,7 +120,7 @@ fn enter_right_after_a_step_sends_nothing_and_says_so() {
         (&[1_600], &[true]),
         (&[800, 1_400], &[false, true]),
         (&[800, 3_400], &[false, true]),
-        // A key that is held, or pressed again before anybody has read what is said.
+        // A key that is held, or pressed again before anyone can have read the notice.
         (&[10, 40, 70, 100, 900], &[false, false, false, false, true]),
     ] {
         assert_eq!(enters(at).1, sent, "{at:?}");

@@ -1,4 +1,4 @@
-//! What is typed while a conversation is being opened, and drafts that other terminals keep, too: everything is kept where it belongs.
+//! Text typed while a conversation is being opened, and drafts of other terminals: everything is stored where it belongs.
 
 use retake_wire::reply::Draft;
 use retake_wire::request::{SetDraft, SetDraftIn};
@@ -7,7 +7,7 @@ use retake_wire::{Part, Problem, ProblemKind};
 use super::*;
 use crate::ui::msg::Ticket;
 
-/// The UI as it is opened, and what it asks for first.
+/// The UI after opening, and its first requests.
 fn started(start: Start) -> (App, Vec<Act>) {
     let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
     let mut app = App::new(known, start, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);
@@ -32,7 +32,7 @@ fn draft(words: &str, edits: Option<&str>) -> Reply {
     })
 }
 
-/// A conversation is told, and has this draft; what is asked for then.
+/// A conversation arrives, with this draft; returns the next acts.
 fn told(app: &mut App, reply: Reply) -> Vec<Act> {
     let Reply::Entries(Entries { entries, .. }) = entries("0199a000-c", &[(Role::User, "hello")]) else {
         panic!("entries")
@@ -157,7 +157,7 @@ fn draft_that_edits_a_message_is_stored_as_such() {
     let set = kept(&acts).expect("it is kept");
     assert_eq!(set.parts, [Part::text("what is 6 times 7? Or 8?")]);
     assert_eq!(set.edits.as_ref(), Some(&entry));
-    // In the next UI it is said what these words are.
+    // The next UI says what this text is.
     let mut next = talking(Theme::default());
     let draft = Draft { parts: set.parts.clone(), edits: set.edits.clone(), ..Draft::default() };
     next.take_draft(TabId(1), draft);
@@ -165,7 +165,7 @@ fn draft_that_edits_a_message_is_stored_as_such() {
     assert!(seen.contains("written in the place of t1") && seen.contains("/edit t1"), "{seen}");
     let set = kept(&paste(&mut next, "!")).expect("kept again");
     assert_eq!(set.edits, Some(entry), "as what they are");
-    // Whoever leaves them takes them back.
+    // Leaving them takes them back.
     drop(press(&mut app, "esc", NOW_MS));
     let own = ticket(&acts, |request| matches!(request, Request::SetDraft(_))).expect("asked");
     let acts = app.on(Msg::Replied(own, Box::new(Ok(Reply::Done))), NOW_MS);

@@ -1,4 +1,4 @@
-//! A message quoted in the composer: its words stand behind what is written, and nothing is sent.
+//! A message quoted in the composer: its text goes after what is written, and nothing is sent.
 
 use super::*;
 

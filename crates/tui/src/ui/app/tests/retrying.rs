@@ -1,4 +1,4 @@
-//! Another answer: what it took back is said, and what is refused as stale is planned again.
+//! A retry: what it took back is shown, and a stale one is planned again.
 
 use retake_wire::{Ended, FileOptions, FilesDone, Outcome, ProblemKind, Run, RunStart, Scope};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::ui::msg::Ticket;
 use crate::ui::rewind::samples::{problem, with_files};
 
-/// Asks for another answer.
+/// Requests a retry.
 fn retrying(app: &mut App, files: FileOptions) -> Ticket {
     let start = RunStart::Retry { entry: "@".into() };
     let run = Run {

@@ -53,21 +53,21 @@ fn receipt_is_wrapped_once_to_the_width() {
         let seen = shown_in(&mut app, width, 24);
         let lines: Vec<_> = seen.lines().skip_while(|line| !line.contains("can't be taken back")).collect();
         let end = lines.iter().position(|line| line.trim().is_empty()).expect("an end");
-        // Each is as full as its words let it be: the first word of the line that continues it had no room.
-        // A call begins with its command in quotes.
+        // Each line is as full as its words allow: the first word of the next line had no room. A call
+        // begins with its command in quotes.
         let continued = lines[..end].windows(2).filter(|pair| !pair[1].trim_start().starts_with('`'));
         let continued: Vec<_> = continued.collect();
         assert!(!continued.is_empty(), "{width}: {seen}");
         for pair in continued {
             let word = pair[1].split_whitespace().next().unwrap_or_default();
             let room = crate::text::width::columns(pair[0]) + 1 + crate::text::width::columns(word);
-            // All lines end where those with the larger margin do.
+            // All lines end where those with the larger indentation do.
             assert!(room + 2 >= usize::from(width), "{width}: {seen}");
         }
     }
 }
 
-/// What there is to see in windows that are not much larger than a card.
+/// The content of windows that are not much larger than a card.
 #[test]
 fn every_place_in_a_small_window() {
     let mut shots = String::new();

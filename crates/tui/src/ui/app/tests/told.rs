@@ -1,14 +1,14 @@
-//! What a person is told of a run that ends where they do not look.
+//! What a person learns of a run that ends in a tab that they do not see.
 
 use retake_wire::Changed;
 use retake_wire::reply::Changes;
 
 use super::*;
 
-/// So long the run takes.
+/// The duration of the run.
 const LONG_MS: i64 = 24_000;
 
-/// Tells the first tab, at a time, and says what the person is told.
+/// Sends the first tab an event at a time, and returns the notifications for the person.
 fn hears(app: &mut App, event: Event, now_ms: i64) -> Vec<String> {
     let acts = app.on(Msg::Told(Some(TabId(1)), Box::new(Told { id: None, event })), now_ms);
     let told = acts.into_iter().filter_map(|act| match act {
@@ -18,7 +18,7 @@ fn hears(app: &mut App, event: Event, now_ms: i64) -> Vec<String> {
     told.collect()
 }
 
-/// What the owner tells when entries come: whether something is at work now.
+/// The owner's event when entries arrive: whether something is at work now.
 fn changed(running: bool) -> Event {
     let changes = Changes {
         revision: 4,
@@ -34,7 +34,7 @@ fn changed(running: bool) -> Event {
     Event::Changed(Box::new(Changed { conversation, changes }))
 }
 
-/// A run as its followers hear of it: the last entry comes before the word that it has ended.
+/// A run as its subscribers see it: the last entry comes before the event that it has ended.
 fn runs(app: &mut App, lasts_ms: i64) -> Vec<String> {
     let model = "demo".to_owned();
     let ended = retake_wire::Ended {

@@ -1,10 +1,10 @@
-//! Commands that are typed: by their beginnings, and what they name.
+//! Typed commands: by their beginnings, and what they name.
 
 use retake_wire::Action;
 
 use super::*;
 
-/// Types a line and sends it, with the list of completions put away.
+/// Types a line and sends it, with the list of completions closed.
 fn types(app: &mut App, line: &str) -> Vec<Act> {
     drop(app.on(Msg::Paste(line.to_owned()), NOW_MS));
     app.tab_mut().composer.escape();

@@ -1,10 +1,10 @@
-//! The first screen, and ways out of the UI: what is begun with, and what leaves it.
+//! The first screen, and ways out of the UI: what it begins with, and what leaves it.
 
 use super::*;
 use retake_wire::reply::{Model, Models, Status};
 use retake_wire::{ModelCause, Usage};
 
-/// Answers what is asked as the UI begins.
+/// Answers the first requests of the UI.
 fn begun(start: Start, mode: retake_wire::Mode) -> App {
     let known = Known { folder: "/home/ann/work".into(), version: "1.2.3".into(), model: None };
     let mut app = App::new(known, start, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);

@@ -1,9 +1,9 @@
-//! How the composer looks, in every state, size and theme.
+//! The look of the composer in every state, size and theme.
 
 use super::{Desk, file, image, text};
 use crate::ui::testing::{THEMES, styled};
 
-/// What there is to see, each in a state of its own.
+/// All states that look different.
 fn states() -> Vec<(&'static str, Desk)> {
     let state = |keys: &str| {
         let mut desk = Desk::new();

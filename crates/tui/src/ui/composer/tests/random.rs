@@ -1,4 +1,4 @@
-//! Whatever is done: the composer against naive models of it.
+//! Random actions: the composer against naive models of it.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use super::Desk;
 use crate::text::fold::Folds;
 use crate::ui::keymap::Key;
 
-/// Something that a person does.
+/// An action of a person.
 #[derive(Clone, Debug)]
 enum Does {
     Types(String),
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn a_buffer_is_a_text_with_a_cursor(doing in proptest::collection::vec((0usize..7, "[ a漢\u{301}👩\u{200d}\n]{1,3}"), 0..40)) {
         let mut buffer = Buffer::default();
-        // The naive model: every state there was.
+        // The naive model: all earlier states.
         let mut states = vec![String::new()];
         for (what, text) in doing {
             let at = buffer.cursor();
@@ -130,7 +130,8 @@ proptest! {
                 }
                 2 => {
                     let last = expected[..at].grapheme_indices(true).next_back().map_or(at, |(last, _)| last);
-                    // Graphemes before the cursor are the same with and without what is behind it: it is at an edge.
+                    // The graphemes before the cursor are the same with and without the text after it: it is at a
+                    // boundary.
                     expected.replace_range(last..at, "");
                     buffer.delete(Reach::Left);
                 }

@@ -1,5 +1,5 @@
-//! What a person does with a proposal: goes on, goes back, takes more or less along, chooses for a file. Must never apply anything but
-//! what is on the screen.
+//! A person's steps with a proposal: continue, go back, change the scope, choose for a file. Must never apply anything but the
+//! shown plan.
 
 use retake_wire::reply::{Composer, Plan};
 use retake_wire::request::Apply;
@@ -13,30 +13,30 @@ use crate::ui::pane::Cx;
 use crate::ui::plan::draw::TOO_SMALL;
 use crate::ui::plan::view::{Place, holds, options};
 
-/// What letters change: what is wanted, and what is looked at.
+/// What letters change: the choices, and the position in the plan.
 #[derive(Debug)]
 pub(crate) struct Before {
     choices: FileOptions,
     place: Place,
 }
 
-/// The notice for an Enter that comes too early.
+/// The notice for an Enter that is too early.
 const NEW: &str = "it has just changed: this is how it is now, press again";
 
-/// Nobody said it.
+/// No person wrote the message.
 const NO_EDIT: &str =
     "that is not a message of a person, so there are no words to edit: /retry asks for another answer";
 
-/// Files have nothing to do with it.
+/// The action does not affect files.
 const NO_FILE: &str = "no file comes or goes";
 
-/// Whether a condition of a plan says so itself, of all files or of those that are covered.
+/// Whether a condition of a plan says that no file changes, of all files or of the covered ones.
 fn says_no_file(condition: &Condition) -> bool {
     matches!(condition, Condition::NoCoveredFileChanges | Condition::FilesUnchanged)
 }
 
 impl Proposal {
-    /// A command of its keys. Whether it was one.
+    /// A command of its keys. Returns whether it was one.
     pub(crate) fn command(&mut self, command: Command, cx: &mut Cx<'_>) -> bool {
         if matches!(self.stage, Stage::Applying(..)) {
             return true;
@@ -58,12 +58,12 @@ impl Proposal {
         true
     }
 
-    /// How it is before a letter acts.
+    /// The state before a letter acts.
     pub(crate) fn before(&self) -> Before {
         Before { choices: self.choices.clone(), place: self.view.place_now() }
     }
 
-    /// What letters have done is put back.
+    /// Reverts the effect of letters.
     pub(crate) fn put_back(&mut self, before: Before, now_ms: i64) {
         self.view.back_to(before.place);
         if self.choices != before.choices {
@@ -72,7 +72,7 @@ impl Proposal {
         }
     }
 
-    /// Esc: from the final question back to the plan. Whether there was one.
+    /// Esc: from the final question back to the plan. Returns whether there was one.
     pub(crate) fn back(&mut self) -> bool {
         match self.stage {
             Stage::Looking => false,
@@ -98,7 +98,7 @@ impl Proposal {
             }
             Stage::Agreeing { stop } => self.apply(stop, cx),
             Stage::Looking if !self.can_go_on() => {
-                // What nobody has seen is not agreed to: where there is no question, one presses again.
+                // A plan that was not shown can't be agreed to: without a final question, the person presses again.
                 self.planning.is_eager = self.asks_twice();
                 self.planning.due_ms = self.planning.due_ms.map(|due| due.min(cx.now_ms));
                 self.note = Some(PLANNING.to_owned());
@@ -118,7 +118,7 @@ impl Proposal {
         }
     }
 
-    /// Whether Enter leads to a final question. What was chosen by its name has been meant once already.
+    /// Whether Enter leads to a final question. An action chosen by its name was already chosen deliberately.
     pub(crate) fn asks_twice(&self) -> bool {
         self.context == Context::Rewind
     }
@@ -131,19 +131,18 @@ impl Proposal {
         }
     }
 
-    /// Whether something has to be stopped first.
+    /// Whether something must be stopped first.
     pub(crate) fn stops(&self) -> bool {
         !matches!(self.ends, Ends::Rewritten(_))
             && self.plan.as_ref().is_some_and(|plan| plan.at_work || !plan.running.is_empty())
     }
 
-    /// Whether the plan on the screen can be agreed to. During a run it is made again all the time; it includes what the run does
-    /// meanwhile.
+    /// Whether the shown plan can be agreed to. During a run it is renewed all the time; it includes the run's work meanwhile.
     fn can_go_on(&self) -> bool {
         self.is_settled() || (self.planning.is_shown_current && self.stops())
     }
 
-    /// Why it can't be agreed to now.
+    /// The reason why it can't be agreed to now.
     pub(super) fn refuses(&self) -> Option<String> {
         if let Some(problem) = &self.problem {
             return Some(worded(problem));
@@ -164,7 +163,7 @@ impl Proposal {
         None
     }
 
-    /// What has to be chosen before anything else: they come first among the files.
+    /// The choices needed first; their files come first.
     fn choose_first(&self, plan: &Plan) -> String {
         let paths = plan.files.iter().flat_map(|files| &files.paths);
         let mut open = paths.filter(|path| path.verdict == Verdict::Conflict);
@@ -184,14 +183,14 @@ impl Proposal {
         }
     }
 
-    /// The same, where no words wait.
+    /// The same, if no messages wait.
     pub(super) fn goes_ahead(&mut self, stop: bool, cx: &mut Cx<'_>) {
         let Some(plan) = &self.plan else { return };
         if stop && self.stopped.is_none() {
             self.stopped = Some(Box::new(Stopped::new(plan.clone())));
         }
         let scope = self.choices.scope;
-        // What was shown is what is done.
+        // Only what was shown is done.
         let files = match scope {
             Scope::Conversation => FileOptions { scope, stop, ..FileOptions::default() },
             _ => {
@@ -210,7 +209,7 @@ impl Proposal {
             Ends::Rewritten(entry) => {
                 let composer = plan.composer.clone().unwrap_or_default();
                 let Composer { entry: named, parts, .. } = composer;
-                // Its own name, whatever it was called by.
+                // Its own id, however it was named.
                 let entry = if named.is_empty() { entry.clone() } else { named };
                 let takes_back = crate::render::receipt::would_take_back(plan);
                 cx.want(Want::Rewrite { entry, head, parts, files, takes_back });
@@ -234,7 +233,7 @@ impl Proposal {
         }
     }
 
-    /// Conversation and files, then one of them, as far as that is possible.
+    /// The next scope: conversation and files, then one of them, as far as possible.
     fn next_scope(&mut self, cx: &mut Cx<'_>) {
         let scopes = match self.scopes() {
             Scopes::Several(scopes) => scopes,
@@ -248,7 +247,7 @@ impl Proposal {
         self.choices_changed(cx.now_ms);
     }
 
-    /// What can be taken along.
+    /// The possible scopes.
     pub(crate) fn scopes(&self) -> Scopes {
         if !takes_files(&self.action) {
             return Scopes::Nothing;
@@ -257,7 +256,7 @@ impl Proposal {
             return Scopes::One("the conversation stays: this is about files");
         }
         match self.has_files {
-            // An edit leaves the conversation, too.
+            // An edit changes the conversation in any scope.
             Some(true) if self.ends != Ends::Applied => Scopes::Several(&[Scope::Both, Scope::Conversation]),
             Some(true) => Scopes::Several(&[Scope::Both, Scope::Conversation, Scope::Files]),
             // The plan says so itself, and why.
@@ -281,11 +280,11 @@ impl Proposal {
         }
     }
 
-    /// Another outcome for the file that is looked at.
+    /// Another choice for the viewed file.
     fn choose(&mut self, now_ms: i64) {
         let Some(plan) = &self.plan else { return };
         if self.view.path(plan).is_none() && plan.files.as_ref().is_some_and(|files| files.conflicts > 0) {
-            // They come first. What can be chosen is seen before it is.
+            // They come first. Choices are shown before one is made.
             return self.view.turn(0);
         }
         let Some(path) = self.view.path(plan) else {

@@ -1,5 +1,5 @@
-//! A plan that became stale because what ran was stopped for it. Must never do more than was agreed to: what the run itself added until
-//! its end, and nothing else.
+//! A plan that became stale because a run was stopped for it. Must never do more than was agreed to: only what the run itself
+//! added until its end.
 
 use std::collections::HashMap;
 
@@ -11,12 +11,12 @@ use super::{Proposal, Stage, worded};
 use crate::ui::msg::Want;
 use crate::ui::pane::Cx;
 
-/// Something was stopped for a plan.
+/// A run was stopped for a plan.
 #[derive(Debug)]
 pub(super) struct Stopped {
     /// The plan that was agreed to.
     seen: Plan,
-    /// It went on by itself once already.
+    /// It has already continued by itself once.
     has_gone_on: bool,
 }
 
@@ -27,8 +27,8 @@ impl Stopped {
 }
 
 impl Proposal {
-    /// Words that wait for the run which is stopped would begin another one, where the stop makes the plan stale: they are taken back
-    /// first. Whether there are some.
+    /// Messages that wait for the stopped run would start another one if the stop makes the plan stale: they are taken back
+    /// first. Returns whether there are any.
     pub(super) fn takes_words_back(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.stopped.is_some() || !self.plan.as_ref().is_some_and(|plan| plan.at_work && plan.waiting > 0)
         {
@@ -39,7 +39,7 @@ impl Proposal {
         true
     }
 
-    /// They are back: they go to the composer, and what was agreed to is done.
+    /// They are back: they go to the composer, and the action is done.
     pub(super) fn words_are_back(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
         self.stage = Stage::Looking;
         match reply {
@@ -55,10 +55,10 @@ impl Proposal {
         }
     }
 
-    /// The plan was made again after a stop. If only the run itself has added something, the action goes ahead. Otherwise the plan is
-    /// shown, and the next Enter applies it. Whether there was a stop.
+    /// The plan was made again after a stop. If only the run itself has added something, the action goes ahead. Otherwise the
+    /// plan is shown, and the next Enter applies it. Returns whether there was a stop.
     pub(super) fn goes_on_stopped(&mut self, cx: &mut Cx<'_>) -> bool {
-        // A plan that arrives while the step is on its way must not make the stop forgotten.
+        // A plan that arrives during the step must not erase the record of the stop.
         if self.stage != Stage::Looking {
             return false;
         }
@@ -89,8 +89,8 @@ impl Proposal {
     }
 }
 
-/// Whether a plan does the same as another one, and additionally takes back only what the run did until its end. It has no new choice,
-/// nothing irreversible, and nothing that is brought back.
+/// Whether a plan does the same as another one, and otherwise takes back only what the run did until its end. It has no new
+/// choice, nothing irreversible, and brings nothing back.
 fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
     let of_run = |plan: &Plan| Plan {
         head: String::new(),
@@ -117,7 +117,7 @@ fn adds_only_the_run(seen: &Plan, now: &Plan) -> bool {
 fn files_add_only_the_run(seen: &FilesPlan, now: &FilesPlan) -> bool {
     let name = |path: &PathPlan| (path.name.path.clone(), path.name.path_base64.clone());
     let known: HashMap<_, _> = seen.paths.iter().map(|path| (name(path), path.verdict)).collect();
-    // What the run wrote goes back whole, and nobody else had a hand in it.
+    // The files that the run wrote are reverted completely, and nobody else has changed them.
     let is_own = |verdict| matches!(verdict, Verdict::Revert | Verdict::Delete | Verdict::Recreate);
     now.conflicts == 0
         && now.left <= seen.left

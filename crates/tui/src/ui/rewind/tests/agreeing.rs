@@ -1,4 +1,4 @@
-//! What is agreed to in the picker, and what is not.
+//! Agreement in the picker, and its limits.
 
 use retake_wire::reply::{Plan, Receipt, Words};
 use retake_wire::{Part, ProblemKind, Request, Verdict};
@@ -8,7 +8,7 @@ use super::super::samples::{Owner, Stage, problem, with_conflict, with_files};
 use super::stage;
 use crate::ui::msg::Want;
 
-/// The next message, of somebody who takes the question for the composer.
+/// A person types the next message because they mistake the question for the composer.
 #[test]
 fn words_typed_into_the_final_question_confirm_nothing() {
     let mut stage = stage(3, with_files());
@@ -21,7 +21,7 @@ fn words_typed_into_the_final_question_confirm_nothing() {
     assert_eq!(stage.applied().len(), 1);
 }
 
-/// A turn that runs, and what its plan is once it was stopped: it has said and written more meanwhile.
+/// A turn that runs, and its plan after the stop: it has said and written more meanwhile.
 fn at_work(stopped: Plan) -> Stage<Rewind> {
     let mut owner = Owner::new(3, Plan { at_work: true, ..with_files() });
     for target in &mut owner.targets {
@@ -60,7 +60,8 @@ fn changes_of_a_stopped_run_are_taken_back_too() {
     assert!(stage.is_closed());
 }
 
-/// Words wait for the run: it is stopped with them, and nothing begins that had to be stopped again.
+/// Messages wait for the run: they are taken back before the stop, and no run starts that would have
+/// to be stopped, too.
 #[test]
 fn words_that_wait_for_a_run_come_back_before_it_is_stopped() {
     let mut stage = at_work(written_more());
@@ -95,7 +96,7 @@ fn unseen_changes_are_shown_again_after_a_stop() {
     for now in [call, mixed, turn] {
         let mut stage = at_work(now);
         stage.keys("ctrl+x enter");
-        // The end of the run is told later.
+        // The end of the run is reported later.
         stage.changed();
         stage.wait(1_000);
         let screen = stage.screen(80, 24);
@@ -136,7 +137,7 @@ fn changes_in_a_read_only_list_keep_its_keys_and_a_row_says_why_it_does_nothing(
     assert!(screen.contains("Ctrl+X"), "{screen}");
 }
 
-/// A command that writes changes its plan again and again: there is always another one on its way.
+/// A command that writes changes its plan again and again: a new one is always on its way.
 #[test]
 fn run_can_be_stopped_while_its_plan_is_renewed() {
     let mut stage = at_work(written_more());
@@ -153,7 +154,7 @@ fn run_can_be_stopped_while_its_plan_is_renewed() {
     assert!(stage.screen(100, 24).contains("the plan is being made: a moment"), "not of what is wanted now");
 }
 
-/// The plan that was on its way says nothing of the stop.
+/// The plan on its way does not contain the stop.
 #[test]
 fn a_plan_that_arrives_while_a_run_is_stopped_keeps_the_step_going() {
     let mut stage = at_work(written_more());

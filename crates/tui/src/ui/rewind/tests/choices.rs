@@ -1,4 +1,4 @@
-//! What can be chosen for a file: told apart, folded where nothing has to be chosen, and in sight.
+//! The choices for a file: distinct, folded if none is needed, and visible.
 
 use retake_wire::{AfterChoice, Becomes, Choice, Verdict};
 
@@ -27,7 +27,7 @@ fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
     assert!(stage.screen(140, 40).contains("▸ ~ src/parse.rs"));
 }
 
-/// Where the last version of somebody else is what is there, to keep it and to bring it back are one choice.
+/// If the other author's last version equals the present one, keeping and restoring it are one choice.
 #[test]
 fn choices_with_the_same_outcome_are_one() {
     let mut same = with_conflict();
@@ -56,7 +56,7 @@ fn choices_with_the_same_outcome_are_one() {
     assert!(text.contains(&format!("disk or yours: {stays}")), "{text}");
 }
 
-/// What was chosen for moves among the files; it stays in sight, with what else can be chosen for it.
+/// A file with a choice moves among the files; it stays visible, with its other choices.
 #[test]
 fn file_with_a_choice_stays_visible() {
     let mut before = with_conflict();

@@ -1,8 +1,9 @@
-//! A rewind in windows with little room.
+//! A rewind in small windows.
 
 use super::*;
 
-/// What matters is agreed to in a small window, too; where not even that fits, nothing is.
+/// Agreement is possible in a small window, too; if even the essential part does not fit, it is
+/// not.
 #[test]
 fn a_small_window_shows_what_matters_or_nothing_is_agreed_to() {
     for (name, plan) in [("small", with_files()), ("small_words", plan())] {

@@ -1,4 +1,4 @@
-//! The list of turns: what is in it, in which order, and which turn is selected.
+//! The list of turns: its content, its order, and the selection.
 
 use retake_wire::reply::Target;
 use retake_wire::{ProblemKind, Request};
@@ -8,7 +8,7 @@ use super::super::samples::{Owner, Stage, entry, plan, problem, target};
 use super::super::{Order, Rewind, Rows};
 use crate::ui::pane::Pane;
 
-/// A picker of turns with these words, the oldest first.
+/// A picker of turns with these texts, the oldest first.
 fn picker(words: &[&str]) -> Stage<Rewind> {
     let targets: Vec<_> = (1..).zip(words).map(|(turn, words)| target(turn, words)).collect();
     let mut owner = Owner::new(0, plan());

@@ -1,4 +1,4 @@
-//! The bar at the right.
+//! The scroll bar.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn scroll_bar_has_a_constant_length_and_follows_the_text() {
     talk.entries.insert(0, user(0, &words));
     talk.entries.push(answer(20, &words));
     let mut view = View::default();
-    // How long the bar is, and where.
+    // The length and position of the bar.
     let bar = |view: &mut View| {
         let screen = drawn(view, &talk, (60, 20));
         let rows = screen.lines().enumerate().filter(|(_, line)| line.ends_with('▐'));

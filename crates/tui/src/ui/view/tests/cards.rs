@@ -1,4 +1,4 @@
-//! What a card says of a call that waits, that ran, and that was cut off.
+//! Cards of calls that wait, that ran, and that were interrupted.
 
 use retake_wire::{CallEnded, Event, RunEvent, Told};
 
@@ -6,7 +6,7 @@ use super::*;
 
 const LINE: &str = r#"{"path":"a.txt","content":"hello\n"}"#;
 
-/// An answer that asks for a call, as the owner tells it.
+/// An answer with a call, as the owner sends it.
 fn writing() -> Talk {
     let asked = entry(2, Role::Assistant, vec![call("toolu_1", "write", LINE)]);
     Talk { entries: vec![user(1, "write it"), asked], ..Talk::default() }
@@ -116,7 +116,7 @@ fn a_call_that_was_cut_off_says_what_to_do() {
     assert!(at(&gone_on, 1).contains("no result"));
 }
 
-/// A question about a command, as a window shows it.
+/// An approval request for a command, as a window shows it.
 fn asked_about(call: CallShown, view: &mut View, size: (u16, u16)) -> String {
     let mut talk = Talk { entries: vec![user(1, "do it")], ..Talk::default() };
     tell(&mut talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
@@ -138,11 +138,11 @@ fn approval_request_shows_the_whole_call() {
         let seen = asked_about(command(long.clone(), None), &mut view, (width, 40));
         let all: String = seen.split_whitespace().collect();
         let asked: String = long.replace('\u{1b}', "␛").split_whitespace().collect();
-        // Of lines that are broken within words the margin is the only thing between.
+        // Lines broken within words have only the margin between them.
         assert!(all.contains(&asked), "{width}: {seen}");
         assert!(seen.contains("may it run?") && !view.hides_asked(), "{width}: {seen}");
     }
-    // What a carriage return would write over is shown.
+    // Text that a carriage return would overwrite is shown.
     let hidden = command("$ sh …".to_owned(), Some("rm -rf d\recho fine\n\u{1b}[8mecho too".to_owned()));
     let seen = asked_about(hidden, &mut View::default(), (80, 30));
     assert!(seen.contains("rm -rf d") && seen.contains("[8mecho too"), "{seen}");
@@ -170,7 +170,7 @@ fn long_request_is_folded_in_its_middle_until_it_is_unfolded() {
     }
 }
 
-/// It stands in the conversation for the agent: a person sees a line of it.
+/// It is in the conversation for the agent: a person sees one line of it.
 #[test]
 fn message_of_a_program_is_one_dim_line() {
     let mut talk = Talk::default();

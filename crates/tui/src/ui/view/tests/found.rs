@@ -1,8 +1,8 @@
-//! A search goes back beyond what is loaded, a piece at a time, and says how far it is.
+//! A search goes back beyond the loaded part, a piece at a time, and shows its progress.
 
 use super::*;
 
-/// Some turns, with earlier ones.
+/// Some turns, with earlier ones before them.
 fn late() -> Talk {
     Talk { earlier: true, ..long(200) }
 }
