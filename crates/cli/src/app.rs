@@ -32,7 +32,7 @@ use crate::term::interrupt::{ExitRequest, Interrupts};
 use crate::term::{interrupt, restore, restore_on_panic};
 use crate::terminal::Terminal;
 
-/// How long an owner that has ended waits for its background work.
+/// How long an ended owner waits for its background work.
 const LAST: Duration = Duration::from_secs(5);
 
 /// The program as the shell starts it.
@@ -124,10 +124,10 @@ fn no_folder(error: &io::Error) -> Problem {
     }
 }
 
-/// The variable that names the settings file.
+/// The environment variable with the path of the settings file.
 const CONFIG_VARIABLE: &str = "RETAKE_CONFIG";
 
-/// The paths of our own variables, or the directories of the XDG specification, which ignores relative paths.
+/// The paths from Retake's own variables, or the directories of the XDG specification, which ignores relative paths.
 fn paths(folder: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Paths {
     let absolute = |name| {
         let path = PathBuf::from(variable(name)?);
@@ -193,7 +193,7 @@ impl Owner for Local {
     }
 
     fn settings(&self, paths: &Paths, what: &Setting) -> Result<String, Box<Problem>> {
-        // Setting something makes the file.
+        // Setting a value creates the file.
         if !matches!(what, Setting::Set(..)) {
             named(paths)?;
         }
@@ -227,12 +227,12 @@ fn named(paths: &Paths) -> Result<&Path, Problem> {
     }
 }
 
-/// Where this user's data are, for a client.
+/// The location of this user's data, for a client.
 fn client(paths: &Paths) -> Result<Options, Problem> {
     options(paths, Stays::WhileNeeded(None))
 }
 
-/// Where this user's data are.
+/// The location of this user's data.
 pub(crate) fn options(paths: &Paths, stays: Stays) -> Result<Options, Problem> {
     let user =
         ["USER", "LOGNAME"].into_iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));

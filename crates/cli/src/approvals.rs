@@ -1,5 +1,5 @@
-//! Approval requests and questions of a run, answered by the person at the terminal. Must never take anything but a clear yes for an
-//! approval, nor answer anything itself.
+//! Approval requests and questions of a run, answered by the person at the terminal. Must never take anything except a clear yes
+//! as an approval, and must never answer anything itself.
 
 use retake_wire::request::{Decide, Of, Respond};
 use retake_wire::{Asks, Decision, ProblemKind, Question, Request, Rule, english};
@@ -27,8 +27,8 @@ enum Answer {
     Nothing,
 }
 
-/// Asks for an approval until the answer is clear, and sends it. Ctrl-C stops the run instead. Returns the person's words if they came too
-/// late.
+/// Asks for an approval until the answer is clear, and sends it. Ctrl-C stops the run instead. Returns the person's text if it
+/// came too late.
 pub(crate) async fn request(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result<Option<String>> {
     cx.ui.print_text(&calls::asks(&cx.ui.look(), asks))?;
     loop {
@@ -75,7 +75,7 @@ fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str, place: Where) -> Resu
         return Ok(None);
     }
     let row = |rule: &Rule| Row::new(rule.short(), allows(rule, place));
-    // The widest rule is never the first that is offered.
+    // The widest rule is never the first offer.
     let none = || Row::new("no rule", "decide about this call only");
     let first = asks.offers.first().is_some_and(is_widest).then(none);
     let before = usize::from(first.is_some());
@@ -95,7 +95,7 @@ async fn decide(
     deliver(cx, Request::Decide(decide)).await
 }
 
-/// Denies a call, because no person can approve it, and says what would allow it. Whether the request was still open.
+/// Denies a call because no person can approve it, and says what would allow it. Returns whether the request was still open.
 pub(crate) async fn deny_unattended(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result<bool> {
     let narrow = asks.offers.iter().find(|rule| !is_widest(rule));
     let rule = narrow.map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
@@ -135,7 +135,7 @@ async fn answer(cx: &mut Context<'_>, conversation: &str, prompt: &str) -> Resul
     }
 }
 
-/// Asks the question of a tool. Returns the person's words if they came too late.
+/// Asks the question of a tool. Returns the person's text if it came too late.
 pub(crate) async fn question(
     cx: &mut Context<'_>,
     conversation: &str,

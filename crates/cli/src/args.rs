@@ -1,5 +1,5 @@
-//! The command line as it is typed: options for all verbs, the verbs themselves, and what several of them take. Must never look at
-//! the world; what a verb means is in its own file.
+//! The command line as typed: global options, the verbs, and arguments that several verbs share. Must never read files, data or
+//! the environment; each verb has its own file.
 
 use std::path::PathBuf;
 
@@ -21,13 +21,13 @@ pub use examples::examples;
 /// The exit code of a command that `exec` ran and that failed.
 pub(crate) const COMMAND_FAILED: u8 = 8;
 
-/// The exit code of a turn with a call that needed an approval, where no person could give it.
+/// The exit code of a turn with a call that needed an approval when no person could give it.
 pub(crate) const CALL_NOT_ALLOWED: u8 = 9;
 
 /// The exit code of an import that stored only the first of several conversations.
 pub(crate) const IMPORTED_IN_PART: u8 = 10;
 
-/// The exit code of a process that a signal or a closed terminal ended, as shells count it.
+/// The exit code of a process that a signal or a closed terminal ended, as in shells.
 pub(crate) const TERMINATED: u8 = 143;
 
 /// The exit codes, for the long help, the manual page and the guide.
@@ -74,7 +74,7 @@ pub(crate) struct Cli {
     pub(crate) verb: Option<Verb>,
 }
 
-// Options that every verb takes.
+// Options for every verb.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options for all verbs")]
 pub(crate) struct Global {
@@ -127,7 +127,7 @@ impl Start {
     }
 }
 
-// Which conversation.
+// The conversation to use.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ConversationArg {
     /// The conversation [default: the last one of this folder]
@@ -135,7 +135,7 @@ pub(crate) struct ConversationArg {
     pub(crate) conversation: Option<String>,
 }
 
-// What every verb takes that changes something.
+// Arguments of every verb that changes something.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ChangeArgs {
     #[command(flatten)]
@@ -156,7 +156,7 @@ pub(crate) struct RequestIdArg {
     pub(crate) request_id: Option<String>,
 }
 
-// What the model may do in one run.
+// The permissions of the model in one run.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PermissionArgs {
     /// What the model may do without approval in this run: ask (only read), allow-edits, allow-all or plan (only read, and no approvals)
@@ -168,13 +168,13 @@ pub(crate) struct PermissionArgs {
 }
 
 impl PermissionArgs {
-    /// For the owner.
+    /// The permissions for the owner.
     pub(crate) fn permit(self) -> Permit {
         Permit { mode: self.mode, allow: self.allow }
     }
 }
 
-/// The mode of that name.
+/// The mode with this name.
 pub(crate) fn mode(text: &str) -> std::result::Result<Mode, String> {
     let named = Mode::ALL.into_iter().find(|mode| mode.name() == text);
     named.ok_or_else(|| format!("a mode is one of {}", Mode::ALL.map(Mode::name).join(", ")))

@@ -1,5 +1,5 @@
-//! Connects to the owner of the data directory, and starts one if there is none. If it ends, the next request starts a new one. Must never
-//! repeat a request that may have been done, unless it is safe to repeat.
+//! Connects to the owner of the data directory, and starts one if there is none. If it ends, the next request starts a new one.
+//! Must never repeat a request that may have been carried out, unless repeating it is safe.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -42,7 +42,7 @@ const LEAVE: Duration = Duration::from_secs(30);
 /// How long one try to start an owner waits for another one to end.
 const TRY: Duration = Duration::from_millis(500);
 
-/// A client of the owner, wherever it is. Cheap to clone.
+/// A client of the owner, in any process. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Attached(Arc<Inner>);
 
@@ -137,7 +137,7 @@ async fn found(options: &Options) -> Result<Option<(Connection, Status)>, Proble
     }
 }
 
-/// Whether a request was not done because this owner has ended or has another token.
+/// Whether a request was not carried out because this owner has ended or has another token.
 fn is_to_find_again(problem: &Problem) -> bool {
     [AWAY, UNAUTHORIZED].contains(&&*problem.code)
 }
@@ -173,7 +173,7 @@ fn is_understood(status: &Status) -> Result<(), Problem> {
 pub(crate) struct RunningOwner {
     pub(crate) status: Status,
     pub(crate) notices: Vec<String>,
-    /// Waits for its end. The reason, or a problem if its data directory was removed.
+    /// Waits for its end. Returns the reason, or an error if its data directory was removed.
     pub(crate) over: BoxFuture<'static, Result<&'static str, Problem>>,
 }
 
@@ -188,7 +188,7 @@ pub(crate) async fn replace_idle_owner(options: &Options) -> Result<(), Problem>
     Ok(())
 }
 
-/// Becomes the owner until a client or a signal stops it, or no client needs it any more.
+/// Runs as the owner until a client or a signal stops it, or no client needs it any more.
 pub(crate) async fn become_owner(
     options: Options,
     listen: Option<SocketAddr>,
@@ -258,7 +258,7 @@ fn umask() -> Option<u32> {
     u32::from_str_radix(umask.trim(), 8).ok()
 }
 
-/// Registers this client, if there is an owner that stays.
+/// Registers this client if there is an owner that stays.
 async fn register(options: &Options) -> Result<Option<Attachment>, Problem> {
     let Some((client, status)) = found(options).await? else { return Ok(None) };
     let attach = Attach {

@@ -1,5 +1,5 @@
-//! The conversation in the terminal, line by line: greeting, messages, commands. A command runs the verb of the command line; this adds
-//! the composer, the run and its questions. Must never run anything that the person did not submit, and must never lose typed words.
+//! The line client: greeting, messages, commands. A command runs the verb of the command line; this module adds the composer, the
+//! run and its requests. Must never run anything that the person did not submit, and must never lose typed text.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ use input::Input;
 /// The greeting waits no longer than this for the name of the model.
 const PATIENCE: Duration = Duration::from_millis(25);
 
-/// The number of messages that are shown where a conversation continues.
+/// The number of messages shown when a conversation continues.
 const SHOWN: usize = 4;
 
 /// The number of earlier prompts in the history of the line.
@@ -187,7 +187,7 @@ impl<'a> Chat<'a> {
         self.farewell()
     }
 
-    /// Handles a submitted line. The conversation survives its problems.
+    /// Handles a submitted line. Its errors do not end the conversation.
     async fn submitted(&mut self, line: &str) -> Result {
         let done = match input::parse(line) {
             Input::Empty => self.cancel_edit(),
@@ -197,7 +197,7 @@ impl<'a> Chat<'a> {
         self.report(done)
     }
 
-    /// Runs a command. It may follow a run, during which another one is typed.
+    /// Runs a command. It may follow a run, and another command may be typed during that run.
     fn command<'c>(&'c mut self, name: &'c str, rest: &'c str, line: &'c str) -> LocalBoxFuture<'c, Result> {
         match commands::find(name) {
             Some(command) => command.does.run(self, rest),
@@ -205,7 +205,7 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Runs a verb of the command line on this conversation, and does what follows it.
+    /// Runs a verb of the command line on this conversation, and its follow-up.
     async fn verb(&mut self, arguments: Vec<String>) -> Result {
         let command = arguments.first().cloned().unwrap_or_default();
         let all = ["retake".to_owned()].into_iter().chain(arguments);
@@ -218,7 +218,7 @@ impl<'a> Chat<'a> {
             Some(FollowUp::Changed(action, given)) if self.conversation() == Some(&given.conversation) => {
                 self.changed(&action, &given).await
             }
-            // The words of another conversation stay there.
+            // Text of another conversation stays there.
             Some(FollowUp::Changed(..)) | None => Ok(()),
             Some(FollowUp::Run(run)) => {
                 let conversation = self.current(&command, &run.conversation).await?;
@@ -231,7 +231,7 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// The current conversation, if this names it. A run of another one would move there without a word.
+    /// The current conversation, if this names it. A run of another one would move there without a notice.
     async fn current(&self, command: &str, name: &str) -> Result<String> {
         let here = self.conversation();
         if here.is_none_or(|here| here != name) {
@@ -247,7 +247,7 @@ impl<'a> Chat<'a> {
         self.cx.here()
     }
 
-    /// Takes up the words that an action returns, and shows where it led.
+    /// Puts the text that an action returns into the line, and shows the new state.
     async fn changed(&mut self, action: &Action, given: &Receipt) -> Result {
         let after = AfterAction::of(action);
         if after.is_move {
@@ -267,7 +267,7 @@ impl<'a> Chat<'a> {
         after.hint_after.map_or(Ok(()), |hint| self.cx.aside(hint))
     }
 
-    /// Prints a problem. Only a terminal that fails ends the conversation.
+    /// Prints an error. Only a terminal error ends the conversation.
     fn report(&mut self, done: Result) -> Result {
         match done {
             Err(failure @ Failure::Problem(_)) => self.cx.complain(&failure),
@@ -285,7 +285,7 @@ impl<'a> Chat<'a> {
         Ok(())
     }
 
-    /// There is no such command: the words return to the line.
+    /// There is no such command: the text returns to the line.
     fn unknown(&mut self, name: &str, line: &str) -> Result {
         let message = format!("there is no command /{}", safe::line(name));
         let nearest =
@@ -302,20 +302,20 @@ impl<'a> Chat<'a> {
         format!("{attached}{editing}> ")
     }
 
-    /// Puts words back into the line, for editing.
+    /// Puts text back into the line, for editing.
     fn take_up(&mut self, composer: &Composer) {
         self.editing = None;
         self.prefill = Some(composer.text.clone());
         self.attached = content::kept(&composer.parts);
     }
 
-    /// Puts words that waited back into the line.
+    /// Puts waiting messages back into the line.
     fn take_back(&mut self, parts: Vec<Part>) {
         self.prefill = Some(render::effects::text(&parts));
         self.attached = content::kept(&parts);
     }
 
-    /// An answer came too late for its question. It is no message by itself, so it returns to the line.
+    /// An answer came too late for its question. It is no message, so it returns to the line.
     fn came_late(&mut self, words: Option<String>) -> Result {
         let Some(words) = words else { return Ok(()) };
         let before = self.prefill.take().map(|before| format!("{before}\n")).unwrap_or_default();
@@ -323,7 +323,7 @@ impl<'a> Chat<'a> {
         self.cx.aside("your words are back in the line: press Enter to send them as a message")
     }
 
-    /// Notes where the conversation ends now.
+    /// Stores the head of the conversation as it is now.
     async fn refresh(&mut self) -> Result {
         if let Some(conversation) = self.conversation().cloned() {
             self.seen = self.cx.info(&conversation).await?.tip;
@@ -345,7 +345,7 @@ impl<'a> Chat<'a> {
         self.arrive().await
     }
 
-    /// The model that answers, and why. The greeting does not wait long for it.
+    /// The model and the reason for it. The greeting does not wait long for it.
     async fn model_line(&mut self) -> Result<String> {
         if let Some(model) = &self.model {
             return Ok(format!("model {}", safe::line(model)));

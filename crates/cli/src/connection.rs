@@ -1,5 +1,5 @@
-//! A client that watches the process of its owner. It reports an owner that ends or is suspended during an answer, even if another process
-//! keeps the connection open. Must never give up on an owner that is working, however long it takes.
+//! A client that watches the process of its owner. It reports an owner that ends or is suspended during a request, even if
+//! another process keeps the connection open. Must never give up on a working owner, however long it takes.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -22,16 +22,16 @@ use crate::process_end::{ProcessEnd, is_stopped};
 /// How long a process may be suspended before this is reported, and how long a status request may take.
 pub(crate) const SILENCE: Duration = Duration::from_secs(5);
 
-/// How often to check the process while waiting for an answer.
+/// How often to check the process while waiting for a reply.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The longest time until the last data of an ended owner arrive.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// The code of a problem: there was no owner to answer.
+/// The error code if there was no owner.
 pub(crate) const AWAY: &str = "owner_away";
 
-/// The code of a problem: the owner went away before it answered.
+/// The error code if the owner went away before it replied.
 pub(crate) const LOST: &str = "owner_lost";
 
 /// A client that watches the process of its owner. Cheap to clone.
@@ -48,7 +48,7 @@ struct Process {
     known: Option<(u32, ProcessEnd)>,
 }
 
-/// Why an owner gives no answer.
+/// Why an owner does not reply.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     /// Its process has ended.
@@ -65,7 +65,7 @@ impl Process {
         Self { socket, known }
     }
 
-    /// Waits until it has ended; with `reports_stop`, also until it has been suspended for a while.
+    /// Waits until the process has ended; with `reports_stop`, also until it has been suspended for a while.
     async fn fails(&self, reports_stop: bool) -> Trouble {
         let Some((pid, end)) = &self.known else { return std::future::pending().await };
         let mut stopped = Duration::ZERO;
@@ -88,7 +88,7 @@ impl Process {
         }
     }
 
-    /// The problem of an owner that does not answer.
+    /// The error for an owner that does not reply.
     fn silent(&self) -> Problem {
         let stopped = self.known.as_ref().map(|(pid, _)| (*pid, is_stopped(*pid)));
         let (why, hint) = match stopped {
@@ -125,7 +125,7 @@ pub(crate) fn own_notice(notice: RunNotice) -> RunEvent {
     RunEvent::Notice { notice, text: String::new() }
 }
 
-/// The owner went away before it answered.
+/// The error for an owner that went away before it replied.
 fn lost() -> Problem {
     Problem {
         code: LOST.into(),
@@ -136,7 +136,7 @@ fn lost() -> Problem {
     }
 }
 
-/// A client of the owner behind a socket, and the answer to a status request. The token is that of the data directory.
+/// A client of the owner behind a socket, and the reply to a status request. The token is that of the data directory.
 pub(crate) async fn probe(
     socket: &Path,
     data_dir: &Path,
@@ -169,7 +169,7 @@ impl Connection {
         Ok(Self { http, owner: Arc::new(Process::behind(socket.to_owned()).await) })
     }
 
-    /// The status of the owner, which answers at once or not at all. The socket of an owner that has ended does not count.
+    /// The status of the owner, which replies at once or not at all. The socket of an ended owner does not count.
     pub(crate) async fn status(&self) -> Result<Reply, Problem> {
         if self.owner.known.as_ref().is_some_and(|(_, end)| end.has_ended()) {
             return Err(lost());
@@ -178,7 +178,7 @@ impl Connection {
         answer.unwrap_or_else(|_| Err(self.owner.silent()))
     }
 
-    /// The number of its process, where that is known.
+    /// Its process id, if known.
     pub(crate) fn process(&self) -> Option<u32> {
         self.owner.known.as_ref().map(|(pid, _)| *pid)
     }
@@ -193,7 +193,7 @@ impl Connection {
         self.guard(self.http.leave(number)).await
     }
 
-    /// Waits until the owner's process has ended, for so long. Whether it has.
+    /// Waits at most this long until the owner's process has ended. Returns whether it has.
     pub(crate) async fn ends_within(&self, patience: Duration) -> bool {
         match &self.owner.known {
             Some((_, end)) => end.wait_for(patience).await,
@@ -201,7 +201,7 @@ impl Connection {
         }
     }
 
-    /// The answer, or why there is none.
+    /// The reply, or the reason why there is none.
     async fn guard<T>(&self, answer: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
         let mut answer = pin!(answer);
         let trouble = tokio::select! {

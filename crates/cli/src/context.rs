@@ -1,4 +1,4 @@
-//! What every verb works with: the client, the terminal, and the steps that verbs share. Must never decide what a verb means.
+//! The context of every verb: the client, the terminal, and common steps. Must never decide what a verb means.
 
 use std::path::Path;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(crate) fn document(value: &impl serde::Serialize) -> String {
     line
 }
 
-/// A conversation is needed, and there is none before its first message.
+/// The error if a conversation is needed before its first message.
 fn nothing_said() -> Failure {
     let hint = "send a message first, or choose another conversation with /list";
     hinted(ProblemKind::Refused, "nothing_said", "this conversation has no message yet", hint).into()
@@ -62,24 +62,24 @@ pub(crate) async fn with_progress<T>(client: &dyn Client, json: bool, work: impl
     let told = async {
         loop {
             tokio::time::sleep(ASK).await;
-            // A failed question changes nothing: the spinner keeps turning.
+            // A failed progress request changes nothing: the spinner keeps turning.
             if let Ok(Reply::Work(Work { doing: Some(doing) })) = client.call(Request::Work).await {
                 progress.message(&words::doing(doing));
             }
         }
     };
-    // The question may wait for a lock that the work holds, so both run at the same time.
+    // The progress request may wait for a lock that the work holds, so both run at the same time.
     tokio::select! {
         done = work => done,
         never = told, if progress.is_seen() => never,
     }
 }
 
-/// What a verb works with.
+/// The context of a verb.
 pub(crate) struct Context<'a> {
-    /// The data, for the few verbs that manage its owner and its settings.
+    /// The owner, for the few verbs that manage its process and settings.
     pub(crate) owner: &'a dyn Owner,
-    /// Where data and settings are.
+    /// The paths of data and settings.
     pub(crate) paths: &'a Paths,
     /// The owner of the data; opened by the first request.
     pub(crate) client: &'a dyn Client,
@@ -87,20 +87,20 @@ pub(crate) struct Context<'a> {
     pub(crate) ui: &'a mut dyn Ui,
     /// Whether replies are printed as JSON.
     pub(crate) json: bool,
-    /// The folder the program was started in.
+    /// The folder that the program was started in.
     pub(crate) folder: &'a str,
-    /// What a verb means where no conversation is named.
+    /// What a verb uses if no conversation is named.
     pub(crate) place: Place,
-    /// What the line conversation does after the last verb.
+    /// What the line client does after the last verb.
     pub(crate) follow_up: Option<FollowUp>,
 }
 
-/// What the line conversation does after a verb that it ran.
+/// What the line client does after a verb.
 #[derive(Debug)]
 pub(crate) enum FollowUp {
-    /// An action is done: its words may return to the line.
+    /// An action is done: its text may return to the line.
     Changed(Action, Box<Receipt>),
-    /// A model run is to be started and followed.
+    /// Starts a model run and follows it.
     Run(Box<Run>),
     /// The place is another conversation now.
     Moved,
@@ -109,9 +109,9 @@ pub(crate) enum FollowUp {
 /// Where a verb runs.
 #[derive(Debug)]
 pub(crate) enum Place {
-    /// In a shell: the last conversation of the folder is meant.
+    /// In a shell: the last conversation of the folder.
     Shell,
-    /// In the line conversation: this conversation is meant. None until its first message.
+    /// In the line client: this conversation. `None` until its first message.
     Conversation(Option<String>),
 }
 
@@ -136,12 +136,12 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
-    /// Whether the line conversation runs the verb.
+    /// Whether the line client runs the verb.
     pub(crate) fn in_conversation(&self) -> bool {
         matches!(self.place, Place::Conversation(_))
     }
 
-    /// The line conversation, after its first message.
+    /// The conversation of the line client, after its first message.
     pub(crate) fn here(&self) -> Result<String> {
         match &self.place {
             Place::Conversation(Some(here)) => Ok(here.clone()),
@@ -149,7 +149,7 @@ impl Context<'_> {
         }
     }
 
-    /// A command as it is typed here: `retake undo` in a shell, `/undo` in the line conversation.
+    /// A command as typed here: `retake undo` in a shell, `/undo` in the line client.
     pub(crate) fn command(&self, verb: &str) -> String {
         if self.in_conversation() { format!("/{verb}") } else { format!("`retake {verb}`") }
     }
@@ -219,7 +219,7 @@ impl Context<'_> {
         Ok(self.ui.print(&document(value))?)
     }
 
-    /// Prints a dimmed note: to standard error, so that it is no part of the output.
+    /// Prints a dimmed note to standard error, so that it is no part of the output.
     pub(crate) fn aside(&mut self, text: &str) -> Result {
         if self.in_conversation() {
             let line = entries::dim(&self.ui.look(), text);
@@ -235,7 +235,7 @@ impl Context<'_> {
         Ok(printed?)
     }
 
-    /// Reports the step back that a run or an edit began with, if there was one.
+    /// Reports the move that a run or an edit began with, if there was one.
     pub(crate) fn went_back(&mut self, receipt: &Receipt) -> Result {
         let undo = if self.in_conversation() { "/undo" } else { "retake undo" };
         let text = render::receipt::went_back(&self.ui.look(), receipt, [undo, undo]);
@@ -252,7 +252,7 @@ impl Context<'_> {
         self.ui.interactive() && !self.json
     }
 
-    /// The named conversation, or the one that is meant here. If a folder has several, a note names the last one.
+    /// The named conversation, or the one of this place. If a folder has several, a note names the last one.
     pub(crate) async fn conversation(&mut self, named: Option<String>) -> Result<String> {
         if let Some(id) = named {
             return Ok(id);
@@ -285,7 +285,7 @@ impl Context<'_> {
         Ok(expect_reply!(self.call(Request::List(list)).await?, Conversations).conversations)
     }
 
-    /// A conversation as it is now.
+    /// The current state of a conversation.
     pub(crate) async fn info(&self, conversation: &str) -> Result<Conversation> {
         let of = Of { conversation: conversation.to_owned() };
         Ok(expect_reply!(self.call(Request::Info(of)).await?, Conversation))
@@ -301,7 +301,7 @@ impl Context<'_> {
         })
     }
 
-    /// The words of the arguments, or standard input for `-`, or if there are no words and it is no terminal.
+    /// The text of the arguments, or standard input for `-`, or if there are no arguments and standard input is no terminal.
     pub(crate) fn words(&mut self, words: &[String], what: &str) -> Result<String> {
         let from_input = self.are_piped(words);
         let text = if from_input { self.input()? } else { words.join(" ") };
@@ -314,7 +314,7 @@ impl Context<'_> {
         Ok(text)
     }
 
-    /// Whether the words come from standard input.
+    /// Whether the text comes from standard input.
     pub(crate) fn are_piped(&self, words: &[String]) -> bool {
         match words {
             [] => !self.ui.input_is_terminal(),
@@ -323,7 +323,7 @@ impl Context<'_> {
         }
     }
 
-    /// Standard input, whole, without the newline at its end.
+    /// All of standard input, without the final newline.
     pub(crate) fn input(&mut self) -> Result<String> {
         let text =
             self.ui.input().map_err(|error| crate::error::file("cannot read standard input", &error))?;
@@ -331,7 +331,7 @@ impl Context<'_> {
         Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
     }
 
-    /// Prints a problem, without an end of the command.
+    /// Prints an error without ending the command.
     pub(crate) fn complain(&mut self, failure: &Failure) -> Result {
         if let Some(problem) = failure.to_report() {
             if self.json {
@@ -355,7 +355,7 @@ mod tests {
 
     use super::*;
 
-    /// An owner whose answers all need the same lock.
+    /// An owner whose replies all need the same lock.
     struct Busy(Arc<Mutex<()>>, Notify);
 
     #[async_trait]
@@ -380,7 +380,7 @@ mod tests {
         let lock = Arc::new(Mutex::new(()));
         let client = Busy(Arc::clone(&lock), Notify::new());
         let others = Arc::clone(&lock).lock_owned().await;
-        // It is held until the question waits for it behind the work.
+        // It is held until the progress request waits for it behind the work.
         let waits = async {
             client.1.notified().await;
             drop(others);

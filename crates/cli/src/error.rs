@@ -1,5 +1,5 @@
-//! Why a command failed, its message and its exit code. Must never print a cause twice, nor fail because the reader of the output has
-//! ended.
+//! Why a command failed: its message and its exit code. Must never print a cause twice. A closed output pipe must not be an
+//! error.
 
 use std::io;
 
@@ -16,7 +16,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A problem to print.
+    /// An error to print.
     Problem(Box<Problem>),
     /// The terminal or a pipe failed.
     Io(io::Error),
@@ -45,12 +45,12 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// A problem that the command line finds itself.
+/// An error that the command line itself finds.
 pub(crate) fn problem(kind: ProblemKind, code: &str, message: impl Into<String>) -> Problem {
     Problem { code: code.into(), kind, message: message.into(), ..Problem::default() }
 }
 
-/// A problem that the command line finds itself, with what to do next.
+/// An error that the command line itself finds, with what to do next.
 pub(crate) fn hinted(
     kind: ProblemKind,
     code: &str,
@@ -108,7 +108,7 @@ pub(crate) fn broken_run() -> Failure {
     hinted(ProblemKind::Internal, "broken_run", "the run ended without a result", hint).into()
 }
 
-/// The problem as a text: what failed, the causes, what to do next.
+/// The error as text: what failed, the causes, what to do next.
 pub(crate) fn text(ui: &dyn Ui, problem: &Problem) -> String {
     let mut text = labelled(ui, Style::Error, "error:", &problem.message);
     for cause in &problem.causes {
@@ -124,7 +124,7 @@ pub(crate) fn text(ui: &dyn Ui, problem: &Problem) -> String {
     text
 }
 
-/// A label with a text after it, wrapped if a person reads it.
+/// A label and a text, wrapped if a person reads it.
 pub(crate) fn labelled(ui: &dyn Ui, style: Style, label: &str, words: &str) -> String {
     let mut text = format!("{label} {}", safe::block(words));
     if ui.interactive() {
@@ -145,7 +145,7 @@ impl Failure {
         }
     }
 
-    /// The problem to print, if there is one.
+    /// The error to print, if there is one.
     pub(crate) fn to_report(&self) -> Option<Problem> {
         match self {
             Self::Problem(problem) => Some((**problem).clone()),

@@ -21,7 +21,7 @@ use crate::term::interrupt::kind;
 /// The editor if neither `VISUAL` nor `EDITOR` names one.
 const EDITOR: &str = "vi";
 
-/// The longest time until a signal to the own process arrives.
+/// The longest wait for a signal sent to this process.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// The process around the full-screen program.
@@ -65,8 +65,8 @@ fn listen(tell: SyncSender<()>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a shell can resume the process. The first process of a session has none: it would be suspended for ever, and the system also
-/// ignores Ctrl+Z there.
+/// Whether a shell can resume the process. The first process of a session has none: it would stay suspended, and the system
+/// ignores Ctrl+Z there, too.
 fn can_be_woken() -> bool {
     getsid(None).is_ok_and(|session| session != getpgrp())
 }

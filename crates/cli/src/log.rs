@@ -1,7 +1,8 @@
-//! The log of an owner: a file in the state folder that rotates. Must never hold texts, arguments, contents of files, variables or keys, and
-//! must never keep the program from its work.
+//! The log of an owner: a rotating file in the state folder. Must never hold texts, arguments, file contents, variables or keys,
+//! and must never delay the program.
 //!
-//! Only events of this program's own crates are written. Those of other crates may hold bodies and headers, and no filter switches them on.
+//! Only events of this program's own crates are written. Those of other crates may hold bodies and headers, and no filter enables
+//! them.
 
 use std::any::Any;
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -23,25 +24,25 @@ use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::fmt::{self as layer, MakeWriter};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
-/// The longest file in bytes. Then a new one begins.
+/// The longest file in bytes; then a new one begins.
 const LONGEST: u64 = 1 << 20;
 
-/// How many older files are kept: `owner.log.1` is the newest of them.
+/// The number of older files kept: `owner.log.1` is the newest.
 const KEPT: u32 = 4;
 
 /// The variable with the filter: `debug`, or `warn,retake_engine=trace`.
 const FILTER: &str = "RETAKE_LOG";
 
-/// The filter without it.
+/// The default filter.
 const USUAL: &str = "info";
 
-/// The variable with the form: `text` or `json`.
+/// The variable with the format: `text` or `json`.
 const FORM: &str = "RETAKE_LOG_FORMAT";
 
-/// The beginning of the names of our crates.
+/// The prefix of this project's crate names.
 const OURS: &str = "retake";
 
-/// Begins the log of this process. Returns notices for the person.
+/// Starts the log of this process. Returns notices for the person.
 pub(crate) fn start(path: &Path) -> Vec<String> {
     let mut notices = Vec::new();
     let given = env::var(FILTER).ok().filter(|text| !text.trim().is_empty());
@@ -77,7 +78,7 @@ pub(crate) fn start(path: &Path) -> Vec<String> {
     notices
 }
 
-/// Redirects standard output and error to the log, for the last words of the runtime. Without a log they go nowhere.
+/// Redirects standard output and error to the log, for the last output of the runtime. Without a log it is discarded.
 pub(crate) fn take_over_output(path: &Path) {
     if let Ok(file) = open(path) {
         let _ = rustix::stdio::dup2_stdout(&file);
@@ -106,7 +107,7 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
     }
 }
 
-/// The message of a panic, if it is a literal. One that was put together may quote a text.
+/// The message of a panic if it is a literal. A formatted one may contain user text.
 fn literal(payload: &dyn Any) -> Option<&'static str> {
     payload.downcast_ref::<&'static str>().copied()
 }
@@ -121,7 +122,7 @@ struct Log {
 #[derive(Default)]
 struct State {
     file: Option<File>,
-    /// Lines that could not be written since the last one that was.
+    /// Lines that could not be written since the last successful write.
     lost: u64,
 }
 
@@ -182,7 +183,7 @@ impl State {
     }
 }
 
-/// Moves the file out of the way, unless another process has done so.
+/// Renames the file, unless another process has done so.
 fn rotate(path: &Path, file: &File) -> io::Result<()> {
     file.lock()?;
     if identity(fs::metadata(path)) != identity(file.metadata()) {
@@ -252,7 +253,7 @@ impl FormatTime for Time {
     }
 }
 
-/// The same, and the process: several owners share the file.
+/// The same, with the process id: several owners share the file.
 struct TimeAndProcess;
 
 impl FormatTime for TimeAndProcess {

@@ -1,4 +1,4 @@
-//! The binary `retake`. Must never hold logic: see `app`.
+//! The binary `retake`. Must never contain logic: see `app`.
 
 use std::process::ExitCode;
 

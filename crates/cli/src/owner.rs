@@ -28,7 +28,7 @@ pub struct Paths {
     pub config_named_by: Option<&'static str>,
 }
 
-/// An operation on the settings file. The result is a text for people.
+/// An operation on the settings file. Returns a text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// Every setting with its description.
@@ -37,15 +37,15 @@ pub enum Setting {
     Get(String),
     /// A new value for a setting.
     Set(String, String),
-    /// The default of a setting again.
+    /// Resets a setting to its default.
     Unset(String),
 }
 
-/// The data, opened.
+/// The opened data.
 pub struct Opened {
     /// The client.
     pub client: Arc<dyn Client>,
-    /// Notices for the person, a sentence each.
+    /// Notices for the person, one sentence each.
     pub notices: Vec<String>,
     /// Ends the client after its last request.
     pub ending: Ending,
@@ -55,7 +55,7 @@ pub struct Opened {
 pub struct FoundOwner {
     /// The client.
     pub client: Arc<dyn Client>,
-    /// Its pid. Unknown in another pid namespace, where the pid that it reports would be another process here.
+    /// Its pid. `None` in another pid namespace, where the pid that it reports would be another process here.
     pub process: Option<u32>,
 }
 
@@ -66,13 +66,14 @@ pub type Ending = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
 pub struct Serving {
     /// Its status.
     pub status: Status,
-    /// Notices for the person, a sentence each.
+    /// Notices for the person, one sentence each.
     pub notices: Vec<String>,
-    /// Waits for a stop request by a client or a signal; then lets runs finish, and ends. A problem if its data directory was removed.
+    /// Waits for a stop request by a client or a signal; then lets runs finish, and ends. Returns an error if its data directory
+    /// was removed.
     pub over: BoxFuture<'static, Result<(), Problem>>,
 }
 
-/// The ways to the data.
+/// The ways to reach the data.
 #[async_trait]
 pub trait Owner: Send + Sync {
     /// Connects to the owner of the data directory, and starts one if there is none.
@@ -81,13 +82,13 @@ pub trait Owner: Send + Sync {
     /// The running owner, if there is one.
     async fn find(&self, paths: &Paths) -> Result<Option<FoundOwner>, Problem>;
 
-    /// Becomes the owner, for other commands.
+    /// Runs as the owner, for other commands.
     async fn serve(&self, paths: &Paths, listen: Option<SocketAddr>) -> Result<Serving, Problem>;
 
     /// The settings of the full-screen program, with the themes beside the settings file.
     fn ui_settings(&self, paths: &Paths) -> Result<Configured, Problem>;
 
-    /// The errors in the settings file and in the theme files beside it, a sentence each.
+    /// The errors in the settings file and in the theme files beside it, one sentence each.
     fn wrong(&self, paths: &Paths) -> Result<Vec<String>, Box<Problem>>;
 
     /// Reads or changes the settings file.

@@ -1,5 +1,5 @@
-//! The owner as a separate process, started by a client: detached from the terminal, until no client needs it. Must never keep a
-//! descriptor of the client open.
+//! The owner as a separate process, started by a client. It is detached from the terminal and runs until no client needs it.
+//! Must never keep a descriptor of the client open.
 
 use std::env;
 use std::ffi::OsString;
@@ -48,7 +48,7 @@ pub(crate) fn detach() {
         .map(|folder| folder.flatten().filter_map(numbers).filter(|number| *number > 2).collect())
         .unwrap_or_default();
     for number in open {
-        // The one that was just read is closed already.
+        // The directory's own descriptor is closed already.
         let _ = nix::unistd::close(number);
     }
     // Fails only if it leads a session already.

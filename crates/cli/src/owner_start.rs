@@ -19,7 +19,7 @@ pub(crate) const OWNER: &str = "owner-process";
 /// How often to check whether another client has started the owner.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The limit of these checks, so that a client that is suspended during a start blocks no other one for ever.
+/// The limit of these checks. Without it, a client suspended during a start would block the others for ever.
 const LOOKS: u32 = 6000;
 
 /// How long to wait for the end of a process that could not become the owner.
@@ -28,7 +28,7 @@ const END: Duration = Duration::from_secs(5);
 /// How often to check whether a starting owner is suspended.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// After this number of checks a suspended owner is given up.
+/// After this many checks, starting a suspended owner has failed.
 const STOPPED: u32 = 25;
 
 /// While this exists, no other client starts an owner of the same data.

@@ -18,14 +18,14 @@ impl ProcessEnd {
         Self(pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()))
     }
 
-    /// Whether it has ended. True if its end cannot be observed.
+    /// Whether it has ended. Returns true if its end can't be observed.
     pub(crate) fn has_ended(&self) -> bool {
         let Some(process) = &self.0 else { return true };
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&now)) != Ok(0)
     }
 
-    /// Waits at most this long for its end. Whether it has ended.
+    /// Waits at most this long for its end. Returns whether it has ended.
     pub(crate) async fn wait_for(&self, patience: Duration) -> bool {
         let Some(process) = &self.0 else { return true };
         // Without a free descriptor it can only be checked once.

@@ -64,13 +64,13 @@ fn say(failure: &Failure, ui: &mut dyn Ui, json: bool) -> u8 {
             let text = error::text(ui, &problem);
             ui.note(&text)
         };
-        // Nobody reads it any more; the exit code stays.
+        // The output is closed; the exit code stays.
         drop(said);
     }
     failure.exit_code()
 }
 
-/// Replaces clap's tip for an unknown option, which would send the option as a part of the message.
+/// Replaces clap's tip for an unknown option: the tip would send the option as part of the message.
 fn without_tip_to_say_it(error: &mut clap::Error) {
     if error.kind() != clap::error::ErrorKind::UnknownArgument {
         return;

@@ -1,5 +1,5 @@
-//! The view of a run. In a shell the answer goes to standard output as it comes, and nothing else does; the line conversation also shows
-//! calls and their output. Must never lose a word of the answer, nor show more of a call than a person reads.
+//! The view of a run. In a shell only the answer goes to standard output, as it arrives; the line client also shows calls and
+//! their output. Must never lose text of the answer, nor show more of a call than a person reads.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use retake_tui::render::flow::Flow;
 pub(crate) struct RunView {
     conversation: String,
     text: safe::Stream,
-    /// Breaks the lines of the line conversation. A shell gets the text as it is.
+    /// Breaks the lines of the line client. In a shell the text is unchanged.
     flow: Option<Flow>,
     /// The kind of the last text.
     open: Option<Kind>,
@@ -32,10 +32,10 @@ pub(crate) struct RunView {
     calls: HashMap<String, Call>,
     /// The call whose lines were printed last.
     last: Option<String>,
-    /// The words of a person that came too late for their request. The line conversation puts them back into the line; `retake ask` has
-    /// no line and ignores them.
+    /// Text of a person that came too late for its request. The line client puts it back into the line; `retake ask` has no line
+    /// and ignores it.
     pub(crate) late: Option<String>,
-    /// The number of calls that needed an approval, without a person to give it.
+    /// The number of calls that needed an approval when no person could give it.
     pub(crate) not_allowed: u64,
 }
 
@@ -53,7 +53,7 @@ struct Call {
 }
 
 impl RunView {
-    /// Nothing yet, of a run of this conversation.
+    /// An empty view of a run of this conversation.
     pub(crate) fn new(cx: &Context<'_>, conversation: String) -> Self {
         Self {
             conversation,
@@ -70,12 +70,13 @@ impl RunView {
         }
     }
 
-    /// Whether it shows only the answer, and in a line what the model does.
+    /// Whether it shows only the answer, and the model's activity in one line.
     fn is_brief(&self) -> bool {
         self.flow.is_none()
     }
 
-    /// Shows an event, and answers requests: the person does, or nobody is there. Returns how the run ended after its last event.
+    /// Shows an event. Requests are answered by the person, or denied if there is none. After the last event, returns how the run
+    /// ended.
     pub(crate) async fn event(&mut self, cx: &mut Context<'_>, event: RunEvent) -> Result<Option<Ended>> {
         if cx.json {
             cx.json(&event)?;
@@ -101,7 +102,7 @@ impl RunView {
         Ok(None)
     }
 
-    /// Lets the person at the terminal answer a request. Without a person nothing is approved, and the model learns why.
+    /// Lets the person at the terminal answer a request. Without a person nothing is approved, and the model gets the reason.
     async fn request(&mut self, cx: &mut Context<'_>, event: RunEvent) -> Result {
         if !self.is_brief() {
             self.end(cx)?;
@@ -126,7 +127,7 @@ impl RunView {
         if can_ask { Ok(cx.ui.listen()?) } else { Ok(()) }
     }
 
-    /// Shows what is no part of the answer.
+    /// Shows everything except the answer.
     fn note(&mut self, cx: &mut Context<'_>, event: RunEvent) -> Result {
         match event {
             RunEvent::Started { model, receipt } => {
@@ -238,7 +239,7 @@ impl RunView {
         }
     }
 
-    /// Ends the line that is open.
+    /// Ends the current line.
     pub(crate) fn end(&mut self, cx: &mut Context<'_>) -> Result {
         self.waiting = None;
         if let Some(call) = self.last.as_ref().and_then(|last| self.calls.get_mut(last)) {

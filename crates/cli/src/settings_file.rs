@@ -21,7 +21,7 @@ pub(crate) fn ui_settings(text: &str, file: &Path) -> Result<ui::Configured, Set
     Ok(configured)
 }
 
-/// All errors in the text of the file and in the theme files beside it, a sentence each.
+/// All errors in the text of the file and in the theme files beside it, one sentence each.
 pub(crate) fn wrong(text: &str, file: &Path) -> Vec<String> {
     let errors = settings::Settings::check(text);
     if errors.is_empty() {
@@ -80,7 +80,7 @@ fn default_stays_right(before: &str, after: &str, changed: &str) -> Result<(), S
     }
 }
 
-/// An error of the full-screen program after a change that was not there before.
+/// An error in the full-screen program's settings that a change has caused.
 fn made_wrong(before: &str, after: &str, file: &Path) -> Option<String> {
     let (themes, _) = themes(file);
     let wrong = |text: &str| {
@@ -108,7 +108,7 @@ fn place(text: &str, file: &Path, key: &str) -> String {
 /// The folder of a person's themes, beside the settings file.
 const THEMES: &str = "themes";
 
-/// The themes, and the errors in the person's theme files. A missing folder has none.
+/// The themes, and the errors in the person's theme files. A missing folder is no error.
 fn themes(file: &Path) -> (ui::Themes, Vec<String>) {
     let (mut themes, mut wrong) = (ui::Themes::default(), Vec::new());
     let Ok(entries) = std::fs::read_dir(file.with_file_name(THEMES)) else { return (themes, wrong) };
@@ -212,7 +212,7 @@ mod tests {
             assert!(refused.to_string().starts_with(&format!("the setting {key} is wrong: ")), "{refused}");
         }
         assert_eq!(std::fs::read_to_string(&file).expect("read"), "[face]\ntheme = \"gone\"\n");
-        // What was wrong before is no reason to refuse another change.
+        // Earlier errors do not prevent another change.
         set("face.keys.tree", "f6").expect("set");
         set("face.theme", "paper").expect("set");
         assert_eq!(wrong(&settings::text(&file).expect("read"), &file), Vec::<String>::new());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-/// Whether a command follows a run. A signal handler sees no value of the command, so this is global.
+/// Whether a command follows a run. A signal handler can't access values of the command, so this is a static.
 static FOLLOWS_RUN: AtomicBool = AtomicBool::new(false);
 
 /// Asks the command to stop its run.

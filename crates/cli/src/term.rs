@@ -1,16 +1,16 @@
-//! The terminal of the line conversation: input and output without the full-screen program. It knows nothing of conversations, the engine
-//! or the wire. Must never print untrusted text without [`safe`], and must never end with the terminal in raw mode.
+//! The terminal of the line client: input and output without the full-screen program. It knows nothing of conversations, the
+//! engine or the wire. Must never print untrusted text without [`safe`], and must never end with the terminal in raw mode.
 //!
 //! # How the terminal is restored
 //!
 //! The terminal is in raw mode only while one of these reads keys: [`editor::Editor::read`], [`pick::pick`] and
-//! [`confirm::confirm`]. Between two reads it is as the shell left it, but for [`echo::hide`] while an answer comes.
+//! [`confirm::confirm`]. Between two reads it is as the shell left it, except for [`echo::hide`] while an answer arrives.
 //!
 //! - *Return, error, unwinding*: each of them restores the terminal through a guard that is dropped on every way out.
 //! - *The full-screen program* restores it itself, or through [`restore`]. A panic anywhere ends it: the shell's screen
 //!   comes back, with the error and what to do next.
-//! - *A panic on another thread*: with the hook of [`restore_on_panic`] its message is printed in the normal mode, and reading goes
-//!   on. If it is the main thread that panics, the terminal stays restored, since the process is about to end.
+//! - *A panic on another thread*: with the hook of [`restore_on_panic`] its message is printed in the normal mode, and reading
+//!   continues. If the main thread panics, the terminal stays restored, since the process is about to end.
 //! - *Signals*: in raw mode `Ctrl-C`, `Ctrl-Z` and `Ctrl-\` are keys, not signals. For a signal from another process the caller waits with
 //!   [`interrupt::terminated`], calls [`restore`] and exits; a process killed with `SIGKILL` restores nothing (`stty sane` helps).
 
@@ -29,7 +29,7 @@ pub mod progress;
 
 pub use retake_tui::text::{safe, style, time, width};
 
-/// Whether a person sits at the terminal: standard input, output and error are all terminals. Only then may the editor, the picker
+/// Whether a person is at the terminal: standard input, output and error are all terminals. Only then may the editor, the picker
 /// and questions be used.
 #[must_use]
 pub fn interactive() -> bool {
@@ -37,7 +37,7 @@ pub fn interactive() -> bool {
 }
 
 /// Restores the terminal if a read has it in raw mode: cooked mode, the cursor shown, bracketed paste and key protocols off. For
-/// the way out of the process, and harmless when nothing is to be restored.
+/// the end of the process; does nothing if there is nothing to restore.
 pub fn restore() {
     retake_tui::ui::restore();
     echo::show();
@@ -78,7 +78,7 @@ pub fn restore_on_panic() {
     }));
 }
 
-/// What a person reads below the message of a panic.
+/// Printed below the message of a panic.
 const FAILED: &str = "retake has failed, and this is a bug; your messages are stored: `retake -c` continues, and `retake --plain` does so line by line";
 
 fn is_main() -> bool {

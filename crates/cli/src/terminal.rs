@@ -28,7 +28,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// With this clock.
+    /// A terminal with this clock.
     #[must_use]
     pub fn new(now_ms: fn() -> i64) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl Ui for Terminal {
             return self.print(text);
         }
         echo::show();
-        // Ctrl-C is the pager's as long as it runs.
+        // Ctrl-C is for the pager while it runs.
         self.interrupts()?;
         pager::page(text)
     }

@@ -1,5 +1,5 @@
-//! What verbs and the conversation need from the terminal: output, input, questions, the time. Must know nothing of conversations. A test
-//! implements it with a script, [`crate::app`] with the real terminal.
+//! The terminal interface for verbs and the line client: output, input, questions, the time. Must know nothing of conversations.
+//! A test implements it with a script, [`crate::app`] with the real terminal.
 
 use std::io;
 use std::path::Path;
@@ -54,10 +54,10 @@ pub trait Ui: Send {
     /// The host of the full-screen program, if the terminal supports it. The file of the editor is in this folder.
     fn screen(&mut self, private: &Path) -> Option<Box<dyn World>>;
 
-    /// Writes to standard output, as it is and at once.
+    /// Writes to standard output, unchanged and at once.
     fn print(&mut self, text: &str) -> io::Result<()>;
 
-    /// Writes a text to standard output, through the pager where that helps.
+    /// Writes a text to standard output, through the pager if that helps.
     fn page(&mut self, text: &str) -> io::Result<()>;
 
     /// Writes to standard error.
@@ -69,7 +69,7 @@ pub trait Ui: Send {
         self.print(&text)
     }
 
-    /// Writes a rendering to standard output, through the pager where that helps.
+    /// Writes a rendering to standard output, through the pager if that helps.
     fn page_text(&mut self, text: &Text) -> io::Result<()> {
         let text = text.print(self.palette());
         self.page(&text)
@@ -84,7 +84,7 @@ pub trait Ui: Send {
     /// Reads standard input to its end.
     fn input(&mut self) -> io::Result<String>;
 
-    /// Asks a question that yes or no answers; Enter is no.
+    /// Asks a question with the answers yes and no; Enter is no.
     fn confirm(&mut self, question: &str) -> io::Result<bool>;
 
     /// Lets the person pick a row.
@@ -95,23 +95,23 @@ pub trait Ui: Send {
         preview: &mut dyn FnMut(usize) -> String,
     ) -> io::Result<Option<usize>>;
 
-    /// Gets ready to compose: earlier prompts, oldest first, and the commands to complete with their help.
+    /// Prepares the composer: earlier prompts, oldest first, and the commands to complete with their help.
     fn compose(&mut self, history: Vec<String>, commands: Vec<(String, String)>);
 
-    /// Reads what the person writes next, beginning with the prefill.
+    /// Reads the person's next message, starting with the prefill.
     fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read>;
 
-    /// Asks a question with a text as its answer. Keys pressed before are discarded. Ctrl-C is an answer too.
+    /// Asks a question with a text as its answer. Keys pressed before are discarded. Ctrl-C is an answer, too.
     fn answer(&mut self, prompt: &str) -> io::Result<Read>;
 
-    /// Until the next read Ctrl-C is only what [`Ui::interrupted`] waits for, earlier presses are forgotten, and other keys wait
-    /// unseen.
+    /// Until the next read, Ctrl-C only wakes [`Ui::interrupted`], earlier presses are forgotten, and other keys are kept without
+    /// an echo.
     fn listen(&mut self) -> io::Result<()>;
 
     /// Waits for Ctrl-C. Dropping the future loses none.
     async fn interrupted(&mut self);
 
-    /// Waits for Ctrl-C, or for other keys, which wait for the next read. Dropping the future loses none.
+    /// Waits for Ctrl-C, or for other keys, which the next read gets. Dropping the future loses none.
     async fn pressed(&mut self) -> Pressed;
 }
 

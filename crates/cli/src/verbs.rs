@@ -1,5 +1,6 @@
-//! The verbs: one file each, with its arguments, its examples, the request that it sends and what it prints. The table below registers
-//! them; parser, help, manual page, completions and dispatch follow from it. A verb must never change a conversation in a way that a request can't.
+//! The verbs: one file each, with its arguments, its examples, the request that it sends and what it prints. The table below
+//! registers them; parser, help, manual page, completions and dispatch follow from it. A verb must never change a conversation
+//! except by a request.
 
 use clap::Subcommand;
 
@@ -10,7 +11,7 @@ use change::Change;
 
 /// A verb with its arguments.
 pub(crate) trait RunVerb {
-    /// Command lines for the help and the manual page: for a verb with verbs below it, those of all of them.
+    /// Command lines for the help and the manual page; for a verb with subcommands, all of theirs.
     const EXAMPLES: &'static [&'static str] = &[];
 
     /// Runs the verb and prints its result.
@@ -27,7 +28,7 @@ macro_rules! subcommands {
         }
 
         impl $crate::verbs::RunVerb for $name {
-            // Boxed here: an async body is compiled in each part of the program that awaits it, and this one holds all verbs.
+            // Boxed here: an async body is compiled wherever it is awaited, and this one holds all verbs.
             fn run(self, cx: &mut Context<'_>) -> impl Future<Output = Result> {
                 match self {
                     $(Self::$verb(verb) => ::futures::FutureExt::boxed_local(verb.run(cx)),)*
@@ -44,7 +45,7 @@ macro_rules! subcommands {
 
 /// The examples of all verbs of an enum, in its order.
 pub(crate) trait Examples {
-    /// Those of each verb.
+    /// The examples of each verb.
     const EXAMPLES: &'static [&'static [&'static str]];
 }
 

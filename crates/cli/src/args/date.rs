@@ -1,4 +1,4 @@
-//! Dates as people type them. Must never read the clock: the time now is given.
+//! Dates as people type them. Must never read the clock: the current time is a parameter.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;

@@ -9,7 +9,7 @@ fn all() -> impl Iterator<Item = &'static str> {
     <Verb as Examples>::EXAMPLES.iter().flat_map(|of_verb| of_verb.iter().copied())
 }
 
-/// The examples of a verb, such as `files log`; of one with verbs below it, those of all of them. Empty if there is no such verb.
+/// The examples of a verb, such as `files log`; for a verb with subcommands, all of theirs. Empty if there is no such verb.
 pub(crate) fn of(verb: &str) -> Vec<&'static str> {
     let verb: Vec<&str> = verb.split(' ').collect();
     all().filter(|line| words(line).get(1..=verb.len()).is_some_and(|begins| begins == verb)).collect()
@@ -25,7 +25,7 @@ fn words(line: &str) -> Vec<String> {
     let line = line.split_once(['<', '>']).map_or(line, |(command, _)| command);
     let mut words = Vec::new();
     for (at, piece) in line.split('\'').enumerate() {
-        // What is quoted is one word.
+        // Quoted text is one word.
         if at % 2 == 1 {
             words.push(piece.to_owned());
         } else {
@@ -35,7 +35,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The examples behind the help of each verb.
+/// Adds the examples to the help of each verb.
 pub(crate) fn behind(command: Command) -> Command {
     below(command, "")
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::args::Cli;
 
-    /// The verbs that something does, as they are typed.
+    /// The verbs that can be run, as typed.
     fn verbs(command: &Command, above: &str) -> Vec<String> {
         let below = |verb: &Command| {
             let path = format!("{above} {}", verb.get_name()).trim_start().to_owned();

@@ -1,4 +1,4 @@
-//! What a step takes along, as it is typed. Must never look at a file.
+//! What a step applies to, as typed: messages, files or both. Must never read a file.
 
 use std::ffi::OsStr;
 
@@ -22,7 +22,7 @@ pub(crate) struct FileArgs {
     stop: bool,
 }
 
-// What is chosen for files.
+// Choices for files.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FileChoiceArgs {
     /// Choose the content of a file: disk, yours, checkpoint, merge, skip or hunks:1,3. `disk` keeps it as it is. `yours` is the last
@@ -66,7 +66,7 @@ impl FileChoiceArgs {
     }
 }
 
-/// `PATH=CHOICE`; a path may hold `=`, too, and need not be UTF-8.
+/// `PATH=CHOICE`. A path may contain `=`, too, and need not be UTF-8.
 fn typed(text: &OsStr) -> std::result::Result<Choose, String> {
     let bytes = text.as_encoded_bytes();
     let sign = bytes.iter().rposition(|byte| *byte == b'=').ok_or("write PATH=CHOICE")?;
@@ -74,7 +74,7 @@ fn typed(text: &OsStr) -> std::result::Result<Choose, String> {
     Ok(Choose { name: FileName::from_bytes(&bytes[..sign]), choice })
 }
 
-/// A choice, as it is typed.
+/// A choice as typed.
 pub(crate) fn choice(text: &str) -> std::result::Result<Choice, String> {
     Ok(match text {
         "disk" => Choice::Disk,
@@ -97,7 +97,7 @@ fn hunks(numbers: &str) -> std::result::Result<Vec<u32>, String> {
     numbers.ok_or_else(|| "hunks are numbers from 1, as in hunks:1,3".to_owned())
 }
 
-// An action that takes files along.
+// An action with options for files.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WithFiles<A: Args> {
     #[command(flatten)]
@@ -122,10 +122,10 @@ impl<A: Args + ActionArgs> ActionArgs for WithFiles<A> {
     }
 }
 
-// The same, to be planned.
+// The same, for a plan.
 pub(crate) type PlannedFiles<A> = Diffed<WithFiles<A>>;
 
-// What is to be planned, with or without the lines.
+// The arguments of a plan, with or without diffs.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Diffed<A: Args> {
     /// Show how each file would change

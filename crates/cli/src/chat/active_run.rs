@@ -14,7 +14,7 @@ use crate::error::Result;
 /// Activity without an event for this long is no run, but another operation.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Follows the run of the conversation, if one is at work, until its end.
+/// Follows the active run of the conversation, if there is one, until its end.
 pub(super) async fn follow(chat: &mut Chat<'_>) -> Result {
     let Some(conversation) = chat.conversation().cloned() else { return Ok(()) };
     let told = chat.cx.client.follow(Follow { conversation: Some(conversation), since: None }).await?;
@@ -27,7 +27,7 @@ pub(super) async fn follow(chat: &mut Chat<'_>) -> Result {
     turn::follow(chat, events.boxed().peekable()).await
 }
 
-/// The events of the active run; none if there is no run.
+/// The events of the active run; empty if there is no run.
 fn of_run(told: BoxStream<'static, Told>) -> BoxStream<'static, RunEvent> {
     let next = |(mut told, mut ready): (BoxStream<'static, Told>, VecDeque<RunEvent>)| async move {
         loop {

@@ -1,5 +1,5 @@
-//! Commands about the agent at work: its list, its jobs, its tools, its permissions, its cost. Must never decide what a rule means: the
-//! owner reads it.
+//! Commands for the agent at work: its todo list, jobs, tools, permissions, cost. Must never decide what a rule means: the owner
+//! parses it.
 
 use retake_wire::request::{JobOutput, Jobs, Of, OfJob, SetPermissions};
 use retake_wire::{Permit, Request};
@@ -31,7 +31,7 @@ pub(super) async fn jobs(chat: &mut Chat<'_>, words: &str) -> Result {
     chat.cx.show(request).await
 }
 
-/// Takes back words that wait for the model; they return to the line.
+/// Takes back messages that wait for the model; they return to the line.
 pub(super) async fn unqueue(chat: &mut Chat<'_>) -> Result {
     let of = Of { conversation: chat.cx.here()? };
     let waiting = expect_reply!(chat.cx.call(Request::Unqueue(of)).await?, Waiting).words;
@@ -46,7 +46,8 @@ pub(super) async fn unqueue(chat: &mut Chat<'_>) -> Result {
 const PERMISSIONS: &str = "type /permissions, /permissions mode plan, /permissions allow shell(git push), /permissions deny \
                            write(/etc/**) or /permissions forget 2";
 
-/// The permissions of this conversation: shown, or changed. Before its first message they can only be widened, and go with that message.
+/// The permissions of this conversation: shown, or changed. Before its first message they can only be widened, and are sent with
+/// that message.
 pub(super) async fn permissions(chat: &mut Chat<'_>, words: &str) -> Result {
     let (verb, rest) = split(words);
     let mode = match (verb, rest) {

@@ -1,5 +1,5 @@
-//! The commands, in one table: help, completion and dispatch are made from it. Most are verbs of the command line: a row says how the
-//! words of the line become arguments, or from which list the person picks them.
+//! The table of commands: help, completion and dispatch are made from it. Most are verbs of the command line: a row says how the
+//! text of the line becomes arguments, or which list the person picks them from.
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -16,23 +16,23 @@ use crate::ui::Text;
 use retake_tui::render::content;
 use retake_tui::render::table::{cell, table};
 
-/// A handler of the words that follow a command.
+/// A handler of the text after a command.
 pub(super) type Handler<T> = for<'c, 'a> fn(&'c mut Chat<'a>, &'c str) -> LocalBoxFuture<'c, Result<T>>;
 
-/// What a command does with the words that follow it.
+/// The effect of a command on the text after it.
 pub(super) enum Does {
     /// Runs a verb with these arguments.
     Verb(fn(&str) -> Vec<String>),
-    /// Runs this verb with the words; without words, the person picks its arguments.
+    /// Runs this verb with the text; without text, the person picks its arguments.
     Pick(&'static str, Handler<Picked>),
     /// Shows the reply to a request about the conversation.
     Show(fn(Of) -> Request),
-    /// Does something that only the line conversation can do.
+    /// Does something that only the line client can do.
     Own(Handler<()>),
 }
 
 impl Does {
-    /// Does it.
+    /// Runs it.
     pub(super) fn run<'c>(&self, chat: &'c mut Chat<'_>, words: &'c str) -> LocalBoxFuture<'c, Result> {
         match *self {
             Self::Verb(arguments) => chat.verb(arguments(words)).boxed_local(),
@@ -47,13 +47,13 @@ impl Does {
 pub(super) struct Command {
     /// Its name, without the slash.
     pub(super) name: &'static str,
-    /// What may follow.
+    /// The possible arguments.
     pub(super) takes: &'static str,
-    /// What it does, in one line.
+    /// Its effect, in one line.
     help: &'static str,
     /// More about it, for `/help NAME`.
     more: &'static str,
-    /// What it does.
+    /// Its implementation.
     pub(super) does: Does,
 }
 
@@ -340,12 +340,12 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// The command of that name.
+/// The command with this name.
 pub(super) fn find(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name == name)
 }
 
-/// The command whose name is most like this one, if one is.
+/// The most similar command name, if one is similar.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     COMMANDS
         .iter()

@@ -1,4 +1,4 @@
-//! `/edit`: the words of a message in the line, to replace it. Must never run before they are submitted.
+//! `/edit`: the text of a message in the line, to replace it. Must never run before the person submits it.
 
 use retake_wire::reply::Plan;
 use retake_wire::{Action, FileOptions, Problem, ProblemKind, Scope};
@@ -10,7 +10,7 @@ use crate::verbs::agreement::{CONFLICT, agree};
 use crate::verbs::change;
 use retake_tui::render::{self, content, effects, receipt, words};
 
-/// Puts the words of a message into the line: of that one, or of one that the person picks.
+/// Puts the text of a message into the line: of the named one, or of one that the person picks.
 pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
     let conversation = chat.cx.here()?;
     let picked = match named {
@@ -32,7 +32,7 @@ pub(super) async fn edit(chat: &mut Chat<'_>, named: &str) -> Result {
 /// Reports what the edit takes back, and stores the plan: exactly this plan is applied.
 fn begun(chat: &mut Chat<'_>, entry: String, plan: Plan, files: FileOptions) -> Result {
     let takes_back = receipt::would_take_back(&plan);
-    // Effects that cannot be taken back are reported first.
+    // Effects that can't be reverted are reported first.
     if let Some(stays) = effects::brief(&plan.effects, effects::Files::of_plan(&plan)) {
         chat.cx.aside(&stays)?;
     }
@@ -55,8 +55,8 @@ fn begun(chat: &mut Chat<'_>, entry: String, plan: Plan, files: FileOptions) -> 
     ))
 }
 
-/// The edit was refused, because the plan has changed or files are in conflict. Shows the new plan, and the person decides. The words are
-/// in the line again.
+/// The edit was refused because the plan has changed or files are in conflict. Shows the new plan, and the person decides. The
+/// text is in the line again.
 pub(super) async fn again(chat: &mut Chat<'_>, why: Problem) -> Result {
     let Some(Editing { entry, files, .. }) = chat.editing.take() else {
         return chat.cx.complain(&why.into());

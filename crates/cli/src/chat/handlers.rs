@@ -1,4 +1,4 @@
-//! The commands of the line conversation as verbs of the command line: how their words become arguments, and which lists complete them.
+//! The commands of the line client as verbs of the command line: how their text becomes arguments, and which lists complete them.
 //! Must never send a request that changes a conversation; the verbs do.
 
 use futures::FutureExt as _;
@@ -18,19 +18,19 @@ pub(super) fn line(verb: &str, words: &str) -> Vec<String> {
     verb.split(' ').chain(words.split_whitespace()).map(str::to_owned).collect()
 }
 
-/// A verb with options, and words that are one argument; none where they are empty.
+/// A verb with options, and text as one argument; no argument if it is empty.
 pub(super) fn named(verb: &[&str], words: &str) -> Vec<String> {
     let words = ["--", words].into_iter().filter(|_| !words.is_empty());
     verb.iter().copied().chain(words).map(str::to_owned).collect()
 }
 
-/// A verb with words that are the value of an option; without the option where they are empty.
+/// A verb with text as the value of an option; without the option if it is empty.
 pub(super) fn option(verb: &str, option: &str, words: &str) -> Vec<String> {
     let option = Some(format!("{option}={words}")).filter(|_| !words.is_empty());
     line(verb, "").into_iter().chain(option).collect()
 }
 
-/// The words, or the default where they are empty.
+/// The text, or the default if it is empty.
 pub(super) fn or_default_words<'w>(words: &'w str, default: &'w str) -> &'w str {
     if words.is_empty() { default } else { words }
 }
@@ -50,7 +50,7 @@ pub(super) fn title(words: &str) -> Vec<String> {
     if words == "--remove" { line("title", words) } else { named(&["title"], words) }
 }
 
-/// Runs a verb with the words, or without words with the arguments that the person picks.
+/// Runs a verb with the text, or without text with the arguments that the person picks.
 pub(super) async fn pick(chat: &mut Chat<'_>, verb: &str, words: &str, from: Handler<Picked>) -> Result {
     chat.cx.here()?;
     if words.is_empty() { picked(chat, verb, words, from).await } else { chat.verb(line(verb, words)).await }
@@ -105,7 +105,7 @@ pub(super) async fn export(chat: &mut Chat<'_>, words: &str) -> Result {
     chat.verb(option("export", "--output", words)).await
 }
 
-/// Returns to a head or an entry; any other name is a file.
+/// Restores a head or an entry; any other name is a file.
 pub(super) async fn restore(chat: &mut Chat<'_>, words: &str) -> Result {
     if words.is_empty() {
         let hint = "/ops lists the heads, /tree the branches; /restore PATH to NAME puts files back";
@@ -142,7 +142,7 @@ pub(super) async fn new(chat: &mut Chat<'_>) -> Result {
 pub(super) async fn list(chat: &mut Chat<'_>) -> Result {
     let Some(picked) = pickers::conversation(chat).await? else { return Ok(()) };
     chat.move_to(Some(picked));
-    // A model that was chosen in the other conversation was chosen for that one.
+    // A model chosen in the other conversation applies only there.
     chat.model.clone_from(&chat.named);
     chat.arrive().await?;
     active_run::follow(chat).await

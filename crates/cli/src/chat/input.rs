@@ -1,13 +1,14 @@
-//! A submitted line: a message or a command. Must never take a message that begins with `//` for a command.
+//! A submitted line: a message or a command. Must never mistake a message that begins with `//` for a
+//! command.
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Input<'a> {
     /// Nothing.
     Empty,
     /// A message.
     Message(&'a str),
-    /// A command with what follows it.
+    /// A command and the text after it.
     Command {
         /// Without its slash.
         name: &'a str,
@@ -16,7 +17,7 @@ pub(super) enum Input<'a> {
     },
 }
 
-/// Reads a line: `/name rest` is a command, `//…` a message that begins with one slash.
+/// Parses a line: `/name rest` is a command, `//…` a message that begins with one slash.
 pub(super) fn parse(line: &str) -> Input<'_> {
     let text = line.trim_end();
     if text.trim_start().is_empty() {
@@ -32,7 +33,7 @@ pub(super) fn parse(line: &str) -> Input<'_> {
     Input::Command { name, rest: rest.trim() }
 }
 
-/// A message as it is typed: one that begins with a slash gets a second one.
+/// A message as typed: one that begins with a slash gets a second one.
 pub(super) fn message(text: &str) -> String {
     let slash = if text.starts_with('/') { "/" } else { "" };
     format!("{slash}{text}")

@@ -14,7 +14,7 @@ use crate::ui::Look;
 use retake_tui::hint::Audience;
 use retake_tui::render::{self, id, words};
 
-/// The arguments that a picked row stands for; none where the person cancels.
+/// The arguments of a picked row; `None` if the person cancels.
 pub(super) type Picked = Option<Vec<String>>;
 
 /// The longest list of messages.
@@ -23,7 +23,7 @@ const MESSAGES: usize = 100;
 /// The longest list of turns or conversations; older ones are named by tN or by their id.
 const TURNS: usize = 200;
 
-/// Lets the person pick an item, each shown as a row. A note says that there is none, or that the person cancels.
+/// Lets the person pick an item, each shown as a row. A note says if there is none, or if the person cancels.
 fn pick<T>(
     chat: &mut Chat<'_>,
     (question, none): (&str, &str),
@@ -43,12 +43,12 @@ fn pick<T>(
     Ok(picked.and_then(|row| items.into_iter().nth(row)))
 }
 
-/// Arguments that can look like options.
+/// Arguments that may look like options.
 fn named(arguments: impl IntoIterator<Item = String>) -> Vec<String> {
     ["--".to_owned()].into_iter().chain(arguments).collect()
 }
 
-/// A turn, with a preview of a rewind to before it. A run at work disables it, unless the command stops the run.
+/// A turn, with a preview of a rewind to before it. An active run disables it, unless the command stops the run.
 pub(super) async fn turn(chat: &mut Chat<'_>, question: &str, stops_run: bool) -> Result<Picked> {
     let conversation = chat.cx.here()?;
     let targets = Targets { conversation: conversation.clone(), limit: Some(TURNS), before: None };
@@ -87,7 +87,7 @@ fn preview(client: &dyn Client, conversation: &str, action: Action) -> String {
     lines.join("\n")
 }
 
-/// A message whose mark fits.
+/// A message with a matching mark.
 pub(super) async fn message(chat: &mut Chat<'_>, question: &str, fits: fn(&str) -> bool) -> Result<Picked> {
     let entries = newest(chat, chat.cx.here()?, MESSAGES).await?.entries.into_iter().rev();
     let entries: Vec<_> = entries.filter(|entry| fits(&entry.mark)).collect();
@@ -115,7 +115,7 @@ pub(super) async fn newest(chat: &Chat<'_>, conversation: String, limit: usize) 
     Ok(expect_reply!(chat.cx.call(Request::Log(log)).await?, Entries))
 }
 
-/// The words of a message.
+/// The text of a message.
 fn text(parts: &[Part]) -> String {
     let texts = parts.iter().filter_map(|part| match part {
         Part::Text { text } => Some(text.as_str()),
@@ -126,7 +126,7 @@ fn text(parts: &[Part]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Neighbouring messages with a mark that fits.
+/// Neighbouring messages with a matching mark.
 pub(super) async fn marked(chat: &mut Chat<'_>, question: &str, fits: fn(&str) -> bool) -> Result<Picked> {
     let marked = Marked { conversation: chat.cx.here()?, limit: Some(MESSAGES), before: None };
     let mut marked = expect_reply!(chat.cx.call(Request::Marked(marked)).await?, Marked).marked;
@@ -143,7 +143,7 @@ pub(super) async fn marked(chat: &mut Chat<'_>, question: &str, fits: fn(&str) -
     Ok(picked.map(|it| options(it.mark).into_iter().chain(named([it.line.id, it.last])).collect()))
 }
 
-/// Shows the branches, and lets the person pick another one: the head that was shown, and the last entry of the branch.
+/// Shows the branches, and lets the person pick another one. Returns the shown head and the last entry of the branch.
 pub(super) async fn branch(chat: &mut Chat<'_>) -> Result<Picked> {
     let conversation = chat.cx.here()?;
     let tree = crate::verbs::tree::whole(&chat.cx, &conversation).await?;
@@ -182,7 +182,7 @@ pub(super) async fn alternative(chat: &mut Chat<'_>, entry: &str) -> Result<Pick
     Ok(picked.map(|it| vec!["--head".to_owned(), all.head, it.line.id, it.number.to_string()]))
 }
 
-/// A conversation, of any folder.
+/// A conversation of any folder.
 pub(super) async fn conversation(chat: &mut Chat<'_>) -> Result<Option<String>> {
     let list = List { limit: Some(TURNS), ..List::default() };
     let page = expect_reply!(chat.cx.call(Request::List(list)).await?, Conversations).conversations;
@@ -214,7 +214,7 @@ pub(super) fn model(chat: &mut Chat<'_>, models: &Models) -> Result<Option<Strin
     Ok(picked.map(|model| model.name))
 }
 
-/// A mode of permissions.
+/// A permission mode.
 pub(super) fn mode(chat: &mut Chat<'_>) -> Result<Option<Mode>> {
     let row = |_: &Look, mode: &Mode| Row::new(mode.name(), render::agent::mode(*mode));
     pick(chat, ("The model", ""), Mode::ALL.to_vec(), row, &mut |_| String::new())

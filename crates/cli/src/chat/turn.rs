@@ -1,4 +1,4 @@
-//! A turn: a message, the answer as it comes, and Ctrl-C, which stops it. Must never lose a message: it is stored or in the line.
+//! A turn: a message, its streamed answer, and Ctrl-C, which stops it. Must never lose a message: it is stored or in the line.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -21,10 +21,10 @@ use crate::verbs::agreement::CONFLICT;
 use crate::verbs::model_run::{Events, started};
 use retake_tui::render::content;
 
-/// The number of events that are buffered while the person types; then the run waits too.
+/// The number of events that are buffered while the person types; then the run waits, too.
 const GATHERED: usize = 4096;
 
-/// Sends a message, or replaces the message that is edited.
+/// Sends a message, or replaces the edited one.
 pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
     let mut run = message(chat, text, None);
     if let (Some(editing), RunStart::Say { parts, .. }) = (&chat.editing, &mut run.start) {
@@ -50,12 +50,12 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
     }
 }
 
-/// Whether an edit that was refused for this reason is shown again with its new plan.
+/// Whether an edit refused for this reason is shown again with its new plan.
 fn is_decided_again(why: &Problem) -> bool {
     why.kind == ProblemKind::Stale || why.code == CONFLICT
 }
 
-/// The words go back into the line.
+/// Puts the text back into the line.
 fn put_back(chat: &mut Chat<'_>, text: &str, failure: Failure) -> Failure {
     chat.prefill = Some(input::message(text));
     failure
@@ -83,7 +83,7 @@ pub(super) async fn answer(chat: &mut Chat<'_>, run: Run) -> Result {
     follow(chat, events).await
 }
 
-/// Starts a run, which begins the conversation where there is none yet. The person may have chosen the model.
+/// Starts a run, which begins the conversation if there is none yet. The person may have chosen the model.
 async fn begin(chat: &mut Chat<'_>, run: Run) -> Result<Events> {
     chat.cx.ui.listen()?;
     let model = run.model.or_else(|| chat.model.clone());
@@ -158,7 +158,7 @@ async fn stop(chat: &mut Chat<'_>) -> Result {
     approvals::stop(&mut chat.cx, &conversation).await
 }
 
-/// Reads a line while the model works: a command runs at once, a message goes where the settings say.
+/// Reads a line while the model works: a command runs at once; the settings decide when a message is sent.
 async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
     let prefill = chat.prefill.take();
     let line = match chat.cx.ui.read("meanwhile> ", prefill)? {

@@ -1,4 +1,4 @@
-//! A question answered with yes or no. Must never take anything but a clear yes for a yes.
+//! A question with the answers yes and no. Must never take anything except a clear yes as a yes.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifier
 use super::style::{Palette, Style};
 use super::{Raw, pending_keys, safe};
 
-/// The answer that Enter gives.
+/// The answer of Enter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnEnter {
     /// Enter is yes.
@@ -16,8 +16,8 @@ pub enum OnEnter {
     No,
 }
 
-/// Asks, and blocks until one key answers: `y` or `n`, Enter for the default; Esc, Ctrl-C and Ctrl-D are no. Keys that arrive in a burst
-/// (a paste) are ignored. The answer stays on the screen after the question. Only for when [`super::interactive`].
+/// Asks, and blocks until one key answers: `y` or `n`, Enter for the default; Esc, Ctrl-C and Ctrl-D are no. Keys that arrive in
+/// a burst (a paste) are ignored. The answer stays on the screen after the question. Only if [`super::interactive`].
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ fn before() -> MutexGuard<'static, Option<Termios>> {
     BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Stops the terminal from showing what is typed, until [`show`]. Ctrl-C still interrupts.
+/// Stops the terminal from echoing input, until [`show`]. Ctrl-C still interrupts.
 pub fn hide() {
     let mut before = before();
     if before.is_some() || !stdin().is_terminal() {
@@ -27,14 +27,14 @@ pub fn hide() {
     }
 }
 
-/// Hides again what is hidden, after the shell had the terminal while the process was stopped.
+/// Hides the echo again after the shell had the terminal while the process was suspended.
 pub fn hide_again() {
     if let Some(modes) = &*before() {
         silence(modes);
     }
 }
 
-/// Whether it could: a terminal that can't be silenced shows what is typed, as it would without us.
+/// Returns whether it succeeded: a terminal that can't be silenced echoes input, as it would anyway.
 fn silence(modes: &Termios) -> bool {
     let mut silent = modes.clone();
     // Each key is available at once, before the line ends.
@@ -44,7 +44,7 @@ fn silence(modes: &Termios) -> bool {
     tcsetattr(stdin(), OptionalActions::Now, &silent).is_ok()
 }
 
-/// Shows again what is typed. Harmless when nothing is hidden.
+/// Echoes input again. Does nothing if it is not hidden.
 pub fn show() {
     if let Some(modes) = before().take() {
         // A closed terminal cannot be restored, and shows no error.

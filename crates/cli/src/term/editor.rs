@@ -1,5 +1,5 @@
-//! The composer: a person's next words, edited on one or more lines. History is handed in and kept in memory, since prompts live in
-//! the store; must never write a history file, and must never submit anything by itself.
+//! The composer: a person's next message, edited on one or more lines. The caller provides the history, which is kept in memory,
+//! since prompts are in the store. Must never write a history file, and must never submit anything by itself.
 //!
 //! | key | does |
 //! |---|---|
@@ -38,39 +38,38 @@ const INTERRUPT: &str = "interrupt";
 /// The number of new prompts in the history, in addition to the given ones.
 const REMEMBERED: usize = 10_000;
 
-/// What a person did at the composer.
+/// How a read ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Read {
-    /// Submitted this text, whole, with every paste expanded. It may be empty.
+    /// With this submitted text, every paste expanded. It may be empty.
     Line(String),
-    /// Left with Ctrl-C, twice on an empty line.
+    /// With Ctrl-C, twice on an empty line.
     Interrupted,
-    /// Left with Ctrl-D on an empty line.
+    /// With Ctrl-D on an empty line.
     Eof,
 }
 
-/// How a composer begins.
+/// The settings of a composer.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What stands before the first line, for example `"> "`.
+    /// The text before the first line, for example `"> "`.
     pub prompt: String,
     /// Earlier prompts, oldest first.
     pub history: Vec<String>,
     /// Commands to complete: the name with its slash, and a short help.
     pub commands: Vec<(String, String)>,
-    /// How it is coloured.
+    /// Its colours.
     pub palette: Palette,
 }
 
-/// The composer. It blocks, so an async caller gives it a thread of its own or `spawn_blocking`. Only for when
-/// [`super::interactive`].
+/// The composer. It blocks, so an async caller uses a thread of its own or `spawn_blocking`. Only if [`super::interactive`].
 pub struct Editor {
     line: Reedline,
     prompt: prompt::EditorPrompt,
     state: Shared,
 }
 
-/// What the composer, its keys and its drawing share. All of them are on the reading thread; the lock is never contended.
+/// State shared by the composer, its keys and its drawing. All of them are on the reading thread; the lock is never contended.
 type Shared = Arc<Mutex<State>>;
 
 #[derive(Debug, Default)]
@@ -82,9 +81,9 @@ struct State {
     held: bool,
     /// Whether a note about this is shown, until the next key.
     told: bool,
-    /// Ctrl-C was the last key, and the line was empty: the next one quits.
+    /// The last key was Ctrl-C on an empty line: the next one quits.
     leaving: bool,
-    /// The line as it was last drawn is some text, but not a command.
+    /// The last drawn line was text, but not a command.
     prose: bool,
 }
 
@@ -93,7 +92,7 @@ fn lock(state: &Shared) -> MutexGuard<'_, State> {
 }
 
 impl Editor {
-    /// A composer with its history; it does not touch the terminal beyond asking which keys it can tell apart.
+    /// A composer with its history. Of the terminal, it only asks which keys can be distinguished.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let Settings { prompt, history, commands, palette } = settings;
@@ -126,7 +125,7 @@ impl Editor {
         self.prompt = prompt::EditorPrompt::new(prompt);
     }
 
-    /// Adds a prompt to the history that was not typed here. Submitted lines are added by themselves.
+    /// Adds a prompt to the history that was not typed here. Submitted lines are added automatically.
     pub fn remember(&mut self, text: &str) {
         let folded = lock(&self.state).folds.fold(text);
         self.line
@@ -135,8 +134,8 @@ impl Editor {
             .expect("BUG: a history in memory always saves");
     }
 
-    /// Reads what the person writes next, and blocks until then. With a prefill that text is in the buffer, the cursor at its end,
-    /// for editing; nothing is submitted by itself.
+    /// Reads the person's next message, and blocks until then. A prefill is in the buffer at the start, with the cursor at its
+    /// end, for editing; nothing is submitted by itself.
     ///
     /// # Errors
     ///
@@ -195,7 +194,7 @@ impl Editor {
     }
 }
 
-/// A history that is not written anywhere.
+/// A history in memory only.
 fn memory(capacity: usize) -> FileBackedHistory {
     FileBackedHistory::new(capacity).expect("BUG: a number of prompts in memory is a valid capacity")
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C while work runs: a request to stop, never the end of the process. Must never lose data.
+//! Ctrl-C during work: a request to stop, never the end of the process. Must never lose data.
 
 use futures::FutureExt;
 use rustix::process::Signal as Number;
@@ -6,8 +6,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::echo;
 
-/// Presses of Ctrl-C, one after the other. From the moment the first one is made, Ctrl-C no longer ends the process, not even pressed
-/// twice: it only wakes [`Interrupts::next`]. Several presses without a wait count as one.
+/// Presses of Ctrl-C in order. Once this exists, Ctrl-C no longer ends the process, even if pressed twice: it only wakes
+/// [`Interrupts::next`]. Several presses without a wait count as one.
 #[derive(Debug)]
 pub struct Interrupts {
     signal: Signal,
@@ -15,7 +15,7 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// Listens from now on. To be called within a runtime that has its drivers enabled.
+    /// Listens from now on. Must be called within a runtime with its drivers enabled.
     ///
     /// # Errors
     ///
@@ -30,19 +30,19 @@ impl Interrupts {
             tokio::select! {
                 Some(()) = self.signal.recv() => return,
                 Some(()) = self.resumed.recv() => echo::hide_again(),
-                // No press can come any more, which is not a press.
+                // No press can arrive any more; that is not a press.
                 else => std::future::pending().await,
             }
         }
     }
 
-    /// Forgets the presses until now, so that one that was meant for the work before does not stop the work that begins.
+    /// Forgets earlier presses: one meant for the work before must not stop the new work.
     pub fn forget(&mut self) {
         while self.signal.recv().now_or_never().flatten().is_some() {}
     }
 }
 
-/// What a signal is to the runtime.
+/// The runtime's kind of a signal.
 pub(crate) fn kind(of: Number) -> SignalKind {
     SignalKind::from_raw(of.as_raw())
 }
@@ -56,7 +56,7 @@ pub enum ExitRequest {
     HangUp,
 }
 
-/// Waits for a request to end the process. It counts from the call on, even if the future is awaited later. The caller then calls
+/// Waits for a request to end the process. Listens from the call on, even if the future is awaited later. The caller then calls
 /// [`super::restore`] and exits.
 ///
 /// # Errors

@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 
 use super::width::{self, Size};
 
-/// Prints a text, through the pager if standard output is a terminal and the text is longer than its screen. The pager is `$PAGER`,
-/// run by the shell; `less` if that is unset; none if it is empty or there is no `less`. A reader that goes away early is a success.
-/// The text must be safe already; styles are kept. Ctrl-C belongs to the pager meanwhile, so the caller holds
-/// [`super::interrupt::Interrupts`] if the process is to outlive it.
+/// Prints a text, through the pager if standard output is a terminal and the text is longer than its screen. The pager is
+/// `$PAGER`, run by the shell; `less` if that is unset; none if it is empty or there is no `less`. A reader that goes away early
+/// is a success. The text must be safe already; styles are kept. Meanwhile Ctrl-C is for the pager, so the caller must hold
+/// [`super::interrupt::Interrupts`] if the process should survive it.
 ///
 /// # Errors
 ///
@@ -50,7 +50,7 @@ fn start(variable: Option<OsString>) -> Option<Child> {
             command
         }
     };
-    // Without a pager the text is printed as it is.
+    // Without a pager the text is printed directly.
     command.stdin(Stdio::piped()).spawn().ok()
 }
 
@@ -62,8 +62,8 @@ fn feed(pager: &mut Child, text: &str) -> io::Result<()> {
     written
 }
 
-/// Whether a text takes more lines than a screen has, leaving one for the shell's prompt. Styles in it are measured as if they were
-/// visible, so that a long line may be taken for two; never the other way round.
+/// Whether a text takes more lines than a screen, minus one for the shell's prompt. Styles are measured as if they were visible,
+/// so a long line may count as two; never the reverse.
 fn is_longer(text: &str, screen: Size) -> bool {
     let rows = |line: &str| width::columns(line).div_ceil(screen.columns).max(1);
     let mut used = 0;

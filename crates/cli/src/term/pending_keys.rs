@@ -1,5 +1,5 @@
-//! Keys that wait while nothing is read: whether there are any, whether more follow in a burst, and discarding them. Must never read a key
-//! that is not discarded, so that none is lost.
+//! Keys pressed while nothing is read: whether there are any, whether more follow in a burst, and discarding them. Must never
+//! read a key that is not discarded, so that none is lost.
 
 use std::io::{self, IsTerminal, stdin};
 use std::time::Duration;
@@ -11,8 +11,8 @@ use rustix::termios::{QueueSelector, tcflush};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Waits until a key can be read. Where standard input is no terminal, none ever can. While [`super::echo::hide`] holds, a key
-/// is there as soon as it is pressed; else when its line ends. To be called within a runtime that has its drivers enabled.
+/// Waits until a key can be read. If standard input is no terminal, none ever can. While [`super::echo::hide`] is active, a key
+/// is available as soon as it is pressed; else when its line ends. Must be called within a runtime with its drivers enabled.
 pub async fn waiting() {
     if !stdin().is_terminal() {
         return std::future::pending().await;
@@ -67,10 +67,10 @@ pub fn discard_paste() -> io::Result<()> {
     Ok(())
 }
 
-/// Discards the keys that were pressed until now: they were not meant for the next question.
+/// Discards the keys pressed so far: they were not meant for the next question.
 pub fn discard_all() {
-    // Where there is no terminal, nothing waits.
+    // Without a terminal there are no keys.
     let _ = tcflush(stdin(), QueueSelector::IFlush);
-    // What was taken out of the terminal already, and not yet read.
+    // Keys that were taken from the terminal already, and not read yet.
     while event::poll(Duration::ZERO).is_ok_and(|waits| waits) && event::read().is_ok() {}
 }

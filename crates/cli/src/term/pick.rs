@@ -1,5 +1,5 @@
-//! A picker: one of some rows, chosen with the keys, drawn inline below the cursor. Must leave the terminal as it was, must never
-//! pick a disabled row, and must never show a row's text without [`safe`].
+//! A picker: one of some rows, chosen with the keys, drawn inline below the cursor. Must restore the terminal. Must never pick a
+//! disabled row, and must never show a row's text without [`safe`].
 //!
 //! | key | does |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! | Enter | picks |
 //! | Esc, Ctrl+C | cancels |
 //!
-//! Rows with keys of their own answer a question: their keys pick them, `n` and `q` cancel, nothing filters, and Enter means the first
-//! one, until another is marked. Keys that arrive in a burst (a paste) are ignored.
+//! Rows with keys of their own answer a question: their keys pick them, `n` and `q` cancel, nothing filters, and Enter means the
+//! first one until another is marked. Keys that arrive in a burst (a paste) are ignored.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -35,16 +35,16 @@ const ROWS: usize = 12;
 /// At most this many lines of preview are visible.
 const PREVIEW: usize = 6;
 
-/// Something to pick.
+/// A row to pick.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
-    /// What it is.
+    /// Its name.
     pub title: String,
-    /// What else is known of it, dimmed: a time, a count.
+    /// Further information, dimmed: a time, a count.
     pub detail: String,
-    /// Why it can't be picked, if so.
+    /// The reason why it can't be picked, if there is one.
     pub disabled: Option<String>,
-    /// The key that picks it. All rows have one, or none has.
+    /// The key that picks it. Either all rows have one, or none has.
     pub key: Option<char>,
 }
 
@@ -55,9 +55,9 @@ impl Row {
     }
 }
 
-/// Lets a person pick a row, and blocks until then. The rows are shown in their order, so the newest comes first; the first one that
-/// can be picked is marked. `preview` says more about a row, and is called once for each that gets marked. `None` is: cancelled.
-/// Only for when [`super::interactive`].
+/// Lets a person pick a row, and blocks until then. The rows are shown in their order, so the newest comes first; the first one
+/// that can be picked is marked. `preview` returns details of a row, and is called once for each marked row. `None` if cancelled.
+/// Only if [`super::interactive`].
 ///
 /// # Errors
 ///
@@ -79,7 +79,7 @@ pub fn pick(
     };
     let _raw = Raw::enable()?;
     let _region = Region::begin()?;
-    // The first look at events is when resizes begin to be noticed: it must come before the first drawing.
+    // Resizes are noticed only after the first poll of events, so it must come before the first drawing.
     event::poll(Duration::ZERO)?;
     loop {
         picker.draw()?;
@@ -107,7 +107,7 @@ fn shown(row: &Row) -> Row {
     }
 }
 
-/// The next key that is pressed; `None` when the terminal was resized or something else asks for a new drawing.
+/// The next pressed key; `None` if the terminal was resized or needs another drawing.
 fn next_key() -> io::Result<Option<KeyEvent>> {
     match event::read()? {
         Event::Key(key) if key.kind != KeyEventKind::Release => Ok(Some(key)),
@@ -132,7 +132,7 @@ impl Picker<'_> {
         let mut frame = Vec::new();
         queue!(frame, terminal::Clear(terminal::ClearType::FromCursorDown))?;
         frame.extend_from_slice(lines.join("\r\n").as_bytes());
-        // The cursor stays where the picker begins, also when a resized terminal wraps the lines again.
+        // The cursor stays at the start of the picker, even when a resized terminal wraps the lines again.
         let up = u16::try_from(lines.len() - 1).expect("BUG: a picker has few lines");
         if up > 0 {
             queue!(frame, cursor::MoveUp(up))?;
@@ -147,7 +147,7 @@ impl Picker<'_> {
     fn lines(&mut self, size: Size) -> Vec<String> {
         let columns = size.columns.saturating_sub(1).max(1);
         let available = size.rows.saturating_sub(1).max(1);
-        // Between the header and the help the preview has a third at most.
+        // The preview gets at most a third of the room between header and help.
         let body = available.saturating_sub(2);
         let preview = PREVIEW.min(body / 3);
         self.list.set_height(ROWS.min(body - preview));

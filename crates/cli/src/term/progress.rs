@@ -1,6 +1,6 @@
-//! Progress on standard error. A terminal shows a spinner or a bar when work takes longer than about a second, and no trace
-//! of it stays. Elsewhere (a pipe, a file, a dumb terminal) long work may print a line from time to time. Must never write
-//! to standard output.
+//! Progress on standard error. A terminal shows a spinner or a bar when work takes longer than about a second, and removes
+//! it at the end. Elsewhere (a pipe, a file, a dumb terminal) long work may print a line from time to time. Must never
+//! write to standard output.
 
 use std::io::{IsTerminal, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -11,20 +11,20 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::safe;
 
-/// Work that takes less is not worth a word.
+/// Shorter work shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often the spinner turns.
 const TICK: Duration = Duration::from_millis(120);
 
-/// When lines are printed.
+/// The intervals of lines.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     first: Duration,
     then: Duration,
 }
 
-/// The pace of lines: few enough for a log.
+/// The intervals of lines: few enough for a log.
 const LINES: Pace = Pace { first: Duration::from_secs(3), then: Duration::from_secs(5) };
 
 /// A spinner or a bar, drawn while it lives. Nothing else may be printed to the terminal meanwhile.
@@ -58,33 +58,33 @@ impl Progress {
         Self { bar, waiting }
     }
 
-    /// Prints lines where nothing can be drawn: for work that a script may wait for.
+    /// Prints lines if nothing can be drawn: for work that a script may wait for.
     #[must_use]
     pub fn or_lines(mut self) -> Self {
         let print = |line: String| {
-            // Nobody reads it any more: that is no reason to end the work.
+            // A closed output is no reason to end the work.
             let _ = std::io::stderr().write_all(line.as_bytes());
         };
         self.waiting.get_or_insert_with(|| say_later(self.bar.clone(), LINES, print));
         self
     }
 
-    /// Whether anybody sees it.
+    /// Whether it is drawn or printed anywhere.
     pub fn is_seen(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// Says what is being done now.
+    /// Sets the text.
     pub fn message(&self, message: &str) {
         self.bar.set_message(safe::line(message).into_owned());
     }
 
-    /// Says how much there is in all, where that turns out only on the way.
+    /// Sets the total, if it is known only later.
     pub fn total(&self, total: u64) {
         self.bar.set_length(total);
     }
 
-    /// Says how much is done by now.
+    /// Sets the number of finished things.
     pub fn set(&self, done: u64) {
         self.bar.set_position(done);
     }
@@ -94,7 +94,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((stop, thread)) = self.waiting.take() {
             drop(stop);
-            // The thread only waits and draws; if it panicked there is nothing left to clear up.
+            // The thread only waits and draws; if it panicked, there is nothing left to clean up.
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
@@ -105,7 +105,7 @@ fn is_drawn() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Draws the bar once its time has come, unless it is dropped before.
+/// Draws the bar after a while, unless it is dropped before.
 fn show_later(bar: ProgressBar) -> Waiting {
     let (stop, stopped) = mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {
@@ -117,7 +117,7 @@ fn show_later(bar: ProgressBar) -> Waiting {
     (stop, thread)
 }
 
-/// Prints what is being done at this pace, until it is dropped.
+/// Prints the text at these intervals, until it is dropped.
 fn say_later(bar: ProgressBar, pace: Pace, print: impl Fn(String) + Send + 'static) -> Waiting {
     let (stop, stopped) = mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! The agreement to an action: its plan is shown, and the person decides. In a shell that is yes or no; in the line conversation also
-//! what happens to messages and files. Must never apply another plan than the one that was shown.
+//! The agreement to an action: its plan is shown, and the person decides. In a shell that is yes or no; in the line client also
+//! what happens to messages and files. Must never apply another plan than the shown one.
 
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::request::Apply;
@@ -12,7 +12,7 @@ use crate::error::{Failure, INTERRUPTED, Result, usage};
 use crate::term::pick::Row;
 use retake_tui::render;
 
-/// The code of a refusal because files are in conflict.
+/// The error code if files are in conflict.
 pub(crate) const CONFLICT: &str = "conflict";
 
 /// Shown before a plan that replaces another one.
@@ -42,7 +42,7 @@ pub(crate) async fn agree(
         decide(cx, &conversation, plan, action, files, question).await?
     } else {
         cx.print_text(&render::plan::body(&cx.ui.look(), &plan))?;
-        // A plan with open conflicts is refused, with what can be chosen: there is nothing to agree to.
+        // A plan with open conflicts is refused, and the choices are listed: there is nothing to agree to.
         let waits = plan.files.as_ref().is_some_and(|files| files.conflicts > 0);
         if !plan.unchanged && !waits && !cx.ui.confirm(&format!("{question}?"))? {
             return declined(cx);
@@ -58,7 +58,7 @@ pub(crate) async fn agree(
     Ok(())
 }
 
-/// Fails where no person can confirm something that cannot be undone.
+/// Fails if no person can confirm something that can't be undone.
 pub(crate) fn needs_person(cx: &Context<'_>, why: &str, shows: &str) -> Result {
     if cx.can_ask() {
         return Ok(());
@@ -77,7 +77,7 @@ fn declined<T>(cx: &mut Context<'_>) -> Result<T> {
     Err(Failure::Reported(INTERRUPTED))
 }
 
-/// Shows the plan and asks in the line conversation, again after each choice for files. The plan that was agreed to.
+/// Shows the plan and asks in the line client, again after each choice for files. Returns the plan that was agreed to.
 async fn decide(
     cx: &mut Context<'_>,
     conversation: &str,
@@ -119,7 +119,7 @@ async fn decide(
     }
 }
 
-/// Asks whether to do it; where files are involved, also how much.
+/// Asks whether to do it; if files are involved, also which part.
 fn ask(cx: &mut Context<'_>, plan: &Plan, is_of_files: bool, question: &str) -> Result<Answer> {
     let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
     if is_of_files && conflicts > 0 {
@@ -156,13 +156,13 @@ fn ask(cx: &mut Context<'_>, plan: &Plan, is_of_files: bool, question: &str) -> 
 }
 
 /// Applies an action that was refused because files are in conflict, as the person decides. Of several steps only the next one is
-/// decided. The action that was applied, and its receipt.
+/// decided. Returns the applied action and its receipt.
 pub(crate) async fn settle(
     cx: &mut Context<'_>,
     action: Action,
     mut refusal: Problem,
 ) -> Result<(Action, Receipt)> {
-    // Its hint names a command for what is asked here.
+    // Its hint names a command for the same decision.
     refusal.hint = None;
     cx.complain(&refusal.into())?;
     let action = match action {

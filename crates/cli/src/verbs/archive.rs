@@ -1,4 +1,4 @@
-//! `retake archive`: puts a conversation out of the list, or fetches it back. Must never change anything in it.
+//! `retake archive`: removes a conversation from the list, or brings it back. Must never change its content.
 
 use clap::Args;
 use retake_wire::Request;

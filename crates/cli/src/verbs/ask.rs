@@ -45,7 +45,7 @@ impl RunVerb for Ask {
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = cx.words(&self.text, "message")?;
-        // Text that is typed at a terminal is the person's own.
+        // Text typed at a terminal is the person's own.
         let piped = cx.are_piped(&self.text) && !cx.ui.input_is_terminal();
         let conversation = self.conversation(cx).await?;
         let run = Run {
@@ -73,7 +73,7 @@ impl Ask {
     }
 }
 
-/// Adds a hint to the refusal because of an active run, which may wait for an approval.
+/// Adds a hint to a refusal because of an active run, which may wait for an approval.
 fn at_work(mut failure: Failure) -> Failure {
     if let Failure::Problem(problem) = &mut failure
         && problem.code == "run_active"

@@ -1,5 +1,5 @@
-//! `retake backup`: a copy of everything. A file appears when the copy is whole; a pipe or a device takes its bytes as they come, and
-//! must never be replaced.
+//! `retake backup`: a copy of everything. A file appears when the copy is complete; a pipe or a device gets its bytes as they
+//! come, and must never be replaced.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -62,13 +62,13 @@ impl RunVerb for Backup {
     }
 }
 
-/// Whether a path is a pipe or a device, which takes bytes as they come.
+/// Whether a path is a pipe or a device.
 fn takes_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// Copies the store to a pipe or a device. The owner cannot open our pipes, so it first makes a private backup among its own files, which
-/// is removed at the end.
+/// Copies the store to a pipe or a device. The owner cannot open this process's pipes, so it first makes a private backup among
+/// its own files, which is removed at the end.
 async fn passed_on(
     cx: &Context<'_>,
     name: &str,

@@ -1,4 +1,5 @@
-//! What all verbs share that do an [`Action`]: the same arguments make a plan and are applied. Must never know one of them by name.
+//! Common parts of all verbs that apply an [`Action`]: the same arguments make a plan and are applied. Must never know one of
+//! them by name.
 
 use clap::Args;
 use retake_wire::reply::Plan;
@@ -12,7 +13,7 @@ use crate::context::{Context, FollowUp};
 use crate::error::{Failure, Result, expect_reply};
 use retake_tui::render::receipt;
 
-/// Arguments that name an action.
+/// Arguments of an action.
 pub(crate) trait ActionArgs {
     /// Command lines for the help and the manual page.
     const EXAMPLES: &'static [&'static str] = &[];
@@ -23,7 +24,7 @@ pub(crate) trait ActionArgs {
     fn files(&self) -> FileOptions {
         FileOptions::default()
     }
-    /// Whether it hides messages from view or from the model, so that the person learns how to find them again.
+    /// Whether it hides messages from people or from the model, so that the person gets a hint how to find them again.
     fn hides(&self) -> bool {
         false
     }
@@ -33,7 +34,7 @@ pub(crate) trait ActionArgs {
     }
 }
 
-// An action to be done.
+// An action to apply.
 #[derive(Debug, Args)]
 pub(crate) struct Change<A: Args> {
     #[command(flatten)]
@@ -56,7 +57,7 @@ impl<A: Args + ActionArgs> RunVerb for Change<A> {
     }
 }
 
-// An action to be planned.
+// An action to plan.
 #[derive(Debug, Args)]
 pub(crate) struct Preview<A: Args> {
     #[command(flatten)]
@@ -65,8 +66,8 @@ pub(crate) struct Preview<A: Args> {
     pub(crate) act: A,
 }
 
-/// Applies an action, and shows its receipt. Whether it changed something. In the line conversation the person decides about files in
-/// conflict.
+/// Applies an action, and shows its receipt. Returns whether it changed something. In the line client the person decides about
+/// files in conflict.
 pub(crate) async fn apply(
     cx: &mut Context<'_>,
     changing: ChangeArgs,
@@ -135,7 +136,7 @@ pub(crate) async fn agreed(
     Ok(())
 }
 
-/// The plan of an action, with the diffs of its files if they are wanted.
+/// The plan of an action, with the diffs of its files if requested.
 pub(crate) async fn plan(
     cx: &Context<'_>,
     conversation: &str,

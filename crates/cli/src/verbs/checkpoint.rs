@@ -1,4 +1,4 @@
-//! `retake checkpoint`: a look at the folder, kept under a name.
+//! `retake checkpoint`: a capture of the folder, kept under a name.
 
 use clap::Args;
 use retake_wire::Request;

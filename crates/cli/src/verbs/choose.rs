@@ -1,4 +1,4 @@
-//! `retake choose`: the alternatives of an answer, and the choice of one.
+//! `retake choose`: lists the alternatives of an answer, or chooses one.
 
 use clap::Args;
 use retake_wire::request;

@@ -1,4 +1,4 @@
-//! `retake doctor`: whether the store is healthy, and the settings make sense.
+//! `retake doctor`: checks the store and the settings.
 
 use clap::Args;
 use retake_wire::request;

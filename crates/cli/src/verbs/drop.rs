@@ -1,4 +1,4 @@
-//! `retake drop`: whole turns out of the middle, with their files.
+//! `retake drop`: takes whole turns out of the middle, with their files.
 
 use clap::Args;
 use retake_wire::{Action, MarkVerb};

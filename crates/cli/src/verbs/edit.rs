@@ -1,4 +1,4 @@
-//! `retake edit`: other words instead of a message.
+//! `retake edit`: replaces a message.
 
 use clap::Args;
 use retake_wire::{Action, Attached, Part, Request, Run, RunStart, request};

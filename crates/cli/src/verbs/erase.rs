@@ -1,4 +1,4 @@
-//! `retake erase`: the one thing that can't be undone.
+//! `retake erase`: overwrites content permanently. Nothing can undo this.
 
 use clap::Args;
 use retake_wire::{Action, FileOptions};
@@ -32,7 +32,7 @@ impl ActionArgs for Erase {
     }
 }
 
-// The verb: never without a clear yes.
+// The verb; it needs a clear yes.
 #[derive(Debug, Args)]
 pub(crate) struct EraseVerb {
     #[command(flatten)]

@@ -135,8 +135,8 @@ pub(crate) async fn to_file(
     Ok(Written { path: target.display().to_string(), bytes })
 }
 
-/// The real file behind the path. Links are followed and reported, since a command of the agent may have made one; they must never lead
-/// to Retake's own files.
+/// The real file behind the path. Links are followed and reported, since a command of the agent may have created one; they must
+/// never lead to Retake's own files.
 async fn target(client: &dyn Client, output: &Path) -> Result<PathBuf> {
     if std::fs::metadata(output).is_ok_and(|there| !there.is_file()) {
         return Ok(output.to_owned());

@@ -1,4 +1,4 @@
-//! Choices for single files in the line conversation: a numbered list, and lines such as `2=disk`. Must never do anything but plan.
+//! Choices for single files in the line client: a numbered list, and lines such as `2=disk`. Must never do anything except plan.
 
 use retake_wire::reply::Plan;
 use retake_wire::{Action, Choose, FileOptions, FilesPlan, PathPlan, Verdict};
@@ -13,7 +13,7 @@ use retake_tui::render::files;
 /// The longest list, except that all files in conflict are listed.
 const LISTED: usize = 50;
 
-/// How to answer.
+/// The possible answers.
 const HELP: &str = "N=CHOICE chooses for file N, N alone shows how it would change, an empty line goes back";
 
 /// What a line says.
@@ -22,8 +22,8 @@ enum Input<'a> {
     Choices(Vec<Choose>),
 }
 
-/// Lets the person choose for files until a choice changes the plan: the options with that choice, and the new plan. None if the person
-/// goes back.
+/// Lets the person choose for files until a choice changes the plan. Returns the options with that choice, and the new plan;
+/// `None` if the person goes back.
 pub(super) async fn choose(
     cx: &mut Context<'_>,
     conversation: &str,
@@ -61,13 +61,13 @@ pub(super) async fn choose(
     }
 }
 
-/// The plan as it is shown without the lines of each file.
+/// The plan without diffs.
 fn without_diffs(mut plan: Plan) -> Plan {
     plan.files.iter_mut().flat_map(|files| &mut files.paths).for_each(|path| path.diff = None);
     plan
 }
 
-/// The files that have a choice, those in conflict first.
+/// The files that have a choice, conflicts first.
 fn listed<'a>(files: &'a FilesPlan, options: &FileOptions) -> Vec<&'a PathPlan> {
     let chosen = |path: &PathPlan| options.choose.iter().any(|choose| choose.name == path.name);
     let open =

@@ -1,4 +1,4 @@
-//! `retake files`: what is known of the files of a folder.
+//! `retake files`: information about the files of a folder.
 
 pub(crate) mod put_back;
 pub(crate) mod restore;
@@ -36,14 +36,14 @@ enum What {
     PutBack(put_back::PutBack),
 }
 
-// Of which conversation.
+// The arguments of a status: the conversation.
 #[derive(Debug, Args)]
 struct Status {
     #[command(flatten)]
     place: ConversationArg,
 }
 
-// What differs.
+// The arguments of a comparison.
 #[derive(Debug, Args)]
 struct Diff {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `retake fold`: a summary instead of messages, in the prompt.
+//! `retake fold`: replaces messages in the prompt by a summary.
 
 use clap::Args;
 use retake_wire::Action;

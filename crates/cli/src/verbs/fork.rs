@@ -1,4 +1,4 @@
-//! `retake fork`: a new conversation that begins like this one.
+//! `retake fork`: a new conversation with the same beginning.
 
 use clap::Args;
 use retake_wire::Request;

@@ -1,4 +1,4 @@
-//! `retake hidden`: what is hidden, dropped or kept from the model.
+//! `retake hidden`: lists hidden, dropped and excluded messages.
 
 use clap::Args;
 use retake_wire::Request;

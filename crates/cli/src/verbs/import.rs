@@ -1,4 +1,4 @@
-//! `retake import`: a conversation from a file. Must never send lines that are not JSON, and names the line that is wrong.
+//! `retake import`: a conversation from a file. Must never send lines that are not JSON; an error names the line.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::error::{Failure, Result, file, unexpected, usage};
 use crate::term::progress::Progress;
 
-/// So many lines, or so many bytes, are sent at once.
+/// The most lines, and the most bytes, per request.
 const LINES: usize = 500;
 const BYTES: usize = 1 << 20;
 
@@ -46,7 +46,7 @@ impl RunVerb for Import {
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let text = self.read(cx)?;
-        // The engine repairs each line the same way: some programs cut a surrogate pair in two.
+        // The engine repairs each line the same way: some programs split a surrogate pair.
         let text = mended(&text);
         let found = conversations(&text, &self.input)?;
         for (number, part) in (1..).zip(&found) {
@@ -151,15 +151,15 @@ fn is_document(line: &str) -> bool {
     has(line, "messages")
 }
 
-/// Whether a line is an object with that field.
+/// Whether a line is an object with this field.
 fn has(line: &str, name: &str) -> bool {
-    // Most lines are long, and do not have it.
+    // Most lines are long and do not have it.
     line.contains(&format!("\"{name}\""))
         && serde_json::from_str(line)
             .is_ok_and(|value: serde_json::Value| value.get(name).is_some_and(|field| !field.is_null()))
 }
 
-/// The failure of a conversation after others: its hint must not speak of the whole file.
+/// The error for a conversation after others: its hint must not be about the whole file.
 fn of_the_rest(failure: Failure) -> Failure {
     match failure {
         Failure::Problem(mut problem) => {
@@ -181,7 +181,7 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Adds what has so many lines of the file before it. Blank lines keep the count, where what is before it took several.
+    /// Adds a line with the number of file lines before it. Blank lines keep the count if the text before took several lines.
     fn push(&mut self, before: u64, line: Cow<'a, str>) {
         let missing = before.saturating_sub(self.before + self.lines.len() as u64);
         self.lines.extend((0..missing).map(|_| Cow::Borrowed("")));
@@ -204,7 +204,7 @@ fn conversations<'a>(text: &'a str, input: &Path) -> Result<Vec<Part<'a>>> {
             _ => parts.push(Part { before, lines: vec![line] }),
         }
     }
-    // One document goes as it is written, so that its lines can be named.
+    // A single document is sent unchanged, so that errors can name its lines.
     if let [Part { before: 0, lines }] = &mut *parts
         && let [line] = &**lines
         && text.starts_with('{')
@@ -216,12 +216,12 @@ fn conversations<'a>(text: &'a str, input: &Path) -> Result<Vec<Part<'a>>> {
     Ok(parts)
 }
 
-/// The lines to send, each with how many lines of the file stand before it: those of the text, the elements of a JSON array, or a
+/// The lines to send, each with the number of file lines before it: those of the text, the elements of a JSON array, or a
 /// document as one.
 fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<(u64, Cow<'a, str>)>> {
     let name = input.display();
     if text.trim_start().starts_with('[') {
-        // An element may be written over several lines.
+        // An element may take several lines.
         let list: Vec<serde_json::Value> = serde_json::from_str(text)
             .map_err(|error| wrong(format!("{name} is not a JSON array: {error}")))?;
         if list.is_empty() {
@@ -233,7 +233,7 @@ fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<(u64, Cow<'a, str>)>> {
     if let Ok(document @ serde_json::Value::Object(_)) = serde_json::from_str(text) {
         return Ok(vec![(0, Cow::Owned(document.to_string()))]);
     }
-    // Blank lines say nothing, wherever they stand.
+    // Blank lines are skipped anywhere.
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         serde_json::from_str::<IgnoredAny>(line)
             .map_err(|error| wrong(not_json(&error, number + 1, input)))?;
@@ -241,7 +241,7 @@ fn lines<'a>(text: &'a str, input: &Path) -> Result<Vec<(u64, Cow<'a, str>)>> {
     Ok((0..).zip(text.lines().map(Cow::Borrowed)).collect())
 }
 
-/// How many lines stand before each element of the text of a JSON array, in which nothing is wrong.
+/// The number of lines before each element of a valid JSON array.
 fn lines_before(text: &str) -> Vec<u64> {
     let (mut found, mut line) = (Vec::new(), 0);
     let (mut depth, mut quoted, mut escaped, mut is_next) = (0_usize, false, false, true);
@@ -265,7 +265,7 @@ fn lines_before(text: &str) -> Vec<u64> {
     found
 }
 
-/// What is wrong with a line. The parser counts lines too, but only ever saw this one.
+/// The error in a line. The parser counts lines, too, but it saw only this one.
 fn not_json(error: &serde_json::Error, number: usize, input: &Path) -> String {
     let said = error.to_string();
     let (what, _) = said.rsplit_once(" at line ").unwrap_or((&said, ""));
@@ -276,7 +276,7 @@ fn wrong(message: String) -> Failure {
     usage(message, "use an export of retake, or chat messages: a JSON array, or one per line")
 }
 
-/// Batches of lines that are neither too many nor too large.
+/// Batches of lines, limited in number and size.
 fn batches<'b, 'a>(lines: &'b [Cow<'a, str>]) -> Vec<&'b [Cow<'a, str>]> {
     let mut batches = Vec::new();
     let mut from = 0;

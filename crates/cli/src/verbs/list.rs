@@ -1,4 +1,4 @@
-//! `retake list`: the conversations there are.
+//! `retake list`: the conversations.
 
 use std::path::PathBuf;
 

@@ -76,7 +76,7 @@ fn page() -> io::Result<String> {
     Ok(text)
 }
 
-/// A verb, and the verbs below it.
+/// The section of a verb and its subcommands.
 fn section(verb: &Command, above: &str) -> io::Result<String> {
     let name = format!("{above} {}", verb.get_name());
     let page = Page::new(verb.clone().bin_name(name.clone()));
@@ -86,7 +86,7 @@ fn section(verb: &Command, above: &str) -> io::Result<String> {
     if verb.get_arguments().next().is_some() {
         page.render_options_section(&mut roff)?;
     }
-    // Headings become paragraphs: they would stand beside those of the whole page.
+    // Headings become paragraphs: they would be mixed with those of the whole page.
     let mut text: String = without_preambles(&String::from_utf8_lossy(&roff))
         .lines()
         .map(|line| match line {
@@ -108,7 +108,7 @@ fn section(verb: &Command, above: &str) -> io::Result<String> {
     Ok(text)
 }
 
-/// Defines the apostrophe once; every section would do it again.
+/// Defines the apostrophe once; every section would define it again.
 const PREAMBLE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
 fn without_preambles(roff: &str) -> String {

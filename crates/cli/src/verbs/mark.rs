@@ -6,7 +6,7 @@ use retake_wire::{Action, MarkVerb};
 use super::change::ActionArgs;
 use crate::error::Result;
 
-// Which entries.
+// The entries.
 #[derive(Debug, Args)]
 struct Marked {
     /// The two entries are the first and the last one of a range

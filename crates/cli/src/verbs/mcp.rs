@@ -56,7 +56,7 @@ struct Add {
     command: Vec<String>,
 }
 
-// Whose tools.
+// The server of the tools.
 #[derive(Debug, Args)]
 struct Tools {
     /// Only the tools of this server
@@ -64,7 +64,7 @@ struct Tools {
     server: Option<String>,
 }
 
-// One that goes.
+// The server to remove.
 #[derive(Debug, Args)]
 struct Remove {
     /// The name
@@ -147,7 +147,7 @@ impl Add {
 
 /// Parses names and values. An error never repeats the text, because it may be a secret.
 fn pairs(texts: &[String], between: char, option: &str, form: &str) -> Result<BTreeMap<String, String>> {
-    // Blanks belong to a variable, not to a header.
+    // Blanks belong to the value of a variable, not of a header.
     let own = |value: &str| if between == ':' { value.trim().to_owned() } else { value.to_owned() };
     let pair = |text: &String| match text.split_once(between) {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), own(value))),
@@ -164,7 +164,7 @@ impl Allow {
             needs_person(cx, why, "mcp list")?;
             let list = Request::McpList(of(cx, Some(self.name.clone())));
             let servers = expect_reply!(cx.call(list).await?, McpServers);
-            // The permission is for the entry that was shown, and for no other one.
+            // The permission is only for the entry that was shown.
             entry = servers.servers.first().map(|server| server.entry.clone());
             if servers.servers.iter().any(|server| server.state == McpState::NeedsApproval) {
                 cx.ui.print_text(&render::mcp::servers(&cx.ui.look(), &servers))?;

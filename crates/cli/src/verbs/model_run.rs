@@ -1,4 +1,4 @@
-//! A model run of a verb, until its end, and the exit code. Must never report a success for a task that may be incomplete.
+//! A model run of a verb, until its end, and the exit code. Must never report success for a task that may be incomplete.
 
 use std::pin::Pin;
 
@@ -28,7 +28,7 @@ pub(crate) async fn started(cx: &Context<'_>, run: Run) -> Result<(String, Event
 }
 
 /// Runs the model and prints its answer. The first Ctrl-C asks the run to stop, the second ends the command at once. The line
-/// conversation starts the run itself, because its person can type meanwhile.
+/// client starts the run itself, because the person can type meanwhile.
 pub(crate) async fn answer(cx: &mut Context<'_>, run: Run) -> Result {
     if cx.in_conversation() {
         cx.follow_up = Some(FollowUp::Run(Box::new(run)));
@@ -48,7 +48,7 @@ pub(crate) struct RunResult {
     not_allowed: u64,
 }
 
-/// Runs and prints what comes, until its end.
+/// Runs the model and prints its events until the end.
 pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<RunResult> {
     cx.ui.listen()?;
     let (conversation, mut events) = started(cx, run).await?;
@@ -67,7 +67,7 @@ pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<RunResult> 
             event = events.next() => Some(event),
         };
         match event {
-            // Who presses it again does not want to wait until the model has stopped.
+            // The second Ctrl-C means not to wait until the model has stopped.
             None if stopped => return Err(Failure::Reported(INTERRUPTED)),
             None => {
                 stopped = true;

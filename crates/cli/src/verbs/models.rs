@@ -1,4 +1,4 @@
-//! `retake models`: the models there are.
+//! `retake models`: the available models.
 
 use clap::Args;
 use retake_wire::Request;

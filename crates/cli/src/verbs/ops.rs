@@ -1,4 +1,4 @@
-//! `retake ops`: what was done to a conversation.
+//! `retake ops`: the operations of a conversation.
 
 use clap::Args;
 use retake_wire::Request;

@@ -1,4 +1,4 @@
-//! `retake restore`: to what an earlier head left, or to a branch.
+//! `retake restore`: the state at an earlier head, or the end of a branch.
 
 use clap::Args;
 use retake_wire::Action;
@@ -25,7 +25,7 @@ impl ActionArgs for Restore {
     }
 }
 
-/// To a head, if it is written as one; else to an entry.
+/// A head if it is written as one; else an entry.
 pub(crate) fn to(name: &str) -> Action {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     match name.split_once('.') {

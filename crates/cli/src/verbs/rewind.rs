@@ -1,4 +1,4 @@
-//! `retake rewind`: back to before a message.
+//! `retake rewind`: moves the tip to before a message.
 
 use clap::Args;
 use retake_wire::Action;

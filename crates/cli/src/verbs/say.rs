@@ -98,7 +98,7 @@ impl RunVerb for Say {
     }
 }
 
-/// Content given as JSON.
+/// Content as JSON.
 fn parts(cx: &mut Context<'_>, json: &str) -> Result<Vec<Part>> {
     let json = if json == "-" { cx.input()? } else { json.to_owned() };
     read(&json).map_err(|error| {

@@ -1,4 +1,4 @@
-//! `retake serve`: owns the conversations in the foreground, for other programs.
+//! `retake serve`: runs the owner in the foreground, for other programs.
 
 use std::net::SocketAddr;
 

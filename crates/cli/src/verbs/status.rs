@@ -1,4 +1,4 @@
-//! `retake status`: which process owns the conversations.
+//! `retake status`: the owner's process and its state.
 
 use clap::Args;
 use retake_wire::Request;
@@ -21,7 +21,7 @@ impl RunVerb for Status {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let reply = match cx.owner.find(cx.paths).await? {
             Some(FoundOwner { client, .. }) => match client.call(Request::Status).await {
-                // It ended just now.
+                // It has just ended.
                 Err(problem) if problem.code == AWAY || problem.code == LOST => None,
                 answered => Some(answered?),
             },

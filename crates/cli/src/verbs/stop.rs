@@ -1,4 +1,4 @@
-//! `retake stop`: ends the owner.
+//! `retake stop`: stops the owner.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::owner::FoundOwner;
 use crate::process_end::ProcessEnd;
 use crate::term::safe;
 
-/// How long the owner may take: runs may finish first, and are stopped otherwise.
+/// How long the owner may take: it lets runs finish first, and stops them after a while.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How often to check whether it can still be reached.

@@ -1,4 +1,4 @@
-//! `retake targets`: the turns to go back to.
+//! `retake targets`: the turns that a rewind can go to.
 
 use clap::Args;
 use retake_wire::Request;

@@ -1,4 +1,4 @@
-//! `retake undo`: takes back the last things done.
+//! `retake undo`: reverts the last steps.
 
 use clap::Args;
 use retake_wire::Action;

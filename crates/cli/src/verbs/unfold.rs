@@ -1,4 +1,4 @@
-//! `retake unfold`: takes a fold away.
+//! `retake unfold`: removes a fold.
 
 use clap::Args;
 use retake_wire::Action;

@@ -1,4 +1,4 @@
-//! `retake workspace`: the folders that conversations work in, and what is kept of them.
+//! `retake workspace`: the folders of conversations, and what is stored of them.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ enum What {
     Forget(Forget),
 }
 
-// A page of them.
+// The page to list.
 #[derive(Debug, Args)]
 struct List {
     /// The maximum number
@@ -46,7 +46,7 @@ struct List {
     after: Option<u64>,
 }
 
-// One of them.
+// The workspace to show.
 #[derive(Debug, Args)]
 struct Show {
     /// The folder or its number
@@ -54,7 +54,7 @@ struct Show {
     workspace: String,
 }
 
-// A collection.
+// The workspaces to prune.
 #[derive(Debug, Args)]
 struct Prune {
     /// Only show what would be deleted
@@ -68,7 +68,7 @@ struct Prune {
     yes: bool,
 }
 
-// The end of one.
+// The workspace to forget.
 #[derive(Debug, Args)]
 struct Forget {
     /// The folder or its number
@@ -103,7 +103,7 @@ impl RunVerb for Workspace {
     }
 }
 
-/// The workspace of that name: a number is one; a path is made absolute.
+/// The workspace with this name: a number is one; a path is made absolute.
 fn of(cx: &Context<'_>, name: &str) -> Result<OfWorkspace> {
     if name.parse::<u64>().is_ok() {
         return Ok(OfWorkspace { workspace: name.to_owned() });

@@ -1,5 +1,5 @@
-//! What the keys of the composer do: the Emacs keys, and ours before them. Must never put text into the buffer that would act on the
-//! terminal.
+//! The keys of the composer: the Emacs keys, and Retake's own before them. Must never put terminal control characters into the
+//! buffer.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use reedline::{
@@ -105,7 +105,7 @@ impl EditMode for Keymap {
         };
         ours.unwrap_or_else(|| match ReedlineRawEvent::try_from(event) {
             Ok(event) => self.emacs.parse_event(event),
-            // Only the release of a key is refused, and that does nothing.
+            // Only the release of a key is refused, which does nothing.
             Err(()) => ReedlineEvent::None,
         })
     }

@@ -1,4 +1,4 @@
-//! How the composer looks: prompt, placeholders, the notice on an empty line, completions. Must never change what is in the buffer.
+//! The look of the composer: prompt, placeholders, the notice on an empty line, completions. Must never change the buffer.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use retake_tui::text::fold::Piece;
 
 use super::{Shared, lock, safe};
 
-/// The prompt, and what stands before further lines.
+/// The prompt, and the text before further lines.
 pub(super) struct EditorPrompt {
     prompt: String,
     further: String,
@@ -86,10 +86,10 @@ impl Highlighter for Labels {
     }
 }
 
-/// The note behind pasted lines.
+/// The note after pasted lines.
 const SEVERAL: &str = "  (these lines came at once: Enter sends them as one, Ctrl-C clears)";
 
-/// Draws the notice where a hint would be. There is nothing to accept in it.
+/// Draws the notice in the place of a hint. There is nothing to accept in it.
 pub(super) struct Notice {
     state: Shared,
 }

@@ -1,4 +1,4 @@
-//! What is in a picker, and what a key does to it. Pure: must never draw or read.
+//! The content of a picker, and the effect of a key on it. Pure: must never draw or read.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use super::{Row, is_ctrl};
 /// Rows under a filter, one of them marked, some of them visible.
 #[derive(Debug)]
 pub(super) struct List {
-    /// What the filter looks at, in lower case.
+    /// The texts that the filter searches, in lower case.
     haystacks: Vec<String>,
     disabled: Vec<bool>,
-    /// The keys that pick the rows; empty, where letters filter.
+    /// The keys that pick the rows; empty if letters filter.
     keys: Vec<char>,
     /// The filter; `None` while letters are still keys.
     filter: Option<String>,
-    /// The rows that the filter lets through, in order.
+    /// The rows that match the filter, in order.
     found: Vec<usize>,
     /// Positions in `found`.
     marked: usize,
@@ -26,7 +26,7 @@ pub(super) struct List {
     refusal: Option<usize>,
 }
 
-/// How a picker ends: with a row, or cancelled.
+/// The result of a picker: a row, or `None` if cancelled.
 type Outcome = Option<usize>;
 
 impl List {
@@ -45,13 +45,13 @@ impl List {
         };
         list.search();
         if list.is_question() {
-            // Whether it can be picked or not: Enter never means another answer than the first one.
+            // Even if it can't be picked: Enter never means another answer than the first one.
             list.mark(0);
         }
         list
     }
 
-    /// Whether the rows are answers, each with a key of its own.
+    /// Whether the rows are answers with keys of their own.
     pub(super) fn is_question(&self) -> bool {
         !self.keys.is_empty()
     }
@@ -64,7 +64,7 @@ impl List {
         self.is_question() && key.is_some_and(answers)
     }
 
-    /// What a key does; `Some` ends the picker.
+    /// Handles a key; `Some` ends the picker.
     pub(super) fn handle(&mut self, key: Option<KeyEvent>) -> Option<Outcome> {
         let key = key?;
         self.refusal = None;
@@ -90,7 +90,7 @@ impl List {
         None
     }
 
-    /// A character: a key of the list while there is no filter, else a part of it.
+    /// A character: a key of the list while there is no filter, else a part of the filter.
     fn typed(&mut self, c: char) -> Option<Outcome> {
         if self.is_question() {
             return self.answered(c);
@@ -108,7 +108,7 @@ impl List {
         None
     }
 
-    /// A character that answers a question.
+    /// A character as an answer to a question.
     fn answered(&mut self, c: char) -> Option<Outcome> {
         let c = c.to_ascii_lowercase();
         match self.keys.iter().position(|key| *key == c) {
@@ -158,7 +158,7 @@ impl List {
         self.top = self.top.clamp(lowest, self.marked).min(highest.max(lowest));
     }
 
-    /// How many rows can be visible.
+    /// Sets the number of visible rows.
     pub(super) fn set_height(&mut self, height: usize) {
         self.height = height.max(1);
         self.scroll();
@@ -187,7 +187,7 @@ impl List {
         self.refusal
     }
 
-    /// Which of how many rows is marked, counted from 1.
+    /// The number of the marked row, from 1, and the number of rows.
     pub(super) fn position(&self) -> (usize, usize) {
         (self.found.len().min(self.marked + 1), self.found.len())
     }

@@ -1,4 +1,5 @@
-//! `retake files put-back`: undoes what a command did to git's hooks and settings. Must never ask the owner: it is the person's own act.
+//! `retake files put-back`: reverts a command's changes to git's hooks and settings. Must never ask the owner: it is the person's
+//! own action.
 
 use std::path::PathBuf;
 

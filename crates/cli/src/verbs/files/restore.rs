@@ -1,4 +1,4 @@
-//! `retake files restore`: named files, as they were.
+//! `retake files restore`: restores the earlier content of named files.
 
 use clap::Args;
 use retake_wire::{Action, FileName, FileOptions};
