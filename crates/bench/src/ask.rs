@@ -1,5 +1,5 @@
-//! `retake ask` as a script runs it, from the start of the process to its end: with an owner that lives already, and with one that it has to
-//! start. Ends every owner that it starts.
+//! `retake ask` as scripts run it, timed over the whole process: with a running owner, and with one that it has to start. Ends
+//! every owner that it starts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::samples::{at, median, timed};
 use crate::start;
 
-/// The demo answers at once; no server is looked for.
+/// The demo model answers at once; no server is looked for.
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 0\n";
 
 /// Longer than any benchmark takes, in seconds.
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &AskArguments) -> anyhow::Result<Report> {
     std::fs::create_dir(home.folder.join("work"))?;
     std::fs::write(home.settings(), SETTINGS)?;
     let measured = measure(&home, arguments.runs);
-    // Also where something failed: no owner is left behind.
+    // Even after an error: no owner must remain.
     let ended = home.does(&["stop"], STAYS);
     let report = measured?;
     ended?;
@@ -61,7 +61,7 @@ fn measure(home: &Home<'_>, runs: u64) -> anyhow::Result<Report> {
     add("status_warm", times(&[], &["status"], STAYS)?);
     add("list_warm", times(&[], &["list"], STAYS)?);
     add("ask_warm", times(&[], &ask, STAYS)?);
-    // One command, which the sandbox holds, and the same where nothing does.
+    // One command inside the sandbox, and the same without it.
     let command = ["ask", "--new", "--mode", "allow-all", "run env true"];
     add("command_warm", times(&[], &command, STAYS)?);
     home.does(&["stop"], STAYS)?;
@@ -73,12 +73,12 @@ fn measure(home: &Home<'_>, runs: u64) -> anyhow::Result<Report> {
     add("ask_cold", times(&["stop"], &ask, STAYS)?);
     add("list_cold", times(&["stop"], &["list"], STAYS)?);
     home.does(&["stop"], STAYS)?;
-    // With an idle time of 0 the command waits for the end of its owner, too.
+    // With an idle time of 0 the command also waits for the end of its owner.
     add("ask_alone", times(&[], &ask, "0")?);
     Ok(report)
 }
 
-/// Where the program finds everything.
+/// The folders of the program.
 struct Home<'a> {
     program: &'a Path,
     folder: &'a Path,
@@ -89,7 +89,7 @@ impl Home<'_> {
         self.folder.join("config.toml")
     }
 
-    /// Runs a command to its end; its owner stays for so many seconds.
+    /// Runs a command to its end; its owner stays for this many seconds.
     fn does(&self, arguments: &[&str], stays: &str) -> anyhow::Result<()> {
         let done = Command::new(self.program)
             .args(arguments)

@@ -1,5 +1,5 @@
-//! An owner while it applies a rewind that takes long: how soon it answers what others ask meanwhile. The rewind takes away as many files as
-//! its turn made. Works in a folder of its own that is removed afterwards.
+//! An owner during a long rewind: how fast it replies to other requests. The rewind removes as many files as its turn created.
+//! Works in a folder of its own that is removed afterwards.
 
 use std::path::Path;
 use std::time::Instant;
@@ -50,13 +50,13 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
         let applying = desk.http()?;
         let start = Instant::now();
         let applied = tokio::spawn(async move { applying.call(apply).await });
-        // It waits until nobody works in any folder, and must hold up nobody meanwhile.
+        // It waits until no folder is in use, and must not delay others meanwhile.
         let (erasing, erase) = (desk.http()?, plan_of_erasure(&other));
         let erased = tokio::spawn(async move { erasing.call(erase).await });
         let (mut status, mut stop, mut command) = (Vec::new(), Vec::new(), Vec::new());
         while !applied.is_finished() {
             status.push(time(http.call(Request::Status)).await);
-            // There is no run to stop: it is about how soon that is said.
+            // There is no run to stop: this measures the time until that reply.
             stop.push(time(http.call(Request::Cancel(Of { conversation: other.clone() }))).await);
             stop.push(time(http.call(Request::Cancel(Of { conversation: large.clone() }))).await);
             let began = Instant::now();
@@ -75,7 +75,7 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
     Ok(())
 }
 
-/// What an erasure of a text that is nowhere would do.
+/// A plan to erase a text that does not exist.
 fn plan_of_erasure(conversation: &str) -> Request {
     Request::Plan(Plan {
         conversation: conversation.to_owned(),
@@ -85,7 +85,7 @@ fn plan_of_erasure(conversation: &str) -> Request {
     })
 }
 
-/// Milliseconds until there is an answer.
+/// Milliseconds until the reply.
 async fn time<T>(call: impl Future<Output = T>) -> f64 {
     let start = Instant::now();
     call.await;

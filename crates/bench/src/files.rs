@@ -1,5 +1,5 @@
-//! Captures and restores beside git: a copy of a tree, edited and put back, by each in turns and equally warm. Works in a
-//! folder of its own that is removed afterwards, and never writes to the tree that it was given.
+//! Captures and restores compared with git: a copy of a tree is edited and restored, by each program in turn and with
+//! equally warm caches. Works in a folder of its own that is removed afterwards, and never writes to the given tree.
 
 pub(crate) mod disk;
 mod edits;
@@ -25,7 +25,7 @@ use git::{Durable, Git};
 use ours::Ours;
 use rounds::{Rounds, Times};
 
-/// How many files are edited at once.
+/// The numbers of files edited together.
 const EDITS: [Edited; 2] = [
     Edited { files: 100, snapshot: "changed_100_snapshot_ms", restore: "restore_100_ms" },
     Edited { files: 5000, snapshot: "changed_5000_snapshot_ms", restore: "restore_5000_ms" },
@@ -37,14 +37,14 @@ const REOPENED: &str = "reopened_snapshot_ms";
 const STAT_SWEEP: &str = "stat_sweep_ms";
 const COPY: &str = "copy_ms";
 
-/// An edit, and the names of what is measured of it.
+/// An edit, and the names of its measurements.
 struct Edited {
     files: usize,
     snapshot: &'static str,
     restore: &'static str,
 }
 
-/// What is measured of everyone, git's names and those of git that makes nothing durable, in the order shown.
+/// The measurements of each program: Retake, git, and git without syncing, in the order shown.
 const NAMES: [[&str; 3]; 7] = [
     [FIRST, "git_first_snapshot_ms", "git_first_snapshot_unsynced_ms"],
     [UNCHANGED, "git_unchanged_snapshot_ms", "git_unchanged_snapshot_unsynced_ms"],
@@ -55,7 +55,7 @@ const NAMES: [[&str; 3]; 7] = [
     [STORE, "git_store_mb", "git_store_unsynced_mb"],
 ];
 
-/// Measures everything, and says what could not be measured.
+/// Measures everything, and returns what could not be measured.
 pub(crate) fn run(arguments: &FilesArguments) -> anyhow::Result<(Report, Vec<String>)> {
     let FilesArguments { tree, dir, runs, rewinds, .. } = arguments;
     let dir = dir.as_deref();
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &FilesArguments) -> anyhow::Result<(Report, Vec<Str
     }
 }
 
-/// What is measured on what, with the first lines of its report.
+/// The start of the report: the version, the files and their size, the repetitions.
 fn begun(files: &[PathBuf], root: &Path, runs: u64) -> anyhow::Result<Report> {
     let bytes = files.iter().map(|file| Ok(fs::metadata(root.join(file))?.len()));
     let bytes = bytes.sum::<anyhow::Result<u64>>()?;
@@ -100,9 +100,9 @@ fn rewinds_only(
     Ok((report, missing))
 }
 
-/// Says on standard error what takes long.
+/// Prints the current long step to standard error.
 fn progress(what: &str) {
-    // Nobody is left to be told when it is closed.
+    // Standard error may be closed.
     let _ = writeln!(io::stderr(), "{what}");
 }
 

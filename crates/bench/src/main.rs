@@ -33,33 +33,33 @@ enum Bench {
     Store(StoreArguments),
     /// Captures and restores of a folder's copy, beside git doing the same.
     Files(FilesArguments),
-    /// A turn with a model and tools that cost nothing: what is left is what Retake adds.
+    /// A turn with a model and tools that take no time: what remains is Retake's own time.
     Turn(TurnArguments),
-    /// An owner that many ask and follow at once, over its socket.
+    /// An owner with many clients and subscribers at once, over its socket.
     Server(ServerArguments),
-    /// An owner that applies a long rewind: how soon it answers other requests meanwhile.
+    /// An owner during a long rewind: how fast it replies to other requests.
     Busy(BusyArguments),
-    /// `retake ask` as a process of its own, with an owner that lives and with one that it starts.
+    /// `retake ask` as a process of its own, with a running owner and with one that it starts.
     Ask(AskArguments),
     /// The terminal client, drawn into memory, in a long conversation of a real owner.
     Tui(TuiArguments),
-    /// Makes a folder that looks like sources, the same each time, to be measured.
+    /// Creates a folder like a source tree, the same each time, for measurements.
     Tree(TreeArguments),
 }
 
-/// What `store` takes.
+/// The arguments of `store`.
 #[derive(Clone, Debug, clap::Args)]
 struct StoreArguments {
-    /// Entries of the conversation that is measured.
+    /// Entries of the measured conversation.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(100..=100_000_000))]
     entries: u64,
-    /// Writers at once, each waiting for its receipt before the next say.
+    /// Concurrent writers, each waiting for its receipt before the next say.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     writers: u64,
     /// Prints one JSON object instead of a table.
     #[arg(long)]
     json: bool,
-    /// The folder that the data directory is made in.
+    /// The folder for the data directory.
     #[arg(long, default_value = ".")]
     dir: PathBuf,
     /// Measures each of these lengths and prints how the first compares with the others.
@@ -67,7 +67,7 @@ struct StoreArguments {
     compare: Vec<u64>,
 }
 
-/// What `files` takes.
+/// The arguments of `files`.
 #[derive(Clone, Debug, clap::Args)]
 struct FilesArguments {
     /// The folder to measure with. It is copied, never written to.
@@ -76,121 +76,121 @@ struct FilesArguments {
     /// Prints one JSON object instead of a table.
     #[arg(long)]
     json: bool,
-    /// The folder that the copy is made in, by default the one that the tree lies in: the same disk.
+    /// The folder for the copy [default: the parent of the tree, on the same disk]
     #[arg(long)]
     dir: Option<PathBuf>,
-    /// How often everything is measured; medians are shown.
+    /// The number of repetitions; medians are shown.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(5..=1000))]
     runs: u64,
-    /// Measures only rewinds through the whole program: some minutes instead of half an hour.
+    /// Measures only rewinds with the whole program: some minutes instead of half an hour.
     #[arg(long)]
     rewinds: bool,
 }
 
-/// What `turn` takes.
+/// The arguments of `turn`.
 #[derive(Clone, Debug, clap::Args)]
 struct TurnArguments {
-    /// Files of the folder that the agent works in.
+    /// Files in the agent's folder.
     #[arg(long, default_value_t = 50_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     files: u64,
     /// Entries of the long conversation whose memory is measured.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     entries: u64,
-    /// How many turns of each kind; medians are shown.
+    /// The number of turns of each kind; medians are shown.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(3..=100_000))]
     runs: u64,
     /// Prints one JSON object instead of a table.
     #[arg(long)]
     json: bool,
-    /// The folder that everything is made in.
+    /// The folder for all files.
     #[arg(long, default_value = ".")]
     dir: PathBuf,
 }
 
-/// What `server` takes.
+/// The arguments of `server`.
 #[derive(Clone, Debug, clap::Args)]
 struct ServerArguments {
-    /// How many requests of each kind every client asks.
+    /// The number of requests of each kind per client.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     runs: u64,
     /// Turns of the long conversation.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(20..=1_000_000))]
     turns: u64,
-    /// How many follow one conversation.
+    /// The number of subscribers of one conversation.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     subscribers: u64,
-    /// How many conversations lie idle.
+    /// The number of idle conversations.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     conversations: u64,
     /// Prints one JSON object instead of a table.
     #[arg(long)]
     json: bool,
-    /// The folder that the data directory is made in.
+    /// The folder for the data directory.
     #[arg(long, default_value = ".")]
     dir: PathBuf,
 }
 
-/// What `busy` takes.
+/// The arguments of `busy`.
 #[derive(Clone, Debug, clap::Args)]
 struct BusyArguments {
-    /// Files that the rewind takes away.
+    /// Files that the rewind removes.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     files: u64,
     /// Prints one JSON object instead of a table.
     #[arg(long)]
     json: bool,
-    /// The folder that everything is made in.
+    /// The folder for all files.
     #[arg(long, default_value = ".")]
     dir: PathBuf,
 }
 
-/// What `ask` takes.
+/// The arguments of `ask`.
 #[derive(Clone, Debug, clap::Args)]
 struct AskArguments {
-    /// How often each command is run; medians are shown.
+    /// The number of runs of each command; medians are shown.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     runs: u64,
-    /// The program that is measured [default: `retake` beside this one]
+    /// The measured program [default: `retake` beside this one]
     #[arg(long)]
     retake: Option<PathBuf>,
     /// Prints one JSON object instead of a table.
     #[arg(long)]
     json: bool,
-    /// The folder that everything is made in.
+    /// The folder for all files.
     #[arg(long, default_value = ".")]
     dir: PathBuf,
 }
 
-/// What `tui` takes.
+/// The arguments of `tui`.
 #[derive(Clone, Debug, clap::Args)]
 struct TuiArguments {
     /// Turns of the conversation.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(20..=1_000_000))]
     turns: u64,
-    /// How many keys are pressed while an answer comes.
+    /// The number of keys pressed during an answer.
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(5..=100_000))]
     keys: u64,
-    /// Words a second that the model says meanwhile.
+    /// Words per second of the model meanwhile.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     words: u64,
-    /// The program whose start is measured [default: `retake` beside this one, if it is there]
+    /// The program whose start is measured [default: `retake` beside this one, if it exists]
     #[arg(long)]
     retake: Option<PathBuf>,
     /// Prints one JSON object instead of a table.
     #[arg(long)]
     json: bool,
-    /// The folder that the data directory is made in.
+    /// The folder for the data directory.
     #[arg(long, default_value = ".")]
     dir: PathBuf,
 }
 
-/// What `tree` takes.
+/// The arguments of `tree`.
 #[derive(Clone, Debug, clap::Args)]
 struct TreeArguments {
-    /// How many files.
+    /// The number of files.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     files: u64,
-    /// The folder, which is not there yet, or empty.
+    /// The folder; it must be empty or not exist.
     #[arg(long)]
     to: PathBuf,
 }
@@ -209,7 +209,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing is left to tell anyone when standard error is closed.
+            // Standard error may be closed.
             let _ = writeln!(io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }

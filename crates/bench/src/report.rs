@@ -1,13 +1,13 @@
-//! What was measured, for people and for programs. Measures nothing.
+//! The measurements, for people and for programs. Measures nothing.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// Operations that must not get slower with the conversation.
+/// Operations that must not get slower with the length of the conversation.
 const CONSTANT: [&str; 4] = ["rewind_us", "undo_us", "fork_us", "hide_us"];
 
-/// The measurements of one run, in the order in which they are shown.
+/// The measurements of one run, in display order.
 #[derive(Debug, Default)]
 pub(crate) struct Report(Vec<(Cow<'static, str>, Value)>);
 
@@ -17,12 +17,12 @@ impl Report {
         self.0.push((name.into(), value.into()));
     }
 
-    /// Adds a measurement, to three digits behind the point.
+    /// Adds a measurement, with three decimals.
     pub(crate) fn measure(&mut self, name: &'static str, value: f64) {
         self.add(name, value);
     }
 
-    /// Adds a measurement under a name that is made up, to three digits behind the point.
+    /// Adds a measurement under a computed name, with three decimals.
     pub(crate) fn add(&mut self, name: impl Into<Cow<'static, str>>, value: f64) {
         self.0.push((name.into(), Value::from((value * 1e3).round() / 1e3)));
     }
@@ -32,12 +32,12 @@ impl Report {
         self.0.push((name.into(), value.into()));
     }
 
-    /// Says that there is no measurement.
+    /// Adds an entry without a measurement.
     pub(crate) fn missing(&mut self, name: &'static str) {
         self.0.push((name.into(), Value::Null));
     }
 
-    /// Adds the lowest and the highest of some measurements beside their summary.
+    /// Adds the lowest and the highest of some measurements to their summary.
     pub(crate) fn spread(&mut self, spread: Map<String, Value>) {
         self.0.push(("spread".into(), Value::Object(spread)));
     }
@@ -51,7 +51,7 @@ impl Report {
         Value::Object(self.0.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
     }
 
-    /// How many times as long an operation takes as in `first`.
+    /// The duration of an operation relative to `first`.
     fn ratio(&self, first: &Self, name: &str) -> Option<f64> {
         let (mine, other) = (self.get(name)?.as_f64()?, first.get(name)?.as_f64()?);
         Some((mine / other * 100.0).round() / 100.0)

@@ -1,11 +1,12 @@
-//! Repeated measurements and their summary: the median, which one slow disk write does not move.
+//! Repeated measurements and their summary: the median, because a single slow disk write does not
+//! change it.
 
 use std::time::Instant;
 
-/// The fewest repetitions of what can be repeated.
+/// The least number of repetitions.
 pub(crate) const REPETITIONS: u64 = 30;
 
-/// Runs something; microseconds come back with what it gave.
+/// Runs a function; returns the microseconds and its result.
 pub(crate) fn timed<T>(run: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(f64, T)> {
     let start = Instant::now();
     let value = run()?;
@@ -18,7 +19,7 @@ pub(crate) fn median_of(runs: u64, mut run: impl FnMut(u64) -> anyhow::Result<()
     Ok(median(times.collect::<anyhow::Result<_>>()?))
 }
 
-/// The median; 0 of nothing.
+/// The median; 0 for no samples.
 pub(crate) fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     let middle = samples.len() / 2;
@@ -29,7 +30,7 @@ pub(crate) fn median(mut samples: Vec<f64>) -> f64 {
     }
 }
 
-/// So many of a hundred are not higher.
+/// A percentile.
 pub(crate) fn at(samples: &[f64], percent: usize) -> f64 {
     let mut samples = samples.to_vec();
     samples.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
-//! What an owner does for many at once: requests over its Unix socket, followers of one conversation, conversations that lie idle.
-//! Clients and owner are one process, so that memory counts both ends. Works in a folder of its own that is removed afterwards.
+//! An owner under load: requests over its Unix socket, subscribers of one conversation, idle conversations. Clients and owner are
+//! one process, so memory counts both ends. Works in a folder of its own that is removed afterwards.
 
 mod desk;
 
@@ -18,10 +18,10 @@ use desk::Client;
 
 pub(crate) use desk::{Desk, failed, receipt};
 
-/// So many ask at once.
+/// The numbers of concurrent clients.
 const CROWDS: [u64; 3] = [1, 16, 64];
 
-/// Turns of a conversation that is not long.
+/// Turns of a short conversation.
 const SHORT: u64 = 20;
 
 /// Measures everything.
@@ -62,8 +62,8 @@ async fn measure(arguments: &ServerArguments, folder: &Path, report: &mut Report
     Ok(())
 }
 
-/// Long conversations: of one client, and of as many as the largest crowd, each in one of its own, beside short ones. The two
-/// take turns, after each has had one that is not counted, so that neither has the colder caches nor what the import left to do.
+/// Long conversations: of one client, and of as many as the largest crowd, each in one of its own, compared with short ones. The
+/// two alternate after an uncounted warm-up of each, so that neither has colder caches or the remaining work of the import.
 async fn long(desk: &Desk, arguments: &ServerArguments, report: &mut Report) -> anyhow::Result<()> {
     let crowd = CROWDS[2];
     let clients = try_join_all((0..crowd).map(|_| desk.client(arguments.turns))).await?;
@@ -87,11 +87,11 @@ async fn long(desk: &Desk, arguments: &ServerArguments, report: &mut Report) -> 
     Ok(())
 }
 
-/// So many rewinds of each client until the others have their turn.
+/// Rewinds of each client before the other clients continue.
 const TURN: u64 = 5;
 
-/// What a follower takes of memory, both ends counted, and the time until the last one has heard what somebody says: from its
-/// sending on, and from the receipt on.
+/// The memory of a subscriber, both ends counted, and the time until the last one gets a new message: from its sending on, and
+/// from the receipt on.
 async fn fan_out(desk: &Desk, subscribers: u64, report: &mut Report) -> anyhow::Result<()> {
     let short = desk.client(SHORT).await?;
     let before = memory("VmRSS:")?;
@@ -116,13 +116,13 @@ async fn fan_out(desk: &Desk, subscribers: u64, report: &mut Report) -> anyhow::
 /// How many events each subscriber gets.
 const ROUNDS: u64 = 5;
 
-/// What each of a crowd has waited for, in order, and how long all took.
+/// The waiting times in a crowd, in order, and the total duration.
 struct Waited {
     times: Vec<f64>,
     seconds: f64,
 }
 
-/// Every kind of request, by everybody at once, each in a conversation of its own.
+/// Every kind of request, by all clients at once, each in a conversation of its own.
 async fn requests(clients: &[Client], runs: u64, report: &mut Report) -> anyhow::Result<()> {
     let crowd = clients.len();
     let mut tell = |name: &str, waited: &Waited| {
@@ -131,7 +131,7 @@ async fn requests(clients: &[Client], runs: u64, report: &mut Report) -> anyhow:
         report.add(format!("{name}_{crowd}_p50_us"), at(&waited.times, 50));
         report.add(format!("{name}_{crowd}_p99_us"), at(&waited.times, 99));
     };
-    // Does nothing: what sending a request and reading an answer costs at least, both ends in one process.
+    // Does nothing: the least cost of a request and its reply, both ends in one process.
     tell("status", &at_once(clients, runs, |_| Request::Status).await?);
     tell("say", &at_once(clients, runs, Client::saying).await?);
     tell("targets", &at_once(clients, runs, Client::targets).await?);
@@ -140,7 +140,7 @@ async fn requests(clients: &[Client], runs: u64, report: &mut Report) -> anyhow:
     Ok(())
 }
 
-/// Rewinds; each is undone before the next one, which takes part in the load and is not counted among the times.
+/// Rewinds; each is undone before the next one. The undo is part of the load but not of the times.
 async fn rewinds(clients: &[Client], runs: u64) -> anyhow::Result<Waited> {
     let start = Instant::now();
     let all = clients.iter().map(async |client| {

@@ -1,4 +1,5 @@
-//! The program as a person starts it: from its first instruction to its first picture, in a pseudo-terminal. Kills what it starts.
+//! The program as a person starts it: from the start of the process to its first drawing, in a pseudo-terminal. Kills what it
+//! starts.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -8,13 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow, bail};
 use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
 
-/// Nothing that is waited for takes longer.
+/// Longer than anything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the composer says when it is drawn.
+/// The text of the drawn composer.
 const COMPOSER: &str = "/ for commands";
 
-/// The program `retake` that lies beside this one, if there is one.
+/// The program `retake` beside this one, if it exists.
 pub(crate) fn beside() -> Option<PathBuf> {
     let path =
         std::env::current_exe().ok()?.with_file_name(format!("retake{}", std::env::consts::EXE_SUFFIX));
@@ -24,22 +25,22 @@ pub(crate) fn beside() -> Option<PathBuf> {
 /// A program, and the folder of its data.
 pub(crate) struct Program<'a> {
     pub(crate) path: &'a Path,
-    /// Has `config.toml` and `data`, and becomes its home.
+    /// Its home folder, with `config.toml` and `data`.
     pub(crate) folder: &'a Path,
     pub(crate) columns: u16,
     pub(crate) rows: u16,
 }
 
-/// How long a start took, in milliseconds.
+/// The duration of a start, in milliseconds.
 pub(crate) struct Started {
-    /// Until there is a composer to type into.
+    /// Until the composer is drawn.
     pub(crate) paint: f64,
-    /// Until the conversation stands there.
+    /// Until the conversation is drawn.
     pub(crate) shown: f64,
 }
 
 impl Program<'_> {
-    /// Starts it in a conversation, of which `last` is in sight when it is shown, and ends it.
+    /// Starts it in a conversation, waits until `last` is visible, and ends it.
     pub(crate) fn start(&self, conversation: &str, last: &str) -> anyhow::Result<Started> {
         let size = PtySize { rows: self.rows, cols: self.columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).context("cannot open a pseudo-terminal")?;
@@ -62,7 +63,7 @@ impl Program<'_> {
         drop(pair.slave);
         let reading = std::thread::spawn(move || {
             let mut piece = [0; 65_536];
-            // It ends with an error where the other end is gone.
+            // Reading fails once the other end is closed.
             while let Ok(read @ 1..) = reader.read(&mut piece) {
                 if send.send((Instant::now(), piece[..read].to_vec())).is_err() {
                     break;
@@ -84,14 +85,14 @@ impl Program<'_> {
     }
 }
 
-/// What a program prints.
+/// The output of a program.
 struct Screen {
     pieces: Receiver<(Instant, Vec<u8>)>,
     printed: Vec<u8>,
 }
 
 impl Screen {
-    /// When these words had been printed.
+    /// The time at which this text had been printed.
     fn until(&mut self, words: &str) -> anyhow::Result<Instant> {
         let deadline = Instant::now() + PATIENCE;
         let mut then = Instant::now();
@@ -126,7 +127,7 @@ mod tests {
     #[test]
     fn a_start_is_measured_by_what_is_printed() {
         let folder = tempfile::tempdir().unwrap();
-        // It prints what it is started with.
+        // It prints its arguments.
         let echo = Program { path: Path::new("/bin/echo"), folder: folder.path(), columns: 120, rows: 40 };
         let started = echo.start("/ for commands", "--config").unwrap();
         assert!(started.paint > 0.0 && started.shown >= started.paint);

@@ -1,5 +1,5 @@
-//! The store's benchmark: loads a conversation, measures what is done with it, and appends to it side by side with a
-//! plain loop over rusqlite. Everything happens in a folder of its own that is removed afterwards.
+//! The benchmark of the store: loads a conversation, measures operations on it, and compares appends with a plain
+//! loop over rusqlite. Works in a folder of its own that is removed afterwards.
 
 mod append;
 mod bare;
@@ -17,13 +17,13 @@ use crate::samples::{REPETITIONS, median, median_of, timed};
 use crate::text::MARKER;
 use stage::{Stage, entry_id};
 
-/// Operations of a kind, so that what they add to the file is more than a page or two.
+/// Operations of each kind, so that they add more than a page or two to the file.
 const OPERATIONS: u64 = 100;
-/// Turns and hits that are asked for.
+/// The number of turns and hits requested.
 const SHOWN: usize = 20;
 
-/// Measures everything, for each length. The operations that must not depend on it are measured in turns, so that
-/// a disk that is busy meanwhile is so for all.
+/// Measures everything, for each length. The operations that must not depend on the length alternate, so that a busy
+/// disk slows down all of them.
 pub(crate) fn run(folder: &Path, lengths: &[u64], writers: u64) -> anyhow::Result<Vec<Report>> {
     let mut runs = Vec::new();
     for entries in lengths {
@@ -33,7 +33,7 @@ pub(crate) fn run(folder: &Path, lengths: &[u64], writers: u64) -> anyhow::Resul
     runs.into_iter().map(|run| run.finish(writers)).collect()
 }
 
-/// A store of one length, what is measured of it, and its folder, which goes with it.
+/// A store of one length, its measurements, and its folder, which is removed with it.
 struct Run {
     stage: Stage,
     entries: u64,
@@ -59,7 +59,7 @@ impl Run {
         Ok(Self { stage: Stage::open(&data, entries)?, entries, report, folder })
     }
 
-    /// What is left: readings, opening, appends.
+    /// The rest: reads, opening, appends.
     fn finish(self, writers: u64) -> anyhow::Result<Report> {
         let Self { stage, entries, mut report, folder } = self;
         let data = folder.path().join("store");
@@ -82,12 +82,12 @@ impl Run {
     fn operation(&mut self, name: &str, number: u64) -> anyhow::Result<()> {
         let stage = &mut self.stage;
         match name {
-            // A turn's beginning, so that its text would return to the composer.
+            // The start of a turn, so that its text would return to the composer.
             "rewind" => stage.apply(Action::Rewind(entry_id((self.entries / 2) | 1))),
             "undo" => stage.apply(Action::Undo(1)),
             "fork" => stage.fork(),
             _ => {
-                // Spread over the conversation, never two that lie together: each is a mark of its own.
+                // Spread over the conversation, never two neighbours: each is a mark of its own.
                 let entries = vec![entry_id(1 + number * (self.entries / OPERATIONS).max(1))];
                 stage.apply(Action::Mark { verb: Reason::Hide, entries, range: false, seen: None })
             }
@@ -95,8 +95,8 @@ impl Run {
     }
 }
 
-/// Rewind to the middle, undo, fork, hide: how long, and what they add to the file, amortised. Rewind and undo
-/// alternate, so they share what the file has grown by.
+/// Rewind to the middle, undo, fork, hide: the time, and the growth of the file, amortised. Rewind and undo
+/// alternate, so they share the growth.
 fn operations(runs: &mut [Run]) -> anyhow::Result<()> {
     const KINDS: [(&[Operation], u64); 3] = [
         (&[("rewind", "rewind_us", "rewind_bytes"), ("undo", "undo_us", "undo_bytes")], 2 * OPERATIONS),
@@ -124,7 +124,7 @@ fn operations(runs: &mut [Run]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An operation, and the names of what is measured of it.
+/// An operation, and the names of its measurements.
 type Operation = (&'static str, &'static str, &'static str);
 
 /// Targets, the prompt, a search.
@@ -162,7 +162,7 @@ fn reads(stage: &Stage, entries: u64, report: &mut Report) -> anyhow::Result<()>
     Ok(())
 }
 
-/// What it takes here to make one page durable.
+/// The time to sync one page here.
 fn sync_us(folder: &Path) -> anyhow::Result<f64> {
     let mut file = File::create(folder.join("sync"))?;
     median_of(REPETITIONS, |_| {
@@ -171,7 +171,7 @@ fn sync_us(folder: &Path) -> anyhow::Result<f64> {
     })
 }
 
-/// Memory of this process, in megabytes, where the system tells it in files.
+/// Memory of this process, in megabytes, if the system reports it in files.
 pub(crate) fn memory(name: &str) -> io::Result<f64> {
     let status = match fs::read_to_string("/proc/self/status") {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0.0),

@@ -1,4 +1,4 @@
-//! Text that reads like nothing but is spread like a language: the same for the same seed, on every machine.
+//! Meaningless text with the word frequencies of a language: the same for the same seed, on every machine.
 
 use std::sync::LazyLock;
 
@@ -6,31 +6,31 @@ use fastrand::Rng;
 
 /// Made-up words; the most frequent ones first.
 const WORDS: usize = 4000;
-/// Words of an entry: from here …
+/// The fewest words of an entry.
 const SHORTEST: usize = 50;
-/// … to here.
+/// The most words of an entry.
 const LONGEST: usize = 70;
 
-/// The word of every twentieth entry, in no other one.
+/// A word in every twentieth entry and in no other.
 pub(crate) const MARKER: &str = "qmarkerq";
-/// How often the marker comes.
+/// The distance of entries with the marker.
 pub(crate) const MARKER_EVERY: u64 = 20;
 
-/// Makes texts.
+/// Generates texts.
 #[derive(Debug)]
 pub(crate) struct Texts {
     rng: Rng,
     language: &'static Language,
 }
 
-/// The words of all texts, made once: that takes longer than to open a store, which is measured.
+/// The words of all texts, generated once: that takes longer than the measured opening of a store.
 static LANGUAGE: LazyLock<Language> = LazyLock::new(Language::new);
 
 /// Words, the most frequent ones first.
 #[derive(Debug)]
 struct Language {
     words: Vec<String>,
-    /// Sums of the words' frequencies, for the choice of one.
+    /// Sums of the words' frequencies, for a weighted choice.
     sums: Vec<f64>,
 }
 

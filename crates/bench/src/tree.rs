@@ -1,5 +1,5 @@
-//! A folder that looks like sources: nested folders, many small texts and some large ones, the same for the same number.
-//! Must never write into a folder that is not empty.
+//! A folder like a source tree: nested folders, many small texts and some large ones, the same for the same number. Must
+//! never write into a folder that is not empty.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use crate::text::Texts;
 
 /// The mean size of a file.
 const MEAN: f64 = 9000.0;
-/// How far sizes spread: the deviation of their logarithm.
+/// The spread of sizes: the standard deviation of their logarithm.
 const SPREAD: f64 = 1.2;
 /// The smallest size, and the largest.
 const SIZES: (f64, f64) = (40.0, 400_000.0);
 /// Files in a folder, and folders in a folder.
 const FILES: u64 = 12;
 const FOLDERS: u64 = 4;
-/// Names that one file speaks of.
+/// Names that one file uses.
 const NAMES: usize = 40;
 
-/// Makes a tree of so many files.
+/// Creates a tree of so many files.
 pub(crate) fn make(to: &Path, files: u64) -> anyhow::Result<()> {
     fs::create_dir_all(to)?;
     anyhow::ensure!(fs::read_dir(to)?.next().is_none(), "{} is not empty", to.display());
@@ -44,7 +44,7 @@ pub(crate) fn make(to: &Path, files: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where folder `number` lies; 0 is the root.
+/// The path of folder `number`; 0 is the root.
 fn folder(number: u64) -> PathBuf {
     match number {
         0 => PathBuf::new(),
@@ -54,13 +54,13 @@ fn folder(number: u64) -> PathBuf {
 
 /// A size: most are small, few are large.
 fn size(rng: &mut Rng) -> usize {
-    // A sum of twelve is as good as normal here.
+    // A sum of twelve is close enough to normal here.
     let normal = (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0;
     let median = MEAN / (SPREAD * SPREAD / 2.0).exp();
     (median * (SPREAD * normal).exp()).clamp(SIZES.0, SIZES.1) as usize
 }
 
-/// Text of about this size that compresses as sources do.
+/// Text of about this size that compresses like source code.
 fn source(rng: &mut Rng, names: &[&str], size: usize) -> String {
     let mut text = String::with_capacity(size + 120);
     while text.len() < size {

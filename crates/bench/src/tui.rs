@@ -1,5 +1,5 @@
-//! The terminal client as a person at it waits for it: the first drawing, a key while an answer comes, the picker of a rewind. It is
-//! drawn into memory; the owner is a real one behind its socket. Works in a folder of its own that is removed afterwards.
+//! What a person waits for in the terminal client: the first drawing, a key during an answer, the rewind picker. It is drawn into
+//! memory; the owner is a real one behind its socket. Works in a folder of its own that is removed afterwards.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::samples::{at, median};
 use crate::server::Desk;
 use crate::start::{self, Program, Started};
 
-/// A terminal that people work in.
+/// A usual terminal size.
 const COLUMNS: u16 = 120;
 const ROWS: u16 = 40;
 
-/// How often what is done once is done.
+/// Repetitions of steps that take place once.
 const RUNS: usize = 7;
 
-/// Nothing that is waited for takes longer.
+/// Longer than anything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Measures everything.
@@ -37,13 +37,13 @@ pub(crate) fn run(arguments: &TuiArguments) -> anyhow::Result<Report> {
     report.count("words_per_s", arguments.words);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let conversation = runtime.block_on(measure(arguments, folder.path(), &mut report))?;
-    // The owner gives up the data with its last task.
+    // The owner releases the data with its last task.
     drop(runtime);
     measure_starts(arguments, folder.path(), &conversation, &mut report)?;
     Ok(report)
 }
 
-/// Starts the program, which owns the data now.
+/// Starts the program, which becomes the owner of the data.
 fn measure_starts(
     arguments: &TuiArguments,
     folder: &Path,
@@ -64,7 +64,7 @@ fn measure_starts(
     Ok(())
 }
 
-/// Measures the program against an owner in this process; the conversation that it was in comes back.
+/// Measures the program with an owner in this process; returns its conversation.
 async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -> anyhow::Result<String> {
     let delay = 1_000 / arguments.words;
     let desk = Desk::with(folder, &format!("[demo]\nword_delay_ms = {delay}\n")).await?;
@@ -87,7 +87,7 @@ async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -
     let keys = keys(&mut stage, arguments).await?;
     report.measure("key_p50_ms", at(&keys, 50));
     report.measure("key_p99_ms", at(&keys, 99));
-    // With the one that the keys were pressed in.
+    // Including the turn of the key presses.
     let (open, filter) = picker(&screens, arguments.turns + 1).await?;
     report.measure("picker_open_ms", median(open));
     report.measure("picker_filter_ms", at(&filter, 99));
@@ -98,7 +98,7 @@ async fn measure(arguments: &TuiArguments, folder: &Path, report: &mut Report) -
     Ok(conversation)
 }
 
-/// Starts the program, which owns the conversation that was shown above. The first start reads from the disk, and does not count.
+/// Starts the program, which owns the conversation shown before. The first start reads from the disk, and does not count.
 fn starts(program: &Program<'_>, conversation: &str) -> anyhow::Result<Vec<Started>> {
     let started =
         (0..=RUNS).map(|_| program.start(conversation, LAST)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -128,7 +128,7 @@ impl Screens<'_> {
         Ok(Headless::new(client, Box::new(Clock(Instant::now())), beginning, COLUMNS, ROWS))
     }
 
-    /// Waits until the conversation is there: its words are, and the owner's name for it.
+    /// Waits until the conversation is shown: its text, and the owner's title for it.
     async fn shown(&self, stage: &mut Headless) -> anyhow::Result<()> {
         let shown =
             stage.until(PATIENCE, |screen| screen.lines().filter(|line| !line.is_empty()).count() > 30).await;
@@ -136,10 +136,10 @@ impl Screens<'_> {
     }
 }
 
-/// A word of the answer that came while keys were pressed: it stands at the end of the conversation.
+/// A word of the answer during the key presses: it is at the end of the conversation.
 const LAST: &str = "word";
 
-/// A clock that begins with it.
+/// A clock that starts with it.
 struct Clock(Instant);
 
 impl World for Clock {
@@ -160,10 +160,10 @@ impl World for Clock {
     }
 }
 
-/// Presses keys while the model answers: each waits for what has come until then, and until it is drawn.
+/// Presses keys while the model answers: each waits until the text so far is handled and drawn.
 async fn keys(stage: &mut Headless, arguments: &TuiArguments) -> anyhow::Result<Vec<f64>> {
     let seconds = arguments.keys * KEY_EVERY_MS / 1_000 + 1;
-    // The demonstration model says again what was said.
+    // The demo model repeats the prompt.
     let words = "word ".repeat(usize::try_from(arguments.words * (seconds + 2))?);
     stage.paste(&words);
     stage.press("enter");
@@ -181,10 +181,10 @@ async fn keys(stage: &mut Headless, arguments: &TuiArguments) -> anyhow::Result<
     Ok(times)
 }
 
-/// Somebody types fast.
+/// A fast typist.
 const KEY_EVERY_MS: u64 = 20;
 
-/// Opens the picker, and filters in it once all turns are there.
+/// Opens the picker, and filters once all turns are loaded.
 async fn picker(screens: &Screens<'_>, turns: u64) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
     let (mut open, mut filter) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {

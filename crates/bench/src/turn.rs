@@ -1,6 +1,6 @@
-//! What a turn costs beyond model and tools: both cost nothing here, so that all that is measured is Retake's own. The engine, the
-//! store and the disk are the real ones; what a turn stores is synced before it is acknowledged. Works in a folder of its own
-//! that is removed afterwards.
+//! The cost of a turn beyond model and tools: both take no time here, so only Retake's own time is measured. The engine, the
+//! store and the disk are real; what a turn stores is synced before it is acknowledged. Works in a folder of its own that is
+//! removed afterwards.
 
 mod desk;
 
@@ -14,7 +14,7 @@ use crate::store::memory;
 use crate::tree;
 use desk::{Desk, Idle};
 
-/// Calls in a turn that is measured with tools.
+/// Calls in a turn with tools.
 const CALLS: u64 = 10;
 
 /// Measures everything.
@@ -39,7 +39,7 @@ pub(crate) fn run(dir: &Path, files: u64, entries: u64, runs: u64) -> anyhow::Re
     let work = folder.path().join("work");
     tree::make(&work, files)?;
     let own = runtime.block_on(desk.begin(Some(&work)))?;
-    // The first capture reads everything, and is `files`' to measure.
+    // The first capture reads everything; `files` measures that.
     turn.one(own, Some(Idle::Writes))?;
     let words = turn.times(own, None)?;
     report.measure("turn_overhead_snapshots_us", median(words.clone()));
@@ -74,12 +74,12 @@ impl Turns<'_> {
     }
 }
 
-/// What one call adds: a turn with calls asks the model once more, which is part of it.
+/// The cost of one call: a turn with calls includes one more request to the model.
 fn per_call(with: &[f64], without: &[f64]) -> f64 {
     (median(with.to_vec()) - median(without.to_vec())) / CALLS as f64
 }
 
-/// The 99th of a hundred.
+/// The 99th percentile.
 fn high(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples.get((samples.len() * 99 / 100).min(samples.len().saturating_sub(1))).copied().unwrap_or(0.0)

@@ -1,4 +1,5 @@
-//! What any program has to do at least: looking at a tree, copying it, syncing it; and what it takes on the disk.
+//! The least that any program has to do: reading a tree's metadata, copying it, syncing it; and its size on the
+//! disk.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 
-/// Lists all folders and asks every name for its state, on one thread, and counts the names.
+/// Lists all folders and reads the metadata of every name, on one thread; counts the names.
 pub(crate) fn stat_sweep(root: &Path) -> io::Result<u64> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut names = 0;
@@ -30,7 +31,7 @@ pub(crate) fn stat_sweep(root: &Path) -> io::Result<u64> {
     Ok(names)
 }
 
-/// Copies folders, files and links; what belongs to git stays behind, and so does what is neither.
+/// Copies folders, files and links, but no git folder and no other kind.
 pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
@@ -55,7 +56,7 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(folder)?)?)
 }
 
-/// The files below a folder, by their paths from there, sorted.
+/// The files below a folder, by their relative paths, sorted.
 pub(crate) fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![PathBuf::new()];
@@ -74,7 +75,7 @@ pub(crate) fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What a folder takes on the disk, as `du` counts it.
+/// The disk usage of a folder, as `du` counts it.
 pub(crate) fn usage(path: &Path) -> io::Result<u64> {
     let meta = fs::symlink_metadata(path)?;
     let mut bytes = meta.blocks() * 512;

@@ -1,4 +1,4 @@
-//! Edits of files here and there in a tree, the same for the same seed.
+//! Edits of files spread over a tree, the same for the same seed.
 
 use std::fs;
 use std::io;
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 
-/// Files larger than this are not edited: editing is not what is measured.
+/// Larger files are not edited: editing is not measured.
 const LARGEST: u64 = 1 << 20;
 
-/// What can be edited, in an order that jumps about.
+/// The files that can be edited, in shuffled order.
 pub(super) struct Edits {
     work: PathBuf,
     files: Vec<PathBuf>,
 }
 
-/// Some files, and what they become.
+/// Some files, and their new content.
 pub(super) struct Edit(Vec<Change>);
 
 struct Change {
@@ -25,7 +25,7 @@ struct Change {
 }
 
 impl Edits {
-    /// Of all files of the tree.
+    /// The edits of a tree with these files.
     pub(super) fn of(work: &Path, mut files: Vec<PathBuf>) -> io::Result<Self> {
         files.retain(|file| !file.as_os_str().as_encoded_bytes().ends_with(b"ignore"));
         let mut small = Vec::with_capacity(files.len());
@@ -43,12 +43,12 @@ impl Edits {
         &self.files
     }
 
-    /// Whether so many files can be edited at once.
+    /// Whether so many files can be edited together.
     pub(super) fn can(&self, count: usize) -> bool {
         count <= self.files.len()
     }
 
-    /// An edit of so many files; the same number is the same edit.
+    /// An edit of so many files; the same number gives the same edit.
     pub(super) fn plan(&self, number: u64, count: usize) -> io::Result<Edit> {
         let mut rng = Rng::with_seed(number);
         let start = rng.usize(..self.files.len());
@@ -56,7 +56,7 @@ impl Edits {
         let edit = chosen.map(|file| {
             let path = self.work.join(file);
             let before = fs::read(&path)?;
-            // In the middle of the text, as a person's edit is.
+            // In the middle of the text, like an edit by a person.
             let half = before.len() / 2;
             let middle =
                 before[half..].iter().position(|byte| *byte == b'\n').map_or(half, |at| half + at + 1);
@@ -74,7 +74,7 @@ impl Edit {
         self.0.iter().try_for_each(|change| fs::write(&change.path, &change.after))
     }
 
-    /// Makes sure that the files are as they were before it, whichever program restored them.
+    /// Checks that the files have their earlier content, whichever program restored them.
     pub(super) fn check_undone(&self) -> anyhow::Result<()> {
         for Change { path, before, .. } in &self.0 {
             anyhow::ensure!(fs::read(path)? == *before, "{} was not restored", path.display());

@@ -1,4 +1,4 @@
-//! git, doing the same into a git folder of its own, without anybody's configuration.
+//! The same with git, in a git folder of its own, without any user's configuration.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use super::disk;
 use super::keeps::Keeps;
 
-/// Whether git makes durable what it writes, and the files that it restores.
+/// Whether git syncs its own files, and the restored ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Durable {
     Yes,
@@ -21,11 +21,11 @@ pub(super) struct Git {
     work: PathBuf,
     home: PathBuf,
     durable: Durable,
-    /// The trees of the snapshots; two that follow each other differ.
+    /// The trees of the snapshots; consecutive ones differ.
     trees: Vec<String>,
 }
 
-/// What git calls itself; none where there is no git.
+/// The version of git; `None` without git.
 pub(super) fn version() -> Option<String> {
     let output =
         Command::new("git").arg("--version").output().ok().filter(|output| output.status.success())?;
@@ -33,7 +33,7 @@ pub(super) fn version() -> Option<String> {
 }
 
 impl Git {
-    /// Nothing is there yet.
+    /// An empty git folder.
     pub(super) fn new(work: &Path, home: &Path, durable: Durable) -> Self {
         Self { work: work.into(), home: home.into(), durable, trees: Vec::new() }
     }
@@ -59,7 +59,7 @@ impl Git {
 }
 
 impl Git {
-    /// Commits all that is there, so that it is packed as git packs histories.
+    /// Commits everything, so that it is packed as git packs histories.
     pub(super) fn commit(&mut self) -> anyhow::Result<()> {
         self.run(&["add", "-A"])?;
         let author = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
@@ -71,7 +71,7 @@ impl Git {
         self.run(&["repack", "-a", "-d", "-q"]).map(drop)
     }
 
-    /// Puts back the files that differ from the last snapshot, and makes them durable.
+    /// Restores the files that differ from the last snapshot, and syncs them.
     pub(super) fn checkout(&mut self) -> anyhow::Result<()> {
         self.run(&["checkout", "-q", "--", "."])?;
         Ok(disk::sync(&self.work)?)

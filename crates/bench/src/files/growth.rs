@@ -1,20 +1,20 @@
-//! What a checkpoint adds to the store beside the contents of what was changed.
+//! What a checkpoint adds to the store, apart from the content of changed files.
 
 use super::edits::Edits;
 use super::ours::Ours;
 use crate::report::Report;
 
-/// Files that each of them changes.
+/// Files changed by each checkpoint.
 const CHANGES: usize = 100;
-/// Checkpoints that are made.
+/// The number of checkpoints.
 const CHECKPOINTS: u64 = 50;
 const GROWTH: &str = "checkpoint_kb";
 const CONTENTS: &str = "checkpoint_contents_kb";
 const INDEX: &str = "index_mb";
-/// Edit numbers from here on are no other measurement's.
+/// No other measurement uses edit numbers from here on.
 const FIRST: u64 = 1 << 32;
 
-/// Makes checkpoints, each with so many changes and a manifest of its own.
+/// Creates checkpoints, each with so many changes and a manifest of its own.
 pub(super) fn measure(ours: &mut Ours, edits: &Edits, report: &mut Report) -> anyhow::Result<()> {
     if !edits.can(CHANGES) {
         [GROWTH, CONTENTS, INDEX].into_iter().for_each(|name| report.missing(name));

@@ -1,14 +1,14 @@
-//! What is measured of everyone who keeps files.
+//! What is measured of every program that stores files.
 
-/// Keeps what is in a folder, and puts it back.
+/// Stores the content of a folder, and restores it.
 pub(super) trait Keeps {
-    /// Begins with an empty store.
+    /// Starts with an empty store.
     fn fresh(&mut self) -> anyhow::Result<()>;
     /// Takes a snapshot.
     fn snapshot(&mut self) -> anyhow::Result<()>;
-    /// What is not measured of a restore.
+    /// The part of a restore that is not measured.
     fn before_restore(&mut self) -> anyhow::Result<()>;
-    /// Puts the files back as they were before the last snapshot that found a change.
+    /// Restores the files to the state before the last snapshot that found a change.
     fn restore(&mut self) -> anyhow::Result<()>;
     /// Bytes of the store on the disk.
     fn usage(&self) -> anyhow::Result<u64>;

@@ -1,4 +1,4 @@
-//! What a change of one line adds to the store, in a text of five megabytes.
+//! What the change of one line adds to the store, in a text of five megabytes.
 
 use std::fs;
 use std::path::Path;
@@ -9,14 +9,14 @@ use super::keeps::Keeps as _;
 use super::ours::Ours;
 use crate::report::Report;
 
-/// Ours; git as it writes at first, an object for each version; and git once it has packed them, each as a difference.
+/// Retake; git's first form, an object for each version; and git after packing, each version as a difference.
 pub(super) const NAMES: [&str; 3] = ["edit_5mb_kb", "git_edit_5mb_loose_kb", "git_edit_5mb_packed_kb"];
 /// Lines of 50 bytes.
 const LINES: usize = 100_000;
-/// Lines that are changed, one after the other.
+/// The lines changed, in order.
 const CHANGED: [usize; 6] = [0, 20_000, 40_000, 60_000, 80_000, 99_999];
 
-/// Keeps the text and its versions: in our store, and in one of git's, if there is git.
+/// Stores the text and its versions: in Retake's store, and in git's, if there is git.
 pub(super) fn measure(folder: &Path, with_git: bool, report: &mut Report) -> anyhow::Result<()> {
     let work = folder.join("large");
     fs::create_dir(&work)?;
@@ -59,7 +59,7 @@ pub(super) fn measure(folder: &Path, with_git: bool, report: &mut Report) -> any
     Ok(())
 }
 
-/// Bytes in the files below a folder. Blocks of the disk would hide what git adds once it has packed.
+/// Bytes in the files below a folder. Disk blocks would hide what git adds after packing.
 fn length(folder: &Path) -> anyhow::Result<u64> {
     let files = disk::files(folder)?.into_iter();
     files.map(|file| Ok(fs::metadata(folder.join(file))?.len())).sum()

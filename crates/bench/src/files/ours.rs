@@ -1,4 +1,4 @@
-//! Retake's own captures and applies, step by step as the engine makes them, without its database.
+//! Retake's captures and applies, step by step as the engine does them, without its database.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use retake_worktree::{
 use super::disk;
 use super::keeps::Keeps;
 
-/// A store of captures, and the folder that it looks at.
+/// A store of captures, and its folder.
 pub(super) struct Ours {
     work: PathBuf,
     home: PathBuf,
     opened: Option<Opened>,
-    /// Of the last capture.
+    /// The mark of the last capture.
     mark: Option<Mark>,
-    /// What the last capture found that found something.
+    /// The changes of the last capture that found some.
     last: Vec<FileChange>,
     applies: u64,
 }
@@ -31,7 +31,7 @@ struct Opened {
 }
 
 impl Ours {
-    /// Nothing is there yet.
+    /// An empty store.
     pub(super) fn new(work: &Path, home: &Path) -> Self {
         Self { work: work.into(), home: home.into(), opened: None, mark: None, last: Vec::new(), applies: 0 }
     }
@@ -55,12 +55,12 @@ impl Ours {
         self.opened.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open"))
     }
 
-    /// Captures, and says what was found.
+    /// Captures, and returns the findings.
     pub(super) fn capture(&mut self) -> anyhow::Result<Findings> {
         self.capture_where(&Sweep::Whole)
     }
 
-    /// The same, where `sweep` says.
+    /// The same, only at the places of `sweep`.
     pub(super) fn capture_where(&mut self, sweep: &Sweep) -> anyhow::Result<Findings> {
         let Opened { objects, tree } = self.opened()?;
         let _kept = objects.guard();
@@ -71,17 +71,17 @@ impl Ours {
         Ok(findings)
     }
 
-    /// From now on the tree is watched.
+    /// Watches the tree from now on.
     pub(super) fn watch(&mut self) -> anyhow::Result<()> {
         Ok(self.opened()?.tree.watch()?)
     }
 
-    /// Closes the store: the next to come opens it from what is on the disk.
+    /// Closes the store: the next use opens it from the disk.
     pub(super) fn close(&mut self) {
         self.opened = None;
     }
 
-    /// Keeps a manifest, and makes it durable.
+    /// Stores a manifest, and syncs it.
     pub(super) fn manifest(&mut self) -> anyhow::Result<()> {
         let Opened { objects, tree } = self.opened()?;
         tree.manifest()?;
@@ -115,7 +115,7 @@ impl Keeps for Ours {
     }
 
     fn before_restore(&mut self) -> anyhow::Result<()> {
-        // What was just put is read from the pack on the disk, not from what is kept in memory.
+        // The new data is read from the pack on the disk, not from memory.
         self.close();
         self.opened().map(drop)
     }

@@ -1,6 +1,6 @@
-//! Rewinds through the whole program: a command of `retake` has changed files, another one takes that back, timed from its
-//! start to its end. Warm, an owner is alive; cold, there is none, and no page of files or stores is in memory. git puts
-//! the same edit back beside it, and makes it as durable. Ends the owner that it starts.
+//! Rewinds with the whole program: one `retake` command has changed files, another one reverts that, timed over the whole
+//! process. Warm: an owner is running. Cold: none is, and no page of files or stores is in memory. git restores the same
+//! edit for comparison, and syncs it, too. Ends the owner that it starts.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use super::{disk, progress};
 use crate::report::Report;
 use crate::samples::{median, timed};
 
-/// A rewind of so many files, and the names of what is measured of it: warm and cold.
+/// A rewind of so many files, and the names of its measurements: warm and cold.
 struct Size {
     files: usize,
     ours: [&'static str; 2],
@@ -40,7 +40,7 @@ const SIZES: [Size; 2] = [
 /// Appended to each file that a command edits.
 const EDIT: &str = "// edited";
 
-/// Whether the program that is measured has been running, and files are in memory.
+/// Whether the measured program has been running, so that files are in memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
     Warm,
@@ -49,7 +49,7 @@ enum Start {
 
 const STARTS: [Start; 2] = [Start::Warm, Start::Cold];
 
-/// Measures the program at `retake` on a copy of a tree with these files; says what could not be measured.
+/// Measures the program at `retake` on a copy of a tree with these files; returns what could not be measured.
 pub(super) fn measure(
     retake: Option<&Path>,
     (tree, files): (&Path, &[PathBuf]),
@@ -97,20 +97,20 @@ fn names(size: &Size) -> impl Iterator<Item = &'static str> {
     size.ours.into_iter().chain(size.git)
 }
 
-/// All names of what is measured here.
+/// All names of these measurements.
 #[cfg(test)]
 pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
     SIZES.iter().flat_map(|size| names(size).collect::<Vec<_>>())
 }
 
-/// The program, and the folder with its configuration, its data, and the tree that it works on.
+/// The program, and the folder with its configuration, its data, and its tree.
 struct Program<'a> {
     retake: &'a Path,
     home: &'a Path,
 }
 
 impl Program<'_> {
-    /// Writes down which files commands edit.
+    /// Writes the list of files that commands edit.
     fn prepare(&self, files: &[PathBuf]) -> anyhow::Result<()> {
         fs::write(self.home.join("config.toml"), "")?;
         let lines: Vec<u8> =
@@ -143,13 +143,13 @@ impl Program<'_> {
         format!("cannot measure {}", self.retake.display())
     }
 
-    /// An owner that lives until it is dropped.
+    /// An owner that runs until this value is dropped.
     fn serve(&self) -> anyhow::Result<Owner> {
         let mut child = self.command(&["serve"]).spawn().with_context(|| self.failed())?;
         let mut line = String::new();
         let said = child.stdout.take().context("it has no output")?;
         let owner = Owner(child);
-        // Its first line comes when it can be asked.
+        // Its first line is printed once it accepts requests.
         BufReader::new(said).read_line(&mut line)?;
         anyhow::ensure!(line.starts_with("serving"), "{}: `retake serve` said {line:?}", self.failed());
         Ok(owner)
@@ -161,7 +161,7 @@ impl Program<'_> {
         format!("while IFS= read -r file; do echo '{EDIT}' >> \"$file\"; done < '{}'", list.display())
     }
 
-    /// What a rewind takes, in milliseconds.
+    /// The time of a rewind, in milliseconds.
     fn rewinds(&self, start: Start, runs: u64) -> anyhow::Result<f64> {
         let mut times = Vec::new();
         for _ in 0..runs {
@@ -175,7 +175,7 @@ impl Program<'_> {
         Ok(median(times))
     }
 
-    /// What the same takes git.
+    /// The time of the same with git.
     fn checkouts(&self, start: Start, runs: u64) -> anyhow::Result<f64> {
         let mut git = Git::new(&self.work(), &self.home.join("git"), Durable::Yes);
         git.fresh()?;
@@ -191,7 +191,7 @@ impl Program<'_> {
         Ok(median(times))
     }
 
-    /// Nothing is left to be written from before; for a cold start, no page stays in memory.
+    /// Syncs earlier writes; for a cold start, also drops all pages from memory.
     fn settle(&self, start: Start) -> anyhow::Result<()> {
         disk::sync(self.home)?;
         if start == Start::Cold {
@@ -219,13 +219,13 @@ impl Program<'_> {
     }
 }
 
-/// A process of this program's own.
+/// A child process of this program.
 struct Owner(Child);
 
 impl Drop for Owner {
     fn drop(&mut self) {
         if let Some(pid) = rustix::process::Pid::from_raw(self.0.id().cast_signed()) {
-            // As Ctrl-C does it; it has ended by itself where that fails.
+            // Like Ctrl-C; if that fails, it has ended by itself.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
         }
         let _: io::Result<_> = self.0.wait();

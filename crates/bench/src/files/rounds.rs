@@ -1,5 +1,5 @@
-//! One round: every measurement once, of everyone, in an order that turns from round to round. What one of them changed
-//! is put right, and known to the others, before they are measured.
+//! One round: every measurement once for each program, in an order that rotates. The changes of one program are
+//! repaired, and known to the others, before those are measured.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,10 +13,10 @@ use super::{COPY, EDITS, Edited, FIRST, NAMES, REOPENED, STAT_SWEEP, STORE, UNCH
 use crate::report::Report;
 use crate::samples::{median, timed};
 
-/// What is quick is measured so often in a round.
+/// How often quick steps are measured per round.
 const OFTEN: usize = 5;
 
-/// All that was measured, by name.
+/// All measurements, by name.
 #[derive(Default)]
 pub(super) struct Times(HashMap<&'static str, Vec<f64>>);
 
@@ -25,7 +25,7 @@ impl Times {
         self.0.entry(name).or_default().push(value);
     }
 
-    /// The medians, and between what they lie.
+    /// Adds the medians and the ranges to the report.
     pub(super) fn tell(mut self, report: &mut Report) {
         let names = (0..3).flat_map(|who| NAMES.map(|names| names[who]));
         let mut spread = serde_json::Map::new();
@@ -52,7 +52,7 @@ pub(super) struct Rounds<'a> {
     pub times: &'a mut Times,
 }
 
-/// Someone, and which of the names are theirs.
+/// A program, and the index of its names.
 type Who<'a> = (usize, &'a mut dyn Keeps);
 
 impl Rounds<'_> {
@@ -80,7 +80,7 @@ impl Rounds<'_> {
         self.copied()
     }
 
-    /// Measures one, in milliseconds, with nothing left to be written from before.
+    /// Measures one step, in milliseconds, after earlier writes are synced.
     fn measured(
         &mut self,
         name: &'static str,
@@ -94,7 +94,7 @@ impl Rounds<'_> {
     }
 
     fn unchanged(&mut self, all: &mut [Who<'_>]) -> anyhow::Result<()> {
-        // Whoever doubts files as young as the first snapshot looks at them again here.
+        // A program that distrusts files as young as the first snapshot reads them again here.
         known(all)?;
         for _ in 0..OFTEN {
             for (who, keeper) in &mut *all {
@@ -122,7 +122,7 @@ impl Rounds<'_> {
                 known(&mut all[at + 1..])?;
             }
         }
-        // Some put back the very files that another one had put back before.
+        // Some programs restore the very files that another one had restored before.
         known(all)
     }
 
@@ -137,12 +137,12 @@ impl Rounds<'_> {
     }
 }
 
-/// Everyone knows the files as they are now.
+/// Every program knows the current files.
 fn known(all: &mut [Who<'_>]) -> anyhow::Result<()> {
     all.iter_mut().try_for_each(|(_, keeper)| keeper.snapshot())
 }
 
-/// What a measurement is called when it is theirs.
+/// The name of a measurement for this program.
 fn named(name: &'static str, who: usize) -> &'static str {
     NAMES.iter().find(|names| names[0] == name).map_or(name, |names| names[who])
 }

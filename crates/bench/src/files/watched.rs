@@ -1,4 +1,4 @@
-//! Calls one after the other in a process that lives on: what the captures around one cost, with a watch and without.
+//! Consecutive calls in one long-lived process: the time of the captures around a call, with a watch and without.
 
 use retake_worktree::Sweep;
 
@@ -7,9 +7,9 @@ use super::ours::Ours;
 use crate::report::Report;
 use crate::samples::{median, timed};
 
-/// Calls that are measured of each kind.
+/// Measured calls of each kind.
 const CALLS: u64 = 20;
-/// Edit numbers from here on are no other measurement's.
+/// No other measurement uses edit numbers from here on.
 const FIRST: u64 = 1 << 40;
 
 /// Measures a call that changes nothing, and one that changes a file.

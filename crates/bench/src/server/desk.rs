@@ -1,4 +1,4 @@
-//! An owner behind its socket, those who ask it, and those who only listen.
+//! An owner behind its socket, its clients, and its subscribers.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,20 +15,20 @@ use tokio::net::UnixStream;
 
 use crate::text::Texts;
 
-/// Messages of an import that travel at once.
+/// Messages of an import per request.
 const LINES: usize = 500;
 
-/// No model that would be looked for.
+/// No model that would have to be looked for.
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n";
 
-/// Each follower takes two sockets: both ends are ours.
+/// Each subscriber takes two sockets: both ends are in this process.
 pub(crate) fn allow_many_sockets() {
     let limit = getrlimit(Resource::Nofile);
-    // Where it is not allowed, the first socket too many says so.
+    // If that is not allowed, the first socket beyond the limit returns an error.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// An owner that listens.
+/// A listening owner.
 pub(crate) struct Desk {
     owner: InProcess,
     served: Served,
@@ -71,7 +71,7 @@ impl Desk {
         HttpClient::new(Reach::Socket { path: self.socket.clone(), token }).map_err(failed)
     }
 
-    /// Who asks, with a connection and a conversation of so many turns.
+    /// A client with a connection and a conversation of so many turns.
     pub(crate) async fn client(&self, turns: u64) -> anyhow::Result<Client> {
         let http = self.http()?;
         let start = receipt(http.call(Request::ImportStart(ImportStart::default())).await)?;
@@ -89,11 +89,11 @@ impl Desk {
         }
         let of = Of { conversation: conversation.clone() };
         receipt(http.call(Request::ImportEnd(of)).await)?;
-        // Half of it goes and comes back.
+        // Half of it is rewound and comes back.
         Ok(Client { http, conversation, target: format!("t{}", turns / 2 + 1) })
     }
 
-    /// So many conversations with a message each, which then lie idle.
+    /// Creates so many conversations with one message each; they stay idle.
     pub(crate) async fn create(&self, conversations: u64) -> anyhow::Result<()> {
         let made = futures::stream::iter(0..conversations).map(async |_| {
             let request = Request::Create(Create::default());
@@ -108,7 +108,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Those who listen to a conversation, after each has heard how it is.
+    /// Subscribers of a conversation, each after its snapshot.
     pub(crate) async fn follow(&self, conversation: &str, many: u64) -> anyhow::Result<Vec<Follower>> {
         let mut followers = Vec::new();
         for _ in 0..many {
@@ -131,7 +131,7 @@ impl Desk {
     }
 }
 
-/// Who only listens. It reads no more than it must, so that what is measured is the owner.
+/// A subscriber. It reads as little as possible, so that the owner is measured.
 pub(crate) struct Follower(UnixStream);
 
 impl Follower {
@@ -143,7 +143,7 @@ impl Follower {
             if read == 0 {
                 bail!("a follower's stream ended before it heard {words}");
             }
-            // What was said just before may hold the beginning.
+            // The previous data may hold the beginning.
             let keep = heard.len().min(words.len());
             heard.drain(..heard.len() - keep);
             heard.extend_from_slice(&piece[..read]);
@@ -152,7 +152,7 @@ impl Follower {
     }
 }
 
-/// Who asks.
+/// A client.
 pub(crate) struct Client {
     http: HttpClient,
     conversation: String,
@@ -164,14 +164,14 @@ impl Client {
         &self.conversation
     }
 
-    /// Microseconds until the answer is read.
+    /// Microseconds until the reply is read.
     pub(crate) async fn waits(&self, request: Request) -> anyhow::Result<f64> {
         let start = Instant::now();
         self.http.call(request).await.map_err(failed)?;
         Ok(start.elapsed().as_secs_f64() * 1e6)
     }
 
-    /// Says something. It is over with its receipt.
+    /// Sends a message, and waits for its receipt.
     pub(crate) async fn say(&self, words: &str) -> anyhow::Result<()> {
         receipt(self.http.call(said(&self.conversation, words)).await).map(drop)
     }

@@ -1,5 +1,5 @@
-//! Appends through the store and through the plain loop, round by round in turns, so that a machine that gets slower
-//! meanwhile does so for both.
+//! Appends with the store and with the plain loop, alternating by round, so that a machine that slows down does so
+//! for both.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::samples::{median, timed};
 use crate::text::MARKER;
 
-/// Rounds of each; medians are over them.
+/// Rounds of each; medians are taken over them.
 const ROUNDS: u64 = 30;
 /// The most appends of a run, and the fewest.
 const APPENDS: (f64, f64) = (6000.0, 900.0);
@@ -58,7 +58,7 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// Every writer says what it has to say, one thing after the other, each when the one before is durable.
+/// Every writer sends its messages in order, each after the one before is durable.
 fn say(stage: &Stage, says: Vec<Vec<SayRequest>>) -> anyhow::Result<()> {
     let id = stage.id();
     stage.wait(async {

@@ -1,5 +1,5 @@
-//! The yardstick: a plain loop over rusqlite that inserts the very rows that the store has inserted, one commit each.
-//! Pragmas, tables, indexes and full-text index are the same. Knows nothing of the store's logic.
+//! The baseline: a plain loop over rusqlite that inserts the same rows as the store, one commit each. Pragmas,
+//! tables, indexes and full-text index are the same. Knows nothing of the store's logic.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use rusqlite::{Connection, params, params_from_iter};
 /// The store's file in its data directory.
 pub(super) const FILE: &str = "retake.db";
 
-/// A row of the table of entries, as it is, and what the full-text index gets.
+/// A row of the table of entries, and its text for the full-text index.
 pub(super) struct Row {
     cells: Vec<Value>,
     text: String,
 }
 
-/// The rows behind a key.
+/// The rows after a key.
 pub(super) fn rows(from: &Connection, behind: i64) -> anyhow::Result<Vec<Row>> {
     let mut statement = from.prepare("SELECT * FROM entry WHERE key > ? ORDER BY key")?;
     let (columns, content) = (statement.column_count(), statement.column_index("content")?);
@@ -35,7 +35,7 @@ pub(super) fn last_key(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("SELECT max(key) FROM entry", [], |row| row.get(0))
 }
 
-/// How many entries the full-text index finds a word in.
+/// The number of entries with a word, from the full-text index.
 pub(super) fn found(db: &Connection, word: &str) -> rusqlite::Result<i64> {
     db.query_row("SELECT count(*) FROM search WHERE search MATCH ?", [word], |row| row.get(0))
 }
@@ -48,7 +48,7 @@ pub(super) fn open(folder: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-/// Inserts each row, and says in the conversation's row where it stands now: a commit each.
+/// Inserts each row, and updates the conversation's row: a commit each.
 pub(super) fn append(db: &Connection, rows: &[Row]) -> rusqlite::Result<()> {
     let Some(first) = rows.first() else { return Ok(()) };
     let marks = vec!["?"; first.cells.len()].join(", ");

@@ -1,4 +1,4 @@
-//! A store on disk with one conversation of the length asked for. Ids and texts are the same on every run.
+//! A store on disk with one conversation of the requested length. Ids and texts are the same on every run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::text::Texts;
 
 /// The first entry's time, in milliseconds since 1970.
 const BEGIN: u64 = 1_700_000_000_000;
-/// Entries that are loaded as one transaction.
+/// Entries loaded per transaction.
 const BATCH: u64 = 2000;
-/// The number of the conversation's id; those behind it are forks'.
+/// The number of the conversation's id; forks have the following ones.
 const CONVERSATION: u64 = 0;
 
-/// The id of entry `number`, as a clock would have made it: ids grow with time.
+/// The id of entry `number`, increasing with time as a clock's.
 pub(super) fn entry_id(number: u64) -> EntryId {
     EntryId::new(uuid(number, 1))
 }
@@ -70,7 +70,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The store again, its conversation loaded.
+    /// Opens the store again, with its conversation.
     pub(super) fn open(data: &Path, entries: u64) -> anyhow::Result<Self> {
         let mut stage = Self::start(data, entries)?;
         stage.head = stage.wait(stage.store.summary(stage.id()))?.head;
@@ -103,7 +103,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The next message: by a person and by a model in turns.
+    /// The next message, alternately by a person and a model.
     pub(super) fn next_say(&mut self) -> anyhow::Result<SayRequest> {
         self.entries += 1;
         let number = self.entries;
@@ -120,7 +120,7 @@ impl Stage {
         ))
     }
 
-    /// Changes the state, from the head that the last change left.
+    /// Changes the state, from the head after the last change.
     pub(super) fn apply(&mut self, action: Action) -> anyhow::Result<()> {
         let apply = Apply { action, seen: Seen::Exactly(self.head), by: by(self.request(), 4)? };
         let receipt = self.wait(self.store.apply(self.id(), apply))?;
@@ -129,7 +129,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Makes a fork of the conversation as it is.
+    /// Forks the conversation in its current state.
     pub(super) fn fork(&self) -> anyhow::Result<()> {
         let number = self.request();
         let id = ConversationId::new(uuid(number, 5));
@@ -169,7 +169,7 @@ impl Stage {
         Connection::open_with_flags(&self.file, OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
-    /// Bytes of the file that are in use, what still lies in its log included.
+    /// Used bytes of the file, including its write-ahead log.
     pub(super) fn file_bytes(&self) -> anyhow::Result<u64> {
         let db = self.reader()?;
         let number = |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, i64>(0));

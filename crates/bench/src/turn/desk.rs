@@ -31,9 +31,9 @@ use crate::text::Texts;
 /// A tool that does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Idle {
-    /// As one that only reads.
+    /// As a tool that only reads.
     Looks,
-    /// As one that may write: captures stand around it.
+    /// As one that may write: with captures around it.
     Writes,
 }
 
@@ -202,7 +202,7 @@ impl Desk {
         Ok(self.store.import(import).await?.conversation)
     }
 
-    /// A turn, in which the model asks for so many calls of a tool.
+    /// A turn in which the model makes so many calls of a tool.
     pub(super) async fn turn(
         &self,
         of: ConversationId,
