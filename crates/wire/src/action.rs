@@ -1,4 +1,4 @@
-//! Everything that changes a conversation's state, as one type: planned and applied alike.
+//! Everything that changes a conversation's state, as one type: for plans and for applying.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The agent at work: tool calls as people see them, and the approvals before they run.
+//! The agent at work: tool calls as people see them, and their approval.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Why a call is asked about. Only a code with its fields.
+//! Why a call needs approval. Only a code with its fields.
 
 use serde::{Deserialize, Serialize};
 

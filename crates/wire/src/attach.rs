@@ -1,5 +1,5 @@
-//! How a client on this machine tells the owner that it is there. A private agreement of this program with itself: it is spoken over the
-//! owner's socket only, and is no part of the API.
+//! How a client on this machine registers with the owner. Private to this program: only over the owner's socket, and no part of
+//! the API.
 
 use std::fmt;
 

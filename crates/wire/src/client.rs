@@ -1,4 +1,4 @@
-//! How a client reaches the owner, whatever lies between them.
+//! How a client reaches the owner, over any transport.
 
 #[cfg(feature = "client")]
 mod http;

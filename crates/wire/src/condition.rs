@@ -1,4 +1,4 @@
-//! Remarks of a plan or a receipt: typed codes with fields. Only shapes; `english` makes the sentences.
+//! Remarks of a plan or a receipt: typed codes with fields. Only types; `english` makes the sentences.
 
 use serde::{Deserialize, Serialize};
 

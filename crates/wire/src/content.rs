@@ -1,4 +1,4 @@
-//! Content as JSON: parts of a message, usage.
+//! Content as JSON: the parts of a message, and usage.
 
 use serde::{Deserialize, Serialize};
 

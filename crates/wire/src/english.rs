@@ -1,5 +1,5 @@
-//! The English sentences for the codes of this crate, each written once. The server fills the text fields of one more version with
-//! them, and clients show them. Must never decide anything.
+//! The English sentences for the codes of this crate, each written once. Clients show them, and the server fills the API's text
+//! fields with them, which stay for one more version. Must never decide anything.
 
 mod call_refusal;
 mod cause;

@@ -1,4 +1,4 @@
-//! Events for a subscriber of a conversation, or of the list: first a snapshot, then every change. Must never hold content for a
+//! Events for subscribers of a conversation, or of the list: first a snapshot, then every change. Must never hold content for a
 //! composer: only the client that made the request gets that.
 
 use serde::{Deserialize, Serialize};

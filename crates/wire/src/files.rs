@@ -1,4 +1,4 @@
-//! Files in plans and receipts: the options for them, what would be done, what was done. Only shapes.
+//! Files in plans and receipts: the options for them, the planned changes, the applied changes. Only types.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

@@ -1,4 +1,4 @@
-//! Files that git runs or reads as settings. Only shapes.
+//! Files that git runs or reads as settings. Only types.
 
 use serde::{Deserialize, Serialize};
 

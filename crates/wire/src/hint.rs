@@ -1,4 +1,4 @@
-//! What to do next, for any client: text, and things to do, which each client calls by its own commands. Knows the commands of none.
+//! What to do next: text, and remedies that each client names by its own commands. It knows no client's commands.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
-//! Requests as HTTP: one table says the method and the path of each. Server, client and the OpenAPI document are made from it, so
-//! that no verb is written twice. Must never know a socket.
+//! Requests as HTTP: one table gives the method and the path of each. Server, client and the OpenAPI document are made from it,
+//! so that no verb is written twice. Must never know a socket.
 //!
-//! What stands in a path is taken out of the request's fields; of the rest a `GET` makes a query, everything else a JSON body.
-//! The id of a request travels as `Idempotency-Key`.
+//! The variables of a path are taken from the request's fields. The other fields become a query in a `GET`, and a JSON body
+//! otherwise. The id of a request is sent as `Idempotency-Key`.
 
 mod table;
 
@@ -175,7 +175,7 @@ fn filled(endpoint: &Endpoint, fields: &mut Map<String, Value>) -> Result<String
 
 fn query(fields: Map<String, Value>) -> String {
     let mut query = String::new();
-    // One order, however maps are built here.
+    // One order, independent of the map type.
     let fields: BTreeMap<String, Value> = fields.into_iter().filter(|(_, value)| !value.is_null()).collect();
     for (name, value) in fields {
         query.push(if query.is_empty() { '?' } else { '&' });

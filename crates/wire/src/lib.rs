@@ -1,4 +1,4 @@
-//! What clients and owner say to each other. Knows no store, no engine, no terminal: only shapes.
+//! The interface between clients and owner. It knows no store, no engine, no terminal: only types.
 //!
 //! Everything a client does is a [`Request`] or a [`Run`] to a [`Client`]; no verb is written twice.
 

@@ -1,4 +1,4 @@
-//! MCP servers: requests and replies about them. A reply must never hold a value of a variable or a header.
+//! MCP servers: requests and replies about them. A reply must never hold the value of a variable or a header.
 
 use std::collections::BTreeMap;
 

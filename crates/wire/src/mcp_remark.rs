@@ -1,4 +1,4 @@
-//! Remarks about MCP servers: typed codes with fields. Only shapes; `english` makes the sentences.
+//! Remarks about MCP servers: typed codes with fields. Only types; `english` makes the sentences.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a run reports beside its answer: typed codes with fields. Only shapes; `english` makes the sentences.
+//! Notices of a run, apart from its answer: typed codes with fields. Only types; `english` makes the sentences.
 
 use std::collections::BTreeMap;
 

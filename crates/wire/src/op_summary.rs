@@ -1,4 +1,4 @@
-//! What operations did: typed codes with fields. Only shapes; `english` makes the sentences.
+//! Summaries of operations: typed codes with fields. Only types; `english` makes the sentences.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Problems: typed codes, named values and remedies. Only shapes.
+//! Errors: typed codes, named values and remedies. Only types.
 
 use std::collections::BTreeMap;
 

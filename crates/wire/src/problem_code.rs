@@ -1,4 +1,4 @@
-//! The codes of problems, each with one English title. What programs decide by.
+//! The codes of errors, each with one English title. Programs decide by them.
 
 #[cfg(feature = "schema")]
 use std::borrow::Cow;
@@ -241,7 +241,7 @@ impl schemars::JsonSchema for ProblemCode {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        // An extension, since generators of clients make a type of their own of each constant.
+        // An extension, since client generators make a type of each constant.
         let titles =
             Self::ALL.iter().filter_map(|code| Some((code.as_str().to_owned(), code.title()?.into())));
         let titles: serde_json::Map<String, serde_json::Value> = titles.collect();

@@ -1,9 +1,8 @@
-//! What a client can ask for. Every verb is one of these; no client does anything else.
+//! All requests. Every verb is one of these; no client does anything else.
 //!
-//! A conversation is named by its id, or by a prefix of it that is unique (8 characters or more). An entry is named
-//! by its id, a unique prefix of it, a label, `tN` or `@` (the last entry of the path). `tN` is what opened the turn
-//! with that number on the path. Where entries are shown or included again, it is all that is hidden or excluded of
-//! that turn.
+//! A conversation is named by its id, or by a unique prefix of it (8 characters or more). An entry is named by its id, a unique
+//! prefix of it, a label, `tN` or `@` (the last entry of the path). `tN` is the opener of the turn with that number on the path.
+//! In a request to show or include entries, it means all hidden or excluded entries of that turn.
 
 mod agent;
 mod composer;

@@ -1,4 +1,4 @@
-//! Model calls: how a run begins, what it says while it goes on, how it ends.
+//! Model runs: how a run begins, its events, how it ends.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What confines commands on the owner's machine: typed codes with fields. Only shapes; `english` makes the sentences.
+//! The sandbox on the owner's machine: typed codes with fields. Only types; `english` makes the sentences.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! What texts of requests look like, for the document of the API: whatever has such a shape can be read. Whether it makes sense is
-//! the owner's to say. Must never let through what the owner can't read.
+//! The formats of texts in requests, for the API document: the owner can parse any text of such a format, and then decides
+//! whether it makes sense. Must never allow a text that the owner can't parse.
 
 /// A head, `OP.SEQ`.
 pub(crate) const HEAD: &str = r"^[0-9]{1,15}\.[0-9]{1,15}$";

@@ -1,5 +1,4 @@
-//! Calls of tools in words: the owner tells them so in plans, clients on their cards. Must never fail, whatever the arguments are: they
-//! are what a model wrote.
+//! Tool calls in words: the owner uses them in plans, clients on their cards. Must never fail, whatever arguments a model wrote.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +64,7 @@ pub fn call_words(tool: &str, arguments: &str) -> String {
 fn values(given: &Value, words: &mut Vec<String>) {
     match given {
         Value::Object(members) => {
-            // One order, however the JSON library keeps them.
+            // One order, independent of the JSON library.
             let members: BTreeMap<_, _> = members.iter().collect();
             members.values().for_each(|value| values(value, words));
         }

@@ -1,5 +1,5 @@
-//! A client that reaches an owner over its socket or over TCP, with its token. Must never retry what changes something without the
-//! request's id: the owner might do it twice.
+//! A client that reaches an owner over its socket or over TCP, with its token. Must never retry a change without the request's
+//! id: the owner might do it twice.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -63,9 +63,8 @@ impl HttpClient {
     ///
     /// When this machine can't make one.
     pub fn new(reach: Reach) -> Result<Self, Problem> {
-        // Proxies and certificates are for what lies further away than this machine; to read the system's certificates takes longer than
-        // most requests.
-        // The library wants to know how it would encrypt; where this is known already, that stays.
+        // Proxies and certificates are for other machines; reading the system's certificates takes longer than most requests. The
+        // library requires an encryption provider; an installed one stays.
         drop(rustls::crypto::ring::default_provider().install_default());
         let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_idle_timeout(KEPT);
         let (builder, base, token) = match reach {
@@ -162,7 +161,7 @@ impl Client for HttpClient {
             let event = serde_json::from_str::<Event>(&data).ok()?;
             Some(Told { id, event })
         });
-        // What can't be understood ends the stream: who takes it up again gets how things are.
+        // An event that can't be parsed ends the stream: a new subscription starts with a snapshot.
         Ok(told.take_while(|told| std::future::ready(told.is_some())).filter_map(std::future::ready).boxed())
     }
 }
@@ -259,7 +258,7 @@ fn lost() -> Ended {
 /// The owner can't be reached.
 fn away(error: &reqwest::Error) -> Problem {
     if !error.is_connect() && !error.is_builder() {
-        // It may have heard the request: nobody knows what became of it.
+        // The owner may have received the request: its outcome is unknown.
         return gone(error);
     }
     let causes = std::iter::successors(std::error::Error::source(error), |cause| (*cause).source());

@@ -1,4 +1,4 @@
-//! Why something is as it is or cannot be: typed codes with fields. Only shapes; `english` makes the sentences.
+//! Reasons for a state or a refusal: typed codes with fields. Only types; `english` makes the sentences.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What stays in a folder beside the files that a step changes: in git, and under other names.
+//! What a step leaves in a folder apart from the files that it changes: in git, and under other names.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The English sentences about causes: why something is as it is. Must never repeat what the cause is of: its caller names that.
+//! The English sentences about reasons. Must never repeat what the reason is for: the caller names that.
 
 use crate::ask_cause::AskCause;
 use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};

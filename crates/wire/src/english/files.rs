@@ -1,4 +1,5 @@
-//! The English sentences about single paths. Must never say “somebody else” of what a turn of this conversation did.
+//! The English sentences about single paths. Must never say “somebody else” of changes by a turn of this
+//! conversation.
 
 use crate::condition::{PathCause, PathChange, UncertainWhen};
 use crate::files::{AfterChoice, Against, Becomes, Choice, Whose};
@@ -61,11 +62,11 @@ pub fn after_choice(it: &AfterChoice) -> String {
     };
     match (&it.choice, it.becomes) {
         (Choice::Skip, _) => format!("{file}, undecided: a later step asks again"),
-        // The last version of somebody else may be what is there: then it comes to the same.
+        // The last version by another author may be the present one: then both are the same.
         (Choice::Disk, _) | (Choice::Yours, Becomes::Stays) => {
             format!("{file} and counts as yours: not asked again")
         }
-        // Turns that stay wrote between or after those that go: it is no version that ever was.
+        // Turns that stay wrote between or after those that go: this version never existed.
         (Choice::Checkpoint, Becomes::Other) => {
             "loses what goes and all edits since the last turn that changed it; undo brings back what it is now"
                 .to_owned()

@@ -1,4 +1,4 @@
-//! The English sentences about what stays in a folder. Must never leave out the command that goes back.
+//! The English sentences about what stays in a folder. Must never leave out the command that reverts it.
 
 use crate::condition::FolderRemark;
 use crate::git_file::{GitFileChange, GitFileRole};
@@ -112,7 +112,7 @@ fn place(branch: Option<&str>, commit: Option<&str>) -> String {
     }
 }
 
-// The model reads the same words below the result of its call: `Change::said` in `engine/src/files/git_hooks.rs`.
+// The model gets the same text below the result of its call: `Change::said` in `engine/src/files/git_hooks.rs`.
 
 /// How a file that git runs or obeys changed, and what puts it back.
 pub(super) fn git_file(change: GitFileChange, role: GitFileRole, command: Option<&str>) -> String {

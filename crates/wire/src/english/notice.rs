@@ -1,5 +1,5 @@
-//! The English sentences for what a run reports beside its answer. Must never name a command that the client does not have: `command`
-//! words a remedy as the reader does it.
+//! The English sentences for a run's notices. Must never name a command that the client does not have: `command` gives the
+//! client's own name for a remedy.
 
 use std::fmt::Write as _;
 

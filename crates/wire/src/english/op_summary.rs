@@ -1,4 +1,4 @@
-//! The English phrases for what operations did. Must never name words that are hidden: they are not in the codes.
+//! The English phrases for operations. Must never name hidden text: the codes do not contain it.
 
 use crate::op_summary::{MessageName, OpSummary, PlannedStep, UndoneStep};
 use crate::reply::{Operation, Plan};

@@ -1,4 +1,5 @@
-//! The English sentences about what a check of the store found. Must never promise that a repair helps where it may not.
+//! The English sentences about the findings of a check of the store. Must never promise that a repair helps if it may
+//! not.
 
 use super::{count, of_files};
 use crate::reply::{Finding, Repair};

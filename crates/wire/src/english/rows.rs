@@ -1,4 +1,4 @@
-//! A check of sentences against codes, for tests: each code that the API document lists has a row. Must never be part of a program.
+//! Checks sentences against codes, for tests: each code in the API document has a row. Must never be part of a program.
 
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The English sentences about what confines commands. Must name what does not hold.
+//! The English sentences about the sandbox. Must name what it does not prevent.
 
 use crate::sandbox::{SandboxCause, SandboxFact};
 

@@ -1,4 +1,4 @@
-//! Replies about the agent at work: its list, its jobs, its tools, what it may do, what it costs.
+//! Replies about the agent at work: its todo list, jobs, tools, permissions, cost.
 
 use serde::{Deserialize, Serialize};
 

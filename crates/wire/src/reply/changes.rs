@@ -1,5 +1,5 @@
-//! The reply to a client that catches up: the difference between what a client saw and what is now. It tells nothing of what came and
-//! went meanwhile.
+//! The reply to a client that catches up: the difference between the state that it saw and the current one. It leaves out what
+//! came and went in between.
 
 use serde::{Deserialize, Serialize};
 

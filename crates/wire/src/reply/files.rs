@@ -1,4 +1,4 @@
-//! What was seen of folders. Must never hold what is in a file.
+//! The captures of folders. Must never hold the content of a file.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What is hidden, dropped or excluded, for clients that ask for just that. Must never be part of another reply.
+//! Hidden, dropped and excluded messages, for clients that request them. Must never be part of another reply.
 
 use serde::{Deserialize, Serialize};
 

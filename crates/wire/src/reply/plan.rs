@@ -1,4 +1,4 @@
-//! What an action would do. Must never leave out what can't be taken back.
+//! The plan of an action. Must never leave out what can't be reverted.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The answer to a change: what it made and what it did. Must never hold stored content; the content for the composer is read each
+//! The reply to a change: what it made and what it did. Must never hold stored content; content for the composer is read each
 //! time.
 
 use serde::{Deserialize, Serialize};

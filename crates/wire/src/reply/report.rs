@@ -1,4 +1,4 @@
-//! What a check of the store found. Must never hold what a message says.
+//! The findings of a check of the store. Must never hold the text of a message.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Turns to go back to, and what each did. Must never tell of messages that are not shown.
+//! The targets of a rewind, with the badge of each. Must never hold messages that are not shown.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The branches of a conversation, and its forks. Must never hold the words of what is hidden.
+//! The branches of a conversation, and its forks. Must never hold hidden text.
 
 use serde::{Deserialize, Serialize};
 

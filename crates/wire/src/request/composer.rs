@@ -1,4 +1,4 @@
-//! Requests of composers: what somebody is about to say, and what was said before.
+//! Requests of composers: drafts and earlier prompts.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Requests about the files of folders, and about what is kept of them. Only shapes.
+//! Requests about the files of folders, and about stored content. Only types.
 
 use serde::{Deserialize, Serialize};
 

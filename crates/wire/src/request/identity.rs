@@ -1,4 +1,4 @@
-//! Which requests can be sent again when no answer came.
+//! Which requests can be sent again after no reply arrived.
 
 use super::Request;
 

@@ -1,4 +1,4 @@
-//! Requests for a page of a list, each with where it goes on: `before`, where the newest comes first, and `after`, where the oldest does.
+//! Requests for a page of a list. Each has a start: `before` if the newest comes first, and `after` if the oldest does.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Requests that carry conversations out and in, piece by piece or as one body.
+//! Requests that export and import conversations, piece by piece or as one body.
 
 use serde::{Deserialize, Serialize};
 
