@@ -1,15 +1,15 @@
-//! A test that needs other rights than the process of the tests has starts itself again with them: with mounts of its own,
-//! or as another user. Nothing here skips a test: where the machine can't give the rights, the test fails and says so.
+//! Restarts a test in a process with other rights: with mounts of its own, or as another user. Skips no test: if the
+//! machine can't give the rights, the test fails and says so.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Set in the process that was started for mounting.
+/// Set in the process that may mount.
 const MAY_MOUNT: &str = "RETAKE_TEST_MAY_MOUNT";
 
-/// Whether this process may mount. Where it may not, this runs the test again in a process that may, whose mounts nobody
-/// else sees and which go with it; the caller then returns. The name is the test's whole path.
+/// Whether this process may mount. If not, this runs the test again in a process that may, whose mounts are private and
+/// end with it; the caller then returns. The name is the test's full path.
 ///
 /// # Panics
 /// The test failed there, or the machine lets this user mount nowhere.
@@ -24,7 +24,7 @@ pub fn may_mount(test: &str) -> bool {
     false
 }
 
-/// The namespaces in which this user may mount: root needs one of mounts alone, others one of users, too.
+/// The namespaces in which this user may mount: root needs a mount namespace, others also a user namespace.
 fn namespaces() -> &'static str {
     let try_out = |namespaces: &'static str| -> Result<&'static str, String> {
         let mut probe = Command::new("unshare");
@@ -44,7 +44,7 @@ fn namespaces() -> &'static str {
     })
 }
 
-/// Runs one test of this program again, and it alone, by a command that names a copy of this program last.
+/// Runs only this test again, by a command that ends with the name of a copy of this program.
 ///
 /// # Panics
 /// It did not run, or failed.
@@ -53,7 +53,7 @@ pub fn again(mut command: Command, test: &str) {
     let Output { status, stdout, stderr } =
         command.output().unwrap_or_else(|why| panic!("{command:?}: {why}"));
     let said = String::from_utf8_lossy(&stdout);
-    // A name that no test has runs none, and succeeds.
+    // An unknown test name runs no test, and succeeds.
     let ran = status.success() && said.contains("test result: ok. 1 passed");
     assert!(ran, "{test}, run again: {status}\n{said}\n{}", String::from_utf8_lossy(&stderr));
 }
@@ -61,33 +61,32 @@ pub fn again(mut command: Command, test: &str) {
 /// The program of these tests.
 ///
 /// # Panics
-/// The system does not say what it is.
+/// The system does not report it.
 #[must_use]
 pub fn this_program() -> PathBuf {
     std::env::current_exe().expect("the path of this program")
 }
 
-/// A copy of a program that every user can start who can enter the folder: a clone may lie in a home that is shut to
-/// others.
+/// A copy of a program that every user with access to the folder can start: a clone may be in a private home.
 ///
 /// # Panics
 /// It could not be copied.
 #[must_use]
 pub fn for_everybody(program: &Path, folder: &Path) -> PathBuf {
     let copy = folder.join(program.file_name().expect("a program's name"));
-    // By a process of its own: what another test starts at this moment would hold a copy of ours open, and nobody can
-    // start a program that is open for writing.
+    // In a separate process: a process that another test starts at this moment would inherit the copy open for writing,
+    // and such a file can't be started.
     let install = Command::new("install").args(["-m", "755"]).arg(program).arg(&copy).status();
     assert!(install.is_ok_and(|status| status.success()), "{} is not copied", program.display());
     copy
 }
 
-/// A small file system of its own, for a process that may mount; unmounted at the end, also of a test that fails.
+/// A small file system of its own, for a process that may mount; unmounted at the end, even if the test fails.
 #[must_use = "it is unmounted at once"]
 pub struct Small(PathBuf);
 
 impl Small {
-    /// Mounted on a folder, which is made if it is not there. The size is what `mount` understands: `1m`.
+    /// Mounts it on a folder, which is created if necessary. The size is in the format of `mount`: `1m`.
     ///
     /// # Panics
     /// It can't be mounted.
@@ -103,7 +102,7 @@ impl Small {
         Self(at)
     }
 
-    /// Where it is.
+    /// Its folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0

@@ -1,5 +1,5 @@
-//! For tests only: a model that the test speaks for, an engine in memory to try it on, and a test that runs again with other
-//! rights. The scenario language for stores is `retake_store::conformance::Stage`. Nothing here is ever part of the program.
+//! For tests only: a model controlled by the test, an engine in memory, and tests that run again with other rights. The
+//! scenario language for stores is `retake_store::conformance::Stage`. Must never be part of the program.
 
 pub mod again;
 #[cfg(feature = "engine")]

@@ -1,4 +1,4 @@
-//! A model that the test speaks for: it sees every prompt and sends every chunk.
+//! A model controlled by the test: the test sees every prompt and sends every chunk.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,12 +13,12 @@ use retake_engine::model::{
 };
 use tokio::sync::Semaphore;
 
-/// What a model says next.
+/// The next output of the model.
 pub type Said = Result<Chunk, ModelError>;
 
-/// A model whose every chunk the test sends, and whose every prompt it sees.
+/// A model whose chunks come from the test, which also sees every prompt.
 pub struct Puppet {
-    /// One permit a call that nobody has waited for yet.
+    /// One permit per call that nobody has waited for yet.
     called: Semaphore,
     calls: Mutex<Vec<(Prompt, mpsc::UnboundedSender<Said>)>>,
 }
@@ -30,7 +30,7 @@ impl Default for Puppet {
 }
 
 impl Puppet {
-    /// The newest call: what it was asked, and where its answer goes.
+    /// The newest call: its prompt, and the channel for its answer.
     ///
     /// # Panics
     ///
@@ -40,7 +40,7 @@ impl Puppet {
         calls.last().cloned().expect("the model was called")
     }
 
-    /// How often it was called.
+    /// The number of calls.
     pub fn calls(&self) -> usize {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).len()
     }

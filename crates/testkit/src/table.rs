@@ -1,6 +1,6 @@
-//! An engine in memory with one conversation and a model that the test speaks for.
+//! An engine in memory with one conversation and a model controlled by the test.
 //!
-//! Whatever goes wrong here panics: it is a test's set-up.
+//! Any failure here panics: this is the set-up of a test.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ pub struct Table {
     pub engine: Arc<Engine>,
     /// Its store.
     pub store: Arc<Store>,
-    /// The only model there is.
+    /// The only model.
     pub puppet: Arc<Puppet>,
-    /// The clock: it stands until it is moved.
+    /// The clock: it stands still until the test moves it.
     pub clock: ManualClock,
     /// The conversation.
     pub id: ConversationId,
@@ -57,7 +57,7 @@ impl Table {
         self.engine.run(self.id, request).await.expect("started")
     }
 
-    /// Runs a turn to its end; what the model says is given.
+    /// Runs a turn to its end, with these chunks of the model.
     pub async fn turn(&self, start: Start, says: Vec<Said>) -> Ended {
         let mut events = self.run(start).await;
         self.until_called(&mut events).await;
@@ -73,7 +73,7 @@ impl Table {
         self.puppet.until_called().await;
     }
 
-    /// What people see, `…` behind what was interrupted.
+    /// The visible messages, with `…` after interrupted ones.
     pub async fn shows(&self) -> String {
         let reading = Reading::now(Projection::Timeline);
         let page = PageRequest { limit: 99, ..PageRequest::default() };
@@ -91,19 +91,19 @@ impl Table {
         self.engine.entry(self.id, "@").await.expect("there is a last entry")
     }
 
-    /// Takes back the last thing done.
+    /// Reverts the last step.
     pub async fn undo(&self) {
         let undo = Apply { action: Action::Undo(1), seen: Seen::Anything, by: self.engine.by(None) };
         self.engine.apply(self.id, undo).await.expect("undone");
     }
 }
 
-/// An engine on a store that may have seen another one end.
+/// An engine on a store that an earlier engine may have used.
 pub async fn start(store: &Arc<Store>, clock: &ManualClock, puppet: &Arc<Puppet>, seed: u64) -> Arc<Engine> {
     start_in(store, clock, puppet, seed, None).await
 }
 
-/// The same, with a place to keep files in.
+/// The same, with a place for stored files.
 pub async fn start_in(
     store: &Arc<Store>,
     clock: &ManualClock,
@@ -114,7 +114,7 @@ pub async fn start_in(
     start_with(store, clock, puppet, seed, files, None).await
 }
 
-/// The same, with what the agent can do.
+/// The same, with these tools.
 pub async fn start_with(
     store: &Arc<Store>,
     clock: &ManualClock,
