@@ -1,4 +1,4 @@
-//! The tidy checks, one module each: a check reads and reports, it must never write or print.
+//! The tidy checks, one module each. A check reads and reports; it must never write or print.
 
 pub(crate) mod cycles;
 pub(crate) mod depends;

@@ -1,5 +1,5 @@
-//! The commands of `cargo xtask`: each one a function that says what it does, does it, and says whether all is well.
-//! Nothing here judges; the checks do.
+//! The commands of `cargo xtask`: each is a function that reports what it does, does it, and returns whether all is well. It
+//! decides nothing itself; the checks do.
 
 use std::io::{Read as _, Seek as _, Write};
 use std::os::unix::process::CommandExt as _;
@@ -12,21 +12,21 @@ use anyhow::Context as _;
 use crate::tools::{self, CARGO_DENY, MDBOOK};
 use crate::{Finding, Tree, case_map, count, cycles, language, mutants, picture, report, root, suite, tidy};
 
-/// The same random sequences in each run of all tests, so that it can be repeated and a change is not blamed for what it did not do.
-/// `cargo test` and `cargo xtask long` take new ones.
+/// The same random sequences in each run of all tests: a run can be repeated, and a failure comes from a change. `cargo test` and
+/// `cargo xtask long` use new ones.
 const SEQUENCES: &str = "PROPTEST_RNG_SEED";
 const USUAL: &str = "20261122";
 
-/// So many tests at once for each processor. Most tests of programs and terminals wait.
+/// Concurrent tests per processor. Most tests of programs and terminals wait.
 const THREADS: &str = "RUST_TEST_THREADS";
 const PER_PROCESSOR: usize = 2;
 
-/// What is to be fetched comes within this time, or it can't be had.
+/// Time limit for a download.
 const TO_FETCH: Duration = Duration::from_secs(120);
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// The tests that a long run takes.
+/// The tests of a long run.
 const STORE: &str = "model::sqlite_agrees_with_a_model_that_copies_lists";
 const FILES: &str = "files::model::files_and_conversation_agree_with_a_model_that_copies_maps";
 const LINES: &str = "shell_line::trial_19_bash_starts";
@@ -52,10 +52,10 @@ usage: cargo xtask COMMAND
   docs     build the guide as a web site in target/guide
   picture  run `retake` in a terminal and draw the README's picture of it";
 
-/// Runs one command and says whether all is well.
+/// Runs one command and returns whether all is well.
 ///
 /// # Errors
-/// What kept the command from being done.
+/// Why the command could not be run.
 pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
@@ -101,7 +101,7 @@ fn docs(out: &mut dyn Write) -> anyhow::Result<bool> {
 
 fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
     tools::for_tests("cargo xtask test", out)?;
-    // One crate whose tests fail does not hide the others.
+    // A failing crate does not hide the others.
     let arguments = ["test", "--workspace", "--no-fail-fast"];
     writeln!(out, "» cargo {}", arguments.join(" "))?;
     let command = || {
@@ -123,7 +123,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// The models, for as long as no change waits for.
+/// The model tests, for longer than any change could wait.
 fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
     tools::for_tests("cargo xtask long", out)?;
     let began = now();
@@ -173,7 +173,7 @@ fn deny(out: &mut dyn Write) -> anyhow::Result<bool> {
     }
 }
 
-/// Runs a command that fetches something, at most for so long. Why nothing came, in one line.
+/// Runs a command that downloads something, with a time limit. Returns the reason of a failure in one line.
 fn fetched(command: &mut Command, patience: Duration) -> Result<(), String> {
     let began = now();
     let output = tempfile::tempfile().map_err(|error| error.to_string())?;
@@ -185,8 +185,7 @@ fn fetched(command: &mut Command, patience: Duration) -> Result<(), String> {
             Some(status) => break status,
             None if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(50)),
             None => {
-                // What it has started ends with it.
-                // By the shell: a small system has no program `kill`.
+                // Its child processes end with it. Through the shell: a small system has no program `kill`.
                 let line = format!("kill -KILL -{}", child.id());
                 Command::new("sh").args(["-c", &line]).status().map_err(|error| error.to_string())?;
                 child.wait().map_err(|error| error.to_string())?;

@@ -1,11 +1,11 @@
-//! Counts statements, so that a reduction can be shown with numbers that formatting, comments and moved code do not change. It must
-//! never judge.
+//! Counts statements: formatting, comments and moved code do not change the numbers, so they show a real reduction. It must never
+//! judge.
 //!
 //! The rule, by tokens, for the code of `src` without tests:
 //!
 //! - a `;` counts one, but not in an array such as `[u8; 4]`, and not at the end of `use …;` and `mod …;`;
 //! - the `=>` of a match arm counts one;
-//! - the last expression of a block counts one when no `;` follows it, unless it ends with a block of its own, whose parts are
+//! - the last expression of a block counts one if no `;` follows it, unless it ends with a block of its own, whose parts are
 //!   counted.
 //!
 //! Tests are: `#[cfg(test)]` items and the modules that they declare, `tests.rs`, `…_tests.rs`, folders named `tests`, modules behind
@@ -25,10 +25,10 @@ const DEVELOPMENT: &[&str] = &["bench", "testkit", "xtask"];
 /// Modules that only tests use.
 const TEST_MODULES: &[&str] = &["conformance", "stage", "testing", "samples", "tests"];
 
-/// Words that begin an item whose braces hold no statements.
+/// Words that begin an item whose braces contain no statements.
 const ITEMS: &[&str] = &["struct", "enum", "union", "trait", "impl", "mod", "extern", "macro_rules"];
 
-/// Words that stand before a block of statements.
+/// Words before a block of statements.
 const BLOCKS: &[&str] =
     &["fn", "if", "else", "for", "while", "loop", "unsafe", "async", "move", "const", "static", "try"];
 
@@ -68,7 +68,7 @@ pub(crate) fn is_counted(source: &Source, tests: &BTreeSet<String>) -> bool {
         && !tests.iter().any(|file| source.path().starts_with(file.as_str()))
 }
 
-/// Beginnings of paths of modules that are declared for tests: `#[cfg(test)] mod a;`.
+/// Path prefixes of modules that are declared for tests: `#[cfg(test)] mod a;`.
 pub(crate) fn test_files(sources: &[Source]) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for source in sources {
@@ -92,7 +92,7 @@ pub(crate) fn test_files(sources: &[Source]) -> BTreeSet<String> {
     files
 }
 
-/// What a pair of braces, brackets or parentheses holds.
+/// What a pair of braces, brackets or parentheses contains.
 #[derive(Clone, Copy, PartialEq)]
 enum Holds {
     Statements,
@@ -102,11 +102,11 @@ enum Holds {
     Array,
 }
 
-/// Statements of a text; its literals may be there, comments count nothing.
+/// Statements of a text; it may contain literals, and comments count nothing.
 fn statements(text: &str) -> usize {
     let tokens = tokens(text);
     let mut count = 0;
-    // The first token of what is under way, for each bracket that is open.
+    // The first token of the current item, for each open bracket.
     let mut open = vec![(Holds::Items, 0)];
     for (index, token) in tokens.iter().enumerate() {
         let (holds, begin) = *open.last().expect("BUG: the file itself is never closed");

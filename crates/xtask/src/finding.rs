@@ -1,8 +1,8 @@
-//! One thing that is not in order, and where. It must always say what to do about it.
+//! A finding of a check, and its place. It must always say what to do about it.
 
 use std::fmt;
 
-/// One untidy place: printed as `path:line: what`.
+/// A finding, printed as `path:line: what`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     path: String,
@@ -11,7 +11,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding in a line (counted from 1) of a file, or in the file as a whole (line 0).
+    /// A finding in a line (counted from 1) of a file, or in the whole file (line 0).
     pub(crate) fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, what: what.into() }
     }

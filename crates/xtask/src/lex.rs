@@ -1,7 +1,7 @@
-//! Tells comments, string literals and code of a Rust file apart, so that a check never takes a word in a
-//! comment for a call. It must keep every byte position: the parts that a view leaves out become spaces.
+//! Separates comments, string literals and code of a Rust file, so that a check never mistakes a word in
+//! a comment for a call. It must keep every byte position: parts left out of a view become spaces.
 
-/// Three views of one text, all as long as the text, lines kept.
+/// Three views of one text, with the same length and the same lines.
 #[derive(Debug)]
 pub(crate) struct Views {
     /// Code without comments and without the contents of literals.
@@ -45,7 +45,7 @@ pub(crate) fn split(text: &str) -> Views {
 pub(crate) struct Token<'a> {
     /// Byte position of its beginning.
     pub(crate) at: usize,
-    /// The token as it is written, a literal with its quotes.
+    /// The token as written, a literal with its quotes.
     pub(crate) text: &'a str,
     /// Whether it is a string or a character.
     pub(crate) is_literal: bool,
@@ -87,7 +87,7 @@ pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The span with everything but line breaks turned into spaces, byte for byte.
+/// The span with everything except line breaks replaced by spaces, byte for byte.
 pub(crate) fn blank(span: &str) -> String {
     let mut out = String::with_capacity(span.len());
     put(&mut out, span, false);
@@ -144,7 +144,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// Length up to and with the closing quote, for what comes after the opening one.
+/// The length up to the closing quote, inclusive, for the text after the opening one.
 fn quoted(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices() {

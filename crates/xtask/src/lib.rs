@@ -1,6 +1,6 @@
-//! What keeps the project in order: the tidy checks, the map from spec cases to tests, and the commands of
-//! `cargo xtask`. For development only: no other crate may depend on it, and it must never change a source file; the
-//! one file that it makes is the README's picture.
+//! The project's checks: the tidy checks, the map from spec cases to tests, and the commands of `cargo xtask`. For
+//! development only: no other crate may depend on it. It must never change a source file; the only file that it
+//! makes is the README's picture.
 
 mod checks;
 mod commands;
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 /// The root of the checkout that this crate was built in.
 ///
 /// # Panics
-/// Never: the crate lies two folders below the root.
+/// Never: the crate is two folders below the root.
 #[must_use]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,4 +1,5 @@
-//! `cargo xtask`: hands the arguments to the library and turns its answer into an exit code. No logic here.
+//! `cargo xtask`: passes the arguments to the library and turns its result into an exit code. No logic
+//! here.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -9,7 +10,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // Nothing is left to tell anyone when standard error is closed.
+            // Standard error may be closed.
             let _ = writeln!(io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }

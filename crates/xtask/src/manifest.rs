@@ -1,4 +1,4 @@
-//! One `Cargo.toml` of a crate, read only for what the checks ask: names of dependencies and of test targets.
+//! A crate's `Cargo.toml`, as far as the checks need it: names of dependencies and of test targets.
 
 use anyhow::Context as _;
 use toml::{Table, Value};
@@ -27,7 +27,7 @@ impl Manifest {
         format!("crates/{}/Cargo.toml", self.krate)
     }
 
-    /// What the crate is built with: normal and build dependencies, for every target.
+    /// Its normal and build dependencies, for every target.
     pub(crate) fn dependencies(&self) -> Vec<String> {
         self.tables()
             .into_iter()
@@ -36,14 +36,14 @@ impl Manifest {
             .collect()
     }
 
-    /// Whether a dependency is there only where a feature asks for it.
+    /// Whether a dependency is present only with a feature.
     pub(crate) fn is_optional(&self, name: &str) -> bool {
         let found = self.tables().into_iter().filter_map(|table| table.get("dependencies")?.get(name));
         let mut found = found.map(|value| value.get("optional") == Some(&Value::Boolean(true))).peekable();
         found.peek().is_some() && found.all(|optional| optional)
     }
 
-    /// What only its tests are built with.
+    /// The dependencies of its tests.
     pub(crate) fn dev_dependencies(&self) -> Vec<String> {
         self.tables().into_iter().flat_map(|table| names(table, "dev-dependencies")).collect()
     }
@@ -72,7 +72,7 @@ impl Manifest {
     }
 }
 
-/// Package names, also where a dependency was given another name.
+/// Package names, also of renamed dependencies.
 fn names(table: &Table, kind: &str) -> Vec<String> {
     let dependencies = table.get(kind).and_then(Value::as_table);
     dependencies

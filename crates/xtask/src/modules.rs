@@ -1,7 +1,7 @@
-//! Which module of a crate uses which, read from `use` lines and paths in code. It must never judge.
+//! The uses between the modules of a crate, read from `use` lines and paths in code. It must never judge.
 //!
-//! An edge leads from the module of a file to the module that a path ends in: `crate::a::b::C`, `super::C`, `self::C`, in a `use` or
-//! in code, tests left out. Where a name on the way was itself brought in by a `use`, the path is followed to where it is defined.
+//! An edge leads from a file's module to the module that a path ends in: `crate::a::b::C`, `super::C`, `self::C`, in a `use` or
+//! in code, without tests. If a `use` imports a name of the path, the path is followed to its definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +12,15 @@ use crate::source::Source;
 /// A module's path below the crate: `["files", "plan"]`; empty for the root.
 pub(crate) type Path = Vec<String>;
 
-/// Paths of `use` lines are followed through so many others at most.
+/// The most `use` lines that a path is followed through.
 const MOST_STEPS: usize = 8;
 
 /// The modules of a crate that have files of their own, and the edges between them.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
-    /// What each module brings in by `use`: a name, and the whole path that it stands for.
+    /// The imports of each module: a name, and its full path.
     imports: BTreeMap<Path, BTreeMap<String, Path>>,
-    /// Paths that the code of each module names, from the crate's root.
+    /// Paths in the code of each module, from the crate's root.
     named: BTreeMap<Path, BTreeSet<Path>>,
 }
 
@@ -142,7 +142,7 @@ fn absolute(module: &Path, words: &[String]) -> Option<Path> {
 pub(crate) fn expand(tokens: &[Token<'_>]) -> Vec<(Path, String)> {
     let mut found = Vec::new();
     let mut prefix: Path = Vec::new();
-    // How long the prefix was where each group began.
+    // The length of the prefix at the start of each group.
     let mut groups = vec![0];
     let mut name: Option<String> = None;
     let mut at = 0;
@@ -162,7 +162,7 @@ pub(crate) fn expand(tokens: &[Token<'_>]) -> Vec<(Path, String)> {
             "{" => groups.push(prefix.len()),
             "}" => {
                 finish(&mut prefix, name.take(), groups.pop().unwrap_or_default());
-                // What stood before the group is done with it.
+                // The prefix before the group is complete.
                 prefix.truncate(*groups.last().unwrap_or(&0));
             }
             "," => finish(&mut prefix, name.take(), *groups.last().unwrap_or(&0)),

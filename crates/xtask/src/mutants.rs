@@ -1,5 +1,5 @@
-//! Mutants of core: `cargo mutants` changes one thing in core at a time and runs core's own tests. What no test notices must be in the
-//! list of `crates/core/mutants.md`. Must never change that list: a person writes why a test can't tell.
+//! Mutants of core: `cargo mutants` changes one thing in core at a time and runs core's own tests. A mutant that no test notices
+//! must be in the list of `crates/core/mutants.md`. Must never change that list: a person writes why no test can notice it.
 
 use std::fmt;
 use std::io::Write;
@@ -14,44 +14,44 @@ use crate::tools::{self, CARGO_MUTANTS};
 const CORE: &str = "crates/core/src/";
 const LIST: &str = "crates/core/mutants.md";
 
-/// Where the tool writes what came of each mutant.
+/// Where the tool writes the outcome of each mutant.
 const OUTPUT: &str = "target/mutants";
 
 /// Core's own tests must catch at least this percentage of the viable mutants.
 const LEAST_CAUGHT: usize = 90;
 
-/// Runs of fewer viable mutants than this are not compared with it.
+/// Runs with fewer viable mutants are not compared with it.
 const LEAST_COMPARED: usize = 200;
 
-/// A mutant: where it is, and what it changes.
+/// A mutant: its place, and its change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mutant {
-    /// Below the sources of core.
+    /// Relative to the sources of core.
     file: String,
     line: String,
-    /// In the words of the tool.
+    /// In the tool's words.
     change: String,
 }
 
-/// What may be missed.
+/// A permitted miss.
 #[derive(Debug, PartialEq, Eq)]
 struct Listed {
     file: String,
-    /// Only in these functions; none: anywhere in the file.
+    /// Only in these functions; if empty, anywhere in the file.
     functions: Vec<String>,
 }
 
-/// What came of the mutants.
+/// The outcomes of the mutants.
 #[derive(Debug)]
 struct Outcomes {
     caught: usize,
     missed: Vec<Mutant>,
 }
 
-/// Runs the mutants that the options name, and says whether all that were missed are in the list.
+/// Runs the mutants that the options name, and returns whether all missed ones are in the list.
 ///
 /// # Errors
-/// An unknown option; the tool can't be had, or failed; the list can't be read.
+/// An unknown option; the tool is unavailable or failed; the list can't be read.
 pub(crate) fn run(options: &[&str], sequences: (&str, &str), out: &mut dyn Write) -> anyhow::Result<bool> {
     let chosen = chosen(options)?;
     let list = root().join(LIST);
@@ -65,7 +65,7 @@ pub(crate) fn run(options: &[&str], sequences: (&str, &str), out: &mut dyn Write
     command.arg(&output).args(chosen).env(sequences.0, sequences.1).current_dir(root());
     out.flush()?;
     let status = command.status().with_context(|| format!("starting {command:?}"))?;
-    // Two and three: some were missed, or ran out of time.
+    // Two and three: some were missed, or timed out.
     if !matches!(status.code(), Some(0 | 2 | 3)) {
         bail!("cargo mutants failed, and says why above: {status}");
     }
@@ -91,14 +91,14 @@ fn chosen(options: &[&str]) -> anyhow::Result<Vec<String>> {
     }
 }
 
-/// Says what came of the mutants, and whether what was missed is listed.
+/// Reports the outcomes, and whether the missed ones are listed.
 fn judge(outcomes: &Outcomes, listed: &[Listed], out: &mut dyn Write) -> anyhow::Result<bool> {
     let (caught, missed) = (outcomes.caught, outcomes.missed.len());
     let unlisted: Vec<_> =
         outcomes.missed.iter().filter(|mutant| !listed.iter().any(|row| row.has(mutant))).collect();
     let viable = caught + missed;
     writeln!(out, "{viable} viable mutants: {caught} caught, {missed} missed")?;
-    // Of one file or a small part, the list decides alone.
+    // For one file or a small part, only the list decides.
     let is_enough = viable < LEAST_COMPARED || caught * 100 >= viable * LEAST_CAUGHT;
     if !is_enough {
         writeln!(out, "core's own tests must catch at least {LEAST_CAUGHT} % of them")?;
@@ -111,7 +111,7 @@ fn judge(outcomes: &Outcomes, listed: &[Listed], out: &mut dyn Write) -> anyhow:
     Ok(false)
 }
 
-/// What the tool wrote. A mutant whose tests never end is caught.
+/// The tool's results. A mutant whose tests never end counts as caught.
 fn outcomes(folder: &Path) -> anyhow::Result<Outcomes> {
     let read = |name: &str| {
         let path = folder.join(name);
@@ -143,7 +143,7 @@ impl Listed {
 }
 
 impl Mutant {
-    /// A line of the tool: `crates/core/src/tree.rs:12:5: replace == with != in Tree::find`.
+    /// Parses a line of the tool: `crates/core/src/tree.rs:12:5: replace == with != in Tree::find`.
     fn read(line: &str) -> anyhow::Result<Self> {
         let read = || {
             let mut parts = line.strip_prefix(CORE)?.splitn(4, ':');
@@ -154,7 +154,7 @@ impl Mutant {
         read().with_context(|| format!("this is no mutant of core: {line}"))
     }
 
-    /// Whether it changes something in this function: `Tree::find`, `<impl Ord for FilePath>::cmp`.
+    /// Whether it changes this function: `Tree::find`, `<impl Ord for FilePath>::cmp`.
     fn is_in(&self, function: &str) -> bool {
         let body = self.change.strip_prefix("replace ").and_then(|rest| rest.strip_prefix(function));
         let within = self.change.strip_suffix(function).is_some_and(|rest| rest.ends_with(" in "));

@@ -1,6 +1,6 @@
-//! The README's picture: `retake` itself in a terminal of tmux, asked a few things and then to go back, drawn as it
-//! stands on the screen. It must never show a path, a host or a time of the machine that draws it, and never touch
-//! the data of the person who runs it.
+//! The README's picture: `retake` in a tmux terminal, after some prompts and at a rewind, drawn as on the screen.
+//! It must never show a path, a host or a time of the current machine, and never touch the data of the person who
+//! runs it.
 
 mod svg;
 
@@ -17,11 +17,11 @@ use crate::tools;
 /// Where it is, from the root of the checkout.
 const PICTURE: &str = "docs/rewind.svg";
 
-/// The terminal's size: the whole plan fits, with the lines of the file that it puts back.
+/// The terminal's size: the whole plan fits, with the diff of the restored file.
 const COLUMNS: usize = 100;
 const ROWS: usize = 32;
 
-/// What the composer says when it is empty, and what stands before what is typed in it.
+/// The text of an empty composer, and the sign before typed text.
 const EMPTY: &str = "Say something";
 const TYPED: &str = "› ";
 
@@ -33,7 +33,7 @@ const STORY: [(&str, &str); 4] = [
     ("Tell me a story about a fox", "You said \"Tell me a story about a fox\""),
 ];
 
-/// How often the screen is looked at, and for how long until it must show what is waited for.
+/// How often the screen is read, and how long it may take to show the expected text.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOKS: usize = 600;
 
@@ -56,8 +56,8 @@ pub(crate) fn remake(root: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The screen, with its escape sequences, where the picker shows what going back to the third turn takes back, and
-/// what becomes of its file.
+/// The screen, with its escape sequences, when the picker shows the plan of a rewind to the third turn and its
+/// file.
 fn rewinding(program: &Path) -> anyhow::Result<String> {
     let home = tempfile::tempdir().context("making a folder for the conversation")?;
     let folder = home.path().join("tea");
@@ -83,12 +83,12 @@ fn rewinding(program: &Path) -> anyhow::Result<String> {
     terminal.tmux(&["capture-pane", "-e", "-p"])
 }
 
-/// Nothing is typed, on its way or at work.
+/// Whether nothing is typed, sent or running.
 fn is_idle(screen: &str) -> bool {
     screen.contains(EMPTY) && !screen.contains("sending") && !screen.contains("Ctrl+C stops")
 }
 
-/// A server of tmux of its own with one window; it ends with this value.
+/// A tmux server of its own with one window; it ends with this value.
 struct Terminal {
     socket: PathBuf,
 }
@@ -96,7 +96,7 @@ struct Terminal {
 impl Terminal {
     fn start(program: &Path, home: &Path, folder: &Path) -> anyhow::Result<Self> {
         let terminal = Self { socket: home.join("terminal") };
-        // Nobody's own settings.
+        // No settings of the user.
         std::fs::write(home.join("config.toml"), "")?;
         let size = [COLUMNS, ROWS].map(|cells| cells.to_string());
         let mut start = terminal.command();
@@ -104,7 +104,7 @@ impl Terminal {
         start.arg(program).args(["--model", "demo"]);
         start.env("HOME", home).env("RETAKE_DATA_DIR", home.join("data"));
         start.env("RETAKE_CONFIG", home.join("config.toml")).env_remove("NO_COLOR").current_dir(folder);
-        // All colours, on a dark background, wherever it is drawn.
+        // All colours, on a dark background, in any terminal.
         start.env("COLORTERM", "truecolor").env("COLORFGBG", "15;0");
         output(start)?;
         Ok(terminal)
@@ -125,7 +125,7 @@ impl Terminal {
     /// Types a line.
     fn submit(&self, line: &str) -> anyhow::Result<()> {
         self.tmux(&["send-keys", "-l", line])?;
-        // Only a line that is there in full is submitted.
+        // Submits a line only once it is there in full.
         self.wait("the typed line", |screen| screen.contains(&format!("{TYPED}{line}")))?;
         self.tmux(&["send-keys", "Enter"]).map(drop)
     }

@@ -1,5 +1,5 @@
-//! One Rust file as the checks see it. It knows its place in the workspace and which parts of it are tests; it must
-//! never judge.
+//! One Rust file for the checks. It knows its place in the workspace and which parts of it are tests; it must never
+//! judge.
 
 use crate::finding::Finding;
 use crate::lex::{self, Views};
@@ -26,12 +26,12 @@ impl Source {
         &self.path
     }
 
-    /// The text as it stands in the file.
+    /// The text of the file.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// All of the file, tests included.
+    /// The whole file, including tests.
     pub(crate) fn all(&self) -> &Views {
         &self.views
     }
@@ -51,7 +51,7 @@ impl Source {
         self.path.contains("/tests/") || ["/tests.rs", "_tests.rs"].iter().any(|end| self.path.ends_with(end))
     }
 
-    /// One finding for each place in a view where the words stand.
+    /// One finding for each occurrence of the words in a view.
     pub(crate) fn find(&self, view: &str, words: &str, what: &str) -> Vec<Finding> {
         places(view, words).into_iter().map(|at| self.finding(at, what)).collect()
     }
@@ -63,7 +63,7 @@ impl Source {
     }
 }
 
-/// Byte positions where the words stand as words: `now` is not found in `known`.
+/// Byte positions of the words as whole words: `now` is not found in `known`.
 pub(crate) fn places(view: &str, words: &str) -> Vec<usize> {
     let alone = |at: usize| {
         let before = view[..at].chars().next_back();
@@ -75,7 +75,7 @@ pub(crate) fn places(view: &str, words: &str) -> Vec<usize> {
     view.match_indices(words).map(|(at, _)| at).filter(|at| alone(*at)).collect()
 }
 
-/// Position behind the bracket that closes the one at `open`; the end of the view when none does.
+/// The position after the bracket that closes the one at `open`; the end of the view if none does.
 pub(crate) fn closing(code: &str, open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, c) in code[open..].char_indices() {

@@ -1,5 +1,5 @@
-//! The map from the cases of the specs to the tests of their names. It reads `docs/spec`, and must never
-//! count a function that no test run calls.
+//! Maps the cases of the specs to the tests named after them. It reads `docs/spec`, and must never count a function that
+//! no test run calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,22 +13,22 @@ use crate::tree::Tree;
 /// One spec with numbered cases.
 struct Spec {
     file: &'static str,
-    /// Tests of case 7 begin with `PREFIX_case_07_`; none where tests come later.
+    /// Tests of case 7 begin with `PREFIX_case_07_`; `None` if the tests come later.
     prefix: Option<&'static str>,
-    /// What stands behind a case's number.
+    /// The mark after a case's number.
     mark: &'static str,
-    /// Whether every case must have a test by now; until then those without one are listed as open.
+    /// Whether every case must have a test by now; otherwise cases without one are listed as open.
     whole: bool,
 }
 
-/// A spec with a prefix is being built, and its cases are listed; the cases of the others are counted as open.
+/// The cases of a spec with a prefix are listed; those of the others are counted as open.
 const SPECS: &[Spec] = &[
     Spec { file: "store.md", prefix: Some("store"), mark: ". ", whole: true },
     Spec { file: "rewind.md", prefix: Some("rewind"), mark: " ", whole: false },
     Spec { file: "playground.md", prefix: None, mark: " ", whole: false },
 ];
 
-/// The cases of one spec and the tests that stand for them.
+/// The cases of one spec and their tests.
 #[derive(Debug)]
 pub struct CaseMap {
     file: &'static str,
@@ -63,7 +63,7 @@ pub fn case_map(tree: &Tree) -> anyhow::Result<Vec<CaseMap>> {
     Ok(maps)
 }
 
-/// The maps as people read them: each case with its tests or `OPEN`, then what is wrong.
+/// The maps for people: each case with its tests or `OPEN`, then the errors.
 #[must_use]
 pub fn report(maps: &[CaseMap]) -> String {
     let mut text = String::new();
@@ -122,8 +122,8 @@ fn map(spec: &Spec, numbers: &[u32], sources: &[Source]) -> CaseMap {
     map
 }
 
-/// Numbers of the cases in the section that is headed by them. They count 1, 2, 3 … from each heading in it, and several
-/// may stand on one line.
+/// The numbers of the cases in the section with this heading. They count 1, 2, 3 … from each heading in it, and several
+/// may be on one line.
 fn cases(text: &str, mark: &str) -> Vec<u32> {
     let is_cases = |line: &str| line.starts_with("## ") && line.to_lowercase().contains("cases");
     let mut lines = text.lines().skip_while(|line| !is_cases(line)).skip(1);
@@ -153,7 +153,7 @@ fn count(part: &str, mark: &str) -> u32 {
     last
 }
 
-/// Behind the number of the case, at the start of a line or of a sentence.
+/// The position after the number of the case, at the start of a line or of a sentence.
 fn next_case(rest: &str, number: u32, mark: &str) -> Option<usize> {
     let words = format!("{number}{mark}");
     rest.match_indices(&words)
@@ -168,7 +168,7 @@ fn ends_sentence(before: &str) -> bool {
     before.trim_end().ends_with(['.', ';', ':', ')'])
 }
 
-/// How the workspace uses a function's name.
+/// The uses of a function's name in the workspace.
 #[derive(Default)]
 struct Uses {
     tested: bool,
@@ -176,13 +176,13 @@ struct Uses {
 }
 
 impl Uses {
-    /// A test run calls it: it is a test itself, or it is a function that a suite lists.
+    /// Whether a test run calls it: it is a test itself, or a function that a suite lists.
     fn runs(&self) -> bool {
         self.tested || self.mentioned
     }
 }
 
-/// Functions whose name starts so, in any crate.
+/// Functions whose names have this prefix, in any crate.
 fn named(start: &str, sources: &[Source]) -> BTreeMap<String, Uses> {
     let mut defined: BTreeMap<String, Uses> = BTreeMap::new();
     let mut mentioned = BTreeSet::new();
@@ -212,7 +212,7 @@ fn is_tested(before: &str) -> bool {
     item.contains("#[test]") || item.contains("::test]") || item.contains("::test(")
 }
 
-/// Cases of `18_and_19_what`.
+/// The cases of `18_and_19_what`.
 fn covered(rest: &str) -> Vec<u32> {
     let mut cases = Vec::new();
     let mut rest = rest;

@@ -1,6 +1,5 @@
-//! All tests in one run. Those that failed run once more, by themselves: a test of a real terminal may fail where the machine is
-//! slow, which looks like a defect. Nothing is hidden: a test that passed only the second time is named at the end. Must never
-//! let a test through that fails twice.
+//! All tests in one run. Failed tests run once more, by themselves: a test of a real terminal may fail on a slow machine.
+//! Nothing is hidden: a test that passed only the second time is named at the end. Must never accept a test that fails twice.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write};
@@ -10,7 +9,7 @@ use anyhow::Context as _;
 
 use crate::root;
 
-/// So many tests run once more. If more of them failed, it was no accident.
+/// The most failed tests that run once more. More of them are no accident.
 const MOST: usize = 3;
 
 /// The outcome of a run of tests.
@@ -21,7 +20,7 @@ struct Outcome {
     is_good: bool,
 }
 
-/// Runs the tests by a command that it makes with these arguments, and says whether all is well.
+/// Runs the tests with a command for these arguments, and returns whether all is well.
 pub(crate) fn run(
     arguments: &[&str],
     command: impl Fn() -> Command,
@@ -43,7 +42,7 @@ pub(crate) fn run(
     Ok(is_good)
 }
 
-/// Runs a command, shows what it prints, and notes what it says of tests.
+/// Runs a command, shows its output, and records the results of tests.
 fn listen(command: &mut Command, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     out.flush()?;
     let starting = |command: &Command| format!("starting {command:?}");

@@ -1,4 +1,5 @@
-//! Runs all checks over the tree. What is checked where is the tables here; how, each check's own module.
+//! Runs all checks over the tree. The tables here say which check applies where; each check has its own
+//! module.
 
 use crate::checks::{
     cycles, depends, documents, edges, errors, fields, language, layout, logs, marks, prose, purity, shape,
@@ -8,7 +9,7 @@ use crate::finding::Finding;
 use crate::source::Source;
 use crate::tree::Tree;
 
-/// Checks that look at one file at a time.
+/// Checks of one file at a time.
 const PER_FILE: &[fn(&Source) -> Vec<Finding>] = &[
     shape::header,
     shape::budget,
@@ -23,10 +24,10 @@ const PER_FILE: &[fn(&Source) -> Vec<Finding>] = &[
     fields::check,
 ];
 
-/// Everything that is not in order, sorted by place; empty when the tree is tidy.
+/// All findings, sorted by place; empty if the tree is tidy.
 ///
 /// # Errors
-/// A document that is there and cannot be read.
+/// A document that exists and can't be read.
 pub fn tidy(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     let mut found = Vec::new();
     for source in &tree.sources {
@@ -75,7 +76,7 @@ fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     Ok(found)
 }
 
-/// Groups of modules that use each other, of a crate or of all, one in a line.
+/// Cycles of modules, of a crate or of all, one per line.
 #[must_use]
 pub fn cycles(tree: &Tree, krate: Option<&str>) -> Vec<String> {
     let crates = tree.manifests.iter().map(|manifest| manifest.krate());

@@ -1,5 +1,5 @@
-//! Tools that tests and checks start and that we do not link: what they are, whether they are here, how they come. It
-//! must install nothing outside `target/tools`, but for system packages when root runs it.
+//! Tools that tests and checks run but that are not linked: which ones, whether they are installed, how to install
+//! them. It must install nothing outside `target/tools`, except system packages when root runs it.
 
 mod packages;
 
@@ -35,7 +35,7 @@ pub(crate) const CARGO_DENY: CargoTool = CargoTool {
     why: "it checks what we depend on",
 };
 
-/// Changes core, to see whether its tests notice.
+/// Changes core, to test its tests.
 pub(crate) const CARGO_MUTANTS: CargoTool = CargoTool {
     name: "cargo-mutants",
     version: "27.1.0",
@@ -62,21 +62,21 @@ struct PythonTool {
 const MCP_SERVER: PythonTool =
     PythonTool { name: "mcp-server-time", version: "2026.10.19", why: "the tests call its tools" };
 
-/// Asks an API everything that its document describes.
+/// Sends an API every request that its document describes.
 const API_TESTER: PythonTool =
     PythonTool { name: "schemathesis", version: "4.32.5", why: "it tests the owner by its own document" };
 
-/// Makes a client of an API's document.
+/// Generates a client from an API's document.
 const CLIENT_GENERATOR: PythonTool = PythonTool {
     name: "openapi-python-client",
     version: "0.29.1",
     why: "the tests rewind with a client that it makes",
 };
 
-/// Everything that the tests start. What was asked for is what to type again after something is installed.
+/// All tools of the tests. `asked` is the command to repeat after an installation.
 ///
 /// # Errors
-/// A tool that is missing and cannot be installed, with what to do.
+/// A tool is missing and can't be installed; the error says what to do.
 pub(crate) fn for_tests(asked: &str, out: &mut dyn Write) -> anyhow::Result<()> {
     packages::ensure(packages::FOR_TESTS, asked, out)?;
     for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR] {
@@ -85,15 +85,15 @@ pub(crate) fn for_tests(asked: &str, out: &mut dyn Write) -> anyhow::Result<()> 
     ensure_tool(&LLMPOSTER, out).map(drop)
 }
 
-/// What the README's picture is drawn in.
+/// The terminal for the README's picture.
 ///
 /// # Errors
-/// It is missing and cannot be installed, with what to do.
+/// It is missing and can't be installed; the error says what to do.
 pub(crate) fn ensure_terminal(out: &mut dyn Write) -> anyhow::Result<()> {
     packages::ensure(&[packages::TMUX], "cargo xtask picture", out)
 }
 
-/// Path of a cargo tool, installed now if it is missing or of another version.
+/// The path of a cargo tool, installed now if it is missing or has another version.
 ///
 /// # Errors
 /// The build of the tool failed.
@@ -107,7 +107,7 @@ pub(crate) fn ensure_tool(tool: &CargoTool, out: &mut dyn Write) -> anyhow::Resu
     writeln!(out, "tools: building {name} {version} into {}, once, some minutes: {why}", root.display())?;
     let mut install = cargo();
     install.args(["install", "--locked", "--root"]).arg(&root).args(tool.arguments);
-    // What two tools are made of is built once.
+    // Common dependencies of two tools are built once.
     install.arg("--target-dir").arg(root.join("build"));
     install.arg(format!("{name}@{version}"));
     if !install.status().with_context(|| format!("starting {install:?}"))?.success() {
@@ -120,7 +120,7 @@ pub(crate) fn ensure_tool(tool: &CargoTool, out: &mut dyn Write) -> anyhow::Resu
     Ok(path)
 }
 
-/// Installs a Python tool, if it is missing or of another version.
+/// Installs a Python tool if it is missing or has another version.
 fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<()> {
     let PythonTool { name, version, why } = tool;
     let home = root()?.join(name);
@@ -154,19 +154,19 @@ fn is_python_installed(home: &Path, tool: &PythonTool) -> bool {
         && pythons.into_iter().any(|python| python.path().join(&record).is_dir())
 }
 
-/// The cargo that started us.
+/// The cargo that started this program.
 pub(crate) fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Where cargo installs tools. `.cargo/config.toml` says where their commands are, to tests too.
+/// Where cargo installs tools. `.cargo/config.toml` tells the tests where their commands are.
 fn root() -> anyhow::Result<PathBuf> {
     let commands = env::var_os("RETAKE_TEST_TOOLS").map(PathBuf::from);
     let root = commands.as_deref().and_then(Path::parent);
     Ok(root.context("RETAKE_TEST_TOOLS names no folder; start this as `cargo xtask`")?.to_path_buf())
 }
 
-/// Whether the command is there and cargo's record of the folder names this version.
+/// Whether the command exists, and cargo's record of the folder has this version.
 fn is_installed(root: &Path, tool: &CargoTool) -> bool {
     let record = std::fs::read_to_string(root.join(".crates.toml")).unwrap_or_default();
     let entry = format!("\"{} {} (", tool.name, tool.version);

@@ -1,4 +1,4 @@
-//! The checkout as the checks see it: Rust files, manifests and documents, read once. It must never write.
+//! The checkout for the checks: Rust files, manifests and documents, read once. It must never write.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use crate::manifest::Manifest;
 use crate::source::Source;
 
-/// Everything the checks read.
+/// Everything that the checks read.
 #[derive(Debug)]
 pub struct Tree {
     root: PathBuf,
@@ -20,7 +20,7 @@ impl Tree {
     /// Reads the checkout at `root`.
     ///
     /// # Errors
-    /// A file that cannot be read or a manifest that cannot be parsed, by name.
+    /// A file that can't be read or a manifest that can't be parsed, by name.
     pub fn read(root: &Path) -> anyhow::Result<Self> {
         let mut tree = Self { root: root.to_path_buf(), sources: Vec::new(), manifests: Vec::new() };
         for folder in list(&root.join("crates"))?.iter().filter(|path| path.is_dir()) {
@@ -37,12 +37,13 @@ impl Tree {
         fs::read_to_string(self.root.join(path)).with_context(|| format!("reading {path}"))
     }
 
-    /// Whether a file is there.
+    /// Whether a file exists.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.root.join(path).is_file()
     }
 
-    /// The Markdown files in a folder, by their paths relative to the root; none, if the folder is not there.
+    /// The Markdown files in a folder, by their paths relative to the root; empty if the folder does not
+    /// exist.
     pub(crate) fn documents(&self, folder: &str) -> anyhow::Result<Vec<String>> {
         let folder = self.root.join(folder);
         let all = if folder.is_dir() { list(&folder)? } else { Vec::new() };

@@ -1,8 +1,8 @@
-//! No long cycle of modules: what uses each other can only be read and changed together.
+//! No long cycle of modules: modules in a cycle can only be read and changed together.
 //!
-//! The rule holds on each level of a crate. The nodes are the modules of one parent, each together with all that is below it. An edge
-//! leads from a node to the one that a path of it names (`crate::modules`). So a parent and its children are one, and what they use
-//! of each other is no edge. A group of nodes that all lead to each other has at most five.
+//! The rule is applied on each level of a crate. The nodes are the modules of one parent, each with all its descendants. An edge
+//! leads from a node to the one that one of its paths names (`crate::modules`). So a parent and its children are one node, and
+//! paths between them are no edges. A group of nodes that all lead to each other has at most five.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::finding::Finding;
 use crate::modules::{Modules, Path};
 use crate::source::Source;
 
-/// Most modules that may use each other in a cycle.
+/// The most modules in a cycle.
 const MOST: usize = 5;
 
 /// All cycles of one crate as lines for people: their parent, and the modules.

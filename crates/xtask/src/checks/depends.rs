@@ -3,16 +3,16 @@
 use crate::finding::Finding;
 use crate::manifest::Manifest;
 
-/// What one crate may be built with.
+/// The permitted dependencies of one crate.
 struct Permission {
     krate: &'static str,
     /// Crates of this workspace.
     workspace: &'static [&'static str],
-    /// Crates from outside that it must do without.
+    /// External crates that it must not depend on.
     forbidden: &'static [&'static str],
 }
 
-/// A library emits events. Only the binary decides where they go.
+/// Libraries emit events. Only the binary decides where they go.
 const LOG: &str = "tracing-subscriber";
 
 const TERMINAL: &[&str] = &["clap", "crossterm", "ratatui", "reedline", "rusqlite", LOG];
@@ -54,7 +54,7 @@ const TABLE: &[Permission] = &[
         workspace: &["core"],
         forbidden: &["fs4", "genai", "reqwest", "rusqlite", "rustix", "tempfile", LOG],
     },
-    // What a model can do to the world: processes, files and the net on its behalf; neither the log nor the snapshots.
+    // The model's effects on the world: processes, files and the network; neither the log nor the snapshots.
     Permission {
         krate: "tools",
         workspace: &["core"],
@@ -81,13 +81,14 @@ const TABLE: &[Permission] = &[
     Permission { krate: "xtask", workspace: &[], forbidden: &[] },
 ];
 
-/// What a crate may have only behind a feature, so that only those are built with it who say so: `wire`'s sockets.
+/// Dependencies that a crate may have only behind a feature, so that other crates are built without them: `wire`'s
+/// sockets.
 const BEHIND_A_FEATURE: &[(&str, &str)] = &[("wire", "reqwest")];
 
-/// Crates that nobody may be built with; tests may use `testkit`.
+/// Crates that no other crate may depend on; tests may use `testkit`.
 const ROOTS: &[&str] = &["cli", "bench", "xtask"];
 
-/// A crate is built with what the table lets it have.
+/// A crate depends only on what the table permits.
 pub(crate) fn check(manifest: &Manifest) -> Vec<Finding> {
     let path = manifest.path();
     let Some(permission) = TABLE.iter().find(|row| row.krate == manifest.krate()) else {
@@ -105,7 +106,7 @@ pub(crate) fn check(manifest: &Manifest) -> Vec<Finding> {
         }
     }
     for name in manifest.dev_dependencies() {
-        // A crate may name itself, to switch a feature on for its own tests.
+        // A crate may name itself, to enable a feature for its own tests.
         let other = name.strip_prefix("retake-").filter(|ours| *ours != manifest.krate());
         if other.is_some_and(|ours| ROOTS.contains(&ours)) {
             found.push(Finding::new(&path, 0, format!("no test may depend on {name}")));

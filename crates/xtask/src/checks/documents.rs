@@ -1,5 +1,5 @@
-//! The documents for people: they are there, they name every crate and no test that is gone, and the commands they
-//! give are those that the checks run.
+//! The documents for people: they exist, they name every crate and no removed test, and their commands are those
+//! that the checks run.
 
 use std::collections::BTreeSet;
 
@@ -21,10 +21,10 @@ pub(crate) const REQUIRED: &[&str] = &[
     "docs/rewind.svg",
 ];
 
-/// The commands that the README gives a new user, and whether `.ci/run` runs them too.
+/// The commands that the README gives a new user, and whether `.ci/run` also runs them.
 pub(crate) const COMMANDS: &[(&str, bool)] = &[("cargo run --release", false), ("cargo xtask test", true)];
 
-/// ARCHITECTURE.md names every crate, and stays short enough to be read.
+/// ARCHITECTURE.md names every crate, and stays short enough to read.
 pub(crate) fn architecture(text: &str, crates: &[&str]) -> Vec<Finding> {
     let path = "ARCHITECTURE.md";
     let mut found: Vec<_> = crates
@@ -39,8 +39,8 @@ pub(crate) fn architecture(text: &str, crates: &[&str]) -> Vec<Finding> {
     found
 }
 
-/// A document says which tests hold what; each of them is a function somewhere. Names of four words and more are
-/// taken for tests: those of lints are shorter.
+/// A document names tests; each of them is a function somewhere. Names of four words or more count as tests: lint
+/// names are shorter.
 pub(crate) fn tests(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
     let functions: BTreeSet<&str> = sources.iter().flat_map(functions).collect();
     let is_test = |name: &str| name.split('_').count() > 3 && name.chars().all(lex::is_word);
@@ -50,7 +50,7 @@ pub(crate) fn tests(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> 
     gone.into_iter().map(finding).collect()
 }
 
-/// A document names no file of code that is gone: `core/src/fold.rs`, or a folder such as `server/src/hub/`.
+/// A document names no removed code file: `core/src/fold.rs`, or a folder such as `server/src/hub/`.
 pub(crate) fn files(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
     let is_file = |name: &&str| {
         let is_plain = name.contains('/') && name.chars().all(|c| lex::is_word(c) || "/.-".contains(c));

@@ -1,5 +1,5 @@
-//! Where data changes its form: serialisation is derived only at the edges (log record, wire, settings, model, arguments of
-//! tools), and entries are overwritten only by erase.
+//! Where data changes its form. Serialisation is derived only at the edges (log record, wire, settings, model, arguments of
+//! tools). Only erase overwrites entries.
 
 use crate::finding::Finding;
 use crate::source::{Source, closing, places};

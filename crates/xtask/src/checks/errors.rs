@@ -1,5 +1,5 @@
-//! How an error speaks (style, habit 17): the cause is `source`, so its text never stands in the message too, or a
-//! printer of the chain says it twice.
+//! The form of errors (style, habit 17): the cause is `source`, and the message does not contain its text.
+//! Otherwise a printer of the chain repeats it.
 
 use crate::finding::Finding;
 use crate::lex;
@@ -74,7 +74,7 @@ fn split_fields(fields: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether a message shows a field: `{name}`, `{name:?}`, or as an argument `.name`.
+/// Whether a message shows a field: `{name}`, `{name:?}`, or `.name` as an argument.
 fn shows(message: &str, name: &str) -> bool {
     let inline = message.match_indices(&format!("{{{name}")).any(|(at, found)| {
         let after = message[at + found.len()..].chars().next();

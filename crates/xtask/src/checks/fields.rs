@@ -1,10 +1,10 @@
-//! A struct stays small enough to be understood: what has more fields owns things that have nothing to do with each other.
+//! A struct stays small enough to understand: a larger one combines unrelated things.
 
 use crate::finding::Finding;
 use crate::lex::{Token, tokens};
 use crate::source::Source;
 
-/// Most fields of a struct.
+/// The most fields of a struct.
 const MOST: usize = 15;
 
 /// Structs with too many fields.
@@ -26,7 +26,8 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
     found
 }
 
-/// Fields of the struct whose name comes first. A colon between a name and a type is a field, at the depth of the braces.
+/// The fields of the struct whose name comes first. A colon between a name and a type is a field, at the depth of the
+/// braces.
 fn fields(tokens: &[Token<'_>]) -> usize {
     let is_body = |token: &Token<'_>| ["{", ";", "("].contains(&token.text);
     let Some(open) = tokens.iter().position(is_body).filter(|at| tokens[*at].text == "{") else { return 0 };

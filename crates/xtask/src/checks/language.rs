@@ -1,5 +1,5 @@
-//! What people read is in plain English: short sentences, and none of the words that readers had to look up. In documents each
-//! finding must be mended. In source code (texts for users, and all doc comments) each crate has a ceiling that may only shrink.
+//! Text for people is in plain English: short sentences, and no words that readers had to look up. In documents every finding
+//! must be fixed. In source code (texts for users, and all doc comments) each crate has a ceiling that may only shrink.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::finding::Finding;
 use crate::lex;
 use crate::source::Source;
 
-/// Sentences of more words are split.
+/// Longer sentences must be split.
 const MOST_WORDS: usize = 30;
 
-/// The README stays short enough to be read at once.
+/// The most lines of the README.
 const MOST_LINES: usize = 150;
 
-/// Words that stand in the way of a reader.
+/// Words that readers did not understand.
 const REFUSED: &[&str] = &[
     "afresh",
     "albeit",
@@ -61,13 +61,13 @@ const REFUSED: &[&str] = &[
 /// Crates whose string literals reach a person or a model.
 const SPEAKING: &[&str] = &["cli", "core", "engine", "server", "store", "tools", "tui", "wire", "worktree"];
 
-/// Words that statements for the database begin with.
+/// Words that begin SQL statements.
 const SQL: &[&str] = &[
     "ALTER", "BEGIN", "CREATE", "DELETE", "DROP", "INSERT", "PRAGMA", "SELECT", "UPDATE", "WITH", "WHERE",
     "FROM",
 ];
 
-/// Findings in the source code of each crate. They may only shrink: lower a number when there are fewer.
+/// The permitted number of findings in each crate's source code. Lower a number when there are fewer.
 const CEILINGS: &[(&str, usize)] = &[
     ("bench", 0),
     ("cli", 0),
@@ -83,7 +83,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("xtask", 0),
 ];
 
-/// Whether the language of a document is plain.
+/// Checks the language of a document.
 pub(crate) fn check(path: &str, text: &str) -> Vec<Finding> {
     let plain = |(line, paragraph): (usize, String)| {
         faults(&paragraph).into_iter().map(move |what| Finding::new(path, line, what))
@@ -91,7 +91,7 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<Finding> {
     paragraphs(text).into_iter().flat_map(plain).collect()
 }
 
-/// What is wrong in a paragraph. Only `.`, `!` and `?` end a sentence.
+/// The faults of a paragraph. Only `.`, `!` and `?` end a sentence.
 fn faults(paragraph: &str) -> Vec<String> {
     let mut found = Vec::new();
     for sentence in paragraph.split_inclusive(['.', '!', '?']).fold(Vec::new(), joined) {
@@ -101,7 +101,7 @@ fn faults(paragraph: &str) -> Vec<String> {
             found.push(format!("a sentence of {words} words, at most {MOST_WORDS}: {} …", begin.join(" ")));
         }
     }
-    // Names in code are not words of the text.
+    // Names in code are not part of the text.
     let prose: Vec<&str> = paragraph.split('`').step_by(2).collect();
     let lower = prose.join("`").to_lowercase();
     let is_there = |word: &&&str| {
@@ -114,7 +114,7 @@ fn faults(paragraph: &str) -> Vec<String> {
     found
 }
 
-/// Everything in the source code that is not plain, by crate.
+/// All findings in the source code, by crate.
 pub(crate) fn sources(sources: &[Source]) -> BTreeMap<String, Vec<Finding>> {
     let tests = test_files(sources);
     let mut found: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
@@ -128,8 +128,8 @@ pub(crate) fn sources(sources: &[Source]) -> BTreeMap<String, Vec<Finding>> {
     found
 }
 
-/// The crates that have more findings than their ceilings. Text that moved from one crate to another is no finding: only where the sum
-/// has grown, the crates are named.
+/// The crates with more findings than their ceilings. Text that moved between crates is no finding: crates are named only if the
+/// sum has grown.
 pub(crate) fn ceilings(sources: &[Source]) -> Vec<Finding> {
     over(&self::sources(sources), CEILINGS)
 }
@@ -194,7 +194,7 @@ fn literals(source: &Source) -> Vec<Finding> {
     found
 }
 
-/// Whether a text is a statement for the database, and no prose.
+/// Whether a text is an SQL statement, not prose.
 fn is_sql(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     SQL.contains(&first)
@@ -207,7 +207,7 @@ pub(crate) fn readme(text: &str) -> Vec<Finding> {
     if lines > MOST_LINES { vec![Finding::new("README.md", 0, what)] } else { Vec::new() }
 }
 
-/// Joins pieces that end within a word, as `0.5` does, with the next one.
+/// Joins a piece that ends within a word, such as `0.5`, with the next one.
 fn joined(mut sentences: Vec<String>, piece: &str) -> Vec<String> {
     match sentences.last_mut() {
         Some(last) if !piece.starts_with(char::is_whitespace) => last.push_str(piece),
@@ -216,7 +216,7 @@ fn joined(mut sentences: Vec<String>, piece: &str) -> Vec<String> {
     sentences
 }
 
-/// Prose with the number of its first line, without code. An item of a list and a cell of a table is a paragraph of its own.
+/// Prose with the number of its first line, without code. A list item or a table cell is a paragraph of its own.
 fn paragraphs(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let (mut is_code, mut is_open) = (false, false);

@@ -1,4 +1,4 @@
-//! No forgotten files: tests are one binary per crate, and every file is reached from a root by `mod` lines.
+//! No forgotten files: tests are one binary per crate, and `mod` lines lead from a root to every file.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use crate::lex;
 use crate::manifest::Manifest;
 use crate::source::{Source, places};
 
-/// Where a crate with a `tests` folder begins to read it.
+/// The root file of a crate's `tests` folder.
 const RUNNER: &str = "tests/runner.rs";
 
-/// A crate's tests are one binary, and each of its files is part of some build.
+/// A crate's tests are one binary, and each of its files is part of a build.
 pub(crate) fn check(manifest: &Manifest, sources: &[Source]) -> Vec<Finding> {
     let folder = format!("crates/{}/", manifest.krate());
     let own: Vec<&Source> = sources.iter().filter(|s| s.path().starts_with(&folder)).collect();

@@ -1,9 +1,9 @@
-//! What may reach the log: fields of a fixed list, and messages that are literals. No text of a conversation has a field.
+//! What may reach the log: fields of a fixed list, and literal messages. No text of a conversation has a field.
 
 use crate::finding::Finding;
 use crate::source::{Source, closing, places};
 
-/// Macros that write to the log, and the list of fields of `#[instrument]`.
+/// Macros that write to the log, and the fields of `#[instrument]`.
 const MACROS: &[&str] =
     &["error!(", "warn!(", "info!(", "debug!(", "trace!(", "info_span!(", "debug_span!(", "fields("];
 

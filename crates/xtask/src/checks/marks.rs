@@ -1,9 +1,9 @@
-//! Marks of unfinished or silenced code. A lint that does not fit is answered with `#[expect(…, reason = "…")]`.
+//! Marks of unfinished code or disabled lints. Use `#[expect(…, reason = "…")]` for a lint that does not fit.
 
 use crate::finding::Finding;
 use crate::source::Source;
 
-/// Words of code that never stay, each with what to do instead.
+/// Words that code must not keep, each with the alternative.
 const BANNED: &[(&str, &str)] = &[
     ("#[allow(", "a silenced lint; mend it, or say why: `#[expect(lint, reason = \"…\")]`"),
     ("#![allow(", "a silenced lint; mend it, or say why: `#[expect(lint, reason = \"…\")]`"),
@@ -15,7 +15,7 @@ const BANNED: &[(&str, &str)] = &[
 /// Words of comments that need an issue's number: `WORD(#12)`.
 const NEEDS_ISSUE: &[&str] = &["TODO", "FIXME", "XXX"];
 
-/// No silenced lint, no ignored test, no unfinished place.
+/// No disabled lint, no ignored test, no unfinished code.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let code = &source.all().code;
     let banned = BANNED.iter().flat_map(|(words, what)| source.find(code, words, what));

@@ -1,9 +1,9 @@
-//! No logic reads prose: what a program decides by is a typed code. So no code outside of tests compares a value with a text that is
-//! written for people.
+//! Logic must not depend on prose: programs decide by typed codes. So code outside of tests compares no value with a text for
+//! people.
 //!
-//! Two things are found. One is a literal with two words of letters and a space between them. The other is any literal that a value
-//! is compared with which is named like a message (`MESSAGES`). Both count beside `==` or `!=`, as an argument of a method that
-//! searches (`SEARCHES`), and as a pattern of a match.
+//! Two kinds of literals are found. One has two words of letters with a space between them. The other is compared with a value
+//! that is named like a message (`MESSAGES`). Both count beside `==` or `!=`, as an argument of a searching method (`SEARCHES`),
+//! and as a pattern of a match.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::finding::Finding;
 use crate::lex::{Token, tokens};
 use crate::source::Source;
 
-/// Methods that look for a text in another one.
+/// Methods that search a text in another one.
 const SEARCHES: &[&str] = &[
     "contains",
     "starts_with",
@@ -32,13 +32,13 @@ const SEARCHES: &[&str] = &[
 /// Names of values that hold texts for people.
 const MESSAGES: &[&str] = &["message", "hint", "prose", "sentence", "advice"];
 
-/// Texts that are not ours: the form of files, what other programs print, words that a person types. A file, and what the literal
-/// begins with.
+/// Texts from elsewhere: file formats, output of other programs, words that a person types. Each is a file, and the beginning of
+/// the literal.
 const FOREIGN: &[(&str, &str)] = &[
     // Patches and man pages.
     ("files/patch/parse.rs", ""),
     ("verbs/man.rs", ".SH"),
-    // What git and the JSON parser say; they have no code for it.
+    // Output of git and the JSON parser, which have no code for it.
     ("tools/src/shell.rs", "config file"),
     ("verbs/import.rs", " at line "),
     // Words that a person types.
@@ -100,7 +100,7 @@ fn of_file(source: &Source, tokens: &[Token<'_>], named: &BTreeMap<&str, &str>) 
     found
 }
 
-/// The name of the value that a literal is compared with, empty where it has none; nothing where it is not compared.
+/// The name of the value that a literal is compared with, empty if it has none; `None` if it is not compared.
 fn compared<'a>(before: &[Token<'a>], after: &[Token<'a>]) -> Option<&'a str> {
     let word =
         |token: Option<&Token<'a>>| token.filter(|token| token.is_word()).map_or("", |token| token.text);

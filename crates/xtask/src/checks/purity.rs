@@ -1,24 +1,25 @@
-//! What a crate may not reach for: `core` nothing of the world, everyone else only the injected clock and
-//! randomness. Clippy resolves the same bans by type; this check also sees macros' insides and grouped imports.
+//! What a crate must not access: `core` no part of the outside world, all others only the injected clock and
+//! randomness. Clippy checks the same bans by type; this check also sees the inside of macros and grouped
+//! imports.
 
 use crate::finding::Finding;
 use crate::source::{Source, closing, places};
 
-/// Modules of `std` that `core` may not name, in a path or in a grouped import.
+/// Modules of `std` that `core` must not name, in a path or in a grouped import.
 const WORLD: &[&str] = &["fs", "net", "env", "process", "thread"];
 
-/// Words that `core` may not use.
+/// Words that `core` must not use.
 const IMPURE: &[&str] =
     &["SystemTime", "Instant", "async fn", "async move", "println!", "eprintln!", "print!", "eprint!"];
 
-/// Sources of time and randomness that have one owner.
+/// Sources of time and randomness, each with one owner.
 const CLOCKS: &[&str] = &["Uuid::now_v7", "Uuid::new_v4", "SystemTime::now", "Timestamp::now", "Zoned::now"];
 
-/// The owners, and the crates that are for development only.
+/// The owners, and the crates for development only.
 const CLOCK_OWNERS: &[&str] =
     &["crates/engine/src/clock.rs", "crates/engine/src/ids.rs", "crates/bench/", "crates/xtask/"];
 
-/// `core` knows no files, no net, no clock, no environment, no async and prints nothing.
+/// `core` uses no files, no network, no clock, no environment and no async, and prints nothing.
 pub(crate) fn core(source: &Source) -> Vec<Finding> {
     if !source.path().starts_with("crates/core/src/") {
         return Vec::new();

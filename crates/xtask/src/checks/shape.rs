@@ -1,9 +1,9 @@
-//! The shape of a file: a header, the budget of lines, the name. Functions' budget is clippy's.
+//! The shape of a file: a header, the line limit, the name. Clippy limits functions.
 
 use crate::finding::Finding;
 use crate::source::Source;
 
-/// Longest file, in lines, tests included.
+/// The most lines of a file, including tests.
 const MOST_LINES: usize = 500;
 
 /// The first item of a file is its header.
@@ -17,7 +17,7 @@ pub(crate) fn header(source: &Source) -> Vec<Finding> {
     vec![Finding::new(source.path(), 1, what)]
 }
 
-/// A file stays small enough to be read in one go.
+/// A file stays small enough to read at once.
 pub(crate) fn budget(source: &Source) -> Vec<Finding> {
     let lines = source.text().lines().count();
     if lines <= MOST_LINES {

@@ -1,4 +1,4 @@
-//! The engine's own API is the only way from the server into the system: what it shows is its own or core's. So no public item of
+//! The engine's API is the server's only access to the system: its types are the engine's own or core's. So no public item of
 //! `engine` names a type of `store`, `worktree` or `tools`, and none of them is exported again.
 
 use std::collections::BTreeSet;
@@ -16,11 +16,11 @@ const BEHIND: &[&str] = &["retake_store", "retake_tools", "retake_worktree"];
 const KEYWORDS: &[&str] =
     &["use", "fn", "async", "const", "type", "static", "struct", "enum", "trait", "mod"];
 
-/// Items that may: fields of what an engine is made of (`Parts` and the configurations in it, settings), and what only tests reach.
+/// Permitted items: fields of the engine's parts (`Parts` and its configurations, settings), and items for tests only.
 const COMPOSITION: &[&str] =
     &["guarded", "kept", "network", "of", "rules", "sandbox", "secrets", "store", "tools"];
 
-/// Public items of `engine` that show what is behind it.
+/// Public items of `engine` that expose a type behind the wall.
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
     let tests = test_files(sources);
     let engine = sources.iter().filter(|source| source.krate() == "engine" && is_counted(source, &tests));
@@ -40,12 +40,12 @@ fn of_file(source: &Source) -> Vec<Finding> {
         }
     }
     for (index, token) in tokens.iter().enumerate() {
-        // `pub(crate)` shows nothing.
+        // `pub(crate)` exposes nothing.
         let is_public = token.text == "pub" && tokens.get(index + 1).is_some_and(|next| next.text != "(");
         let item = if is_public { signature(&tokens[index + 1..]) } else { &[] };
         let is_keyword = |token: &&Token<'_>| KEYWORDS.contains(&token.text);
         let at = item.iter().take_while(is_keyword).count();
-        // The name of an item may be that of a type behind the wall; what it is made of counts.
+        // An item's own name may equal that of a type behind the wall; only its definition counts.
         let own = usize::from(item.first().is_some_and(|first| first.text != "use"));
         let shown = item.iter().skip(at + own).find(|token| hidden.contains(token.text));
         let name = item.get(at);

@@ -1,5 +1,5 @@
-//! From a screen with escape sequences to an SVG with text: a dark window, each run of cells in its own colour. It must
-//! never guess: a sequence that it does not know is an error.
+//! Converts a screen with escape sequences to an SVG with text: a dark window, with each run of cells in its own
+//! colour. It must never guess: an unknown sequence is an error.
 
 use std::fmt::Write as _;
 use std::io::{Error, Result};
@@ -8,18 +8,18 @@ use std::io::{Error, Result};
 const CELL_TENTHS: usize = 84;
 const LINE: usize = 20;
 
-/// Between the window's edge and its text, and above the text for the window's bar.
+/// The margin between the window's edge and its text, and the height of the window's bar above the text.
 const MARGIN: usize = 16;
 const BAR: usize = 36;
 
-/// The colours that a terminal names by number, and what it takes without one.
+/// The numbered colours of a terminal, and the default one.
 const COLOURS: [u32; 8] =
     [0x48_4f58, 0xff_7b72, 0x7e_e787, 0xe3_b341, 0x79_c0ff, 0xd2_a8ff, 0x76_e3ea, 0xc9_d1d9];
 const PLAIN: u32 = 0xc9_d1d9;
 const WINDOW: &str = "#0d1117";
 const BUTTON: &str = "#30363d";
 
-/// How a cell is drawn.
+/// The look of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Look {
     colour: Option<u32>,
@@ -28,7 +28,7 @@ struct Look {
     dim: bool,
 }
 
-/// Neighbouring cells of one look, none of them blank at the ends unless they have a colour behind them.
+/// Neighbouring cells of one look, without blanks at the ends unless they have a background colour.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
     column: usize,
@@ -36,7 +36,7 @@ struct Run {
     look: Look,
 }
 
-/// The picture of a screen that is so many columns wide.
+/// The picture of a screen with so many columns.
 pub(super) fn draw(screen: &str, columns: usize) -> Result<String> {
     let lines = runs(screen.trim_end().trim_start_matches('\n'))?;
     let width = columns * CELL_TENTHS / 10 + 2 * MARGIN;
@@ -67,7 +67,7 @@ fn text(svg: &mut String, y: usize, run: &Run) {
     let colour = look.colour.unwrap_or(PLAIN);
     let bold = if look.bold { " font-weight=\"bold\"" } else { "" };
     let dim = if look.dim { " opacity=\"0.6\"" } else { "" };
-    // The length holds the columns together in whatever font there is.
+    // The length keeps the columns aligned in any font.
     let length = cells(text.chars().count());
     let x = cells(column + 2);
     if let Some(behind) = look.behind {
@@ -93,7 +93,7 @@ fn put(svg: &mut String, what: std::fmt::Arguments<'_>) {
     svg.write_fmt(what).expect("BUG: a string takes everything");
 }
 
-/// The runs of each line. A look goes on over the end of a line.
+/// The runs of each line. A look continues after the end of a line.
 fn runs(screen: &str) -> Result<Vec<Vec<Run>>> {
     let mut look = Look::default();
     screen.lines().map(|line| line_runs(line, &mut look)).collect()
@@ -124,7 +124,7 @@ fn line_runs(line: &str, look: &mut Look) -> Result<Vec<Run>> {
 }
 
 impl Look {
-    /// The look after a sequence that selects how text is drawn.
+    /// The look after a sequence of style codes.
     fn with_all(mut self, codes: &str) -> Result<Self> {
         let mut rest = codes.split(';');
         while let Some(code) = rest.next() {
@@ -137,7 +137,7 @@ impl Look {
         Ok(self)
     }
 
-    /// The look after a parameter that says all by itself.
+    /// The look after a single style code.
     fn with(self, code: &str) -> Result<Self> {
         Ok(match code.parse().map_err(|_| unknown(code))? {
             0 => Self::default(),

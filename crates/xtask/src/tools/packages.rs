@@ -1,5 +1,5 @@
-//! System packages that tests start: which are missing, and how they come. Only root may install them here; any other user
-//! gets the list of all of them at once, with the command.
+//! System packages for the tests: which are missing, and how to install them. Only root may install them here; any other
+//! user gets the complete list, with the command.
 
 use std::env;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use anyhow::bail;
 /// A package of Debian and its derivatives.
 pub(super) struct Package {
     name: &'static str,
-    /// A command line that succeeds only where the package is installed; without one, a command has the package's name.
+    /// A command line that succeeds only if the package is installed; without one, a command has the package's name.
     probe: Option<&'static [&'static str]>,
     why: &'static str,
 }
@@ -23,7 +23,7 @@ pub(super) const TMUX: Package = Package {
     why: "the tests and the README's picture type into `retake` in a real terminal",
 };
 
-/// What the tests start.
+/// The packages for the tests.
 pub(super) const FOR_TESTS: &[Package] = &[
     TMUX,
     Package { name: "strace", probe: None, why: "the tests count what reaches the disk" },
@@ -47,10 +47,10 @@ impl Package {
     }
 }
 
-/// All of these, installed now where they are missing and root asks.
+/// Installs missing packages if root runs it.
 ///
 /// # Errors
-/// Some are missing: all that are, what each is for, and what to type.
+/// Some are missing: the error lists all of them, their purpose, and the command.
 pub(super) fn ensure(packages: &[Package], asked: &str, out: &mut dyn Write) -> anyhow::Result<()> {
     let missing = || packages.iter().filter(|package| !package.is_installed()).collect::<Vec<_>>();
     let found = missing();
@@ -71,7 +71,7 @@ pub(super) fn ensure(packages: &[Package], asked: &str, out: &mut dyn Write) -> 
     }
 }
 
-/// What is missing, what for, and what to type.
+/// The missing packages, their purpose, and the command.
 fn to_do(missing: &[&Package], asked: &str) -> Result<String, std::fmt::Error> {
     let mut text = format!("these packages are missing: {}\n", names(missing));
     for Package { name, why, .. } in missing {
