@@ -1,5 +1,5 @@
-//! The same request again, of a run: the model is asked once, the receipts are the recorded ones, and another request
-//! under the same id is refused.
+//! A repeated run request: the model is called once, the receipts are the recorded ones, and another request with the
+//! same id is refused.
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -21,7 +21,7 @@ fn request(table: &Table, id: &str, start: Start) -> RunRequest {
     }
 }
 
-/// What a run told: the receipt it began with, and its end.
+/// The events of a run: the receipt it began with, and its end.
 async fn told(mut events: BoxStream<'static, RunEvent>) -> (Option<Receipt>, Ended) {
     let Some(RunEvent::Started(began, ..)) = events.next().await else { panic!("not started") };
     loop {
@@ -31,7 +31,7 @@ async fn told(mut events: BoxStream<'static, RunEvent>) -> (Option<Receipt>, End
     }
 }
 
-/// Runs a request with a model that says this.
+/// Runs a request with these answers of the model.
 async fn first(table: &Table, id: &str, start: Start, says: Vec<Said>) -> (Option<Receipt>, Ended) {
     let events = table.engine.run(table.id, request(table, id, start)).await.expect("started");
     table.puppet.until_called().await;
@@ -41,12 +41,12 @@ async fn first(table: &Table, id: &str, start: Start, says: Vec<Said>) -> (Optio
     told(events).await
 }
 
-/// Sends it again, when no model may be called.
+/// Sends it again; no model may be called.
 async fn again(table: &Table, id: &str, start: Start) -> Result<(Option<Receipt>, Ended)> {
     Ok(told(table.engine.run(table.id, request(table, id, start)).await?).await)
 }
 
-/// How a run can begin in a conversation of two turns.
+/// The possible starts of a run in a conversation of two turns.
 async fn starts(table: &Table) -> Vec<Start> {
     table.turn(ask("one"), vec![text("1"), done()]).await;
     table.turn(ask("two"), vec![text("2"), done()]).await;

@@ -1,4 +1,4 @@
-//! Turns with tools: a model that the test has written answers for, real tools in a real folder, rewinds.
+//! Turns with tools: a model with scripted answers, real tools in a real folder, rewinds.
 
 mod again;
 mod approvals;
@@ -45,7 +45,7 @@ use tempfile::TempDir;
 
 type Said = Result<Chunk, ModelError>;
 
-/// A model whose answers are written beforehand, one a call. Beyond them it never answers.
+/// A model with scripted answers, one per call. After them it never answers.
 #[derive(Default)]
 struct Script {
     answers: Mutex<VecDeque<Vec<Said>>>,
@@ -57,7 +57,7 @@ impl Script {
         self.answers.lock().expect("sound").push_back(answer);
     }
 
-    /// What it was asked last.
+    /// Its last prompt.
     fn asked(&self) -> Prompt {
         self.prompts.lock().expect("sound").last().cloned().expect("it was asked")
     }
@@ -98,12 +98,12 @@ impl Catalogue for Only {
     }
 }
 
-/// An answer of words alone.
+/// An answer of text only.
 fn words(text: &str) -> Vec<Said> {
     vec![Ok(Chunk::Text(text.into())), Ok(Chunk::End(EndReason::Stop))]
 }
 
-/// An answer that asks for these tools.
+/// An answer with calls of these tools.
 fn calls(calls: &[(&str, serde_json::Value)]) -> Vec<Said> {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let part = |(name, arguments): &(&str, serde_json::Value)| {
@@ -113,7 +113,7 @@ fn calls(calls: &[(&str, serde_json::Value)]) -> Vec<Said> {
     calls.iter().map(part).chain([Ok(Chunk::End(EndReason::ToolUse))]).collect()
 }
 
-/// A folder that an agent works in.
+/// The agent's folder.
 struct Desk {
     engine: Arc<Engine>,
     store: Arc<Store>,
@@ -124,7 +124,7 @@ struct Desk {
 
 impl Desk {
     async fn new(mode: Mode) -> Self {
-        // A fork bomb is to end early.
+        // A fork bomb must end early.
         Self::with(mode, ShellConfig { processes: 64, ..ShellConfig::default() }).await
     }
 
@@ -171,14 +171,14 @@ impl Desk {
         self.run(Start::Say(vec![Part::text(text)], None)).await
     }
 
-    /// A turn with these answers of the model, to its end; what was told of its calls comes back.
+    /// A turn with these answers of the model, to its end; returns the events of its calls.
     async fn turn(&self, text: &str, answers: Vec<Vec<Said>>) -> (Ended, Vec<String>) {
         answers.into_iter().for_each(|answer| self.script.then(answer));
         let events = self.say(text).await;
         self.follow(events, &mut |_| None).await
     }
 
-    /// Follows a run to its end, answering what it asks.
+    /// Follows a run to its end, and answers its requests.
     async fn follow(
         &self,
         mut events: BoxStream<'static, RunEvent>,
@@ -206,7 +206,7 @@ impl Desk {
         }
     }
 
-    /// What people see, a line each.
+    /// The visible messages, one per line.
     async fn shows(&self) -> Vec<String> {
         let reading = Reading::now(Projection::Timeline);
         let page = PageRequest { limit: 99, ..PageRequest::default() };
@@ -221,7 +221,7 @@ impl Desk {
         entries.map(|entry| entry.parts.iter().filter_map(line).collect::<Vec<_>>().join(", ")).collect()
     }
 
-    /// The entry that is shown so.
+    /// The entry with this line.
     async fn entry_with(&self, line: &str) -> EntryId {
         let at = self.shows().await.iter().position(|shown| shown == line).expect("it is shown");
         let reading = Reading::now(Projection::Timeline);
@@ -236,7 +236,7 @@ impl Desk {
         self.engine.erase(self.id, apply).await.expect("erased");
     }
 
-    /// Goes back to before a turn, with files.
+    /// Rewinds to before a turn, with files.
     async fn rewind(&self, turn: &str) {
         let entry = self.engine.entry(self.id, turn).await.expect("a turn");
         self.apply(Action::Rewind(entry)).await;
@@ -259,7 +259,7 @@ async fn engine_on(store: &Arc<Store>, dir: &TempDir, script: &Arc<Script>, mode
     engine_with(store, dir, Arc::new(Only(Arc::clone(script))), mode, ShellConfig::default()).await
 }
 
-/// The same, with these models and these commands.
+/// The same, with these models and this shell configuration.
 async fn engine_with(
     store: &Arc<Store>,
     dir: &TempDir,
@@ -267,7 +267,7 @@ async fn engine_with(
     mode: Mode,
     shell: ShellConfig,
 ) -> Arc<Engine> {
-    // No two engines give the same ids: the processes of a call are known by its id.
+    // No two engines create the same ids: the processes of a call are found by its id.
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let seed = (u64::from(std::process::id()) << 20) + NEXT.fetch_add(1, Ordering::Relaxed);
     let data = dir.path().join("data");

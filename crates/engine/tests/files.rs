@@ -51,17 +51,17 @@ use retake_tools::{Secrets, Toolbox};
 use retake_worktree::Rules;
 use tempfile::TempDir;
 
-/// A folder that a conversation works in.
+/// The folder of a conversation.
 struct Yard {
     engine: Arc<Engine>,
     id: ConversationId,
     dir: Arc<TempDir>,
 }
 
-/// An engine on the data of a test; another one on it must have ended.
+/// An engine on the data of a test; any earlier one on it must have ended.
 async fn engine(dir: &TempDir) -> Arc<Engine> {
-    // No two engines give the same ids: the processes of a call are known by its id, also beside those of other tests, and of
-    // another run of the tests at the same time.
+    // No two engines create the same ids: the processes of a call are found by its id, also among those of other tests and
+    // other test runs.
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let own = u64::from(std::process::id()) << 16;
     engine_at(dir.path(), own + NEXT.fetch_add(1, Ordering::Relaxed)).await
@@ -71,14 +71,14 @@ async fn engine_at(dir: &Path, seed: u64) -> Arc<Engine> {
     engine_kept(dir, seed, Retention::default(), 0).await
 }
 
-/// The same, with other settings of what is kept, so many days later.
+/// The same, with other retention settings, this many days later.
 async fn engine_kept(dir: &Path, seed: u64, keep: Retention, days: i64) -> Arc<Engine> {
-    // Later engines begin later, by little.
+    // Later engines start slightly later.
     let start = 1_700_000_000_000 + i64::from(seed as u16) + days * 24 * 3_600_000;
     engine_by(dir, seed, keep, &ManualClock::new(start)).await
 }
 
-/// The same, by this clock.
+/// The same, with this clock.
 async fn engine_by(dir: &Path, seed: u64, keep: Retention, clock: &ManualClock) -> Arc<Engine> {
     let data = dir.join("data");
     let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
@@ -103,7 +103,7 @@ async fn engine_by(dir: &Path, seed: u64, keep: Retention, clock: &ManualClock) 
     start_with(&store, clock, &Arc::new(Puppet::default()), seed, Some(config), Some(agent)).await
 }
 
-/// The further folders that the settings of a test name, a line each.
+/// The further folders in a test's settings, one per line.
 pub(super) fn further(dir: &Path) -> Vec<PathBuf> {
     fs::read_to_string(dir.join("roots")).unwrap_or_default().lines().map(PathBuf::from).collect()
 }
@@ -130,7 +130,7 @@ impl Yard {
         Self { id: Self::begin(&engine, &dir).await, engine, dir }
     }
 
-    /// The same conversation, after the program has ended and begun again.
+    /// The same conversation, after a restart of the program.
     async fn restarted(self) -> Self {
         let Self { engine: old, id, dir } = self;
         drop(old);
@@ -147,7 +147,7 @@ impl Yard {
         fs::write(path, text).expect("written");
     }
 
-    /// What is in a file; nothing, when it is not there.
+    /// The content of a file; `None` if it does not exist.
     fn read(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.path(name)).ok()
     }
@@ -174,12 +174,12 @@ impl Yard {
         self.engine.exec(self.id, exec).await.expect("started")
     }
 
-    /// Says something, without a call.
+    /// Sends a message, without a call.
     async fn say(&self, text: &str) {
         self.said_by(Role::User, text).await;
     }
 
-    /// The same, as somebody; the new entry.
+    /// The same, with an author; returns the new entry.
     async fn said_by(&self, role: Role, text: &str) -> EntryId {
         let id = self.engine.new_entry_id();
         let say = SayRequest::new(id, role, vec![Part::text(text)], self.engine.by(None));
@@ -204,7 +204,7 @@ impl Yard {
         self.apply(action, FileOptions::default()).await.expect("done").receipt
     }
 
-    /// Goes back to before a turn, files included.
+    /// Rewinds to before a turn, with files.
     async fn back(&self, turn: &str) -> Receipt {
         self.does(self.rewind(turn).await).await
     }
@@ -217,7 +217,7 @@ impl Yard {
         self.does(Action::Redo(1)).await;
     }
 
-    /// What a plan of going back would do to each path.
+    /// The verdict of a rewind plan for each path.
     async fn verdicts(&self, turn: &str) -> Vec<String> {
         let plan = self.plan(self.rewind(turn).await, FileOptions::default()).await;
         let shown = |folder: FolderPlan| {
@@ -228,7 +228,7 @@ impl Yard {
         plan.files.into_iter().flat_map(shown).collect()
     }
 
-    /// The files of a plan of going back in which something uncertain stays, and why.
+    /// The files with an uncertain change that stays in a rewind plan, and why.
     async fn uncertain(&self, turn: &str) -> Vec<String> {
         let plan = own(self.plan(self.rewind(turn).await, FileOptions::default()).await);
         let why = |path: &PathPlan| {
@@ -242,7 +242,7 @@ impl Yard {
         self.engine.kept().summary(self.id).await.expect("it").counts.turns
     }
 
-    /// Everything in the folder, staging folders included: kinds, bits, bytes and where links lead.
+    /// Everything in the folder, with staging folders: kinds, modes, content and link targets.
     fn all(&self) -> String {
         let script =
             "find . -printf '%P %y %m %l ' -type f -exec sha256sum {} \\; -o -printf '%P %y %m %l\\n' | sort";
@@ -250,7 +250,7 @@ impl Yard {
         String::from_utf8(found.expect("find").stdout).expect("UTF-8")
     }
 
-    /// The names in the folder, staging folders included.
+    /// The names in the folder, with staging folders.
     fn names(&self) -> Vec<String> {
         let names = fs::read_dir(self.path("")).expect("a folder");
         let mut names: Vec<_> =
@@ -260,7 +260,7 @@ impl Yard {
     }
 }
 
-/// What would become of the conversation's own folder.
+/// The plan for the conversation's own folder.
 fn own(plan: PlannedFiles) -> FilePlan {
     plan.files.into_iter().next().expect("files").plan
 }
@@ -275,7 +275,7 @@ fn scope(scope: Scope) -> FileOptions {
     FileOptions { scope, ..FileOptions::default() }
 }
 
-/// Three turns, each of which writes its number into `a` and makes a file of its own.
+/// Three turns, each of which writes its number into `a` and creates a file of its own.
 async fn three() -> Yard {
     let yard = Yard::with(&[("a", "0\n")]).await;
     for turn in 1..=3 {
@@ -284,7 +284,7 @@ async fn three() -> Yard {
     yard
 }
 
-/// What is in `a`.
+/// The content of `a`.
 fn a(yard: &Yard) -> String {
     yard.read("a").expect("it is there")
 }

@@ -21,7 +21,7 @@ use retake_testkit::{Puppet, start};
 
 const NOW: i64 = 1_795_300_000_000;
 
-/// An engine to carry conversations out of and into.
+/// An engine to export from and import into.
 struct Desk {
     engine: Arc<Engine>,
     store: Arc<Store>,
@@ -35,7 +35,7 @@ impl Desk {
         Self::on(Arc::new(Store::start(memory, rows).expect("started")), seed).await
     }
 
-    /// On a file in that folder.
+    /// On a file in this folder.
     async fn in_folder(dir: &Path, seed: u64) -> Self {
         let opened = Sqlite::open(dir, Time(NOW), Duration::ZERO).expect("opened");
         Self::on(Arc::new(Store::start(opened.readers, opened.writer).expect("started")), seed).await
@@ -56,7 +56,7 @@ impl Desk {
         self.store.list(all).await.expect("a list")
     }
 
-    /// Says something a second later than the last thing.
+    /// Sends a message a second after the last one.
     async fn say(&self, id: ConversationId, role: Role, parts: Vec<Part>) -> EntryId {
         self.say_with(id, role, parts, |_| {}).await
     }
@@ -92,7 +92,7 @@ impl Desk {
         self.apply(id, Action::Mark { verb, entries: vec![entry], range: false, seen: None }).await;
     }
 
-    /// The whole export, and in how many pieces it came.
+    /// The whole export, and its number of pieces.
     async fn export_in(&self, id: ConversationId, format: ExportFormat) -> (String, usize) {
         let (mut text, mut cursor, mut pieces) = (String::new(), None::<String>, 0);
         loop {
@@ -128,7 +128,7 @@ fn request(name: &str) -> Option<RequestId> {
     Some(name.parse().expect("an id"))
 }
 
-/// A conversation with something of everything, and a fork of it.
+/// A conversation with all kinds of content, and a fork of it.
 async fn rich(desk: &Desk) -> (ConversationId, ConversationId) {
     let created = desk.engine.create(
         Some("Tea & “cake”".into()),
@@ -185,7 +185,7 @@ async fn rich(desk: &Desk) -> (ConversationId, ConversationId) {
     (id, fork)
 }
 
-/// A call in the ledger, a run that is over, words that wait, and a rule.
+/// A call in the ledger, an ended run, waiting messages, and a rule.
 async fn work(desk: &Desk, id: ConversationId, asks: EntryId) {
     let effect = Effect {
         call: "c1-1".into(),
@@ -214,7 +214,7 @@ async fn work(desk: &Desk, id: ConversationId, asks: EntryId) {
     let end = RunInput::End(Fence(1), RunEnding::Succeeded, Time(1_795_300_013_002));
     let steps = vec![ask(None), claim, end, ask(Some(words))];
     desk.store.step_runs(id, steps).await.expect("one is over, one waits");
-    // What permissions allow is not taken over by who imports them.
+    // An import does not take over what permissions allow.
     let rule = Rule { ruling: Ruling::Deny, tool: "shell".into(), what: Some("git push".into()) };
     let settled = Permission { mode: Mode::Plan, rules: vec![rule] };
     desk.store.set_permission(id, settled).await.expect("settled");

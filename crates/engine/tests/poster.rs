@@ -1,4 +1,4 @@
-//! Runs `llmposter`, a model server that somebody else wrote, as a separate process; installs it where it is missing.
+//! Runs `llmposter`, an independent model server, as a separate process; installs it if it is missing.
 //!
 //! Its licence (AGPL) forbids nothing of that, but it must never be linked.
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const VERSION: &str = "0.5.0";
 
-/// Bounds the wait for a server that should be there at once.
+/// Time limit for the start of the server.
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
 /// A running server with its own fixtures. Dropping it stops it.
@@ -35,7 +35,7 @@ impl Poster {
             .expect("llmposter starts");
         let errors = BufReader::new(child.stderr.take().expect("piped"));
         let (tell, told) = mpsc::channel();
-        // Reads on to the end, so that the server never blocks on a full pipe.
+        // Reads to the end, so that the server never blocks on a full pipe.
         std::thread::spawn(move || {
             for line in errors.lines().map_while(Result::ok) {
                 if let Some((_, address)) = line.split_once("listening on ") {
@@ -63,13 +63,13 @@ impl Poster {
 
 impl Drop for Poster {
     fn drop(&mut self) {
-        // It may be gone already; then there is nothing to stop.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The program, installed if need be. Tests in several processes take turns at that.
+/// The program, installed if necessary. Tests in several processes take turns for that.
 fn binary() -> PathBuf {
     let commands = match std::env::var_os("RETAKE_TEST_TOOLS") {
         Some(commands) => PathBuf::from(commands),

@@ -1,8 +1,7 @@
-//! Models over HTTP: what a turn sees of good and bad answers, and that the key never shows.
+//! Models over HTTP: what a turn sees of good and bad answers, and that the key is never shown.
 //!
-//! `posted` talks to a server that we did not write; `bytes` to one that misbehaves on purpose; `found` is about
-//! servers that are there or not; `tools` about calls, `rules` about what each format demands of messages, `failures` about what
-//! people are told.
+//! `posted` uses an independent server, `bytes` one that misbehaves on purpose. `found` tests servers that exist or not; `tools`
+//! tests calls, `rules` the rules of each format for messages, `failures` the messages for people.
 
 mod bytes;
 mod failures;
@@ -22,13 +21,13 @@ use retake_engine::model::{Answer, Message, Model, ModelError, ModelErrorKind, M
 use retake_engine::secret::Environment;
 use retake_engine::settings::{Settings, Time, Whole};
 
-/// The key that must never show.
+/// The key that must never be shown.
 const KEY: &str = "sk-test-0123456789";
 
-/// Bounds everything that should not take long.
+/// Time limit for short steps.
 const SOON: Duration = Duration::from_secs(30);
 
-/// An endpoint `here` of a kind, and what a turn sees of it. Waits of retries take no time.
+/// An endpoint `here` of a kind, as a turn sees it. Pauses before retries take no time.
 struct Connection {
     settings: Settings,
     clock: ManualClock,
@@ -77,7 +76,7 @@ impl Connection {
         ask(&*model, vec![Message::text(Role::User, text)]).await
     }
 
-    /// The answer, which must be whole.
+    /// The answer, which must be complete.
     async fn answer(&self, model: &str, text: &str) -> Answer {
         let (answer, _, error) = self.ask(model, text).await;
         assert!(error.is_none(), "{error:?}");
@@ -99,7 +98,7 @@ impl Connection {
     }
 }
 
-/// Gathers an answer, the notices and the error. Every error is checked for the key, and for being the last word.
+/// Collects an answer, the notices and the error. Every error is checked for the key, and must be the last item.
 async fn ask(model: &dyn Model, messages: Vec<Message>) -> (Answer, Vec<String>, Option<ModelError>) {
     gather(model, Prompt { system: Some("Be brief.".into()), messages, ..Prompt::default() }).await
 }
@@ -136,7 +135,7 @@ async fn gather(model: &dyn Model, prompt: Prompt) -> (Answer, Vec<String>, Opti
     (answer, notices, error)
 }
 
-/// All that an error shows in any way.
+/// Every text of an error.
 fn shown(error: &ModelError) -> String {
     let mut text = format!("{error:?} {error} {}", error.hint());
     let mut cause = std::error::Error::source(error);
@@ -147,7 +146,7 @@ fn shown(error: &ModelError) -> String {
     text
 }
 
-/// What the provider said, as the error quotes it.
+/// The provider's text, as quoted by the error.
 fn quoted(error: &ModelError) -> String {
     std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
 }

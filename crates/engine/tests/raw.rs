@@ -1,4 +1,4 @@
-//! A server that says given bytes: for what no well-behaved server can be made to do.
+//! A server that sends given bytes: for answers that a correct server cannot give.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,11 +14,11 @@ pub(crate) enum Step {
     Say(String),
     /// Sends nothing for a while.
     Pause(Duration),
-    /// Sends nothing more, and waits for the client to go.
+    /// Sends nothing more, and waits for the client to disconnect.
     Hang,
 }
 
-/// A server that plays one script per connection, the last one again and again.
+/// A server that plays one script per connection, the last one repeatedly.
 pub(crate) struct Raw {
     address: SocketAddr,
     over: Arc<AtomicBool>,
@@ -47,7 +47,7 @@ impl Raw {
         Self { address, over, requests, left, thread: Some(thread) }
     }
 
-    /// The whole answer to every request.
+    /// The same answer to every request.
     pub(crate) fn answering(status: &str, headers: &str, body: &str) -> Self {
         Self::start(vec![vec![Step::Say(answer(status, headers, body))]])
     }
@@ -60,7 +60,7 @@ impl Raw {
         self.address.port()
     }
 
-    /// Whether a client has gone while the server hung.
+    /// Whether a client has disconnected while the server hung.
     pub(crate) fn was_left(&self) -> bool {
         self.left.load(Ordering::SeqCst)
     }
@@ -74,7 +74,7 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         self.over.store(true, Ordering::SeqCst);
-        // Wakes the thread, which then sees that it is over.
+        // Wakes the thread, which then sees that it should end.
         let _ = TcpStream::connect(self.address);
         if let Some(thread) = self.thread.take() {
             // A panic of the thread has failed the test by its missing answer.
@@ -111,7 +111,7 @@ impl Player {
         self.requests.lock().expect("no panic").push(request);
         for step in script {
             match step {
-                // A client that has gone hears the rest as little.
+                // The client may have disconnected.
                 Step::Say(bytes) => drop(stream.write_all(bytes.as_bytes())),
                 Step::Pause(duration) => std::thread::sleep(*duration),
                 Step::Hang => self.hang(&mut stream),
@@ -119,7 +119,7 @@ impl Player {
         }
     }
 
-    /// Until the client goes, or the test is over.
+    /// Until the client disconnects, or the test is over.
     fn hang(&self, stream: &mut TcpStream) {
         let step = Some(Duration::from_millis(20));
         stream.set_read_timeout(step).expect("a timeout");

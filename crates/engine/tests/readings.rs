@@ -1,5 +1,5 @@
-//! How often the store is read for one thing that is asked: each reading is a state of its own, and waits for its turn behind those
-//! of others. Readings are counted, never timed.
+//! How often the store is read for one request: each read is a state of its own, and waits for its turn behind other reads. Reads
+//! are counted, never timed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use retake_store::rows::Rows;
 use retake_store::{Backend, Memory, Result, Store};
 use retake_testkit::{Puppet, start};
 
-/// A memory that counts how often it is read.
+/// A memory store that counts its reads.
 struct Counted(Memory, Arc<AtomicU64>);
 
 impl Backend for Counted {
@@ -48,7 +48,7 @@ impl Desk {
         Self { engine, id, readings }
     }
 
-    /// How often it is read for this.
+    /// The number of reads for this.
     async fn costs<T>(&self, asked: impl Future<Output = T>) -> (T, u64) {
         let before = self.readings.load(Ordering::SeqCst);
         let answer = asked.await;

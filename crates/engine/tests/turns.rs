@@ -1,4 +1,4 @@
-//! Turns with a model that the test speaks for: what is stored when it answers, is stopped, fails, or dies.
+//! Turns with a model controlled by the test: what is stored when it answers, is stopped, fails, or dies.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Another answer and another wording, with the files of what they take the place of.
+//! A retry and an edit, with the files of what they replace.
 
 use retake_core::{Action, Mode, Part};
 use retake_engine::{FileOptions, Outcome, RunRequest, Scope, Start};

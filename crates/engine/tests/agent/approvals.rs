@@ -1,4 +1,4 @@
-//! Leave: who is asked before a call, and what an answer does.
+//! Approvals: when a call needs one, and what a decision does.
 
 use retake_core::{Mode, Part, Rule, Ruling};
 use retake_engine::{Decision, Outcome, PermissionChange, Permit, RunEvent, RunRequest, Start};
@@ -96,7 +96,7 @@ async fn client_without_prompts_gets_a_result_that_names_the_missing_rule() {
 }
 
 impl Desk {
-    /// What calls of a turn answer the model, asking for leave or not.
+    /// The results for the model of a turn's calls, with approval requests or without.
     async fn answers(&self, of: &[(&str, serde_json::Value)]) -> Vec<String> {
         self.script.then(calls(of));
         self.script.then(words("so"));
@@ -187,7 +187,7 @@ async fn a_stop_while_it_is_asked_ends_the_turn_and_an_answer_comes_too_late() {
     assert_eq!(desk.shows().await, ["write", "calls write", "failed"]);
 }
 
-/// Rules and a mode that are settled while a run is at work hold from its next call on, also over what it alone was permitted.
+/// Rules and a mode that change during a run apply from its next call on, even against the run's own permissions.
 #[tokio::test]
 async fn changed_permission_applies_from_the_next_call() {
     let rule = |ruling| Rule { ruling, tool: "write".into(), what: None };

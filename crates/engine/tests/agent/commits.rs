@@ -1,4 +1,4 @@
-//! What a turn asks of the disk must not depend on how many there were before it. Commits are counted, never timed.
+//! The disk work of a turn must not depend on the number of earlier turns. Commits are counted, never timed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{Desk, Said, Script, calls, engine_on, words};
 
-/// A desk with a conversation of this length, and a count of what is made durable from now on.
+/// A desk with a conversation of this length, and a count of commits from now on.
 async fn desk_with(entries: usize) -> (Desk, Arc<AtomicU64>) {
     let dir = Arc::new(tempfile::tempdir().expect("a folder"));
     std::fs::create_dir(dir.path().join("work")).expect("made");
@@ -35,7 +35,7 @@ async fn desk_with(entries: usize) -> (Desk, Arc<AtomicU64>) {
     (Desk { engine, store, script, id, dir }, commits)
 }
 
-/// Commits of each kind of turn, the third of its kind.
+/// Commits of each kind of turn, measured on the third of its kind.
 async fn costs(entries: usize) -> Vec<(&'static str, u64)> {
     let (desk, commits) = desk_with(entries).await;
     desk.write("there", "x\n");
@@ -67,7 +67,7 @@ async fn costs(entries: usize) -> Vec<(&'static str, u64)> {
 #[tokio::test]
 async fn a_turn_makes_as_many_commits_in_a_long_conversation_as_in_a_short_one() {
     let short = costs(10).await;
-    // A number that is to fall, and never to grow unseen.
+    // These numbers should fall, and must never grow unnoticed.
     assert_eq!(short, [("words", 6), ("read", 9), ("write", 12), ("shell", 12)]);
     assert_eq!(costs(3000).await, short);
 }

@@ -1,4 +1,4 @@
-//! Files with secrets: the tools for files don't read them unless a person says so, wherever a name leads.
+//! Files with secrets: the file tools don't read them without approval, wherever a name leads.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -22,7 +22,7 @@ async fn desk(mode: Mode) -> Desk {
     desk
 }
 
-/// What the model is told of one call, by which nothing is asked.
+/// The result for the model of one call that needs no approval.
 async fn told(desk: &Desk, tool: &str, arguments: Value) -> String {
     desk.turn("go", vec![calls(&[(tool, arguments)]), words("done")]).await;
     format!("{:?}", desk.script.asked().messages.last())
@@ -115,7 +115,7 @@ async fn trial_23_output_of_calls_is_readable_without_approval_in_their_own_conv
         fs::create_dir_all(output.join(of)).expect("made");
         fs::write(output.join(of).join("a.log"), "hunter2\n").expect("written");
     }
-    // Where the logs of earlier versions lie.
+    // The place of the logs of earlier versions.
     fs::write(output.join("b.log"), "hunter2\n").expect("written");
     for (of, is_own) in
         [(format!("{own}/a.log"), true), (format!("{other}/a.log"), false), ("b.log".to_owned(), false)]

@@ -1,4 +1,4 @@
-//! What tools do to a turn at their worst: each call ends as a result that the model is told, and the turn goes on.
+//! Tools at their worst: each call ends with a result for the model, and the turn continues.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Desk, Said, calls, words};
 
-/// More of a result is never kept.
+/// The most bytes stored of a result.
 const MOST: usize = 300 << 10;
 
 /// The small server of the tools' own tests.
@@ -20,21 +20,21 @@ fn shell(command: &str) -> Vec<Said> {
     calls(&[("shell", json!({"command": command}))])
 }
 
-/// A call whose arguments are these letters.
+/// A call with these arguments as text.
 fn raw(name: &str, arguments: &str) -> Said {
     let (id, arguments) = (format!("call_{arguments}"), arguments.to_owned());
     Ok(Chunk::Part(Part::ToolCall { id, name: name.to_owned(), arguments }))
 }
 
 impl Desk {
-    /// A turn in which the model calls this once; what it was told of the result.
+    /// A turn in which the model makes this call once; returns its result.
     async fn hears(&self, call: Vec<Said>) -> String {
         let (ended, told) = self.turn("try", vec![call, words("I see")]).await;
         assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
         self.results().pop().expect("a result")
     }
 
-    /// The results that the model was last told of.
+    /// The results in the last prompt.
     fn results(&self) -> Vec<String> {
         let parts = self.script.asked().messages.into_iter().flat_map(|message| message.parts);
         let result = |part: Part| match part {
@@ -44,7 +44,7 @@ impl Desk {
         parts.filter_map(result).collect()
     }
 
-    /// The conversation is as usable as before.
+    /// Checks that the conversation is as usable as before.
     async fn is_well(&self) {
         self.write("well.txt", "well\n");
         let heard = self.hears(calls(&[("read", json!({"path": "well.txt"}))])).await;
@@ -109,7 +109,7 @@ async fn terminal_control_sequences_are_removed_from_results() {
 #[tokio::test]
 async fn a_fork_bomb_ends() {
     let desk = Desk::new(Mode::AllowAll).await;
-    // It stops by itself at a number that the machine bears, should nobody else stop it.
+    // It stops by itself at a number that the machine can handle, if nothing else stops it.
     let bomb = "f() { if [ $1 -gt 0 ]; then f $(($1 - 1)) & f $(($1 - 1)) & fi; sleep 100; }; f 9";
     let heard = desk.hears(shell(bomb)).await;
     assert!(heard.contains("processes"), "{heard}");
@@ -134,7 +134,7 @@ async fn a_command_that_never_ends_ends_with_its_turn() {
     desk.is_well().await;
 }
 
-/// A turn with a server that behaves like that, which is called twice.
+/// A turn with a server that behaves like this, and two calls of it.
 async fn with_server(what: &str) -> (Desk, Ended, Vec<String>) {
     let desk = Desk::new(Mode::AllowAll).await;
     let file = desk.dir.path().join("server.py");

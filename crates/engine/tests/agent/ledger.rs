@@ -1,4 +1,4 @@
-//! What can't be taken back is said before; what is at work is ended first, where that is wanted, and no word is lost.
+//! Irreversible effects are shown before; active runs are ended first if requested, and no message is lost.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{Desk, calls, engine_on, words};
 
-/// Sends mail, to nobody for ever.
+/// A mail tool that sends nothing.
 pub(super) struct Mail;
 
 #[async_trait]
@@ -59,7 +59,7 @@ fn mail(to: &str) -> Vec<super::Said> {
     calls(&[("mail", json!({"to": to}))])
 }
 
-/// The lines of calls that can't be taken back.
+/// The lines of irreversible calls.
 fn lines(effects: &Effects) -> Vec<&str> {
     effects.calls.iter().map(|call| call.arguments.as_deref().unwrap_or(&call.tool)).collect()
 }
@@ -82,7 +82,7 @@ impl Desk {
         self.engine.apply_both(self.id, apply, options).await
     }
 
-    /// Begins a turn that the model does not answer.
+    /// Starts a turn that the model does not answer.
     async fn begins(&self, text: &str) -> futures::stream::BoxStream<'static, RunEvent> {
         let before = self.script.times();
         let events = self.say(text).await;
@@ -92,7 +92,7 @@ impl Desk {
         events
     }
 
-    /// Says something that waits for the run at work.
+    /// Sends a message that waits for the active run.
     async fn waits(&self, text: &str) -> futures::stream::BoxStream<'static, RunEvent> {
         let start = Start::Say(vec![Part::text(text)], None);
         let request = RunRequest { steer: Some(Steer::Queue), ..self.request(start) };
@@ -223,7 +223,7 @@ async fn a_call_that_never_ended_is_reported_as_such_after_a_restart() {
         tokio::task::yield_now().await;
     }
     let next = engine_on(&desk.store, &desk.dir, &desk.script, Mode::AllowAll).await;
-    // Of the conversation alone: the first owner has the files, as it never ended.
+    // For the conversation only: the first owner has the files, as it never ended.
     let back = Action::Rewind(desk.turn_of("t1").await);
     let options = FileOptions { scope: Scope::Conversation, ..FileOptions::default() };
     let effects = next.plan_both(desk.id, back, options).await.expect("planned").effects;
@@ -364,7 +364,7 @@ async fn a_stale_step_ends_nothing_and_a_refused_one_lets_what_waits_go_on() {
     assert_eq!(desk.shows().await, ["one", "calls write", "ok", "1", "three", "3"]);
 }
 
-/// As when the disk is full: the ledger takes no row.
+/// Like a full disk: the ledger stores no row.
 #[tokio::test]
 async fn a_call_that_cannot_be_written_down_does_not_run() {
     let desk = Desk::new(Mode::AllowAll).await;

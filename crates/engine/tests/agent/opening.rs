@@ -1,4 +1,4 @@
-//! What an agent hears at the beginning of a turn: instruction files, files that changed under it, what is mentioned.
+//! What the agent gets at the start of a turn: instruction files, files changed meanwhile, mentioned files.
 
 use retake_core::{Mode, Part, Role, joined_text};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Desk, calls, words};
 
 impl Desk {
-    /// What the model was told last, a line a message, without its first lines.
+    /// The last prompt, one line per message, without its first lines.
     fn heard(&self) -> Vec<String> {
         let told = |message: &retake_core::Message| joined_text(&message.parts);
         self.script.asked().messages.iter().map(told).collect()

@@ -1,4 +1,4 @@
-//! Words that are said while a run goes on: they wait, join it, or stop it; none is lost.
+//! Messages sent during a run: they wait, join it, or stop it; none is lost.
 
 use futures::StreamExt;
 use retake_core::{EntryId, Mode, NewRun, Part, Role, RunInput, Seen, Steer, Time, Words, joined_text};
@@ -14,7 +14,7 @@ impl Desk {
         self.engine.run(self.id, request).await.expect("taken")
     }
 
-    /// Waits until the model was asked so often.
+    /// Waits until the model was called this often.
     async fn until_asked(&self, times: usize) {
         while self.script.times() < times {
             tokio::task::yield_now().await;
@@ -104,7 +104,7 @@ async fn words_that_begin_to_wait_as_the_run_ends_are_answered_and_their_listene
             break asks;
         }
     };
-    // The words are on their way to the store, and whoever says them gets no further until the run before them is over.
+    // The message is on its way to the store, and its sender waits until the run before is over.
     let mut second = Box::pin(desk.steer("two", Steer::Queue));
     assert!(futures::poll!(second.as_mut()).is_pending());
     desk.script.then(words("1"));
@@ -162,7 +162,7 @@ async fn message_to_a_removed_turn_returns_to_its_author() {
     assert_eq!(desk.shows().await[0], "one");
 }
 
-/// What the model was told last by a person, and the files that came along.
+/// The last message of a person in the prompt, and its files.
 fn prompt_of(desk: &Desk) -> (String, Vec<String>) {
     let asked = desk.script.asked();
     let prompt = asked.messages.iter().rev().find(|message| message.role == Role::User).expect("a prompt");
@@ -173,7 +173,7 @@ fn prompt_of(desk: &Desk) -> (String, Vec<String>) {
     (joined_text(&prompt.parts), names.collect())
 }
 
-/// A run that has read a file and now asks whether it may write another.
+/// A run that has read a file and now needs approval to write another.
 async fn at_work(desk: &Desk) -> (futures::stream::BoxStream<'static, RunEvent>, retake_engine::Asks) {
     desk.write("a.txt", "one\n");
     desk.write("notes.txt", "remember the milk\n");
@@ -221,7 +221,7 @@ async fn words_that_waited_open_their_turn_as_others_do() {
 }
 
 impl Desk {
-    /// Words that an earlier owner has left waiting: they answer this entry.
+    /// A message that an earlier owner left waiting, in answer to this entry.
     async fn left_waiting(&self, text: &str, seen: EntryId) {
         let words = Words {
             parts: vec![Part::text(text)],

@@ -1,6 +1,5 @@
-//! Random interleavings: several people start runs, steer, stop, go back and forth, all at once, and owners are lost in the middle
-//! of it, which then go on as if nothing had happened. Never do two run, no prompt is lost, nothing is written by who lost the
-//! leave to write, and nothing is stuck.
+//! Random interleavings: several people start runs, steer, stop, rewind and restore at the same time. Owners are lost in between,
+//! and wake up later. Two runs are never active, no prompt is lost, nothing is written after a lost claim, and nothing is stuck.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -27,21 +26,21 @@ use tokio::task::JoinHandle;
 
 use super::{Said, calls, engine_with, words};
 
-/// So many cases; each has its number as its seed.
+/// The number of cases; each uses its number as its seed.
 const CASES: u64 = 160;
-/// So many of them are played at once: people mostly think.
+/// Cases that run at the same time: people mostly think.
 const AT_ONCE: usize = 8;
-/// Owners in a case: all but the last are lost.
+/// Owners per case: all but the last are lost.
 const OWNERS: u64 = 3;
-/// People who act at once.
+/// People who act at the same time.
 const PEOPLE: u64 = 3;
-/// What each does while an owner lasts.
+/// Actions of each person per owner.
 const ACTS: usize = 7;
 
-/// What waits is taken up within this time.
+/// Time limit until waiting messages are sent.
 const TAKEN_UP: Duration = Duration::from_secs(10);
 
-/// A model that does anything: it answers, calls a tool, fails, or says nothing until it is stopped.
+/// A random model: it answers, calls a tool, fails, or says nothing until it is stopped.
 struct Dice {
     owner: u64,
     chance: Mutex<fastrand::Rng>,
@@ -52,7 +51,7 @@ struct Dice {
     tame: AtomicBool,
 }
 
-/// Counts an answer that is being given.
+/// Counts an active answer.
 struct AtWork(Arc<AtomicUsize>);
 
 impl Drop for AtWork {
@@ -113,18 +112,18 @@ impl Catalogue for OnlyDice {
     }
 }
 
-/// What people know.
+/// The knowledge of the people.
 #[derive(Default)]
 struct Known {
-    /// Words that were accepted, and by which owner.
+    /// Accepted messages, each with its owner.
     accepted: BTreeMap<String, u64>,
-    /// Words that came back to somebody.
+    /// Messages that came back.
     back: BTreeSet<String>,
-    /// So many words were thought of.
+    /// Number of messages so far.
     thought: u64,
-    /// Steps back that were taken under a run: the answers that were asked for by then, and where the log ended.
+    /// Steps back during a run: the number of answers requested by then, and the end of the log.
     under: Vec<(u64, usize, u64)>,
-    /// What must not be.
+    /// Violations.
     faults: Vec<String>,
 }
 
@@ -171,7 +170,7 @@ impl Owner {
         self.known().faults.push(what);
     }
 
-    /// Words that nobody has said before.
+    /// A new message.
     fn thought(&self) -> String {
         let mut known = self.known();
         known.thought += 1;
@@ -182,7 +181,7 @@ impl Owner {
         self.known().back.extend(words.iter().map(|words| joined_text(&words.parts)));
     }
 
-    /// Starts a run with words of somebody's; what comes of it is followed beside everything else.
+    /// Starts a run with a person's message; its events are followed concurrently.
     async fn starts(
         &self,
         start: Start,
@@ -216,7 +215,7 @@ impl Owner {
         }))
     }
 
-    /// Follows a run; whether its end was told.
+    /// Follows a run; returns whether its end was reported.
     async fn followed(&self, mut events: BoxStream<'static, RunEvent>, text: Option<&str>) -> bool {
         while let Some(event) = events.next().await {
             match event {
@@ -232,7 +231,7 @@ impl Owner {
         false
     }
 
-    /// The messages that were not sent, as notices say.
+    /// The messages that were not sent, according to notices.
     fn not_sent(&self, notices: Vec<Notice>) {
         let messages = notices.into_iter().filter_map(|notice| match notice {
             Notice::NotSent(messages) => Some(messages),
@@ -251,7 +250,7 @@ impl Owner {
         }
     }
 
-    /// Whoever says something hears of that, and not of what another one has said.
+    /// A sender gets the receipt of their own message, not of another one.
     async fn is_of(&self, receipt: &Receipt, text: Option<&str>) {
         let (Some(entry), Some(text)) = (receipt.entries.first(), text) else { return };
         let Ok(parts) = self.store.content(self.id, *entry).await else { return };
@@ -274,7 +273,7 @@ impl Owner {
         self.starts(Start::Say(vec![Part::text(text.clone())], seen), Some(text), steer).await
     }
 
-    /// Goes back or forth, the way that people do.
+    /// Rewinds, undoes or redoes, as people do.
     async fn moves(&self, action: Action, stop: bool) {
         let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
         let options = FileOptions { stop, ..FileOptions::default() };
@@ -284,10 +283,10 @@ impl Owner {
         }
     }
 
-    /// A step back that waits for nobody: what runs has lost the leave to write.
+    /// A step back that waits for nobody: the active run has lost its claim.
     async fn moves_under(&self) {
         let asked = self.dice.asked.load(Ordering::SeqCst);
-        // What was over before is somebody else's to tell of.
+        // Runs that were over before are reported elsewhere.
         let before = self.store.runs(self.id, usize::MAX).await.unwrap_or_default();
         let live = |no| before.iter().all(|run| run.no != no || !run.state.is_over());
         let apply = Apply { action: Action::Undo(1), seen: Seen::Anything, by: self.engine.by(None) };
@@ -334,19 +333,19 @@ impl Owner {
         None
     }
 
-    /// Somebody who does this and that, and then hears the ends of what was begun.
+    /// A person who does random things, and then follows the runs to their end.
     async fn person(self, seed: u64) -> Vec<JoinHandle<()>> {
         let mut chance = fastrand::Rng::with_seed(seed);
         let mut followers = Vec::new();
         for _ in 0..ACTS {
             followers.extend(self.act(&mut chance).await);
-            // So that runs get somewhere, or do not.
+            // So that runs advance by random amounts.
             tokio::time::sleep(Duration::from_millis(chance.u64(0..30))).await;
         }
         followers
     }
 
-    /// Everything that was ever said, in the order of the log.
+    /// All messages, in the order of the log.
     async fn log(&self) -> Vec<String> {
         let last = self.store.summary(self.id).await.expect("it").head.seq.0;
         let mut log = Vec::new();
@@ -358,21 +357,21 @@ impl Owner {
         log
     }
 
-    /// Words of this owner that wait.
+    /// Waiting messages of this owner.
     async fn own_waiting(&self) -> Option<String> {
         let waiting = self.engine.waiting(self.id).await.expect("read");
         let mut waiting = waiting.iter().map(|words| joined_text(&words.parts));
         waiting.find(|words| self.known().accepted.get(words) == Some(&self.number))
     }
 
-    /// Ends what runs, and has what waits answered.
+    /// Ends active runs, and lets waiting messages be answered.
     async fn settles(&self) {
         self.dice.tame.store(true, Ordering::SeqCst);
         while self.engine.is_running(self.id) {
             self.engine.cancel(self.id);
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        // Who takes up what waits may still be about to begin.
+        // The task that sends a waiting message may still be about to start.
         let taken_up = async {
             while self.own_waiting().await.is_some() {
                 self.engine.cancel(self.id);
@@ -391,7 +390,7 @@ impl Owner {
     }
 }
 
-/// One case; what was wrong with it comes back.
+/// Runs one case; returns the violations.
 async fn case(case: u64) -> Vec<String> {
     let dir = tempfile::tempdir().expect("a folder");
     let memory = Memory::new();
@@ -421,7 +420,7 @@ async fn case(case: u64) -> Vec<String> {
     judged(&owner, &owners, &lost).await
 }
 
-/// What was wrong.
+/// Returns the violations.
 async fn judged(owner: &Owner, owners: &[Owner], lost: &[(u64, u64)]) -> Vec<String> {
     let log = owner.log().await;
     let runs = owner.store.runs(owner.id, usize::MAX).await.expect("runs");

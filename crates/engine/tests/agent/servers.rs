@@ -1,4 +1,5 @@
-//! MCP servers before a turn: one that hangs is waited for with a word and not for long, and its tools come when it is there.
+//! MCP servers before a turn: a hanging one is waited for with a notice and only briefly, and its tools appear once it is
+//! there.
 
 use std::fs;
 use std::time::Duration;
@@ -15,14 +16,14 @@ use super::{Desk, words};
 const SERVER: &str = include_str!("../../../tools/tests/mcp/server.py");
 
 impl Desk {
-    /// A folder with servers, each a line of a shell.
+    /// A folder with servers, each a shell command line.
     async fn served(servers: &[(&str, &str)]) -> Self {
         let desk = Self::new(Mode::AllowAll).await;
         desk.serve(servers);
         desk
     }
 
-    /// Names servers in the user's file.
+    /// Adds servers to the user's file.
     fn serve(&self, servers: &[(&str, &str)]) {
         fs::write(self.dir.path().join("server.py"), SERVER).expect("written");
         let entry = |(name, line): &(&str, &str)| {
@@ -33,7 +34,7 @@ impl Desk {
         fs::write(self.dir.path().join("mcp.json"), file).expect("written");
     }
 
-    /// The tools of servers that the model was told of last.
+    /// The tools of servers in the last prompt.
     fn offered(&self) -> Vec<String> {
         let tools = self.script.asked().tools.into_iter().map(|tool| tool.name);
         tools.filter(|name| name.starts_with("mcp__")).collect()

@@ -1,4 +1,4 @@
-//! Several folders: what tools write in any of them can be taken back, and is said to be.
+//! Several folders: writes of tools in any of them can be reverted, and plans say so.
 
 use std::fs;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ async fn changes_in_further_folders_are_rewound_and_elsewhere_stay() {
 
 #[tokio::test]
 async fn a_command_in_the_sandbox_writes_in_all_folders_that_are_captured() {
-    // Wherever the test lies: commands write in the folders that are captured, and in no temporary one.
+    // Wherever the test's folder is: commands write in the captured folders, and in no temporary one.
     let sandbox = Sandbox::bare();
     if sandbox.available(&[]) != Sandboxed::Full {
         return;
@@ -75,7 +75,7 @@ async fn a_command_in_the_sandbox_writes_in_all_folders_that_are_captured() {
 #[tokio::test]
 async fn a_further_folder_that_no_capture_covers_is_reported_and_external() {
     let desk = Desk::new(Mode::AllowAll).await;
-    // It holds the conversation's own folder.
+    // It contains the conversation's own folder.
     let desk = desk.further(&[".", "nowhere"]).await;
     let path = fs::canonicalize(desk.dir.path()).expect("a folder").join("made");
     let write = calls(&[("write", json!({"path": path, "content": "new\n"}))]);

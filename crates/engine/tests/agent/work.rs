@@ -1,4 +1,4 @@
-//! What tools do in a turn, and that a rewind takes it along.
+//! What tools do in a turn, and that a rewind reverts it.
 
 use retake_core::{Mode, Role};
 use retake_engine::Outcome;
@@ -38,7 +38,7 @@ async fn a_rewind_takes_files_and_what_was_known_along() {
     desk.rewind("t2").await;
     assert_eq!(desk.read("a.txt").as_deref(), Some("one\n"));
     assert_eq!(desk.shows().await, ["look", "calls read", "ok", "seen"]);
-    // The version of turn 1 is known again, so that it may be edited without another look.
+    // The version of turn 1 is known again, so it can be edited without another read.
     let edit = calls(&[("edit", json!({"path": "a.txt", "edits": [{"old": "one", "new": "three"}]}))]);
     let (ended, told) = desk.turn("again", vec![edit, words("done")]).await;
     assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
@@ -101,7 +101,7 @@ async fn an_erasure_reaches_what_calls_have_printed() {
     let all = desk.dir.path().join("data/output");
     let output = all.join(desk.id.to_string());
     std::fs::create_dir_all(&output).expect("made");
-    // What earlier versions have put there is found, too.
+    // Files of earlier versions are found, too.
     std::fs::write(all.join("old.log"), "it is hunter2").expect("written");
     let call = desk.entry_with("calls list").await;
     for (name, text) in

@@ -1,13 +1,13 @@
-//! Steps on one half are final: what they keep is the person's own, what they take out stays out, and undo, redo and restore
-//! return to exactly what was recorded (spec `rewind.md`, *Adoption*, cases 49 to 53). What each later step does after each of them is the
-//! table of `adoption_rows`.
+//! Steps on one half are final: what they keep belongs to the person, and what they take out stays out. Undo, redo and restore
+//! return exactly to what was recorded (spec `rewind.md`, *Adoption*, cases 49 to 53). The table of `adoption_rows` has the
+//! effect of each later step.
 
 use retake_core::{Action, Against, Choice, Chosen, EntryId, Reason, Verdict};
 use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, choose, scope};
 
-/// One turn, which makes `p` and changes the second line of `a`.
+/// One turn, which creates `p` and changes the second line of `a`.
 async fn begun() -> Yard {
     let yard = Yard::with(&[("a", LINES)]).await;
     yard.run("echo hi > p; sed -i s/2/two/ a").await;
@@ -26,7 +26,7 @@ impl Yard {
         self.engine.kept().deltas(self.id).await.expect("deltas")[0].1
     }
 
-    /// Whether the turn that made `p` still has its files on the disk.
+    /// Whether the files of the turn that created `p` are still on the disk.
     fn has_files(&self) -> bool {
         let second = self.read("a").is_some_and(|text| text.contains("two"));
         assert_eq!(self.read("p").is_some(), second, "the files of a turn go together");
@@ -200,7 +200,7 @@ async fn a_forks_plan_mentions_no_files_of_its_parent_that_are_the_persons_own()
             None => assert_eq!(said, "", "{half:?}"),
         }
     }
-    // Who has kept them later in the parent has no command there that takes them back.
+    // The parent has no command any more that takes these files back, since a person keeps them there.
     let yard = begun().await;
     yard.say("more").await;
     let fork = yard.engine.fork(yard.id, None, None, yard.engine.by(None)).await.expect("forked");
@@ -242,7 +242,7 @@ async fn trial_07_skipped_content_may_be_in_the_files_when_the_conversation_alon
         chosen: Chosen { others: Some(Choice::Skip), ..Chosen::default() },
         ..scope(half)
     };
-    // All of the turn is still in the files: it is the turn's again.
+    // All of the turn is still in the files: it belongs to the turn again.
     let yard = begun().await;
     yard.apply(yard.rewind("t1").await, skip(Scope::Both)).await.expect("done");
     yard.apply(Action::Undo(1), scope(Scope::Conversation)).await.expect("done");
@@ -252,13 +252,13 @@ async fn trial_07_skipped_content_may_be_in_the_files_when_the_conversation_alon
     assert!(yard.has_files());
     yard.back("t1").await;
     assert!(!yard.has_files());
-    // So it is for an undo of the turn.
+    // The same for an undo of the turn.
     let yard = begun().await;
     yard.apply(yard.rewind("t1").await, skip(Scope::Both)).await.expect("done");
     yard.apply(Action::Undo(1), scope(Scope::Conversation)).await.expect("done");
     yard.undo().await;
     assert!(!yard.has_files());
-    // Nothing of it is in the files: it does not come when the conversation alone goes back.
+    // Nothing of it is in the files: it does not return when only the conversation goes back.
     let yard = begun().await;
     yard.back("t1").await;
     yard.apply(Action::Undo(1), skip(Scope::Both)).await.expect("done");

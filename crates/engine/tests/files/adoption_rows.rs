@@ -1,11 +1,12 @@
-//! What every step does after a step that kept files against the path: the product of the ways to keep them and of the steps that
-//! can follow, as a table (spec `rewind.md`, *Adoption*, cases 49 to 53). Its expectations are read from the spec, never from a run.
+//! The effect of every step after a step that kept files against the path: all ways to keep them, times all steps that can
+//! follow. The table covers the spec `rewind.md`, *Adoption*, cases 49 to 53. Its expectations are read from the spec, never from
+//! a run.
 //!
-//! A first turn makes `p`, changes a line of `a`, and renames `o` to `n`; then the person changes another line of `a`. The first step of
-//! a row goes back past that turn, or brings it back, and a column says what it keeps. A cell has the files after the row's last step,
-//! and after one more rewind of files and conversation to the first turn: `pan>o` says that `p`, the turn's line of `a` and `n` are
-//! there and then only `o`. `q` is what another turn did, in a file of its own and in a further line of `a`; `-` is nothing; `x` says
-//! that a step is refused, and changes nothing.
+//! The first turn creates `p`, changes a line of `a`, and renames `o` to `n`; then the person changes another line of `a`. The
+//! first step of a row goes back past that turn, or brings it back, and a column says what it keeps. A cell has the files after
+//! the row's last step, and after one more rewind of files and conversation to the first turn. `pan>o` says that first `p`, the
+//! turn's line of `a` and `n` are there, and then only `o`. `q` is another turn's change, in a file of its own and in a further
+//! line of `a`; `-` is nothing; `x` is a refused step, which changes nothing.
 
 use futures::future::join_all;
 use retake_core::{Action, Apply, Choice, ConversationId, EntryId, Head, Part, Reason, Role, Seen};
@@ -14,7 +15,7 @@ use tokio::sync::OnceCell;
 
 use super::{Yard, choose, crash, scope};
 
-/// The columns: the conversation alone, files alone, or both with one path kept.
+/// The columns: only the conversation, only files, or both with one path kept.
 const COLUMNS: [&str; 6] = ["conversation", "files", "p=disk", "a=yours", "n=disk", "o=disk"];
 
 fn options(column: usize) -> FileOptions {
@@ -34,30 +35,30 @@ enum First {
     Back,
     /// The first turn is dropped.
     Drop,
-    /// Another wording of the first turn.
+    /// An edit of the first turn.
     Edit,
-    /// Another answer in the first turn.
+    /// A retry in the first turn.
     Retry,
     /// A checkout of the first turn, which was rewound with its files before.
     Into,
 }
 
-/// What follows. "First" is the first turn, "last" the turn that was run last.
+/// The later steps. "First" is the first turn, "last" the last one that was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Later {
     Undo,
     Redo,
     UndoTwo,
     RedoTwo,
-    /// What a rewind or an answer does is taken back as what came to nothing.
+    /// A rewind or an answer is compensated.
     Compensate,
-    /// To the head before the first step, and to the one after it.
+    /// A restore of the head before the first step, and of the one after it.
     RestoreBefore,
     RestoreThen,
     CheckoutFirst,
     CheckoutLast,
     Say,
-    /// A turn that does what `q` stands for.
+    /// A turn that makes the change `q`.
     Turn,
     BackFirst,
     BackLast,
@@ -69,23 +70,23 @@ enum Later {
     EditLast,
     RetryFirst,
     RetryLast,
-    /// The alternatives of what was answered again.
+    /// The alternatives of the retried answer.
     ChooseOld,
     ChooseNew,
-    /// What is done from here on is done in a fork, from here or from the end of the first turn.
+    /// The following steps are in a fork, from here or from the end of the first turn.
     Fork,
     ForkFirst,
-    /// What is done from here on is done in the conversation that was forked.
+    /// The following steps are in the parent of the fork.
     Parent,
     EraseFirst,
     EraseLast,
-    /// A turn whose call is killed when it has done what `q` stands for.
+    /// A turn whose call is killed after the change `q`.
     Killed,
     Restart,
 }
 use Later::*;
 
-/// A turn that the table names.
+/// A turn of the table.
 #[derive(Clone, Copy, Debug)]
 struct Turned {
     opener: EntryId,
@@ -93,13 +94,13 @@ struct Turned {
     result: EntryId,
 }
 
-/// A row at work in a column.
+/// A row of the table in one column.
 struct Desk {
     yard: Yard,
     parent: ConversationId,
     first: Turned,
     last: Option<Turned>,
-    /// The old answer and the new one, where something was answered again.
+    /// The old answer and the new one, after a retry.
     answers: Option<[EntryId; 2]>,
     heads: [Head; 2],
 }
@@ -112,14 +113,14 @@ impl Yard {
         self.engine.kept().summary(self.id).await.expect("it").head
     }
 
-    /// The turn that was run last.
+    /// The last turn that was run.
     async fn turned(&self) -> Turned {
         let store = self.engine.kept();
         let turn = store.turn_entries(self.id, self.turns().await).await.expect("a turn");
         Turned { opener: turn[0].0, answer: turn[1].0, result: turn.last().expect("a result").0 }
     }
 
-    /// The files that a cell names.
+    /// The files of a cell.
     fn letters(&self) -> String {
         let a = self.read("a").expect("it is there");
         assert!(a.contains("mine"), "what the person wrote is never lost: {a}");
@@ -193,7 +194,7 @@ impl Desk {
         Ok(())
     }
 
-    /// A step that a table names.
+    /// A step of the table.
     async fn step(mut self, step: Later) -> (Self, Result<()>) {
         let both = FileOptions::default();
         let (first, last) = (self.first, self.last.unwrap_or(self.first));
@@ -249,7 +250,7 @@ impl Desk {
         (self, done)
     }
 
-    /// A call that is killed when it has written, and before anybody has seen what.
+    /// A call that is killed after writing, before a capture has seen it.
     async fn killed(self) -> Self {
         static NTH: OnceCell<usize> = OnceCell::const_new();
         let nth = NTH.get_or_init(|| async {
@@ -277,10 +278,10 @@ impl Desk {
         self
     }
 
-    /// Goes back to the first turn there is, files included, after one more was said.
+    /// Rewinds to the first existing turn, with files, after one more message.
     async fn back(&self) -> Result<()> {
         self.yard.said_by(Role::User, "something else").await;
-        // A turn that is dropped can't be gone back to.
+        // A dropped turn is no target.
         let first = match self.yard.engine.entry(self.yard.id, "t1").await {
             Ok(first) => first,
             Err(_) => self.yard.engine.entry(self.yard.id, "t2").await?,
@@ -294,7 +295,7 @@ fn mark(verb: Reason, turn: Turned) -> Action {
     Action::Mark { verb, entries: vec![turn.opener, turn.result], range: true, seen: None }
 }
 
-/// What comes of a row in a column.
+/// The result of a row in a column.
 async fn cell(first: First, steps: &[Later], column: usize) -> String {
     let mut desk = Desk::new(first, column).await;
     for step in steps {
@@ -308,7 +309,7 @@ async fn cell(first: First, steps: &[Later], column: usize) -> String {
     }
     let now = desk.yard.letters();
     let status = desk.yard.engine.files_status(desk.yard.id).await.expect("looked at");
-    // What a killed call did is not known to be anybody's, and is asked about again.
+    // The author of a killed call's changes is unknown, so they need a choice again.
     let status = match (status.ahead, status.behind) {
         _ if steps.contains(&Killed) => String::new(),
         (0, 0) => String::new(),
@@ -324,7 +325,7 @@ async fn cell(first: First, steps: &[Later], column: usize) -> String {
     format!("{now}>{then}{status}")
 }
 
-/// Holds rows against what they must come to: a cell for each column, or one for all.
+/// Compares rows with their expectations: a cell for each column, or one for all.
 async fn hold(rows: &[(First, &[Later], &str)]) {
     let mut wrong = Vec::new();
     for (first, steps, expected) in rows {
@@ -344,11 +345,11 @@ async fn hold(rows: &[(First, &[Later], &str)]) {
     assert!(wrong.is_empty(), "{} cells:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Nothing but the first step has changed what is kept.
+/// Only the first step has changed what is kept.
 const KEPT: &str = "pan>pan o>o po>po ao>ao n>n n>n";
-/// The same with what another turn did, which goes with it.
+/// The same with another turn's change, which goes with that turn.
 const MORE: &str = "panq>pan oq>o poq>po aoq>ao nq>n nq>n";
-/// The same where it is the person's own.
+/// The same if that change belongs to the person.
 const OWN: &str = "panq>panq oq>oq poq>poq aoq>aoq nq>nq nq>nq";
 /// The files belong to their turn.
 const TURNS: &str = "pan>o";
@@ -370,19 +371,20 @@ async fn rewind_case_51_what_was_kept_is_undone_redone_and_restored_as_it_was_re
         (Back, &[Say, RestoreBefore], "pan>o pan>o pan>po pan>ao pan>n pan>n"),
         (Back, &[Say, RestoreBefore, Undo], KEPT),
         (Back, &[Turn, RestoreThen], KEPT),
-        // What a choice left in a file comes back by undo, and by nothing else.
+        // What a choice left in a file returns only by undo.
         (Back, &[Undo, BackFirst, RestoreThen], "pan>pan o>o o>o o>o o>o o>o"),
         (Drop, &[], KEPT),
         (Drop, &[Undo], TURNS),
         (Drop, &[Undo, Redo], KEPT),
-        // A restore leaves marks as they are: the turn stays dropped, and its files are wanted no more. Of files alone it never was.
+        // A restore leaves marks unchanged: the turn stays dropped, and its files are not wanted any more. For files alone it
+        // never was dropped.
         (Drop, &[Say, RestoreBefore], "o>o pan>o po>po ao>ao n>n n>n"),
         (Edit, &[], KEPT),
         (Edit, &[Undo, Redo], KEPT),
         (Retry, &[], KEPT),
         (Retry, &[Undo], TURNS),
         (Retry, &[Undo, Redo], KEPT),
-        // What the person wrote last into `a` had the turn's line.
+        // The person's last version of `a` had the turn's line.
         (Into, &[], "o>o pan>pan an>o pan>ao pao>o pao>o"),
         (Into, &[Undo], OUT),
         (Into, &[Undo, Redo], "o>o pan>pan an>o pan>ao pao>o pao>o"),
@@ -395,8 +397,8 @@ async fn rewind_case_51_what_was_kept_is_undone_redone_and_restored_as_it_was_re
 async fn rewind_case_52_a_new_checkout_or_choice_gives_what_was_kept_back_to_its_turn() {
     use First::{Back, Drop, Into, Retry};
     hold(&[
-        // What files alone took out is on the path all the time: a checkout does not bring it there. Of a single path the turn's
-        // change is put in again; what the choice left in the file is the person's all the same.
+        // A turn that only lost its files is on the path all the time: a checkout does not bring it there. For a single path, the
+        // turn's change is applied again; what the choice left in the file still belongs to the person.
         (Back, &[Say, CheckoutFirst], BROUGHT),
         (Back, &[Say, CheckoutFirst, Undo], KEPT),
         (Back, &[Say, CheckoutFirst, Undo, Redo], BROUGHT),
@@ -406,7 +408,7 @@ async fn rewind_case_52_a_new_checkout_or_choice_gives_what_was_kept_back_to_its
         (Back, &[Turn, BackLast, CheckoutLast], MORE),
         (Drop, &[Say, BackLast, CheckoutLast], KEPT),
         (Into, &[BackFirst, CheckoutFirst], "pan>o x pan>o pan>ao pan>o pan>o"),
-        // Of files alone the old answer stays, and what came behind it is no alternative.
+        // For files alone the old answer stays, and the later one is no alternative.
         (Retry, &[ChooseOld], "pan>o o>o pan>po pan>ao pan>n pan>n"),
         (Retry, &[ChooseOld, Undo], "pan>pan pan>o po>po ao>ao n>n n>n"),
         (Retry, &[ChooseOld, ChooseNew], "o>o x po>po ao>ao n>n n>n"),
@@ -426,7 +428,7 @@ async fn rewind_case_50_drop_show_edit_retry_and_alternatives_leave_what_was_kep
         (Back, &[Turn, RetryLast], KEPT),
         (Back, &[Turn, RetryLast, ChooseOld], MORE),
         (Back, &[Turn, RetryLast, ChooseOld, ChooseNew], KEPT),
-        // The first turn itself is on the path where files alone were rewound.
+        // The first turn itself is on the path if only files were rewound.
         (Back, &[DropFirst], "x o>o x x x x"),
         (Back, &[DropFirst, ShowFirst], "x o>o x x x x"),
         (Back, &[EditFirst], "x o>o x x x x"),
@@ -434,7 +436,7 @@ async fn rewind_case_50_drop_show_edit_retry_and_alternatives_leave_what_was_kep
         (Back, &[RetryFirst], "x o>o x x x x"),
         (Back, &[RetryFirst, ChooseOld], "x pan>o x x x x"),
         (Back, &[RetryFirst, ChooseOld, Undo], "x o>o x x x x"),
-        // What is shown again is kept as it was; only paths that nobody kept come and go.
+        // A turn that is shown again is kept as before; only paths that nobody kept come and go.
         (Drop, &[ShowFirst], "pan>pan o>o pan>po pan>ao pan>n pan>n"),
         (Drop, &[ShowFirst, Undo], "pan>pan pan>o po>po ao>ao n>n n>n"),
         (Drop, &[Turn, ShowFirst], "panq>pan oq>o panq>po panq>ao panq>n panq>n"),
@@ -463,7 +465,7 @@ async fn a_fork_begins_with_what_was_kept_and_changes_nothing_of_it() {
 async fn erased_content_leaves_the_files_and_other_kept_content_stays() {
     use First::{Back, Drop};
     hold(&[
-        // Nothing is known any more that could come or go.
+        // Nothing is recorded any more that could come or go.
         (Back, &[EraseFirst], KEPT),
         (Back, &[EraseFirst, Undo], KEPT),
         (Back, &[EraseFirst, Undo, Redo], KEPT),

@@ -1,5 +1,5 @@
-//! What no record has (owner, setuid and the like, extended attributes): it stays on what is reverted and comes back with
-//! what is made anew.
+//! Attributes that no record has (owner, setuid and the like, extended attributes): they stay on reverted files and
+//! return with created ones.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -25,7 +25,7 @@ fn set_note(path: &Path, note: &str) {
     }
 }
 
-/// All bits of the mode, and the note, of what is there.
+/// All mode bits, and the extended attribute.
 fn has(yard: &Yard, name: &str) -> (u32, Option<String>) {
     let path = yard.path(name);
     let mut value = [0; 64];
@@ -221,7 +221,7 @@ async fn trial_08_setuid_is_given_to_exactly_the_bytes_that_had_it() {
     assert_eq!(has(&yard, "f"), noted(0o4755, "of three"));
 }
 
-/// What a rewind says of other names of files: its plan and its receipt say the same.
+/// What a rewind says about other names of files: plan and receipt are the same.
 async fn noted_links(yard: &Yard) -> Vec<Note> {
     let of_links = |notes: Vec<Note>| -> Vec<Note> {
         notes

@@ -1,4 +1,4 @@
-//! What calls do to files, whatever does it, comes back byte for byte (spec `rewind.md`, cases 1 to 14).
+//! Changes of calls, by any means, are reverted byte for byte (spec `rewind.md`, cases 1 to 14).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -23,7 +23,7 @@ async fn yard() -> Yard {
     yard
 }
 
-/// A script in a turn of its own; going back to before it leaves everything as it was, going forward again as it is.
+/// A script in a turn of its own; a rewind to before it restores the earlier state, and a redo the later one.
 async fn there_and_back(script: &str) {
     let yard = yard().await;
     let before = yard.all();
@@ -121,7 +121,7 @@ async fn rewind_case_10_what_is_gits_is_byte_for_byte_the_same() {
     assert_eq!(gits(&yard), before);
 }
 
-/// Every byte that git keeps.
+/// Every byte in git's folder.
 fn gits(yard: &Yard) -> String {
     let script = "find . -path '*/.git/*' -type f -exec sha256sum {} + | sort";
     let found = std::process::Command::new("sh").args(["-c", script]).current_dir(yard.path("")).output();

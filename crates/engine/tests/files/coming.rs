@@ -1,4 +1,4 @@
-//! A turn that comes back brings what went with it: not what a person had removed of it before (spec `rewind.md`, case 58).
+//! A turn that comes back restores what went with it, but not what a person had removed before (spec `rewind.md`, case 58).
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,7 +11,7 @@ use super::{Yard, choose, own, scope};
 const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 
 impl Yard {
-    /// A turn goes and comes back, in each way that there is.
+    /// A turn goes and comes back, in each possible way.
     async fn goes_and_comes(&self, way: Way) {
         match way {
             Way::Drop => {
@@ -82,7 +82,7 @@ async fn trial_10_a_line_and_a_bit_that_a_person_took_away_do_not_come_back_with
         assert_eq!(yard.read("f").as_deref(), Some(&*there), "{way:?}");
         let mode = fs::metadata(yard.path("f")).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o644, "{way:?}");
-        // What the person takes away later is not put there again, either.
+        // What the person removes later is not restored, either.
         yard.write("f", &there.replace("PERSON\n", ""));
         yard.goes_and_comes(way).await;
         assert_eq!(yard.read("f").as_deref(), Some(&*there.replace("PERSON\n", "")), "{way:?}");

@@ -1,5 +1,5 @@
-//! A program that is killed in the middle of a rewind: after the next start everything is as before, or everything as
-//! after, in the conversation and in the files. Or in the middle of a call: what it changed is the call's, or kept as
+//! A program killed in the middle of a rewind: after the next start everything is as before, or everything as after, in
+//! the conversation and in the files. If it is killed during a call, the changes belong to the call, or are kept as
 //! uncertain (`ARCHITECTURE.md`, invariants 7 and 8).
 
 use std::collections::BTreeSet;
@@ -14,10 +14,10 @@ use retake_worktree::failpoint::FAILPOINTS;
 
 use super::{Yard, engine};
 
-/// Tells the child what to work on; without it the child's test is a test of nothing, and says so.
+/// Tells the child what to work on; without it, the child's test only checks the set-up.
 const WHERE: &str = "RETAKE_TEST_CRASH";
 
-/// What is done before: two turns whose deltas are of all kinds.
+/// The set-up: two turns with deltas of all kinds.
 pub(super) async fn two_turns() -> Yard {
     let yard = Yard::with(&[("a", "one\n"), ("gone", "dear\n"), ("deep/b", "b\n")]).await;
     yard.run("echo two > a; rm gone; mkdir new; echo x > new/x; chmod 600 deep/b").await;
@@ -25,7 +25,7 @@ pub(super) async fn two_turns() -> Yard {
     yard
 }
 
-/// What the parent left, in the process that is to be killed; nothing in the test by itself.
+/// The folder left by the parent, in the process to be killed; `None` in the test by itself.
 async fn left() -> Option<Yard> {
     let dir = std::env::var_os(WHERE).map(PathBuf::from)?;
     let id: ConversationId = fs::read_to_string(dir.join("id")).expect("an id").parse().expect("an id");
@@ -34,8 +34,8 @@ async fn left() -> Option<Yard> {
     Some(Yard { engine, id, dir: std::sync::Arc::new(held) })
 }
 
-/// Runs one of the tests below in a process of its own, and kills it at the `nth` time that it comes to a point; whether
-/// it came there. What it leaves is opened again.
+/// Runs one of the tests below in a process of its own, and kills it the `nth` time it reaches a point; returns whether
+/// it got there. The data that it leaves is opened again.
 pub(super) async fn killed(yard: Yard, test: &str, point: &str, nth: usize) -> (Yard, bool) {
     let Yard { engine: old, id, dir } = yard;
     drop(old);
@@ -44,7 +44,7 @@ pub(super) async fn killed(yard: Yard, test: &str, point: &str, nth: usize) -> (
     (Yard { engine: engine(&dir).await, id, dir }, killed)
 }
 
-/// The same, of what lies in this folder.
+/// The same, for this folder.
 pub(super) fn kill_at(dir: &tempfile::TempDir, test: &str, point: &str, nth: usize) -> bool {
     let program = std::env::current_exe().expect("this program");
     let mut child = Command::new(program);
@@ -57,7 +57,7 @@ pub(super) fn kill_at(dir: &tempfile::TempDir, test: &str, point: &str, nth: usi
 }
 
 impl Yard {
-    /// What captures found that no call did, since the first.
+    /// Changes in captures since the first one that no call made.
     async fn nobodys(&self) -> Vec<String> {
         let workspaces = self.engine.kept().workspaces().await.expect("workspaces");
         let rows = self.engine.kept().captures(workspaces[0].no, None, usize::MAX).await.expect("captures");
@@ -71,7 +71,7 @@ impl Yard {
 async fn a_rewind_to_be_killed() {
     match left().await {
         Some(yard) => drop(yard.back("t1").await),
-        // By itself it only shows that the set-up does what the other test needs.
+        // By itself it only checks the set-up of the other test.
         None => assert_eq!(two_turns().await.turns().await, 2),
     }
 }
@@ -79,7 +79,7 @@ async fn a_rewind_to_be_killed() {
 #[tokio::test]
 async fn killed_at_any_point_of_a_rewind_it_is_all_or_nothing() {
     let (mut before, mut after, mut points) = (0, 0, 0);
-    // An apply passes the points of a capture, too: it looks before, and notes what it wrote.
+    // An apply passes the points of a capture, too: it captures before, and records what it wrote.
     for point in FAILPOINTS {
         for nth in [1, 2, 4] {
             let yard = two_turns().await;
@@ -128,7 +128,7 @@ async fn a_call_to_be_killed() {
 const CALL: &str =
     "echo three > a; rm deep/b; mkdir new; head -c 300000 /dev/urandom > new/x; chmod 600 keep";
 
-/// A turn, and then an edit of the user's.
+/// A turn, and then an edit by the user.
 async fn one_turn() -> Yard {
     let yard = Yard::with(&[("a", "one\n"), ("mine", "one\n"), ("deep/b", "b\n"), ("keep", "k\n")]).await;
     yard.run("echo two > a; echo made > made").await;
@@ -136,7 +136,7 @@ async fn one_turn() -> Yard {
     yard
 }
 
-/// Paths that the call changes.
+/// The paths that the call changes.
 const CHANGED: [&str; 5] = ["a Revert", "deep/b Recreate", "keep Revert", "new Delete", "new/x Delete"];
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn killed_at_any_point_of_a_capture_what_was_changed_is_the_calls_or_kept(
             let ran = there != before;
             yard.engine.kept().prompt(yard.id, None).await.expect("readable");
             let asked = yard.turns().await > 1;
-            // What the next call does is its own, and only that.
+            // The next call owns only its own changes.
             yard.run("echo next > next").await;
             let last = format!("t{}", yard.turns().await);
             assert_eq!(yard.verdicts(&last).await, ["next Delete"], "{when}");
@@ -168,7 +168,7 @@ async fn killed_at_any_point_of_a_capture_what_was_changed_is_the_calls_or_kept(
             if own == CHANGED {
                 calls += 1;
             } else if ran {
-                // Nobody saw the call end: what is found later may be anyone's.
+                // The end of the call was not seen: changes found later have an unknown author.
                 assert_eq!(
                     own,
                     CHANGED.map(|line| format!("{} Kept", &line[..line.find(' ').unwrap()])),
@@ -194,11 +194,11 @@ async fn killed_at_any_point_of_a_capture_what_was_changed_is_the_calls_or_kept(
         "{calls} the call's, {kept} ambiguous, {never_ran} never ran"
     );
     let other: Vec<_> = FAILPOINTS.iter().filter(ours).filter(|point| !passed.contains(point)).collect();
-    // Those of another segment are passed by the tests of captures themselves.
+    // The tests of captures themselves pass the points of another segment.
     assert_eq!(other, [&"objects.created", &"objects.sealed"]);
 }
 
-/// Going back to before the first turn works, and leaves what is uncertain; or says plainly that it is in the way.
+/// A rewind to before the first turn works, and leaves uncertain changes; or reports clearly that they conflict.
 async fn first_turn(yard: &Yard, uncertain: bool, when: &str) {
     let there = yard.all();
     let done = yard.apply(yard.rewind("t1").await, super::FileOptions::default()).await;
@@ -215,7 +215,7 @@ async fn first_turn(yard: &Yard, uncertain: bool, when: &str) {
     assert_eq!(yard.read("mine").as_deref(), Some("two\n"), "{when}: the user's stays");
 }
 
-/// The call that is killed when it has done what its test wrote down.
+/// The call that is killed after the test's change.
 #[tokio::test]
 async fn a_call_on_lines_to_be_killed() {
     if let Some(yard) = left().await {
@@ -305,7 +305,7 @@ async fn trial_06_objects_of_layers_are_durable_before_a_step_is_acknowledged() 
     }
 }
 
-/// No object is damaged.
+/// Checks that no object is damaged.
 fn sound(yard: Yard, when: &str) {
     let Yard { engine, dir, .. } = yard;
     drop(engine);

@@ -1,4 +1,4 @@
-//! Conversations that work in each other's folders.
+//! Conversations in each other's folders.
 
 use std::fs;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Yard;
 
-/// Two conversations, each of which has the other one's folder as a further one, go back and forth in both at the same time.
+/// Two conversations, each with the other's folder as a further one, rewind and redo at the same time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn crossed_rewinds_over_two_folders_never_hang() {
     let yard = Yard::with(&[("a", "0\n")]).await;

@@ -1,4 +1,4 @@
-//! The doctor's look at files: it says what is wrong in sentences, mends what can be mended, and loses nothing.
+//! The doctor's check of files: it reports errors in sentences, repairs what it can, and loses nothing.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ async fn sound_files_are_no_problem() {
     assert_eq!((checked.problems, checked.mended), (Vec::new(), Vec::new()));
 }
 
-/// A rewind that was cut short after some of its files, and whose compensation then was cut short too, or not.
+/// A rewind that was interrupted after some of its files, with or without an interrupted compensation.
 async fn cut_short(back: bool) -> (Yard, String) {
     let yard = two_turns().await;
     let there = yard.all();

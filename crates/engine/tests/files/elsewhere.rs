@@ -1,5 +1,5 @@
-//! A folder that is another one now, or over which another file system was mounted: a step is refused as a whole (spec
-//! `rewind.md`, *Plan*).
+//! A replaced folder, or one with another file system mounted over it: a step is refused as a whole (spec `rewind.md`,
+//! *Plan*).
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -9,10 +9,10 @@ use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, choose, scope};
 
-/// Set for the run of a test in which it may mount.
+/// Set for a test run that may mount.
 const MAY_MOUNT: &str = "RETAKE_TEST_MAY_MOUNT";
 
-/// Both a plan and the step itself are refused for this, and nothing has changed.
+/// Both the plan and the step are refused for this reason, and nothing has changed.
 async fn refused(yard: &Yard, code: &str) -> String {
     let before = (yard.turns().await, yard.all());
     let mut said = String::new();
@@ -54,7 +54,7 @@ async fn trial_10_a_folder_that_was_replaced_refuses_the_whole_step() {
 async fn trial_10_a_file_system_mounted_over_files_refuses_the_whole_step() {
     let name = "files::elsewhere::trial_10_a_file_system_mounted_over_files_refuses_the_whole_step";
     if std::env::var_os(MAY_MOUNT).is_none() {
-        // With mounts that nobody else sees, and that go with the process.
+        // With private mounts that end with the process.
         let myself = std::env::current_exe().expect("it");
         let mut again = Command::new("unshare");
         again.arg(if rustix::process::geteuid().is_root() { "-m" } else { "-rm" }).arg(myself);

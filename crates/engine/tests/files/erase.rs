@@ -1,4 +1,4 @@
-//! Erasure reaches what is kept of files: rows, and the bytes in the object store, wherever nothing else needs them.
+//! Erasure covers stored files: rows, and the bytes in the object store unless something else needs them.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,10 +14,10 @@ use super::{Yard, engine};
 /// Tells the child what to work on.
 const WHERE: &str = "RETAKE_TEST_ERASE";
 
-/// So much of a secret is looked for.
+/// The part of a secret to search for.
 const PIECE: std::ops::Range<usize> = 50_000..50_024;
 
-/// Bytes that can't be compressed, beside the workspace and the data, with a word in the middle.
+/// Incompressible bytes, outside of the workspace and the data, with a word in the middle.
 fn secret(dir: &TempDir) -> Vec<u8> {
     let mut rng = fastrand::Rng::with_seed(7);
     let mut bytes: Vec<u8> = std::iter::repeat_with(|| rng.u8(..)).take(100_000).collect();
@@ -68,7 +68,7 @@ async fn erase(yard: &Yard, action: Action) -> ObjectsErased {
     done
 }
 
-/// A secret that the first call made and the second one removed again.
+/// A secret that the first call created and the second one removed.
 async fn made_and_removed() -> (Yard, Vec<u8>) {
     let yard = Yard::with(&[("a", "0\n")]).await;
     let bytes = secret(&yard.dir);
@@ -207,7 +207,7 @@ async fn file_that_the_user_just_removed_is_erased_with_its_name() {
     assert_eq!(holding(&yard.dir.path().join("data"), b"hunter2name"), Vec::<PathBuf>::new());
 }
 
-/// A file that is kept in chunks, of which two versions share most.
+/// A file stored in chunks, most of which two versions share.
 #[tokio::test]
 async fn trial_28_no_chunk_of_an_erased_large_file_is_left() {
     let yard = Yard::with(&[("a", "0\n")]).await;
@@ -255,7 +255,7 @@ async fn trial_28_content_of_a_removed_file_is_erased_also_from_a_fork() {
     }
 }
 
-/// The last entry that is shown: the result of a call.
+/// The last visible entry: the result of a call.
 async fn last(yard: &Yard) -> EntryId {
     let reading = retake_core::Reading::now(retake_core::Projection::Timeline);
     let request = retake_core::PageRequest { limit: 99, ..Default::default() };

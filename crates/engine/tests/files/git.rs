@@ -1,19 +1,18 @@
-//! What calls move in git is told and stays; what they check out or commit stays with it (spec `rewind.md`, case 21 and
-//! *Plan*).
+//! Git changes of calls are reported and stay; so does what they check out or commit (spec `rewind.md`, case 21 and *Plan*).
 
 use retake_core::{Against, Choice, GitPlace, GitRemark, Verdict};
 use retake_engine::{FileOptions, FolderRemark, Note};
 
 use super::{Yard, choose};
 
-/// A shell script with git's names set, which no configuration of this machine changes.
+/// A shell script with author names for git, independent of the machine's configuration.
 fn script(script: &str) -> String {
     let names = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null \
                  GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b;";
     format!("set -e; {names} {script}")
 }
 
-/// The remarks about the conversation's own folder, of notes that are nothing else.
+/// The remarks about the conversation's own folder, from notes of this kind only.
 fn remarks(notes: Vec<Note>) -> Vec<FolderRemark> {
     let own = |note| match note {
         Note::InFolder { folder: None, remark } => remark,
@@ -46,26 +45,26 @@ fn command(remark: &FolderRemark) -> Option<&str> {
     }
 }
 
-/// That HEAD stays.
+/// The remark that HEAD stays.
 fn head(branch: &str, commit: String, command: &str) -> FolderRemark {
     let at = GitPlace { branch: Some(branch.to_owned()), commit: Some(commit) };
     FolderRemark::Git(GitRemark::Head { at, command: command.to_owned() })
 }
 
-/// That a branch stays; its commits have no other name, where no command removes it.
+/// The remark that a branch stays; its commits have no other name if no command removes it.
 fn branch_made(branch: &str, is_head: bool, command: Option<&str>) -> FolderRemark {
     let (branch, command) = (branch.to_owned(), command.map(str::to_owned));
     FolderRemark::Git(GitRemark::BranchMade { branch, is_only_name: command.is_none(), is_head, command })
 }
 
-/// That a worktree stays.
+/// The remark that a worktree stays.
 fn worktree_made(folder: &str, command: Option<String>) -> FolderRemark {
     let (folder, is_only_name) = (folder.to_owned(), command.is_none());
     FolderRemark::Git(GitRemark::WorktreeMade { folder, is_only_name, command })
 }
 
 impl Yard {
-    /// Somebody else does something.
+    /// Runs git as another author.
     pub(super) fn git(&self, text: &str) -> String {
         let done =
             std::process::Command::new("sh").args(["-c", &script(text)]).current_dir(self.path("")).output();
@@ -78,7 +77,7 @@ impl Yard {
         self.run(&script(text)).await;
     }
 
-    /// Goes back to before a turn, and then does to git literally what the plan of it says.
+    /// Rewinds to before a turn, and then runs exactly the git commands of its plan.
     async fn back_by_advice(&self, turn: &str) {
         let stays = self.stays(turn).await;
         self.back(turn).await;
@@ -89,7 +88,7 @@ impl Yard {
         }
     }
 
-    /// Where HEAD and branches are.
+    /// HEAD and the branches.
     fn refs(&self) -> String {
         self.git("cat .git/HEAD; git for-each-ref --format='%(refname) %(objectname)'")
     }
@@ -100,13 +99,13 @@ impl Yard {
         all.lines().filter(|line| !line.starts_with(".git/")).collect::<Vec<_>>().join("\n")
     }
 
-    /// What a plan says of git.
+    /// The git remarks of a plan.
     async fn stays(&self, turn: &str) -> Vec<FolderRemark> {
         remarks(self.plan(self.rewind(turn).await, FileOptions::default()).await.notes)
     }
 }
 
-/// A repository with two branches, which differ in `b` and in whether there is a `c`.
+/// A repository with two branches, which differ in `b` and in the existence of `c`.
 async fn branches() -> Yard {
     let yard = Yard::with(&[("a", "one\n"), ("b", "one\n"), ("d/e", "one\n")]).await;
     yard.git("git init -qb main .; git add .; git commit -qm one; git checkout -qb two");
@@ -230,7 +229,7 @@ async fn a_workspace_inside_a_repository_and_a_repository_that_a_command_makes()
     assert!(made.path(".git/index").exists());
 }
 
-/// A repository, or one without a commit, in which `t1` writes `g` and these scripts are turns of their own.
+/// A repository, or one without a commit, in which `t1` writes `g` and each of these scripts is a turn.
 async fn commits(first: &str, scripts: &[&str]) -> (Yard, Vec<String>) {
     let yard = Yard::with(&[("a", "one\n")]).await;
     yard.git(&format!("git init -qb master .; {first}"));
@@ -338,8 +337,8 @@ async fn trial_10_a_folder_that_holds_what_is_not_covered_is_not_said_to_be_some
     assert_eq!(made, [("made".to_owned(), Some(Against::Uncovered))]);
 }
 
-/// A worktree outside of the folder that a turn makes, in ways that matter to git: what a plan says first, and the branch that is gone
-/// after its advice was followed.
+/// A worktree outside of the folder, created by a turn in ways that matter to git. A plan names its commands first, and after
+/// them the branch is gone.
 #[tokio::test]
 async fn trial_10_a_worktree_outside_of_the_folder_is_removed_before_its_branch() {
     for (script, options) in [
@@ -404,7 +403,7 @@ async fn trial_10_a_worktree_that_alone_has_commits_is_not_named_for_removal() {
     assert_eq!(yard.stays("t1").await, [worktree_made(path.to_str().expect("UTF-8"), None)]);
 }
 
-/// The person's repository in the folder `sub`, and one more below it.
+/// The person's repository in the folder `sub`, and a nested one below it.
 async fn nested() -> Yard {
     let yard =
         Yard::with(&[("a", "one\n"), ("sub/f", "one\n"), ("sub/d/g", "two\n"), ("sub/in/h", "h\n")]).await;

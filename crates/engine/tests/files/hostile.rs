@@ -1,4 +1,4 @@
-//! A hostile folder holds nobody up: special files and endless links instead of git's files and ignore files (number 24).
+//! A hostile folder delays nobody: special files and endless links instead of git's files and ignore files (number 24).
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use super::Yard;
 /// Far longer than a call and two steps take.
 const SOON: Duration = Duration::from_secs(60);
 
-/// What git reads of a repository, and what says where it is.
+/// Files that git reads of a repository, and files that say where it is.
 const READ_BY_GIT: [&str; 9] = [
     ".git/HEAD",
     ".git/index",

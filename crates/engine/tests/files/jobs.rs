@@ -1,11 +1,10 @@
-//! What a command changes, whoever of its children does it, and what they change after it has returned (spec `rewind.md`,
-//! case 5).
+//! Changes of a command and its child processes, and their changes after it has returned (spec `rewind.md`, case 5).
 
 use retake_engine::FileOptions;
 
 use super::Yard;
 
-/// Waits until somebody else has done something.
+/// Waits for a condition that another process makes true.
 async fn until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..2000 {
         if is_so() {
@@ -16,11 +15,11 @@ async fn until(what: &str, is_so: impl Fn() -> bool) {
     panic!("never: {what}");
 }
 
-/// A job that does what it is told by files, and tells so: `go` makes it write, `stop` ends it.
+/// A job controlled by files, which reports with files: `go` makes it write, `stop` ends it.
 const JOB: &str = "(until [ -e ../stop ]; do [ -e ../go ] && echo job > a && rm ../go; sleep 0.01; done) \
                    > /dev/null 2>&1 &";
 
-/// A turn whose command leaves a job behind, which writes into `a` only later.
+/// A turn whose command leaves a job, which writes into `a` later.
 async fn with_job() -> Yard {
     let yard = Yard::with(&[("a", "one\n"), ("b", "one\n")]).await;
     yard.run(JOB).await;
@@ -34,14 +33,14 @@ impl Yard {
         until("the job writes", || !self.path("../go").exists()).await;
     }
 
-    /// Ends the job, and waits until it is gone.
+    /// Ends the job, and waits for its end.
     async fn job_ends(&self) {
         std::fs::write(self.path("../stop"), "").expect("written");
         let id = self.engine.kept().open_calls().await.expect("calls")[0].id.clone();
         until("the job ends", || !alive(&id)).await;
     }
 
-    /// The lines of all calls that have changed something.
+    /// The lines of all calls with changes.
     async fn calls(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (_, entry) in self.engine.kept().deltas(self.id).await.expect("deltas") {
@@ -51,7 +50,7 @@ impl Yard {
         lines
     }
 
-    /// The turns whose calls a plan would take back, path by path.
+    /// The turns whose calls a plan would revert, for each path.
     async fn blamed(&self, turn: &str) -> Vec<String> {
         let plan = self.plan(self.rewind(turn).await, FileOptions::default()).await;
         let deltas = self.engine.kept().deltas(self.id).await.expect("deltas");
@@ -69,7 +68,7 @@ impl Yard {
     }
 }
 
-/// Whether a process of a call lives.
+/// Whether a process of a call is running.
 fn alive(call: &str) -> bool {
     let mark = format!("RETAKE_CALL={call}");
     let processes = std::fs::read_dir("/proc").expect("processes");

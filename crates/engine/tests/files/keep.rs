@@ -1,4 +1,5 @@
-//! What is kept of files and for how long, what a collection takes, and what it never takes unasked.
+//! What is stored of files and for how long, what a collection deletes, and what it never deletes
+//! without a request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ fn noise(yard: &Yard, name: &str, seed: u64) {
     std::fs::write(yard.dir.path().join(name), bytes).expect("written");
 }
 
-/// The same folder, kept by other settings, so many days later.
+/// The same folder with other retention settings, this many days later.
 async fn later(yard: Yard, keep: Retention, days: i64) -> Yard {
     let Yard { engine: old, id, dir } = yard;
     drop(old);
@@ -71,7 +72,7 @@ async fn a_checkpoint_is_kept_whatever_its_age() {
     yard.run("true").await;
     noise(&yard, "work/mine", 1);
     yard.engine.checkpoint(yard.id, "dear".into()).await.expect("kept");
-    // Nothing but its manifest names what was there and is the same in all captures kept.
+    // Only its manifest names content that existed before and is the same in all remaining captures.
     noise(&yard, "work/mine", 2);
     yard.run("true").await;
     std::fs::remove_file(yard.path("mine")).expect("removed");
@@ -169,7 +170,7 @@ async fn a_call_that_is_open_keeps_what_it_has_changed() {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), ready).await.expect("it gets ready");
-    // A look in the middle sees what is there now; only the open call knows of it once it is gone.
+    // A capture in the middle sees the present content; later only the open call knows it.
     yard.engine.checkpoint(yard.id, "middle".into()).await.expect("looked");
     std::fs::remove_file(yard.path("b")).expect("removed");
     yard.engine.checkpoint(yard.id, "end".into()).await.expect("looked");

@@ -1,4 +1,4 @@
-//! What others wrote below a layer is never lost, whatever is dropped and kept above it (spec `rewind.md`, *After*, and cases
+//! Changes by others below a layer are never lost, whatever is dropped and kept above it (spec `rewind.md`, *After*, and cases
 //! 36, 54 to 56).
 
 mod given_back;
@@ -11,7 +11,7 @@ use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, choose, own};
 
-/// 40 numbered lines, some of which are other words.
+/// 40 numbered lines, some of them replaced.
 fn text(words: &[(usize, &str)]) -> String {
     let line = |no| {
         let word = words.iter().find(|(at, _)| *at == no).map(|(_, word)| (*word).to_owned());
@@ -30,7 +30,7 @@ impl Yard {
         Self::with(&[("f", &text(words))]).await
     }
 
-    /// A person writes other words into lines of `f`.
+    /// A person replaces lines of `f`.
     fn edits(&self, name: &str, words: &[(&str, &str)]) {
         let mut text = self.read(name).expect("it is there");
         for (old, new) in words {
@@ -40,7 +40,7 @@ impl Yard {
         self.write(name, &text);
     }
 
-    /// Drops the turn whose call was the nth that changed files.
+    /// Drops the turn of the nth call that changed files.
     async fn drops(&self, turn: usize, options: FileOptions) {
         self.apply(self.drop_of(turn).await, options).await.expect("done");
     }
@@ -170,7 +170,7 @@ async fn trial_03_a_rename_that_the_persons_edit_does_not_fit_is_a_conflict() {
     yard.run("sed -i 's/^line 5$/agent/' m/x").await;
     yard.edits("m/x", &[("agent", "PERSON")]);
     assert_eq!(yard.verdicts("t1").await, ["m/x Conflict(Bytes)", "s/x Recreate"]);
-    // The turn that renamed it goes, the one that wrote into it stays: nobody knows where that belongs.
+    // The turn that renamed it goes, the one that wrote into it stays: the right place for that is unknown.
     let yard = Yard::with(&[("s/x", &text(&[])), ("m/keep", "")]).await;
     yard.run("mv s/x m/x").await;
     yard.edits("m/x", &[("line 5", "PERSON")]);
@@ -243,8 +243,8 @@ async fn trial_10_a_rename_of_a_file_that_the_agent_wrote_goes_back_with_the_per
     assert_eq!((yard.read("f"), yard.read("m/y")), (Some(text(&[(5, "PERSON")])), None));
 }
 
-/// Says of a step with a choice for one name of a rename alone, after the person wrote into the file: what it did, or why it was
-/// refused. The person's line stays on the disk either way.
+/// The result of a step with a choice for only one name of a rename, after the person wrote into the file: its effect, or the
+/// refusal. The person's line stays on the disk either way.
 async fn decides_one_name(redone: bool, name: &str, choice: Choice) {
     let when = format!("redone: {redone}, {name}: {choice:?}");
     let yard = Yard::with(&[("f", &text(&[])), ("m/keep", "")]).await;
@@ -404,7 +404,8 @@ async fn trial_06_content_that_a_person_removed_from_a_kept_turn_does_not_return
     }
 }
 
-/// A dropped turn comes back below what stayed and what a person wrote before. What they wrote since goes where it comes exactly.
+/// A dropped turn returns below the changes that stayed and those that a person made before. Later changes of the person stay
+/// wherever it can be applied exactly.
 #[tokio::test]
 async fn trial_06_a_persons_line_outlives_a_dropped_turn_that_is_shown_exactly() {
     for (gone, come, exactly) in [
@@ -441,7 +442,7 @@ async fn trial_06_a_persons_line_outlives_a_dropped_turn_that_is_shown_exactly()
     }
 }
 
-/// What somebody else wrote last is on the disk then, and is theirs for good; a turn that stays and wrote there is a conflict later.
+/// The other author's last version is then on the disk, and stays theirs; a turn that stays and wrote there is a conflict later.
 #[tokio::test]
 async fn trial_06_a_persons_line_outlives_a_choice_of_their_version() {
     for (later, line) in [("sed -i 's/^line 12$/A2/' f", 12), ("sed -i 's/^A1$/A2/' f", 5)] {
@@ -464,7 +465,7 @@ async fn trial_06_a_persons_line_outlives_a_choice_of_their_version() {
         }
         yard.undo().await;
         assert_eq!(yard.read("f"), before, "{later}");
-        // Of the last turn, their version is the one below it.
+        // For the last turn, their version is the one below it.
         yard.apply(yard.rewind("t2").await, choose("f", Choice::Yours)).await.expect("done");
         assert_eq!(yard.read("f"), theirs, "{later}");
         yard.back("t1").await;

@@ -1,4 +1,5 @@
-//! Whoever asks for a step and goes away leaves nothing half done; and what was broken off is finished before anything is done over it.
+//! A client that requests a step and goes away leaves nothing half done; an interrupted step is finished before anything
+//! overwrites it.
 
 use std::pin::pin;
 use std::task::Poll;
@@ -10,7 +11,7 @@ use retake_engine::{Engine, FileOptions};
 
 use super::{Yard, a, three};
 
-/// Waits for it until it has been looked at so often, and lets go of it then. Whether it was over.
+/// Polls a future this often, then drops it. Returns whether it was complete.
 async fn let_go_after(looks: usize, work: impl Future) -> bool {
     let (mut work, mut left) = (pin!(work), looks);
     poll_fn(|context| {
@@ -39,7 +40,7 @@ async fn step_is_completed_when_its_client_disconnects() {
     let mut over = 0;
     for looks in 1..=40 {
         for action in [yard.rewind("t2").await, Action::Undo(1)] {
-            // What was begun by who is gone may still be at work.
+            // A step of a client that is gone may still be at work.
             over += u64::from(let_go_after(looks, yard.apply(action, FileOptions::default())).await);
             is_whole(&yard).await;
         }
@@ -62,14 +63,14 @@ async fn interrupted_step_is_finished_before_the_next_one() {
     let workspace = yard.engine.kept().workspaces().await.expect("workspaces")[0].no;
     let staging = ".retake-staging-left".to_owned();
     yard.engine.kept().preparing(workspace, staging).await.expect("written down");
-    // Nobody has looked for it at the start.
+    // The start did not look for it.
     let yard = yard.restarted().await;
     assert_eq!(yard.engine.kept().intents().await.expect("intents").len(), 1);
     yard.back("t2").await;
     is_whole(&yard).await;
 }
 
-/// Whoever looks while a step is at work waits for it, and tells nothing of it.
+/// A reader during a step waits for it, and does not report it as interrupted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_at_work_is_not_reported_as_interrupted() {
     let yard = three().await;

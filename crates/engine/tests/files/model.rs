@@ -1,6 +1,6 @@
-//! Design invariant 7, and what `rewind.md` says of plans: whatever calls, users, another conversation, git, rewinds, undos,
-//! redos, drops and crashes do, files and conversation are those of a naive model. Every line has a name of its own that says
-//! who wrote it, and the model says which lines must be there. The model itself is core's, whose own test runs it in memory:
+//! Design invariant 7, and `rewind.md` on plans. Under any sequence of calls, users, another conversation, git, rewinds,
+//! undos, redos, drops and crashes, files and conversation equal those of a naive model. Every line has a unique name that
+//! gives its author, and the model says which lines must exist. The model itself is core's, whose own test runs it in memory:
 //! `core/tests/files`.
 
 mod acts;
@@ -39,7 +39,7 @@ use faults::Faults;
 use steps::{Do, Edit};
 use world::World;
 
-/// Does the steps in a folder with these edits made, looking at everything after each.
+/// Runs the steps in a folder after these edits, and checks everything after each.
 fn run(edits: &[Edit], steps: &[(u8, Do)]) {
     let faults = Faults::default();
     let mut runtime = faults.runtime();
@@ -47,7 +47,7 @@ fn run(edits: &[Edit], steps: &[(u8, Do)]) {
     for (talk, step) in steps {
         if matches!(step, Do::Kill) {
             world.dies();
-            // As if the program were killed: nothing of it goes on.
+            // As if the program were killed: nothing of it continues.
             runtime.shutdown_timeout(world::PATIENCE);
             runtime = faults.runtime();
         }
@@ -62,7 +62,7 @@ fn run(edits: &[Edit], steps: &[(u8, Do)]) {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        // Programs are started and databases opened: a fifth of what others do, or as many as PROPTEST_CASES says.
+        // Programs are started and databases opened: a fifth of the usual number of cases, or as many as PROPTEST_CASES says.
         cases: ProptestConfig::default().cases / 5,
         ..ProptestConfig::default()
     })]

@@ -1,4 +1,4 @@
-//! What others wrote stays, merges or is a conflict (spec `rewind.md`, cases 15 to 21).
+//! Changes by others stay, are merged, or conflict (spec `rewind.md`, cases 15 to 21).
 
 use retake_core::Choice;
 use retake_engine::FileOptions;
@@ -86,7 +86,7 @@ async fn rewind_case_29_a_stored_path_that_leaves_the_folder_is_never_written() 
     }
 }
 
-/// A fork owns no change of its parent, on whatever branch it begins: files stay as they are, and what it changes is its own.
+/// A fork owns no change of its parent, on any branch: files stay unchanged, and its own changes are its own.
 #[tokio::test]
 async fn a_fork_of_another_branch_takes_no_file_along() {
     let yard = Yard::with(&[("a", "one\n")]).await;
@@ -126,7 +126,7 @@ async fn choice_for_an_unknown_name_is_refused_with_the_known_names() {
     let told = said(FileOptions { elsewhere, ..FileOptions::default() }).await;
     assert!(told.ends_with(r"work/a\u{1b}; the conflicts are a, two\nlines"), "{told}");
     assert_eq!((yard.read("a").as_deref(), yard.read("clean").as_deref()), (Some("mine\n"), Some("two\n")));
-    // By its absolute name it is the same file, and what is in no conflict can be chosen for, too.
+    // Its absolute name is the same file, and a file without a conflict can be chosen for, too.
     let mut options = choose("two\nlines", Choice::Disk);
     options.chosen.paths.extend(choose("clean", Choice::Disk).chosen.paths);
     options.elsewhere = [(yard.path("a"), Choice::Disk)].into();

@@ -1,4 +1,4 @@
-//! Named files, put back as they were before a turn, at a head or at a checkpoint; one step, which undo takes back.
+//! Named files, restored to before a turn, to a head or to a checkpoint, as one step that undo reverts.
 
 use retake_core::{Action, Apply, Choice, Chosen, Mark, Reason, Role, Seen};
 use retake_engine::{AppliedFiles, EngineError, FileOptions, Note, Restore, Result, Scope};
@@ -34,7 +34,7 @@ impl Yard {
         error
     }
 
-    /// What a restore would do to each path, and whether something of others goes with it.
+    /// The verdict of a restore for each path, and whether it includes changes by others.
     async fn would(&self, paths: &[&str], to: Option<&str>) -> Vec<String> {
         let plan = self.plan(FILES, self.options(paths, to).await.expect("it is known")).await;
         let paths = super::own(plan).paths.into_iter();
@@ -127,7 +127,7 @@ async fn a_checkpoint_is_what_was_there_whoever_wrote_it() {
     assert_eq!((read("d/made"), read("d/new").as_deref(), a(&yard).as_str()), (None, Some("new\n"), "2\n"));
     yard.undo().await;
     assert_eq!(yard.all(), after, "also what somebody else wrote");
-    // In so many words: the file itself, or exactly.
+    // Named explicitly: the file itself, or exactly.
     yard.puts_back(&["d/new"], Some("here")).await;
     assert_eq!(yard.read("d/new"), None);
     yard.undo().await;
@@ -204,7 +204,7 @@ async fn impossible_restore_is_refused_with_its_reason() {
     }
     yard.checkpoint("t1").await;
     assert_eq!(yard.refuses(&["a"], Some("t1")).await.code, "ambiguous_moment");
-    // What became covered since is not known to have been absent.
+    // A path covered only since then is not known to have been absent.
     yard.write(".gitignore", "");
     assert_eq!(yard.would(&["."], Some("here")).await, [".gitignore Revert, theirs", "a Revert"]);
 }
@@ -258,7 +258,7 @@ async fn the_same_request_is_done_once_and_a_stale_plan_is_refused() {
 }
 
 impl Yard {
-    /// What differs since a moment, by name, with how.
+    /// The differences since a point in time, by name.
     async fn differs(&self, paths: &[&str], from: Option<&str>, to: Option<&str>) -> Vec<String> {
         let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
         let paths = self.engine.paths(self.id, paths).await.expect("paths");
@@ -345,7 +345,7 @@ async fn a_restore_says_which_marks_differ_and_stay_and_how_they_are_taken_back(
         let entries = at.iter().map(|at| said[*at]).collect();
         yard.does(Action::Mark { verb, entries, range: false, seen: None })
     };
-    // Plan and receipt say the same; a step in between makes the restore one.
+    // Plan and receipt are the same; a step in between makes the restore a step.
     let yard = &yard;
     let told = |to| async move {
         let last = yard.said_by(Role::User, "last").await;

@@ -1,4 +1,4 @@
-//! Turns that go and come back in part, along with a rename, and above or below others (spec `rewind.md`, cases 36, 37, 55, 58).
+//! Turns that go and come back in part, with a rename, and above or below others (spec `rewind.md`, cases 36, 37, 55, 58).
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,7 +13,7 @@ use super::{Yard, choose};
 const LINES: &str =
     "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nline 7\nline 8\nline 9\nline 10\nline 11\nline 12\n";
 
-/// The lines of a test with these words after a line each.
+/// The lines of a test, with these words added after certain lines.
 fn lines(words: &[(usize, &str)]) -> String {
     let after =
         |no: usize| words.iter().filter(move |(at, _)| *at == no).map(|(_, word)| format!("{word}\n"));
@@ -40,7 +40,7 @@ impl Yard {
         self.write(name, &text.replace(&format!("{word}\n"), ""));
     }
 
-    /// The entries of each turn: its words and its call.
+    /// The entries of each turn: its message and its call.
     async fn each_turn(&self) -> Vec<[EntryId; 2]> {
         let deltas = self.engine.kept().deltas(self.id).await.expect("deltas");
         let mut turns = Vec::new();
@@ -64,7 +64,7 @@ impl Yard {
         self.marks(Reason::Show, turns, FileOptions::default()).await;
     }
 
-    /// The step that leads back to what is now.
+    /// The step that restores the current state.
     async fn restore(&self) -> Action {
         Action::Restore(self.engine.kept().summary(self.id).await.expect("it").head)
     }
@@ -210,7 +210,7 @@ async fn trial_06_of_what_a_person_did_alike_beside_something_else_the_same_part
             true => yard.undo().await,
             false => drop(yard.back("t1").await),
         }
-        // The person writes one of the lines, another one, and sets the bit.
+        // The person writes the same line, another one, and sets the bit.
         yard.write("a", &lines(&[(3, "SAME"), (6, "PERSON")]));
         fs::set_permissions(yard.path("a"), Permissions::from_mode(0o755)).expect("set");
         match redo {
@@ -326,7 +326,7 @@ async fn trial_03_a_rename_that_comes_again_takes_along_what_a_person_wrote_mean
     }
 }
 
-/// What a turn does to a file that was there, or to the name that it has.
+/// What a turn does to an existing file, or to its name.
 fn script(kind: usize, line: usize, turn: usize) -> String {
     let name = "n=a; [ -e b ] && n=b;";
     match kind {
@@ -386,7 +386,7 @@ async fn trial_07_lines_that_stay_in_a_file_made_of_a_removed_one_are_named_in_p
     for (calls, named) in [
         (&[edited][..], true),
         (&["rm a; seq 900 950 > b"], false),
-        // Only what the file holds now counts.
+        // Only the present content of the file counts.
         (&[edited, "sed -i '/FIRST TURN/d' b"], false),
         // A rename is followed, and nothing stays.
         (&["mv a b"], false),

@@ -1,4 +1,4 @@
-//! Where a rewind can go, and what it takes along (spec `rewind.md`, cases 31 to 37, 44).
+//! The targets of a rewind, and its scope (spec `rewind.md`, cases 31 to 37, 44).
 
 use retake_core::{Action, Apply, Choice, Reason, Seen};
 use retake_engine::{FileOptions, Scope};
@@ -77,14 +77,14 @@ async fn rewind_case_36_a_middle_turn_is_dropped_with_its_files() {
     assert_eq!(yard.read("a").as_deref(), Some("1\n2\n3\n4\n5\n6\n7\neight\n9\n"), "the later turn stays");
     assert_eq!((yard.read("over").as_deref(), yard.read("made1")), (Some("second\n"), None));
     assert_eq!(yard.turns().await, 1);
-    // What was dropped does not come back when a rewind goes past the turn that wrote over it.
+    // A dropped change does not return when a rewind passes the turn that wrote over it.
     let later = yard.engine.kept().deltas(yard.id).await.expect("deltas")[1].1;
     yard.does(Action::Rewind(later)).await;
     assert_eq!(yard.read("over").as_deref(), Some("old\n"));
     assert_eq!(yard.read("a").as_deref(), Some("1\n2\n3\n4\n5\n6\n7\n8\n9\n"));
 }
 
-/// A text of 20 numbered lines, of which some are written out.
+/// A text of 20 numbered lines, some of them replaced.
 fn text(lines: &[(usize, &str)]) -> String {
     let line = |number| match lines.iter().find(|(at, _)| *at == number) {
         Some((_, word)) => format!("{word}\n"),
@@ -100,7 +100,7 @@ async fn rewind_case_37_one_file_of_several() {
     yard.apply(yard.rewind("t1").await, choose("b", Choice::Skip)).await.expect("done");
     assert_eq!((yard.read("a").as_deref(), yard.read("b").as_deref()), (Some("one\n"), Some("two\n")));
     assert_eq!((yard.read("made"), yard.turns().await), (None, 0));
-    // What was skipped is asked about again.
+    // A skipped file needs a choice again.
     yard.say("go on").await;
     assert_eq!(yard.verdicts("t1").await, ["b Revert"]);
     yard.undo().await;
@@ -122,7 +122,8 @@ async fn rewind_case_37_one_hunk_of_several() {
     yard.redo().await;
     assert_eq!((yard.read("a"), yard.turns().await), (Some(left.clone()), 0));
 
-    // The rest is still the call's: it goes with the next rewind, hunk by hunk or at once, and what somebody wrote stays.
+    // The rest still belongs to the call: the next rewind reverts it, hunk by hunk or at once, and changes by others
+    // stay.
     yard.say("go on").await;
     assert_eq!(yard.verdicts("t1").await, ["a Revert"]);
     let options = FileOptions { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
@@ -144,7 +145,7 @@ async fn rewind_case_37_of_several_calls_each_keeps_what_is_left_of_it() {
     let options = FileOptions { scope: Scope::Files, ..choose("a", Choice::Hunks(vec![1])) };
     yard.apply(yard.rewind("t1").await, options).await.expect("done");
     assert_eq!(yard.read("a"), Some(text(&[(10, "ten"), (19, "nineteen")])));
-    // What was left of both is decided later: the next step with files takes it along.
+    // The rest of both is decided later: the next step with files includes it.
     assert_eq!(yard.verdicts("t2").await, ["a Revert"]);
     yard.back("t2").await;
     assert_eq!((yard.read("a"), yard.turns().await), (Some(text(&[])), 1));
@@ -158,7 +159,7 @@ async fn rewind_case_37_hunks_settle_a_conflict_and_take_nothing_from_others() {
     yard.run("sed -i 's/^2$/two/; s/^19$/nineteen/' a").await;
     yard.write("a", &yard.read("a").expect("it").replace("two\n", "mine\n").replace("10\n", "mine, too\n"));
     assert_eq!(yard.verdicts("t1").await, ["a Conflict(Bytes)"]);
-    // Against what was there then: the place that both wrote, somebody's own, the call's.
+    // Compared with the content then: the place that both wrote, the other author's, the call's.
     yard.apply(yard.rewind("t1").await, choose("a", Choice::Hunks(vec![3]))).await.expect("done");
     assert_eq!(yard.read("a"), Some(text(&[(2, "mine"), (10, "mine, too")])));
     yard.undo().await;
@@ -187,7 +188,7 @@ async fn rewind_case_37_unknown_hunks_are_refused_and_nothing_changes() {
         assert_eq!(refused.to_string(), format!("can't choose hunks of {path}: {why}"));
         assert_eq!((refused.code, yard.turns().await, yard.all()), ("no_such_hunks", 1, before.clone()));
     }
-    // Where no call has changed anything, too.
+    // Also if no call has changed anything.
     let yard = Yard::with(&[("a", "one\n")]).await;
     yard.say("hello").await;
     let refused = yard.apply(yard.rewind("t1").await, choose("a", Choice::Hunks(vec![1]))).await;
@@ -237,7 +238,7 @@ async fn hidden_message_is_shown_without_a_capture() {
     let mark = |verb| Action::Mark { verb, entries: turn.clone(), range: false, seen: None };
     yard.apply(yard.rewind("t3").await, scope(Scope::Conversation)).await.expect("files are a turn ahead");
     let ahead = yard.all();
-    // Who hides does not come to files at all.
+    // Hiding never involves files.
     let hide = Apply { action: mark(Reason::Hide), seen: Seen::Anything, by: yard.engine.by(None) };
     yard.engine.apply(yard.id, hide).await.expect("hidden");
     let (there, away) = (yard.dir.path().join("work"), yard.dir.path().join("away"));

@@ -1,4 +1,4 @@
-//! A conversation in several folders: what a command does in any of them goes back and forth as one step, or nothing of it.
+//! A conversation in several folders: a command's changes in all of them are one step, completely or not at all.
 
 use std::collections::HashMap;
 use std::fs;
@@ -31,7 +31,7 @@ impl Yard {
         fs::read_to_string(self.beside(name)).ok()
     }
 
-    /// Everything in the folders, staging folders included.
+    /// Everything in the folders, with staging folders.
     fn all_beside(&self) -> String {
         let script = "find work other -printf '%p %y %m\\n' -type f -exec sha256sum {} \\; | sort";
         let found =
@@ -56,7 +56,7 @@ pub(super) async fn two_folders() -> Yard {
     yard
 }
 
-/// What is in both folders: `a`, `b`, and how many files were made in the other one.
+/// The content of both folders: `a`, `b`, and the number of files created in the other one.
 fn both(yard: &Yard) -> (String, String, usize) {
     let made = fs::read_dir(yard.beside("other")).expect("a folder").count() - 1;
     let line = |text: Option<String>| text.unwrap_or_default().trim().to_owned();
@@ -98,7 +98,7 @@ async fn change_in_another_folder_alone_is_rewound() {
     assert_eq!(yard.verdicts("t3").await, [format!("{} Revert", yard.beside("other/b").display())]);
     yard.back("t3").await;
     assert_eq!(both(&yard), at(2));
-    // The turn that is dropped wrote below one that stays, in both folders.
+    // The dropped turn wrote below one that stays, in both folders.
     let first = yard.engine.entry(yard.id, "t2").await.expect("a turn");
     let last = yard.engine.kept().summary(yard.id).await.expect("it").tip.expect("a tip");
     let drop = Action::Mark { verb: Reason::Drop, entries: vec![first, last], range: true, seen: None };
@@ -135,7 +135,7 @@ async fn a_plan_is_of_all_folders() {
     assert_eq!(yard.refused("t2", seen).await.code, "stale_plan");
 }
 
-/// What goes wrong at the n-th point of an apply, on whichever thread.
+/// A failure at the n-th point of an apply, on any thread.
 fn failing(at: usize, save: Option<PathBuf>) -> (tokio::runtime::Runtime, Arc<AtomicBool>, Arc<AtomicBool>) {
     let (passed, armed, struck) = (Arc::new(AtomicUsize::new(0)), Arc::default(), Arc::default());
     let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -143,7 +143,7 @@ fn failing(at: usize, save: Option<PathBuf>) -> (tokio::runtime::Runtime, Arc<At
     builder.enable_all().on_thread_start(move || {
         let (passed, now, hit, save) =
             (Arc::clone(&passed), Arc::clone(&now), Arc::clone(&hit), save.clone());
-        // For as long as the thread lives.
+        // For the lifetime of the thread.
         Box::leak(Box::new(failpoint::watch(move |name| {
             let counts = name.starts_with("apply.") && now.load(Ordering::SeqCst);
             if !counts || passed.fetch_add(1, Ordering::SeqCst) + 1 != at {
@@ -290,7 +290,7 @@ async fn a_folder_that_is_gone_is_reported_and_left() {
     let done = yard.apply(yard.rewind("t2").await, FileOptions::default()).await.expect("done");
     assert_eq!(done.notes, [gone]);
     assert_eq!(yard.read("a").as_deref(), Some("1\n"));
-    // Once it is there again, the next step settles it.
+    // Once it is there again, the next step completes it.
     fs::rename(yard.beside("away"), yard.beside("other")).expect("moved");
     let status = yard.engine.files_status(yard.id).await.expect("looked at");
     assert_eq!((status.folders.len(), status.ahead), (2, 1));
@@ -386,7 +386,7 @@ async fn two_conversations_in_two_folders_do_not_wait_for_each_other_for_ever() 
     let yard = two_folders().await;
     let folder = yard.beside("other").to_str().expect("UTF-8").to_owned();
     let made = yard.engine.create(None, Some(folder), yard.engine.by(None)).await.expect("created");
-    // The one's further folder is the other's own.
+    // The further folder of one is the other's own.
     fs::write(
         yard.dir.path().join("roots"),
         format!("{}\n{}\n", yard.beside("other").display(), yard.beside("work").display()),
@@ -421,16 +421,16 @@ async fn erased_content_is_erased_in_all_folders() {
     assert!(checked.problems.is_empty(), "{:?}", checked.problems);
 }
 
-/// A step of a conversation that nobody else meddles with.
+/// A step of a conversation without other authors.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A turn that writes these numbers into these files, of the one folder or the other.
+    /// A turn that writes these numbers into these files, in either folder.
     Turn(Vec<(u8, u8)>),
-    /// Back to before one of the turns there are.
+    /// A rewind to before one of the existing turns.
     Rewind(prop::sample::Index),
     Undo,
     Redo,
-    /// The program begins again.
+    /// A restart of the program.
     Restart,
 }
 
@@ -446,7 +446,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..8)
 }
 
-/// Does the steps; at every tip both folders are what they were there before.
+/// Does the steps; at every tip both folders equal their earlier state at that tip.
 async fn run(steps: Vec<Step>) {
     let yard = Yard::with(&[("f0", "0\n"), ("f1", "0\n")]).await;
     fs::create_dir(yard.beside("other")).expect("made");

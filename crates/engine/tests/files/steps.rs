@@ -39,7 +39,7 @@ async fn a_rewind_takes_files_along_and_undo_brings_both_back() {
     yard.does(Action::Redo(1)).await;
     assert_eq!(yard.read("a").as_deref(), Some("one\n"));
     yard.does(Action::Undo(1)).await;
-    // And turn by turn, as the editor does it.
+    // And turn by turn, like an editor.
     yard.does(Action::Undo(1)).await;
     assert_eq!((yard.read("a").as_deref(), yard.turns().await), (Some("two\n"), 1));
     yard.does(Action::Undo(1)).await;

@@ -1,4 +1,4 @@
-//! What captures can't see is said by the plan that takes its call back, and by what was done.
+//! What captures can't see is reported by the plan that reverts its call, and by the receipt.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use retake_engine::{FileOptions, RunEvent, Scope, Uncaptured, WhyUnseen};
 
 use super::{Yard, scope};
 
-/// What a rewind says of it, planned and done.
+/// The remarks of a rewind, in plan and receipt.
 async fn said(yard: &Yard, turn: &str, options: FileOptions) -> Uncaptured {
     let planned = yard.plan(yard.rewind(turn).await, options.clone()).await.unseen;
     let done = yard.apply(yard.rewind(turn).await, options).await.expect("done").unseen;
@@ -56,7 +56,7 @@ async fn unchanged_or_kept_content_is_not_named() {
     assert_eq!(paths(&said(&yard, "t1", FileOptions::default()).await), [("big", TOO_LARGE)]);
 }
 
-/// What was done again and again is one thing that stays, however many calls did it.
+/// A repeated effect is one remaining effect, however many calls had it.
 #[tokio::test]
 async fn change_of_several_calls_is_named_once() {
     let yard = large().await;

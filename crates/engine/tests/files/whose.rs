@@ -1,11 +1,12 @@
-//! Whose work stands in the way: what a turn of the conversation did is never taken for somebody else's.
+//! Authors of conflicting changes: changes of the conversation's own turn are never taken for another
+//! author's.
 
 use retake_core::{Action, Choice, PathPlan, Reason, Verdict};
 use retake_engine::FileOptions;
 
 use super::{Yard, choose, own, three};
 
-/// Drops or shows the turn that a call was of, and the words before it.
+/// Drops or shows the turn of a call, with its message.
 async fn mark(yard: &Yard, verb: Reason, turn: &str, delta: usize) -> Action {
     let call = yard.engine.kept().deltas(yard.id).await.expect("deltas")[delta - 1].1;
     let opener = match verb {
@@ -18,7 +19,7 @@ async fn mark(yard: &Yard, verb: Reason, turn: &str, delta: usize) -> Action {
     Action::Mark { verb, entries: vec![opener, call], range: true, seen: None }
 }
 
-/// The paths of a plan that are left alone, as they are told.
+/// The paths of a plan that are left alone, as reported.
 async fn told(yard: &Yard, action: Action) -> Vec<String> {
     let plan = own(yard.plan(action, FileOptions::default()).await);
     let line = |path: &PathPlan| {
@@ -40,7 +41,7 @@ async fn told(yard: &Yard, action: Action) -> Vec<String> {
 
 #[tokio::test]
 async fn change_of_a_later_turn_belongs_to_that_turn() {
-    // Each turn writes the same line of `a`; the first one makes `new`, which the third one changes.
+    // Each turn writes the same line of `a`; the first one creates `new`, which the third one changes.
     let yard = Yard::with(&[("a", "0\n")]).await;
     yard.run("echo 1 > a; echo 1 > new; mkdir d; echo 1 > d/x").await;
     yard.run("true").await;
@@ -55,7 +56,7 @@ async fn change_of_a_later_turn_belongs_to_that_turn() {
             format!("new Conflict(Removed) Later(delta 2 of log 1): {stays}"),
         ]
     );
-    // Removed by a fourth one: what is gone anyway waits for nobody.
+    // Removed by a fourth one: a removed file needs no choice.
     yard.run("rm new").await;
     let left = told(&yard, drop).await;
     assert!(left.len() == 2 && left.iter().all(|line| !line.starts_with("new ")), "{left:?}");
@@ -97,7 +98,7 @@ async fn a_hand_edit_differs_from_what_another_conversation_did() {
     yard.another().await.run("echo theirs > a").await;
     let told = told(&yard, drop.clone()).await;
     assert!(told[0].starts_with("a Conflict(Bytes) Others: "), "{told:?}");
-    // What is said of a choice is what comes of it.
+    // The described outcome of a choice is its real one.
     let path = own(yard.plan(drop.clone(), FileOptions::default()).await).paths.remove(0);
     assert_eq!(format!("{:?}", path.becomes(&Choice::Checkpoint)), "Some(Left(delta 3 of log 1))");
     yard.apply(drop, choose("a", Choice::Checkpoint)).await.expect("done");
@@ -114,7 +115,7 @@ async fn a_single_path_that_a_person_has_kept_is_the_persons() {
     let offered = "Skip Stays(None), Disk Stays(None), Checkpoint Left(delta 2 of log 1)";
     let first = told(&yard, mark(&yard, Reason::Drop, "t1", 1).await).await;
     assert_eq!(first, [format!("a Conflict(Bytes) Hand: {offered}")]);
-    // Undo makes it the turn's again.
+    // Undo returns it to the turn.
     yard.does(Action::Undo(1)).await;
     let first = told(&yard, mark(&yard, Reason::Drop, "t1", 1).await).await;
     assert!(first[0].starts_with("a Conflict(Bytes) Later(delta 2 of log 1): "), "{first:?}");

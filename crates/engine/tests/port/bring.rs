@@ -1,10 +1,10 @@
-//! Lists of chat messages, lines that are bad, doubled or missing, and an import that is never ended.
+//! Lists of chat messages; invalid, duplicate or missing lines; and an import that is never ended.
 
 use retake_core::{Include, Mark, PageRequest, Projection, Reading, SearchRequest, joined_text};
 
 use super::{Desk, NOW, request};
 
-/// What people see of the newest conversation: who says what.
+/// The visible messages of the newest conversation, with authors.
 async fn shows(desk: &Desk) -> Vec<String> {
     let reading = Reading::now(Projection::Timeline);
     let all = PageRequest { limit: usize::MAX, ..PageRequest::default() };
@@ -99,7 +99,7 @@ async fn trial_16_an_import_keeps_times_and_what_is_inactive_and_says_what_it_di
         }
         assert_eq!(texts[5], format!("[Not kept by the import]\n{}", lost.join("\n")));
         assert_eq!((shown[5].0.mark, texts.len()), (Mark::Excluded, 6));
-        // What was inactive is hidden, and comes back whole.
+        // Inactive messages are hidden, and return complete.
         let hidden = desk.store.search(SearchRequest {
             query: "b".into(),
             include: Include { hidden: true, rewound: false },
@@ -111,7 +111,7 @@ async fn trial_16_an_import_keeps_times_and_what_is_inactive_and_says_what_it_di
     }
 }
 
-/// The store takes now for a time that makes no sense: what it would not keep is noted, and nothing else.
+/// The store replaces an impossible time by the current one: only what it would not keep is noted.
 #[tokio::test]
 async fn trial_17_an_import_notes_times_out_of_range_and_roles_that_become_others() {
     let day = 24 * 60 * 60 * 1000;
@@ -148,7 +148,7 @@ async fn trial_17_an_import_notes_times_out_of_range_and_roles_that_become_other
     }
 }
 
-/// A file may hold several conversations: a line is named by its number in the file, in errors and in the note.
+/// A file may hold several conversations: errors and notes name a line by its number in the file.
 #[tokio::test]
 async fn trial_17_lines_are_named_by_their_numbers_in_the_file() {
     let desk = Desk::new(1).await;

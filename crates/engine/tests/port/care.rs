@@ -1,4 +1,4 @@
-//! Backups while the store is in use, and the check of a store that is damaged.
+//! Backups of a store in use, and the check of a damaged store.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::{Desk, rich};
 
-/// Changes the file of a store behind its back.
+/// Changes the file of a store directly.
 fn behind_its_back(dir: &Path, sql: &str) {
     let db = Connection::open(dir.join("retake.db")).expect("opened");
     assert!(db.execute(sql, []).expect("done") > 0, "{sql} changes nothing");
@@ -49,7 +49,7 @@ async fn a_damaged_full_text_index_is_made_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let desk = Desk::in_folder(folder.path(), 1).await;
     let (id, _) = rich(&desk).await;
-    // Behind the back of an open store: at the start the damage would be found, and mended, before anybody looks.
+    // Changes an open store directly: a start would find and repair the damage first.
     behind_its_back(folder.path(), "UPDATE search_data SET block = zeroblob(length(block)) WHERE id > 100");
     let looked = desk.engine.doctor(Care::Look).await.expect("checked");
     assert!(!looked.problems.is_empty() && looked.mended.is_empty(), "{looked:?}");

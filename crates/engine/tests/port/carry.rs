@@ -1,4 +1,4 @@
-//! Out and in again: each format, on both stores, and an export of a conversation that goes on meanwhile.
+//! Export and import: each format, on both stores, and an export of a conversation that continues meanwhile.
 
 use retake_core::{Action, PageRequest, Part, Projection, Reading, Reason, Role};
 use retake_engine::ExportFormat;
@@ -26,7 +26,7 @@ async fn the_formats_are_pinned() {
     golden("export_full", &desk.export(id, ExportFormat::Full).await);
 }
 
-/// An export without words that wait: they are said nowhere else, and only their run is over where it is read.
+/// An export without waiting messages: they are nowhere else, and only their run is over for the reader.
 fn but_waiting(text: &str) -> Vec<&str> {
     let waits = |line: &&str| line.contains(r#""state":"queued""#) || line.contains(r#""error":"unqueued""#);
     text.lines().filter(|line| !waits(line)).collect()
@@ -161,7 +161,7 @@ async fn a_full_export_that_does_not_hold_together_is_refused_whole() {
     }
 }
 
-/// An export without what an import makes anew: ids, places, and summaries, which it does not hold.
+/// An export without what an import creates again: ids, positions, and summaries, which it does not contain.
 fn comparable(text: &str) -> Vec<Value> {
     let line = |line: &str| {
         let mut value: Value = serde_json::from_str(line).expect("JSON");

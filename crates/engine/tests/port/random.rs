@@ -1,4 +1,4 @@
-//! Random conversations, forks included: a full export restores each of them exactly.
+//! Random conversations with forks: a full export restores each of them exactly.
 
 use fastrand::Rng;
 use retake_core::{Action, Apply, ConversationId, Part, Reason, Role, Seen, ToolOutcome};
@@ -9,7 +9,7 @@ use super::{Desk, request};
 const CASES: u64 = 60;
 const STEPS: usize = 60;
 
-/// One random thing. What is refused changes nothing, which is as good a case as any.
+/// A random step. A refusal changes nothing, which is a valid case, too.
 async fn step(desk: &Desk, rng: &mut Rng, all: &mut Vec<ConversationId>, number: usize) {
     let id = all[rng.usize(..all.len())];
     let target = match rng.usize(1..9) {

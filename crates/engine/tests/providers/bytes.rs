@@ -1,4 +1,4 @@
-//! Against bytes: what a well-behaved server cannot be made to send.
+//! Answers with bytes that a correct server cannot send.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ async fn the_key_goes_to_the_provider_and_nowhere_else() {
     assert!(elsewhere.requests().is_empty());
 }
 
-/// A server that asks for no key is sent none, nor a word in its place: some take whatever they get for a wrong key.
+/// A server without a key gets no key header: some servers take any value for a wrong key.
 #[tokio::test]
 async fn trial_17_a_provider_without_a_key_is_sent_none() {
     let kinds = [
@@ -140,7 +140,7 @@ async fn a_slow_stream_is_fine_and_a_silent_one_is_not() {
     let pause = || Step::Pause(Duration::from_millis(250));
     let mut slow = events(&[HELLO]);
     for _ in 0..6 {
-        // A comment is a sign of life.
+        // A comment shows that the server is alive.
         slow.extend([pause(), Step::Say(": still here\n\n".into())]);
     }
     slow.push(Step::Say(format!("{STOP}\n\n{DONE}\n\n")));
@@ -262,7 +262,7 @@ async fn ollama_answers_break_off_and_fail_as_they_are() {
     assert_eq!(error.map(|error| quoted(&error)).as_deref(), Some("out of memory"));
 }
 
-/// What a server says costs no more memory than an answer can have.
+/// A server's answer takes no more memory than an answer can have.
 #[tokio::test]
 async fn trial_24_an_answer_without_end_is_an_error_and_takes_no_memory() {
     let numbered = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":4000000000,"id":"x","function":{"name":"todo","arguments":"{}"}}]}}]}"#;

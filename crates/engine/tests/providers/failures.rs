@@ -1,5 +1,4 @@
-//! What goes wrong at a provider, in every place where it may: what kind of failure it is called, in which words a person is
-//! told, and what they are told to do.
+//! Failures at a provider in every place: their kind, the message for a person, and the remedy.
 
 use std::time::Duration;
 
@@ -19,14 +18,14 @@ fn connection(server: &Raw, kind: &str) -> Connection {
     Connection::new(kind, &format!("{}{path}", server.address())).tries(2)
 }
 
-/// What comes of an answer with this status and body, and how often it was asked for.
+/// The outcome of an answer with this status and body, and the number of requests.
 async fn refused(kind: &str, status: &str, body: &Value) -> (ModelError, usize) {
     let server = Raw::start(vec![vec![Step::Say(answer(status, "", &body.to_string()))]]);
     let error = connection(&server, kind).error("m", "hi").await;
     (error, server.requests().len())
 }
 
-/// What comes of a stream.
+/// The outcome of a stream.
 async fn streamed(kind: &str, frames: &[String]) -> (Answer, Option<ModelError>) {
     let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
     let script = if kind == "ollama" { lines(&frames) } else { events(&frames) };
@@ -39,7 +38,7 @@ fn data(frame: &Value) -> String {
     format!("data: {frame}")
 }
 
-/// An event of Anthropic's.
+/// An event in Anthropic's format.
 fn event(frame: &Value) -> String {
     format!("event: {}\ndata: {frame}", frame["type"].as_str().unwrap_or_default())
 }
@@ -78,7 +77,7 @@ async fn a_limit_and_an_overload_are_waited_out_and_then_reported() {
     }
 }
 
-/// The beginning of an answer in each format.
+/// The start of an answer in each format.
 fn hello(kind: &str) -> String {
     match kind {
         "openai" => data(&json!({"choices": [{"delta": {"content": "Hello"}}]})),
@@ -101,7 +100,7 @@ async fn a_cut_stream_keeps_what_came_and_says_that_it_was_cut() {
     }
 }
 
-/// A frame of OpenAI's with a call.
+/// A frame in OpenAI's format with a call.
 fn call(name: &str, arguments: &str) -> String {
     let function = json!({"name": name, "arguments": arguments});
     data(
@@ -113,7 +112,7 @@ fn finish(reason: &str) -> String {
     data(&json!({"choices": [{"delta": {}, "finish_reason": reason}]}))
 }
 
-/// What the provider is sent of a call that is answered with a failure.
+/// The provider's view of a call that failed.
 async fn sent_back(call: Part) -> Value {
     let server = Raw::start(vec![events(&[&hello("openai"), &finish("stop"), DONE])]);
     let id = call.call_id().unwrap_or_default().to_owned();
@@ -140,7 +139,7 @@ async fn malformed_arguments_reach_whoever_runs_tools_and_go_back_as_the_model_w
     let body = sent_back(parts.into_iter().next().expect("a call")).await;
     let arguments = body["messages"][1]["tool_calls"][0]["function"]["arguments"].as_str().expect("text");
     assert_eq!(serde_json::from_str::<Value>(arguments).expect("JSON"), json!({"not_an_object": "{oops"}));
-    // Half of one is an error that says what to do.
+    // An incomplete one is an error that says what to do.
     let (_, error) = streamed("openai", &[call("read", "{\"path"), finish("length"), DONE.into()]).await;
     let brief = "the answer reached its limit in the middle of a tool call".to_owned();
     let hint = "ask for smaller steps with `edit`, or `retry`".to_owned();
@@ -219,7 +218,7 @@ async fn a_safety_refusal_is_none_of_the_answers() {
     let blocked = data(&json!({"promptFeedback": {"blockReason": "SAFETY"}}));
     let (_, error) = streamed("gemini", &[blocked]).await;
     assert_eq!(told(&error.expect("an error")), (Kind::SafetyRefusal, brief, hint.into()));
-    // What had begun is no error: it ends, and says why.
+    // After the first output it is no error: the answer ends, and says why.
     let ends = [
         ("openai", vec![finish("content_filter"), DONE.to_owned()]),
         (

@@ -1,4 +1,4 @@
-//! Which model is chosen, and servers that are there, not there, or something else.
+//! The choice of a model, and servers that exist, do not exist, or are something else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::Connection;
 use crate::poster::Poster;
 use crate::raw::{Raw, Step};
 
-/// A port on which nobody listens, and that no parallel test is given.
+/// A port on which nothing listens, and that no parallel test gets.
 const CLOSED: u16 = 1;
 
 /// Models with these ports for Ollama and llama.cpp, further settings, and one key.
@@ -122,7 +122,7 @@ async fn a_server_that_is_not_looked_for_has_no_model_to_use() {
         Models::new(settings, Environment::fixed([]), Arc::new(SystemClock), Arc::new(SeededRandom::new(1)));
     let offers = models.list().await;
     let offer = |name: &str| offers.iter().find(|offer| offer.name == name).expect(name);
-    // The settings name this one, and whether it is there is known when it is asked.
+    // The settings name this one; whether it exists is known only after a request.
     assert!(offer("ollama/mine").unavailable.is_none());
     for name in ["llamacpp/MODEL", "lmstudio/MODEL"] {
         assert!(matches!(offer(name).unavailable, Some(Unavailable::NotSearched)), "{name}");

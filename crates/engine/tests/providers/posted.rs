@@ -1,4 +1,4 @@
-//! Against `llmposter`: both formats streamed, tool calls, and the errors that it can produce.
+//! Tests with `llmposter`: both formats streamed, tool calls, and the errors that it can produce.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ async fn the_usage_is_what_the_server_reports() {
         let usage = answer.usage().expect("reported");
         assert!(usage.input_tokens > Some(0) && usage.output_tokens > Some(0), "{kind}: {usage:?}");
     }
-    // This server reports none in OpenAI's format, and none is made up.
+    // This server reports none in OpenAI's format, and none is invented.
     let answer = Connection::new("openai", &format!("{}/v1", poster.address())).answer("m", "plain").await;
     assert_eq!(answer.usage().unwrap_or_default(), Usage::default());
 }

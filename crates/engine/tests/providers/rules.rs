@@ -1,5 +1,5 @@
-//! What each format demands of the messages of a request, whatever is hidden, excluded, dropped or folded: random conversations with
-//! random marks are sent to each kind of provider, and what arrives there is held against the format's rules.
+//! The rules of each format for the messages of a request, under any hidden, excluded, dropped or folded messages. Random
+//! conversations with random marks are sent to each kind of provider, and the requests are checked against the format's rules.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use serde_json::Value;
 use super::{Connection, gather};
 use crate::raw::Raw;
 
-/// What happens in a conversation. A number names an entry that is there, counted round and round.
+/// A step in a conversation. A number names an existing entry, modulo their count.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Somebody who is no model says something; 0 a person, 1 an instruction, 2 a person by a blank.
+    /// A message that is not from the model: 0 is a person's, 1 an instruction, 2 a person's blank one.
     Says(u8),
-    /// The model answers, with calls of these ids, of which so many get their results at once.
+    /// The model answers, with calls of these ids; this many of them get their results at once.
     Answers {
         words: bool,
         thinks: bool,
@@ -29,14 +29,14 @@ enum Step {
         calls: Vec<u8>,
         results: usize,
     },
-    /// A result comes for the call with this id, wherever that is.
+    /// A result for the call with this id, wherever that is.
     Result(u8),
     Mark(Reason, usize),
     Fold(usize, usize),
     Rewind(usize),
 }
 
-/// Ids that other programs gave to calls. Two of them are the same in the letters that Anthropic takes.
+/// Call ids of other programs. Two of them are equal in the letters that Anthropic accepts.
 const IDS: [&str; 4] = ["call_a", "x:y", "x_y", ""];
 
 const VERBS: [Reason; 5] = [Reason::Hide, Reason::Show, Reason::Exclude, Reason::Include, Reason::Drop];
@@ -54,7 +54,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A conversation in memory. Everything said in it has a word of its own.
+/// A conversation in memory. Every message in it has a word of its own.
 struct Talk {
     store: Store,
     id: ConversationId,
@@ -79,7 +79,7 @@ impl Talk {
         By { author: author.into(), time: Time(1_700_000_000_000 + self.next.cast_signed()), ..By::default() }
     }
 
-    /// A word that nobody has said yet.
+    /// A new word.
     fn word(&mut self) -> String {
         self.next += 1;
         format!("w{}w", self.next)
@@ -115,7 +115,7 @@ impl Talk {
                 }
                 let author = if *own { "here/m" } else { "there/m" };
                 self.say(Role::Assistant, author, parts).await;
-                // The last first, as the results of calls that ran side by side come.
+                // In reverse order, like the results of concurrent calls.
                 for id in calls.iter().take(*results).rev() {
                     self.result(*id).await;
                 }
@@ -152,12 +152,12 @@ impl Talk {
         self.said.get(number % self.said.len().max(1)).copied()
     }
 
-    /// What does not fit the state now is refused, and changes nothing.
+    /// An impossible action is refused, and changes nothing.
     async fn act(&self, action: Action) {
         drop(self.store.apply(self.id, Apply { action, seen: Seen::Anything, by: self.by("ann") }).await);
     }
 
-    /// The words that the model must be told, and those that it must not. A result is told where its call is.
+    /// The words that the prompt must contain, and those that it must not. A result belongs to its call.
     async fn words(&self) -> (Vec<String>, Vec<String>) {
         let page = PageRequest { limit: 1_000, ..PageRequest::default() };
         let shown = self.store.page(self.id, Reading::now(Projection::Timeline), page).await.expect("a page");
@@ -190,7 +190,7 @@ fn picture() -> Part {
     Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2, 3]) }
 }
 
-/// The body of the request that this prompt becomes.
+/// The body of the request for this prompt.
 async fn body(server: &Raw, kind: &str, path: &str, messages: Vec<Message>) -> Value {
     let model = Connection::new(kind, &format!("{}{path}", server.address()))
         .models()
@@ -203,18 +203,18 @@ async fn body(server: &Raw, kind: &str, path: &str, messages: Vec<Message>) -> V
     serde_json::from_str(body).expect("JSON")
 }
 
-/// The messages of a body without the one of the system.
+/// The messages of a body without the system message.
 fn list<'a>(body: &'a Value, name: &str) -> Vec<&'a Value> {
     let all = body[name].as_array().expect("messages").iter();
     all.filter(|message| message["role"] != "system").collect()
 }
 
-/// The values of this name in blocks of a content.
+/// The values with this name in blocks of a content.
 fn each<'a>(blocks: &'a Value, pointer: &str) -> Vec<&'a Value> {
     blocks.as_array().into_iter().flatten().filter_map(|block| block.pointer(pointer)).collect()
 }
 
-/// Whether there is something in a content: a text that is not blank, or blocks none of which is.
+/// Whether a content is not blank: a text that is not blank, or blocks none of which is.
 fn says(content: &Value) -> bool {
     match content {
         Value::String(text) => !text.trim().is_empty(),
@@ -226,7 +226,7 @@ fn says(content: &Value) -> bool {
     }
 }
 
-/// A user begins and the model does not end; the model does not speak twice in a row.
+/// A user begins and the model does not end; the model never has two messages in a row.
 fn orderly(messages: &[&Value], model: &str) -> bool {
     let of_model = |message: &&&Value| message["role"] == model;
     messages.first().is_some_and(|first| first["role"] == "user")

@@ -1,4 +1,4 @@
-//! Tools over HTTP: what is sent of them, and what comes of calls that are streamed, broken off, doubled or malformed.
+//! Tools over HTTP: what is sent of them, and the outcome of calls that are streamed, cut off, repeated or malformed.
 
 use retake_core::{Part, Role, Source, ToolOutcome};
 use retake_engine::model::{Answer, EndReason, Message, ModelError, ModelErrorKind, Prompt, ToolSpec};
@@ -36,7 +36,7 @@ async fn hi(connection: &Connection) -> (Answer, Option<ModelError>) {
     asked(connection, vec![Message::text(Role::User, "hi")]).await
 }
 
-/// The calls of an answer that must be whole: id, name, arguments.
+/// The calls of a complete answer: id, name, arguments.
 async fn calls(connection: &Connection) -> Vec<(String, String, String)> {
     let (answer, error) = hi(connection).await;
     assert!(error.is_none(), "{error:?}");
@@ -53,7 +53,7 @@ fn calls_of(answer: &Answer) -> Vec<(String, String, String)> {
     calls.collect()
 }
 
-/// The kind of the error, and that no call came before it.
+/// The kind of the error; no call may come before it.
 async fn failure(connection: &Connection) -> ModelErrorKind {
     let (answer, error) = hi(connection).await;
     assert!(calls_of(&answer).is_empty(), "{answer:?}");
@@ -66,7 +66,7 @@ fn body(server: &Raw) -> Value {
     serde_json::from_str(body).expect("JSON")
 }
 
-/// A frame of OpenAI's with these pieces of calls.
+/// A frame in OpenAI's format with these pieces of calls.
 fn pieces(calls: Value) -> String {
     format!("data: {}", json!({"choices": [{"delta": {"tool_calls": calls}}]}))
 }
@@ -285,7 +285,7 @@ async fn a_cut_in_the_middle_of_a_call_is_an_error_and_never_half_a_call() {
     let begun = piece(0, Some("abc-xyz"), Some("write"), "{\"path\": \"a\", \"content\": \"one");
     let server = openai(std::slice::from_ref(&begun));
     assert_eq!(failure(&connection(&server, "openai")).await, ModelErrorKind::Cut);
-    // The limit of its answer is no reason to ask the same again.
+    // The limit of its answer is no reason to repeat the request.
     let server = openai(&[begun, finish("length"), DONE.into()]);
     let again = connection(&server, "openai").tries(3);
     assert_eq!(failure(&again).await, ModelErrorKind::OutputLimit);
@@ -364,7 +364,7 @@ fixtures:
             |id: String| Part::ToolResult { call: id, content: "ok".into(), outcome: ToolOutcome::Ok };
         messages.push(Message::new(Role::Tool, calls.into_iter().map(|(id, _, _)| result(id)).collect()));
         if kind == "gemini" {
-            // This server does not take a prompt in Gemini's format that ends with results.
+            // This server rejects a prompt in Gemini's format that ends with results.
             messages.push(Message::text(Role::User, "go on with the work"));
         }
         let (answer, error) = asked(&connection, messages).await;

@@ -1,8 +1,9 @@
-//! What a turn that stays gives back when it goes in its turn.
+//! What a turn that stays gives back when it is rewound later.
 
 use super::*;
 
-/// What a dropped turn had removed where a later turn wrote is that turn's to give back.
+/// Content that a dropped turn removed, at a place where a later turn wrote: the later turn gives
+/// it back.
 #[tokio::test]
 async fn trial_06_content_removed_by_a_dropped_turn_returns_with_the_turn_that_wrote_there() {
     for (removes, writes) in
@@ -22,7 +23,7 @@ async fn trial_06_content_removed_by_a_dropped_turn_returns_with_the_turn_that_w
     }
 }
 
-/// Whoever skipped a file when a step was taken again is not asked about it when that is undone.
+/// A file skipped in a redo needs no choice when that is undone.
 #[tokio::test]
 async fn trial_07_skipped_content_blocks_nothing_when_the_step_is_undone() {
     let yard = Yard::with(&[]).await;

@@ -1,4 +1,4 @@
-//! Rewinds, undos, redos, drops and branch switches: planned and applied, and held against what the model decides.
+//! Rewinds, undos, redos, drops and branch switches: planned and applied, and compared with the model.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl World {
         }
     }
 
-    /// Plans an action and does it.
+    /// Plans an action and applies it.
     pub(super) async fn act(&mut self, at: usize, aim: Aim, scope: Scope, chosen: &Chosen, fault: Fault) {
         let Some(act) = self.aim(at, aim) else { return };
         let id = self.talks[at].id;
@@ -57,7 +57,7 @@ impl World {
         let planned = self.engine().plan_both(id, action, options.clone()).await;
         let touches = scope != Scope::Conversation && !self.talks[at].deltas.is_empty();
         let outcome = self.talks[at].act(&act);
-        // What the conversation refuses looks at no files.
+        // A refusal of the conversation's half reads no files.
         if touches && outcome.is_some() {
             self.look();
         }
@@ -111,7 +111,7 @@ impl World {
         }
     }
 
-    /// Compares the attributes of all files with those before an action; `skip` is a path that was saved by a person meanwhile.
+    /// Compares the attributes of all files with those before an action; `skip` is a path that a person saved meanwhile.
     fn check_attributes(
         &self,
         act: &Act,
@@ -119,15 +119,15 @@ impl World {
         tags: &BTreeMap<String, Option<Vec<u8>>>,
         skip: Option<&String>,
     ) {
-        // What is no part of a record stays with its file. With another version may come what that one brought.
+        // Attributes outside of a record stay with their file. Another version may bring its own.
         let now = disk::all(&self.root());
         for (path, tag) in disk::tags(&self.root(), &now) {
             let is_another = there.get(&path) != now.get(&path) || skip == Some(&path);
             let is_same = tags.get(&path).is_none_or(|before| *before == tag);
-            // What a person has set on a version stays with the file when that version goes.
+            // An attribute that a person has set on a version stays with the file when that version goes.
             let set = self.set.get(&path).filter(|(_, on)| there.get(&path) == Some(on));
             let is_theirs = set.is_some_and(|(set, _)| tags.get(&path) == Some(&Some(set.clone())));
-            // A version that was there after that comes as it was.
+            // A version that existed after that returns with its attribute.
             let mut since = self.since.iter().filter(|(of, ..)| *of == path);
             let came_so = since.any(|(_, thing, had)| now.get(&path) == Some(thing) && *had == tag);
             let may_differ = is_another && (!is_theirs || came_so || skip == Some(&path));
@@ -135,7 +135,7 @@ impl World {
         }
     }
 
-    /// Does it: once, or twice at the same time as the same request.
+    /// Applies it: once, or twice at the same time as the same request.
     async fn done(
         &self,
         id: retake_core::ConversationId,
@@ -153,7 +153,7 @@ impl World {
             engine.apply_both(id, apply, options)
         );
         let (one, two) = match (one, two) {
-            // Who was told that the other one is at work comes again.
+            // A client that learns that the other one is at work repeats its request.
             (Ok(one), Err(_)) | (Err(_), Ok(one)) => (Ok(one), engine.apply_both(id, again.0, again.1).await),
             both => both,
         };
@@ -167,13 +167,13 @@ impl World {
         }
     }
 
-    /// A call that is open would be lost with the program; and what is saved in a folder that is there for a moment only
-    /// keeps it there.
+    /// A fault that is possible here. An open call would be lost with the program, and a file saved in a temporary folder would
+    /// keep that folder.
     fn possible(&self, fault: Fault, expected: Option<&Expected>) -> Fault {
         let Fault::Saves(_, name) = fault else {
             return if self.is_open() && !matches!(fault, Fault::Twins) { Fault::Never } else { fault };
         };
-        // One that is there just so already changes nothing: the step finds what was planned.
+        // Saving an identical file changes nothing: the step finds what was planned.
         let is_there = self.tree.get(name.file()) == Some(&disk::saved());
         if is_there {
             return Fault::Never;
@@ -186,7 +186,7 @@ impl World {
         if stays(&self.tree) && stays(after.as_ref().unwrap_or(&self.tree)) { fault } else { Fault::Never }
     }
 
-    /// After something went wrong: whether the step is done all the same, once what is open is settled.
+    /// After a failure: whether the step is done anyway, once open work is settled.
     async fn is_decided(&mut self) -> bool {
         let intents = self.engine().kept().intents().await.expect("intents");
         let Some(intent) = intents.first() else { return false };
@@ -197,7 +197,7 @@ impl World {
 }
 
 impl World {
-    /// What a plan says, in the model's words.
+    /// The plan in the model's terms.
     async fn told(&self, at: usize, planned: &PlannedFiles) -> Told {
         assert!(planned.files.len() <= 1, "there is one folder");
         let talk = &self.talks[at];
@@ -211,7 +211,7 @@ impl World {
         Told::new(plans, |no| entries.iter().find(|(of, _)| *of == no).map(|(_, entry)| *entry))
     }
 
-    /// Whether all or nothing of what entries did is in the files, as the store has it; nothing, where a part of it is.
+    /// Whether all or none of the changes of entries are in the files, according to the store; `None` for a part.
     async fn applied(&self, at: usize) -> BTreeMap<usize, Option<bool>> {
         let talk = &self.talks[at];
         let mut applied: BTreeMap<usize, (bool, bool)> = BTreeMap::new();

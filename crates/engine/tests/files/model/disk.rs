@@ -1,4 +1,4 @@
-//! The folder itself: what is in it, read by plain means, and the edits that anybody makes there.
+//! The folder itself: its content, read in a simple way, and edits by anyone.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,14 +12,14 @@ use super::naive::{Thing, Tree};
 use super::steps::{Bytes, Edit, Name};
 use super::text::{Mint, PLACES, Text};
 
-/// The extended attribute that edits set.
+/// The extended attribute set by edits.
 const TAG: &str = "user.model";
 
-/// What somebody saves while a step is at work.
+/// The content saved during a step.
 const SAVED: &[u8] = b"saved";
 const SAVED_MODE: u32 = 0o640;
 
-/// Everything below a folder but what is git's.
+/// Everything below a folder except git's files.
 pub(super) fn all(root: &Path) -> Tree {
     let mut tree = Tree::new();
     below(root, "", &mut tree);
@@ -52,7 +52,7 @@ fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
-/// Nothing is at a path any more.
+/// Removes anything at a path.
 fn clear(path: &Path) {
     if is_folder(path) {
         fs::remove_dir_all(path).expect("removed");
@@ -61,7 +61,7 @@ fn clear(path: &Path) {
     }
 }
 
-/// A path's folders are there, whatever was in their place.
+/// Creates a path's folders, replacing anything in their place.
 fn make_room(root: &Path, name: &str) {
     for (at, _) in name.match_indices('/') {
         let folder = root.join(&name[..at]);
@@ -72,7 +72,7 @@ fn make_room(root: &Path, name: &str) {
     }
 }
 
-/// Writes a file, in place where there is one.
+/// Writes a file, in place if it exists.
 fn write(root: &Path, name: &str, bytes: &[u8]) {
     make_room(root, name);
     let path = root.join(name);
@@ -82,7 +82,7 @@ fn write(root: &Path, name: &str, bytes: &[u8]) {
     fs::write(path, bytes).expect("written");
 }
 
-/// Makes an edit as somebody, whatever is there.
+/// Makes an edit as this author, whatever exists.
 pub(super) fn edit(root: &Path, edit: &Edit, mint: &mut Mint, who: &str) {
     let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
     let text =
@@ -158,7 +158,7 @@ pub(super) fn tags(root: &Path, tree: &Tree) -> BTreeMap<String, Option<Vec<u8>>
     files.map(|(path, _)| (path.clone(), tag(path))).collect()
 }
 
-/// Saves a file as an editor does, by another one that takes its place; nothing, where there is no folder for it.
+/// Saves a file like an editor, by a rename over it; `None` if its folder does not exist.
 pub(super) fn save(root: &Path, name: Name) -> Option<(String, Thing)> {
     let (path, draft) = (root.join(name.file()), root.with_file_name("draft"));
     let folder = path.parent().expect("it has one");
@@ -173,12 +173,12 @@ pub(super) fn save(root: &Path, name: Name) -> Option<(String, Thing)> {
     Some((name.file().to_owned(), saved()))
 }
 
-/// What is saved.
+/// The saved content.
 pub(super) fn saved() -> Thing {
     Thing::File { bytes: SAVED.to_vec(), mode: SAVED_MODE }
 }
 
-/// Commits everything, and goes to a branch, made where it is new. What git refuses stays undone.
+/// Commits everything, and checks out a branch, which is created if new. Whatever git refuses is not done.
 pub(super) fn git(root: &Path, branch: u8) {
     let script = format!(
         "[ -d .git ] || git init -q -b b0; git add -A; git commit -qm x; \

@@ -1,4 +1,4 @@
-//! What goes wrong while files are put back: at the n-th point the step fails, the program dies, or somebody saves a file.
+//! Faults while files are restored: at the n-th point the step fails, the program dies, or a person saves a file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::disk;
 use super::naive::Thing;
 use super::steps::Fault;
 
-/// What is to go wrong next.
+/// The next fault.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Faults(Arc<Mutex<Next>>);
 
@@ -24,19 +24,19 @@ struct Next {
 }
 
 impl Faults {
-    /// From here on.
+    /// Arms a fault.
     pub(super) fn expect(&self, fault: Fault, root: &Path) {
         *self.next() = Next { fault: Some(fault), root: root.to_owned(), ..Next::default() };
     }
 
-    /// Nothing goes wrong any more; whether something did.
+    /// Disarms it; returns whether it happened.
     pub(super) fn over(&self) -> bool {
         let mut next = self.next();
         next.fault = None;
         next.struck
     }
 
-    /// What somebody has saved meanwhile.
+    /// The file that a person saved meanwhile.
     pub(super) fn saved(&self) -> Option<(String, Thing)> {
         self.next().saved.take()
     }
@@ -45,13 +45,13 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A runtime whose threads all pass the points under this.
+    /// A runtime whose threads all pass these failpoints.
     pub(super) fn runtime(&self) -> tokio::runtime::Runtime {
         let faults = self.clone();
         let mut builder = tokio::runtime::Builder::new_current_thread();
         builder.enable_all().on_thread_start(move || {
             let faults = faults.clone();
-            // For as long as the thread lives.
+            // For the lifetime of the thread.
             Box::leak(Box::new(failpoint::watch(move |name| faults.pass(name))));
         });
         builder.build().expect("a runtime")
@@ -79,7 +79,7 @@ impl Faults {
             Some(Fault::Saves(_, name)) if strikes => {
                 next.saved = disk::save(&next.root, name);
                 next.struck = next.saved.is_some();
-                // Not to be tried again.
+                // It must not happen again.
                 next.fault = None;
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! Sequences that the property test once found wrong, with crashes, git, links and attributes: those that need a disk.
+//! Sequences that once failed in the property test, with crashes, git, links and attributes: those that need a disk.
 
 use retake_core::Choice;
 use retake_core::Scope::{Both, Files};
@@ -44,7 +44,7 @@ fn a_step_that_is_taken_back_belongs_to_nobody() {
 #[test]
 fn bits_of_a_hard_link_go_back_under_both_names() {
     check(vec![turn(&[Hard(A, B)]), turn(&[Mode(A)]), act(Aim::Undo(1)), act(Aim::Redo(1))]);
-    // One name goes, and the other gets its bits back.
+    // One name goes, and the other one's mode is restored.
     check(vec![turn(&[Hard(A, B)]), call(&[Mode(A)]), act(Aim::Undo(1)), act(Aim::Redo(1))]);
 }
 
@@ -91,7 +91,7 @@ fn a_file_whose_old_name_is_in_conflict_does_not_vanish_under_the_new_one() {
         call(&[Rename(A, B)]),
         act(Aim::Drop(0)),
     ]);
-    // Also where the agent had made it.
+    // Also if the agent created it.
     run(
         &[Lines(B, 0, 0)],
         &[

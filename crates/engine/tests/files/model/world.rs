@@ -1,4 +1,4 @@
-//! Does each step both with the engine and with the naive model, and looks at everything after it.
+//! Does each step with the engine and with the naive model, and checks everything after it.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -22,21 +22,21 @@ use super::naive::{Talk, Thing};
 use super::steps::{Do, Edit};
 use super::text::Mint;
 
-/// So long may a call take to end.
+/// Time limit for the end of a call.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Two conversations in one folder, and what they should be.
+/// Two conversations in one folder, and their expected state.
 pub(super) struct World {
-    /// `None` only while it is started again.
+    /// `None` only during a restart.
     engine: Option<Arc<Engine>>,
     pub(super) faults: Faults,
     pub(super) dir: TempDir,
     model: Model,
-    /// What happens in the calls that are open.
+    /// The events of the open calls.
     events: [Option<BoxStream<'static, RunEvent>>; 2],
-    /// Attributes that a person has set, with the version that they set them on, which was looked at before.
+    /// Attributes that a person has set, with the version at that time, which a capture had seen before.
     pub(super) set: BTreeMap<String, (Vec<u8>, Thing)>,
-    /// Versions that were there since, with the attribute that each had last.
+    /// Later versions, each with its last attribute.
     pub(super) since: Vec<(String, Thing, Option<Vec<u8>>)>,
     mint: Mint,
 }
@@ -56,7 +56,7 @@ impl DerefMut for World {
 }
 
 impl World {
-    /// A folder with these edits made.
+    /// A folder after these edits.
     pub(super) async fn new(faults: Faults, edits: &[Edit]) -> Self {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
         let work = dir.path().join("work");
@@ -89,7 +89,7 @@ impl World {
         self.dir.path().join("work")
     }
 
-    /// What the call of a conversation reads, and so waits for.
+    /// The pipe that the call of a conversation reads, and so waits for.
     fn hold(&self, at: usize) -> PathBuf {
         self.dir.path().join(format!("hold{at}"))
     }
@@ -120,7 +120,7 @@ impl World {
                 }
                 self.edit(edits);
             }
-            // By a call it would be another matter: files that git then has are left alone.
+            // A call is different: files that are then git's are left alone.
             Do::Git(_) if self.is_open() => {}
             Do::Git(branch) => {
                 self.alone = None;
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    /// Ends every call, so that nothing of this is left running.
+    /// Ends every call, so that none remains running.
     pub(super) async fn close(&mut self) {
         for at in 0..self.talks.len() {
             if self.talks[at].open.is_some() {
@@ -159,19 +159,19 @@ impl World {
         }
     }
 
-    /// The program is gone, with whatever it was at.
+    /// Kills the program with everything that it was doing.
     pub(super) fn dies(&mut self) {
         self.events = [None, None];
         self.engine = None;
     }
 
-    /// The program begins again after it was killed. Whatever happened in a call that nobody saw end may be anyone's.
+    /// Restarts the program after a kill. Changes of a call whose end was not seen have an unknown author.
     async fn lives(&mut self) {
         let killed: Vec<bool> = self.talks.iter().map(|talk| talk.open.is_some()).collect();
         let paths = [self.hold(0), self.hold(1)];
         let hold = |at: usize| rustix::fs::open(&paths[at], OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty());
         for (at, _) in killed.iter().enumerate().filter(|(_, killed)| **killed) {
-            // It ends as soon as nobody can write any more.
+            // It ends once no writer is left.
             let over = async {
                 while hold(at).is_ok() {
                     tokio::time::sleep(Duration::from_millis(1)).await;
@@ -189,7 +189,7 @@ impl World {
         for at in 0..self.talks.len() {
             let roles = self.roles(self.talks[at].id).await;
             let known = self.talks[at].timeline().len();
-            // What was asked for is told to have been cut.
+            // Requested messages are reported as interrupted.
             self.said(at, roles.into_iter().skip(known)).await;
             self.engine().checkpoint(self.talks[at].id, "name".into()).await.expect("looked");
             self.talks[at].open = None;
@@ -202,7 +202,7 @@ impl World {
         }
         self.see();
         self.model.attribute(&entries, false);
-        // One that was killed before it began to read has not heard of it yet.
+        // A call that was killed before it began to read has not received it yet.
         for (at, talk) in self.talks.iter().enumerate().filter(|(at, _)| killed[*at]) {
             let runs = async || {
                 let planned = self.engine().plan_both(talk.id, Action::Undo(1), FileOptions::default()).await;
@@ -225,7 +225,7 @@ impl World {
         page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound").meta.role).collect()
     }
 
-    /// Ends the program and begins again.
+    /// Ends the program and starts it again.
     pub(super) async fn restart(&mut self) {
         drop(self.engine.take());
         self.engine = Some(super::super::engine(&self.dir).await);
@@ -255,7 +255,7 @@ impl World {
         }
     }
 
-    /// What each version has of attributes is known.
+    /// Records the attributes of each version.
     fn see(&mut self) {
         for (path, tag) in disk::tags(&self.root(), &self.tree) {
             let thing = self.tree[&path].clone();
@@ -264,13 +264,13 @@ impl World {
         }
     }
 
-    /// The folder is looked at: what changed belongs to the calls that are open, or to nobody.
+    /// Captures the folder: changes belong to the open calls, or to nobody.
     pub(super) fn look(&mut self) {
         self.see();
         self.model.look(None);
     }
 
-    /// The id of a request that was not made before.
+    /// The id of a new request.
     pub(super) fn request_id(&self) -> retake_core::RequestId {
         self.engine().new_entry_id().to_string().parse().expect("an id")
     }
@@ -321,13 +321,13 @@ impl World {
         self.remember(at);
     }
 
-    /// These were just said: their ids are asked for.
+    /// Records the ids of messages that were just sent.
     async fn said(&mut self, at: usize, roles: impl IntoIterator<Item = Role>) {
         let roles: Vec<Role> = roles.into_iter().collect();
         let ids = self.timeline(self.talks[at].id).await;
         for (role, id) in roles.iter().zip(&ids[ids.len() - roles.len()..]) {
             self.talks[at].say(*id, *role);
-            // A call's files come with its result.
+            // A call's files arrive with its result.
             self.remember(at);
         }
     }
@@ -339,7 +339,7 @@ impl World {
         page.entries.iter().map(|shown| shown.entry.as_ref().expect("sound").meta.id).collect()
     }
 
-    /// Everything is as the model has it, and nothing else is there.
+    /// Checks that everything equals the model, and that nothing else exists.
     pub(super) async fn check(&self, told: &dyn std::fmt::Debug) {
         assert_same(&disk::all(&self.root()), &self.tree, told);
         for talk in &self.talks {
@@ -350,12 +350,12 @@ impl World {
     }
 }
 
-/// Calls end also where a check has failed: their processes would outlive the test.
+/// Calls end even after a failed check: their processes would outlive the test.
 impl Drop for World {
     fn drop(&mut self) {
         for at in 0..self.talks.len() {
             if self.events[at].is_some() {
-                // Fails where nobody reads.
+                // Fails if there is no reader.
                 drop(rustix::fs::open(self.hold(at), OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()));
             }
         }
