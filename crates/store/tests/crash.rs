@@ -1,7 +1,7 @@
-//! A store whose process is killed at any moment (`spec/store.md`, case 23): it opens, everything acknowledged is
-//! there, nothing is half there, and counters and search agree with the state.
+//! A store whose process is killed at any moment (`spec/store.md`, case 23). It opens again, everything
+//! acknowledged is there, nothing is there in part, and counters and search agree with the state.
 //!
-//! The process that is killed is this test binary again, told by its environment what to write and where.
+//! The killed process is this test binary again; environment variables tell it what to write and where.
 
 mod durable;
 mod judge;
@@ -17,22 +17,22 @@ use fastrand::Rng;
 
 use writer::Work;
 
-/// Where the child writes, and what: `ROUND TASKS REQUESTS SAYS_ONLY`.
+/// The child's directory and work: `ROUND TASKS REQUESTS SAYS_ONLY`.
 const DIR: &str = "RETAKE_CRASH_DIR";
 const WORK: &str = "RETAKE_CRASH_WORK";
 
-/// How often a process is killed.
+/// The number of kills.
 const ROUNDS: &str = "RETAKE_CRASH_ROUNDS";
 const ROUNDS_DEFAULT: u64 = 1000;
-/// So many on one directory.
+/// Rounds per directory.
 const ROUNDS_OF_DIRECTORY: u64 = 20;
-/// So many directories at once.
+/// Concurrent directories.
 const LANES: u64 = 4;
 
-/// A child that does not come to what is waited for within this time fails the test.
+/// Time limit for each step of a child.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The directory and the work that this process was started for.
+/// The directory and the work of this process.
 fn told() -> Option<(PathBuf, Work)> {
     let dir = std::env::var_os(DIR)?;
     let work = std::env::var(WORK).ok()?;
@@ -59,7 +59,7 @@ fn child(under: &[&str], dir: &Path, work: Work) -> Child {
     command.spawn().expect("started")
 }
 
-/// The lines that a child writes, until it ends. A line that was cut off is none.
+/// The lines that a child writes, until it ends. An incomplete line does not count.
 fn lines(child: &mut Child) -> Receiver<String> {
     let (sender, lines) = channel();
     let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -81,8 +81,8 @@ fn run<T>(work: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(work)
 }
 
-/// The writer itself. Started by another test it writes until it is killed; else it is left in peace, and what it
-/// says is judged.
+/// The writer itself. Started by another test it writes until it is killed; otherwise it runs to its end, and its
+/// output is checked.
 #[test]
 fn what_a_writer_says_is_there() {
     if let Some((dir, work)) = told() {
@@ -100,7 +100,7 @@ fn what_a_writer_says_is_there() {
     }
 }
 
-/// Starts a writer and kills it: while it opens the store, or after some acknowledgements and a moment.
+/// Starts a writer and kills it: while it opens the store, or shortly after some acknowledgements.
 fn killed(rng: &mut Rng, dir: &Path, round: u64) -> Vec<String> {
     let mut child = child(&[], dir, Work { round, tasks: 6, requests: u64::MAX, says_only: false });
     let lines = lines(&mut child);
@@ -116,7 +116,7 @@ fn killed(rng: &mut Rng, dir: &Path, round: u64) -> Vec<String> {
     told
 }
 
-/// Kills writers on one directory after the other; the acknowledgements that were judged.
+/// Kills writers on one directory in turn; returns the number of checked acknowledgements.
 fn lane(seed: u64, rounds: u64) -> usize {
     let mut rng = Rng::with_seed(seed);
     let mut judged = 0;

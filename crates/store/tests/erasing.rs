@@ -1,4 +1,4 @@
-//! What erasing owes where files are concerned: names and links in no file of the store or of its backups.
+//! Erasure of names and links of files: they are in no file of the store or of its backups.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn open(dir: &Path) -> Arc<Store> {
     Arc::new(Store::start(opened.readers, opened.writer).expect("started"))
 }
 
-/// Every file below a directory that holds these bytes.
+/// Every file below a directory that contains these bytes.
 fn holding(dir: &Path, bytes: &[u8]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).expect("readable") {
@@ -43,7 +43,7 @@ fn link(name: &str, target: &str) -> FileChange {
     FileChange { after, ..made(name, 0) }
 }
 
-/// A call that made a file and a link, of which a capture and a backup tell too.
+/// A call that created a file and a link, which a capture and a backup contain, too.
 async fn told(dir: &Path) -> (Stage, PathBuf) {
     let stage = Stage::with_turns(open(dir), &["T1"]).await;
     let workspace = stage.store.workspace(b"/work".to_vec(), (1, 2), Time(7)).await.expect("made").no;
@@ -88,7 +88,7 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
     (stage, copy)
 }
 
-/// A call of a tool with that name, in the ledger, and what the tool said.
+/// A call of a tool with that name, in the ledger, and the tool's output.
 async fn ledger(stage: &Stage) {
     let tool = format!("mcp__{SECRET}__send");
     let call = Part::ToolCall { id: "c-1".into(), name: tool.clone(), arguments: "{}".into() };
@@ -110,7 +110,7 @@ async fn ledger(stage: &Stage) {
     stage.store.say(stage.id, result).await.expect("said");
 }
 
-/// What a backup has of deltas, layers and captures.
+/// The deltas, layers and captures of a backup.
 fn kept(copy: &Path) -> (i64, i64, i64, String) {
     let db = rusqlite::Connection::open(copy).expect("opened");
     let sql = "SELECT (SELECT paths FROM delta), (SELECT applied FROM delta), (SELECT count(*) FROM layer),

@@ -1,4 +1,4 @@
-//! What a store of files owes: closing and opening again, damage, newer versions, erased bytes.
+//! A store on disk: closing and opening again, damage, newer versions, erased bytes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,14 +19,14 @@ fn open(dir: &Path) -> Arc<Store> {
 
 /// Closes the stage's store and opens it again.
 fn reopen(stage: &mut Stage, dir: &Path) {
-    // The old owner must be gone before the new one comes.
+    // The old owner must be gone before the new one starts.
     stage.store = Arc::new(
         Store::start(retake_store::Memory::new(), retake_store::Memory::new().writer()).expect("started"),
     );
     stage.store = open(dir);
 }
 
-/// Changes the file behind the store's back.
+/// Changes the file of the store directly.
 fn tamper(dir: &Path, sql: &str) {
     let db = rusqlite::Connection::open(dir.join("retake.db")).expect("the file");
     assert!(db.execute(sql, []).expect(sql) > 0, "{sql}");
@@ -52,7 +52,7 @@ async fn store_case_24_a_rewind_survives_closing_at_once() {
     assert_eq!(stage.refused(Action::Redo(1)).await, "nothing_to_redo");
 }
 
-/// Every file below a directory that holds these bytes.
+/// Every file below a directory that contains these bytes.
 fn holding(dir: &Path, bytes: &[u8]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).expect("readable") {
@@ -66,7 +66,8 @@ fn holding(dir: &Path, bytes: &[u8]) -> Vec<PathBuf> {
     found
 }
 
-/// The row of a delta holds all of its layers: an apply writes its count alone, once, however many paths it is on.
+/// The row of a delta holds all of its layers: an apply writes only its count, once, whatever the number of its
+/// paths.
 #[tokio::test]
 async fn trial_11_an_apply_of_many_paths_writes_a_count_and_no_row_of_a_delta() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -214,7 +215,7 @@ async fn operation_of_a_newer_version_makes_a_conversation_read_only_never_empty
     assert!(matches!(summary.read_only, Some(ReadOnly::NewerOperation(_, kind)) if kind == "teleport"));
 }
 
-/// What ran when its owner ended is over; what waited still waits, with its words.
+/// A run that was active when its owner ended is over; a waiting run still waits, with its message.
 #[tokio::test]
 async fn run_of_a_lost_owner_ends_and_its_messages_still_wait() {
     let dir = tempfile::tempdir().expect("a directory");

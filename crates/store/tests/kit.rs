@@ -1,11 +1,11 @@
-//! Ids, authors and refusals for tests. Ids and times count up: no clock, no chance.
+//! Ids, authors and refusals for tests. Ids and times count up: no clock, no randomness.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retake_core::{By, Time};
 use retake_store::StoreError;
 
-/// When every test takes place.
+/// The time of every test.
 pub(crate) const NOW: Time = Time(1_700_000_000_000);
 
 /// A new id.
@@ -15,12 +15,12 @@ pub(crate) fn new_id() -> uuid::Uuid {
     uuid::Uuid::from_u128(0x0194_0000_0000_7000_8000_0000_0000_0000 + u128::from(next))
 }
 
-/// Who asks.
+/// The author of requests.
 pub(crate) fn by() -> By {
     By { author: "ann".into(), time: NOW, ..By::default() }
 }
 
-/// A refusal's word.
+/// The code of a refusal.
 pub(crate) fn word(error: &StoreError) -> String {
     match error {
         StoreError::UnknownEntry { .. } | StoreError::ForeignEntry { .. } => "unknown".into(),

@@ -1,5 +1,5 @@
-//! A step over many files is written in several transactions, and decided in one: an owner that ends between any two of them leaves
-//! all of the step or nothing.
+//! A step over many files is written in several transactions, and decided in one. If an owner ends between any two of them, all
+//! of the step is left, or nothing.
 
 use std::path::Path;
 use std::pin::{Pin, pin};
@@ -31,7 +31,7 @@ fn made(no: usize) -> FileChange {
     FileChange { path, before: None, after: Some(record) }
 }
 
-/// A copy of a store's folder, which nobody owns.
+/// A copy of a store's folder, without an owner.
 fn copy(from: &Path) -> tempfile::TempDir {
     let to = tempfile::tempdir().expect("a directory");
     for name in ["retake.db", "retake.db-wal"] {
@@ -42,7 +42,7 @@ fn copy(from: &Path) -> tempfile::TempDir {
     to
 }
 
-/// Tells that a future can go on.
+/// Signals that a future can continue.
 #[derive(Default)]
 struct Woken(Mutex<bool>, Condvar);
 
@@ -65,7 +65,7 @@ impl Woken {
     }
 }
 
-/// Goes on with a future that many times; whether it has come to its end.
+/// Polls a future this often; returns whether it is complete.
 fn go_on<F: Future>(mut future: Pin<&mut F>, times: usize) -> bool {
     let woken = Arc::<Woken>::default();
     let waker = Waker::from(Arc::clone(&woken));
@@ -110,7 +110,7 @@ impl Prepared {
         store.layers(self.stage.id, self.workspace, paths).await.expect("layers")
     }
 
-    /// The one number of layers that all paths have.
+    /// The common number of layers of all paths.
     async fn layers(&self, store: &Store) -> usize {
         let counts: std::collections::BTreeSet<usize> =
             self.stacks(store).await.iter().map(|(_, stack)| stack.layers().len()).collect();
@@ -141,7 +141,7 @@ impl Prepared {
         store.apply_files(self.stage.id, apply, vec![half]).await
     }
 
-    /// What is left where an owner has ended is all or nothing, and can be gone on with; whether it was all.
+    /// After an owner has ended, all or nothing is left, and the store can be used; returns whether it was all.
     async fn is_whole(&self, dir: &Path) -> bool {
         let store = open(dir);
         let turns = store.summary(self.stage.id).await.expect("a summary").counts.turns;
@@ -164,7 +164,7 @@ impl Prepared {
     }
 }
 
-/// Moves that are written, whether they count or not.
+/// The number of written moves, in effect or not.
 fn rows(dir: &Path) -> usize {
     let db = rusqlite::Connection::open(dir.join("retake.db")).expect("the file");
     let count = db.query_row("SELECT count(*) FROM moved_path", [], |row| row.get::<_, u32>(0));
@@ -184,7 +184,7 @@ async fn large_step_is_all_or_nothing_wherever_its_owner_ends() {
             let _inside = runtime.enter();
             done.store(go_on(pin!(prepared.rewind(&store)), times), Ordering::Relaxed);
         });
-        // What was asked of the writer before is written when it ends.
+        // Earlier requests to the writer are written when it ends.
         drop(store);
         match prepared.is_whole(dir.path()).await {
             true => after += 1,
@@ -197,7 +197,7 @@ async fn large_step_is_all_or_nothing_wherever_its_owner_ends() {
     assert!(done.load(Ordering::Relaxed) && before >= 3 && after >= 3, "{before} before, {after} after");
 }
 
-/// Its moves were compared with layers that are others when it is decided.
+/// Its moves were compared with layers that have changed when it is decided.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn large_step_is_refused_when_layers_change_while_it_is_written() {
     let prepared = Prepared::new().await;

@@ -1,4 +1,4 @@
-//! Design invariant 5: whatever is said, done, undone and forked, every reading equals that of a naive model that
+//! Design invariant 5: after any sequence of says, actions, undos and forks, every reading equals that of a naive model that
 //! copies lists. The model itself is core's: `core/tests/model`.
 
 mod checks;
@@ -34,7 +34,7 @@ fn run_everywhere(steps: &[(u8, Do)]) {
     run(Home::sqlite(), steps);
 }
 
-/// Does the steps, looking at everything after each.
+/// Does the steps, and checks everything after each.
 fn run(home: Home, steps: &[(u8, Do)]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
         // Core compares its decisions with this model in every case. Here each case costs a hundred times as much, and shows that
-        // the backends keep what was decided: a quarter of them, or as many as PROPTEST_CASES says.
+        // the backends store the decisions: a quarter of the cases, or as many as PROPTEST_CASES says.
         cases: ProptestConfig::default().cases / 4,
         ..ProptestConfig::default()
     })]

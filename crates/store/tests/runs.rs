@@ -1,5 +1,5 @@
-//! Runs in the store against a naive model: random sequences of askers, drivers, steps back, hides, stale writers and crashes, in
-//! both backends.
+//! Runs in the store compared with a naive model: random sequences of requests, drivers, steps back, hides, stale writers and
+//! crashes, in both backends.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use retake_store::{Memory, Store, StoreError, digest};
 use crate::kit::{NOW, by, new_id};
 use crate::model::Home;
 
-/// What may happen. Fences and entries are counted back from the newest.
+/// The possible actions. Fences and entries are counted back from the newest.
 #[derive(Clone, Debug)]
 enum Act {
     Words(Steer, Option<usize>),
@@ -36,7 +36,7 @@ enum Act {
 }
 
 impl Act {
-    /// The fence of somebody who writes: now and then of one who should not any more.
+    /// The fence of a writer: sometimes one that is no longer valid.
     fn fence(&self, newest: u64) -> u64 {
         match self {
             Self::Join(age) | Self::Beat(age) | Self::End(age) | Self::Write(age) => {
@@ -69,7 +69,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A run, as the model has it.
+/// A run in the model.
 #[derive(Clone, Debug)]
 struct Live {
     no: u64,
@@ -77,25 +77,25 @@ struct Live {
     owner: u64,
     beat: i64,
     steer: Steer,
-    /// Numbers of what was said.
+    /// Indexes of messages.
     stands_on: Option<usize>,
     words: Vec<String>,
 }
 
-/// What was said: its text, its id, whether it is hidden.
+/// A message: its text, its id, whether it is hidden.
 struct Said(String, EntryId, bool);
 
-/// The store, and what it should be.
+/// The store, and its expected state.
 struct World {
     home: Home,
     store: Option<Arc<Store>>,
     id: ConversationId,
     said: Vec<Said>,
-    /// What is on the path, as numbers of what was said.
+    /// The path, as indexes of messages.
     path: Vec<usize>,
     running: Option<Live>,
     queued: Option<Live>,
-    /// Runs that are over: number, state, why.
+    /// Ended runs: number, state, reason.
     over: Vec<(u64, &'static str, String)>,
     asked: u64,
     fence: u64,
@@ -138,7 +138,7 @@ impl World {
         Time(self.now)
     }
 
-    /// What ends the scheduling reading.
+    /// The end of the scheduling projection.
     fn tail(&self) -> Option<usize> {
         self.path.iter().rev().find(|at| !self.said[**at].2).copied()
     }
@@ -147,7 +147,7 @@ impl World {
         self.over.push((run.no, state, why.to_owned()));
     }
 
-    /// Words or an answer are asked for.
+    /// A message or an answer is requested.
     fn enqueues(&mut self, words: Option<String>, steer: Steer, seen: Option<usize>) -> Answer {
         let tail = self.tail();
         match (&mut self.queued, words) {
@@ -170,7 +170,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether what waits may go on: its words go on the path, or it is skipped.
+    /// Whether a waiting run may continue: its message goes onto the path, or it is skipped.
     fn goes_on(&mut self, run: &Live) -> bool {
         let why = match run.words.is_empty() {
             true => (run.stands_on != self.tail()).then_some("expected_last_message_mismatch"),
@@ -185,7 +185,7 @@ impl World {
         why.is_none()
     }
 
-    /// What waits is claimed; the words that are said then.
+    /// A waiting run is claimed; returns the messages that are then said.
     fn claims(&mut self) -> Result<Vec<String>, &'static str> {
         if self.queued.is_none() {
             return Err("nothing queued");
@@ -238,7 +238,7 @@ impl World {
 }
 
 impl World {
-    /// Where something that was said stands, from the end of the path.
+    /// The index of a message, from the end of the path.
     fn back(&self, count: usize) -> Option<usize> {
         self.path.iter().rev().nth(count).copied()
     }
@@ -281,7 +281,7 @@ impl World {
         }
     }
 
-    /// The same in the model; the words that are said by it.
+    /// The same in the model; returns the messages that it says.
     fn expects(&mut self, act: &Act, words: Option<String>) -> Result<Vec<String>, &'static str> {
         let fence = act.fence(self.fence);
         match act {
@@ -289,7 +289,7 @@ impl World {
                 let seen = seen.and_then(|count| self.back(count));
                 self.enqueues(words, *steer, seen)?;
             }
-            // It waits, or was said, or the same words come for the first time again, as what waited was taken back.
+            // It waits, or was said. Or the same message comes for the first time again, since the waiting one was taken back.
             Act::Again if words.as_ref().is_none_or(|words| self.knows(words)) => {}
             Act::Again | Act::Ask => self.enqueues(words, Steer::Queue, None)?,
             Act::Claim => return self.claims(),
@@ -318,7 +318,7 @@ impl World {
         Ok(Vec::new())
     }
 
-    /// Whether words were said, or wait.
+    /// Whether a message was said, or waits.
     fn knows(&self, words: &String) -> bool {
         let waits = self.queued.as_ref().is_some_and(|run| run.words.contains(words));
         waits || self.said.iter().any(|said| said.0 == *words)
@@ -362,7 +362,7 @@ impl World {
         }
     }
 
-    /// Something is said with a leave to write, which may have been lost.
+    /// A write with a claim, which may be lost.
     async fn writes(&mut self, fence: u64) {
         self.thought += 1;
         let (text, id) = (format!("answer {}", self.thought), EntryId::new(new_id()));
@@ -382,7 +382,7 @@ impl World {
         self.store().apply(self.id, apply).await.expect("applied");
     }
 
-    /// A step back to before something that is shown.
+    /// A step back to before a visible message.
     async fn rewinds(&mut self, count: usize) {
         let Some(at) = self.back(count).filter(|at| !self.said[*at].2) else { return };
         self.applies(Action::Rewind(self.said[at].1)).await;
@@ -424,7 +424,7 @@ impl World {
         }
     }
 
-    /// What the store holds is what the model has.
+    /// The store equals the model.
     async fn agrees(&self, act: &Act) {
         let mut expected = self.over.clone();
         expected.extend(self.running.iter().map(|run| (run.no, "running", "-".to_owned())));

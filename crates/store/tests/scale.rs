@@ -1,5 +1,5 @@
-//! What an operation costs must not depend on the length of the conversation. Counted here, never timed: times live in
-//! the benchmark.
+//! The cost of an operation must not depend on the length of the conversation. Counted here, never timed: the
+//! benchmark measures times.
 
 mod large_steps;
 mod targets;
@@ -23,11 +23,11 @@ use crate::kit::{NOW, by};
 
 /// The short conversation.
 const SHORT: u64 = 100;
-/// The long one, unless the environment says how long.
+/// The long one, unless the environment sets its length.
 const LONG: u64 = 100_000;
-/// What is done.
+/// The measured operations.
 const VERBS: [&str; 8] = ["rewind", "branch", "undo", "fork", "hide", "plan", "outlook", "targets"];
-/// Where it says so.
+/// The variable with that length.
 const LONG_VARIABLE: &str = "RETAKE_SCALE_ENTRIES";
 /// Bytes of a page in the write-ahead log: its own and a header.
 const FRAME: u64 = 4096 + 24;
@@ -40,7 +40,7 @@ fn conversation() -> ConversationId {
     ConversationId::new(Uuid::from_u128(2 << 64))
 }
 
-/// A store with one conversation, opened anew: nothing of it is in memory, and its log is empty.
+/// A store with one conversation, newly opened: nothing of it is in memory, and its log is empty.
 struct Stage {
     store: Arc<Store>,
     work: Arc<Work>,
@@ -55,7 +55,7 @@ impl Stage {
         Self::with(entries, say).await
     }
 
-    /// With entries that are made so.
+    /// With entries made by this function.
     async fn with(entries: u64, say: fn(u64) -> SayRequest) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let (store, ..) = open(dir.path());
@@ -83,7 +83,7 @@ impl Stage {
             "rewind" => self.act(Action::Rewind(middle)).await,
             "undo" => self.act(Action::Undo(1)).await,
             "branch" => {
-                // What the rewind took off the path.
+                // The branch that the rewind took off the path.
                 let leaf = Some(entry_id(self.entries));
                 let reading = Reading { branch: leaf, ..Reading::now(Projection::Timeline) };
                 let page = PageRequest { limit: 20, ..PageRequest::default() };
@@ -120,7 +120,7 @@ impl Stage {
         std::fs::metadata(self.dir.path().join("retake.db-wal")).expect("a log").len() / FRAME
     }
 
-    /// Bytes of the file that are in use, its log included.
+    /// Used bytes of the file, including its log.
     fn bytes(&self) -> u64 {
         let db = rusqlite::Connection::open(self.dir.path().join("retake.db")).expect("the file");
         let number = |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, u32>(0)).expect("a number");
@@ -128,7 +128,7 @@ impl Stage {
         (number("PRAGMA page_count") - number("PRAGMA freelist_count")) * number("PRAGMA page_size")
     }
 
-    /// Statements, rows, steps and written pages of each operation, when it is not the first of its kind.
+    /// Statements, rows, steps and written pages of each operation, except the first of its kind.
     async fn costs(&mut self) -> Vec<(&'static str, [u64; 4])> {
         let mut costs = Vec::new();
         for number in 0..2 {
@@ -184,7 +184,7 @@ async fn store_case_26_an_operation_costs_the_same_in_a_long_conversation() {
     }
 }
 
-/// Each connection keeps what it has prepared: nothing is read twice of the texts of statements.
+/// Each connection keeps its prepared statements: no statement text is parsed twice.
 #[tokio::test]
 async fn prepared_statements_are_kept() {
     let mut stage = Stage::with_entries(SHORT).await;

@@ -1,5 +1,5 @@
-//! What an acknowledgement means: the system calls of a writer show that each was told only after the log file that
-//! holds it was synced, and that writers share syncs.
+//! The meaning of an acknowledgement. The system calls of a writer show that each was printed only after a sync of
+//! its log file, and that writers share syncs.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,21 +7,21 @@ use std::process::Command;
 use super::writer::Work;
 use super::{child, lines};
 
-/// So many appends to a sync, at least.
+/// The least number of appends per sync.
 const SHARED: usize = 4;
 
-/// What a system call did, in the order in which they were made.
+/// The effect of a system call, in order.
 #[derive(Debug)]
 enum Call {
-    /// The bytes went to the log file.
+    /// Bytes were written to the log file.
     Logged(String),
-    /// A file was synced, and that was finished here; whether it is the log file.
+    /// The sync of a file was complete here; whether it is the log file.
     Synced { log: bool },
-    /// An acknowledgement began to be written.
+    /// The write of an acknowledgement began.
     Told(String),
 }
 
-/// Runs a writer that only appends, and reads what it did from a trace of its system calls.
+/// Runs a writer that only appends, and returns its actions from a trace of its system calls.
 fn traced(tasks: u64, requests: u64) -> Vec<Call> {
     let found = Command::new("strace").arg("-V").output();
     assert!(
@@ -45,7 +45,7 @@ fn traced(tasks: u64, requests: u64) -> Vec<Call> {
     calls
 }
 
-/// A call that others come between stands in the trace twice: where it began, and where it was finished.
+/// A call interrupted by others is in the trace twice: at its start and at its end.
 fn read(trace: &Path) -> Vec<Call> {
     let trace = std::fs::read(trace).expect("a trace");
     let mut open: Vec<(String, bool)> = Vec::new();
@@ -75,13 +75,13 @@ fn read(trace: &Path) -> Vec<Call> {
     calls
 }
 
-/// The word that an acknowledgement is about.
+/// The word of an acknowledgement.
 fn word(line: &str) -> Option<&str> {
     let (_, said) = line.split_once("ack say ")?;
     said.split_once('=')?.1.split("\\n").next()
 }
 
-/// Each acknowledgement is told after a sync of the log that was finished after its words were written there.
+/// Each acknowledgement comes after the end of a sync of the log that followed the write of its words.
 fn each_is_durable_before_it_is_told(calls: &[Call]) {
     for (told, call) in calls.iter().enumerate() {
         let Call::Told(line) = call else { continue };
@@ -95,7 +95,7 @@ fn each_is_durable_before_it_is_told(calls: &[Call]) {
     }
 }
 
-/// The syncs of any file between the first acknowledgement and the last.
+/// The number of syncs of any file between the first acknowledgement and the last.
 fn syncs(calls: &[Call]) -> usize {
     let told = |call: &Call| matches!(call, Call::Told(line) if word(line).is_some());
     let first = calls.iter().position(told).expect("an acknowledgement");

@@ -1,5 +1,5 @@
-//! What must hold of a store whose writer was killed: everything that was acknowledged is there, nothing is half
-//! there, and counters and search agree with a recount of all rows.
+//! Checks of a store whose writer was killed: everything acknowledged is there, nothing is there in part, and
+//! counters and search agree with a recount of all rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -15,14 +15,14 @@ use crate::kit::NOW;
 
 const ALL: usize = 1_000_000;
 
-/// Everything that a conversation holds.
+/// All rows of a conversation.
 struct Rows {
     summary: Summary,
     entries: Vec<(Meta, String)>,
     ops: Vec<Operation>,
 }
 
-/// Opens the store and looks at all of it. `old` was acknowledged in earlier rounds, `new` in the last one.
+/// Opens the store and checks all of it. `old` was acknowledged in earlier rounds, `new` in the last one.
 pub(super) async fn judge(dir: &Path, old: &[String], new: &[String]) {
     let opened = Sqlite::open(dir, NOW, Duration::ZERO).expect("the store opens");
     assert_eq!(opened.notices, [""; 0]);
@@ -68,7 +68,7 @@ async fn found(store: &Store, talk: ConversationId, query: &str, include: Includ
     hits.into_iter().map(|hit| (hit.line.meta, hit.line.preview)).collect()
 }
 
-/// Goes through all rows in the order of their revisions, as they were made.
+/// Replays all rows in the order of their revisions.
 async fn recount(store: &Store, rows: &Rows) {
     let Rows { summary, entries, ops } = rows;
     let seqs: Vec<u64> = entries.iter().map(|(meta, _)| meta.pos.seq).collect();
@@ -128,7 +128,7 @@ fn carry_out(op: &Operation, tip: &mut Option<Pos>, marks: &mut HashMap<Pos, Mar
     assert_eq!(op.tip, *tip, "operation {}", op.no);
 }
 
-/// The timeline, the counters and a plain search are what the recount says.
+/// The timeline, the counters and a plain search equal the recount.
 async fn shows(store: &Store, summary: &Summary, path: &[Pos]) {
     let reading = Reading::now(Projection::Timeline);
     let all = PageRequest { limit: ALL, ..PageRequest::default() };
@@ -142,7 +142,7 @@ async fn shows(store: &Store, summary: &Summary, path: &[Pos]) {
     assert_eq!(hits, metas.map(|meta| meta.id).collect());
 }
 
-/// What was asked for as one is there as one.
+/// A request is there completely.
 fn whole(rows: &Rows) {
     let mut batches: BTreeMap<&str, u32> = BTreeMap::new();
     for (_, text) in &rows.entries {
@@ -157,7 +157,7 @@ fn whole(rows: &Rows) {
     assert_eq!(edits, edited.map(|(meta, _)| meta.revision.0).collect::<Vec<_>>());
 }
 
-/// What a line says is there, and equal.
+/// The content of a line is there, unchanged.
 fn acknowledged(talks: &HashMap<ConversationId, Rows>, line: &str) {
     let words: Vec<&str> = line.split(' ').collect();
     let talk = |id: &str| {

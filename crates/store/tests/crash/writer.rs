@@ -1,5 +1,5 @@
-//! The process that is killed: several tasks that write to one store, and a line on the standard output for each
-//! write that was acknowledged. It must never say anything that the store has not.
+//! The process to be killed: several tasks that write to one store, and a line on standard output for each
+//! acknowledged write. It must never print anything that the store does not have.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -16,21 +16,21 @@ use uuid::Uuid;
 
 use crate::kit::{NOW, by};
 
-/// So many conversations at the start, and so many with forks.
+/// The number of conversations at the start, and with forks.
 const CONVERSATIONS: (usize, usize) = (3, 8);
 
-/// How long the lock of a process that was killed may stay.
+/// How long the lock of a killed process may stay.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// What a writer does.
+/// The work of a writer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
-    /// Tells its words and ids from those of other rounds.
+    /// Distinguishes its words and ids from those of other rounds.
     pub(super) round: u64,
     pub(super) tasks: u64,
     /// Requests of each task.
     pub(super) requests: u64,
-    /// Nothing but says.
+    /// Only says.
     pub(super) says_only: bool,
 }
 
@@ -43,7 +43,7 @@ struct Task {
     said: u64,
 }
 
-/// Opens the store, does the work, and tells every acknowledgement to `tell`, a line each.
+/// Opens the store, does the work, and passes every acknowledgement to `tell`, one per line.
 pub(super) async fn write(dir: &Path, work: Work, tell: fn(&str)) {
     let opened = Sqlite::open(dir, NOW, WAIT).expect("opened");
     let store = Arc::new(Store::start(opened.readers, opened.writer).expect("started"));
@@ -79,7 +79,7 @@ pub(super) async fn write(dir: &Path, work: Work, tell: fn(&str)) {
     tell("done");
 }
 
-/// Writes a line to the standard output, in one piece, at once.
+/// Writes a line to standard output, in one piece, at once.
 pub(super) fn to_stdout(line: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "ack {line}").and_then(|()| out.flush()).expect("somebody listens");
@@ -90,7 +90,7 @@ fn id(rng: &mut Rng) -> Uuid {
 }
 
 impl Task {
-    /// One request; what its line says when it was acknowledged.
+    /// One request; returns the line for its acknowledgement.
     async fn request(&mut self, says_only: bool) -> Result<String> {
         let (talk, count) = {
             let talks = self.talks.lock().expect("no panic");
@@ -137,7 +137,7 @@ impl Task {
         Ok(said(&receipt, &words))
     }
 
-    /// A Move and something said there, as one.
+    /// A move and a say at its target, as one.
     async fn edit(&mut self, talk: ConversationId) -> Result<String> {
         let Some(target) = self.pick(talk).await? else { return self.say(talk).await };
         let (word, say) = self.saying("edited");
@@ -179,7 +179,7 @@ impl Task {
         Ok(format!("fork {id} {talk}"))
     }
 
-    /// One of the last messages that can be seen.
+    /// One of the last visible messages.
     async fn pick(&mut self, talk: ConversationId) -> Result<Option<EntryId>> {
         let page = PageRequest { limit: 12, ..PageRequest::default() };
         let reading = Reading::now(Projection::Timeline);

@@ -1,4 +1,4 @@
-//! Holds every reading of a conversation against the naive model. It must never change anything.
+//! Compares every reading of a conversation with the naive model. It must never change anything.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use crate::kit::word;
 
 const ALL: usize = 1000;
 
-/// What a reader sees of an entry.
+/// The reader's view of an entry.
 pub(super) type Seen = (EntryId, Mark, Option<FoldId>, Option<String>, Option<(usize, usize)>);
 
-/// An earlier moment that a client remembers: its revision, and the timeline then.
+/// An earlier state that a client remembers: its revision and its timeline.
 pub(super) type Memory = (Revision, Vec<Seen>);
 
-/// A plan says what then happens, and both are what the model says.
+/// A plan announces what then happens, and both equal the model.
 pub(super) fn plan(
     before: &Talk,
     after: &Talk,
@@ -60,7 +60,7 @@ fn indexes(talk: &Talk, path: &Path) -> Vec<usize> {
     path.positions().map(|pos| talk.find_pos(pos).expect("a known entry")).collect()
 }
 
-/// What the model's reader sees.
+/// The view of the model's reader.
 pub(super) fn seen(talk: &Talk) -> Vec<Seen> {
     let entry = |index: usize| {
         let alternatives = talk.alternatives(index);
@@ -80,7 +80,7 @@ fn as_seen(shown: &[ShownEntry]) -> Vec<Seen> {
     shown.iter().map(entry).collect()
 }
 
-/// What shows at a glance.
+/// The summary of a conversation.
 pub(super) async fn glance(store: &Store, talk: &Talk) {
     let summary = store.summary(talk.id).await.expect("a summary");
     let name = |done: &std::rc::Rc<super::naive::Done>| done.name.to_owned();
@@ -98,7 +98,7 @@ async fn whole(store: &Store, talk: &Talk, projection: Projection, at: Option<He
     store.page(talk.id, Reading { at, ..Reading::now(projection) }, all).await.expect("a page")
 }
 
-/// Every reading of a conversation as it is now.
+/// Every reading of a conversation in its current state.
 pub(super) async fn now(store: &Store, talk: &Talk) {
     glance(store, talk).await;
     projections(store, talk).await;
@@ -116,7 +116,7 @@ pub(super) async fn now(store: &Store, talk: &Talk) {
     assert_eq!(numbers, Vec::from_iter(1..=talk.ops));
 }
 
-/// What the last entry that says something of each key says, without what was taken away.
+/// The last value of each key, without removed ones.
 fn told(talk: &Talk) -> BTreeMap<String, String> {
     let timeline = talk.timeline();
     let facts = timeline.iter().flat_map(|index| &talk.said[*index].facts);
@@ -125,7 +125,7 @@ fn told(talk: &Talk) -> BTreeMap<String, String> {
     last
 }
 
-/// What entries make known: each key on its own, and by prefix.
+/// The facts of entries: each key by itself, and by prefix.
 async fn facts(store: &Store, talk: &Talk) {
     let told = told(talk);
     for key in FACT_KEYS {
@@ -140,7 +140,7 @@ async fn facts(store: &Store, talk: &Talk) {
     }
 }
 
-/// A search of all conversations finds an entry once: where it is plainly shown, first in its own conversation.
+/// A search of all conversations finds an entry once: where it is normal, first in its own conversation.
 pub(super) async fn everywhere(store: &Store, talks: &[Talk], talk: &Talk, chance: usize) {
     let Some(said) = talk.said.get(chance % talk.said.len().max(1)) else { return };
     let word = said.word.split(' ').next().expect("a word").to_owned();
@@ -157,7 +157,7 @@ pub(super) async fn everywhere(store: &Store, talks: &[Talk], talk: &Talk, chanc
     }
 }
 
-/// One of the words, one of the earlier heads, one of the moments that a client may remember.
+/// One of the words, one of the earlier heads, one of the states that a client may remember.
 pub(super) async fn one_of_many(store: &Store, talk: &Talk, memory: &[Memory], chance: usize) {
     if !talk.said.is_empty() {
         let said = &talk.said[chance % talk.said.len()];
@@ -212,7 +212,7 @@ async fn projections(store: &Store, talk: &Talk) {
     messages(store, talk, None).await;
 }
 
-/// The words of the prompt in their order, and no result without its call just before it.
+/// The text of the prompt in order, and no result without its call directly before it.
 async fn messages(store: &Store, talk: &Talk, at: Option<Head>) {
     let prompt = store.prompt(talk.id, at).await.expect("a prompt");
     words(talk, &prompt);
@@ -284,7 +284,7 @@ async fn search(store: &Store, talk: &Talk, include: Include, query: &str) {
     assert_eq!(found, expected, "{include:?} {query}");
 }
 
-/// The neighbours of a hit in the reading that it was found in: the path, or the branch that it is on.
+/// The neighbours of a hit in the reading that it was found in: the path, or its branch.
 fn context(talk: &Talk, index: usize, path: &[usize]) -> (Option<EntryId>, Option<EntryId>) {
     let reading = match path.contains(&index) {
         true => path.to_vec(),
@@ -296,7 +296,7 @@ fn context(talk: &Talk, index: usize, path: &[usize]) -> (Option<EntryId>, Optio
     (before.last().map(id), after.first().map(id))
 }
 
-/// What one of the earlier heads left can be read as it was.
+/// The state at an earlier head can be read as it was.
 async fn earlier(store: &Store, talk: &Talk, chance: usize) {
     let (head, picture) = &talk.heads[chance % talk.heads.len()];
     let then = talk.at(picture);
@@ -310,7 +310,7 @@ async fn earlier(store: &Store, talk: &Talk, chance: usize) {
     messages(store, &then, Some(*head)).await;
 }
 
-/// The branch that leads to any entry is read as if it were checked out, in pages, and nothing changes by it.
+/// The branch to any entry is read as if it were checked out, in pages, and nothing changes.
 async fn a_branch(store: &Store, talk: &Talk, chance: usize) {
     let Some(tip) = (!talk.said.is_empty()).then(|| chance % talk.said.len()) else { return };
     let mut there = talk.clone();
@@ -336,7 +336,7 @@ async fn a_branch(store: &Store, talk: &Talk, chance: usize) {
         assert_eq!(word(&page.expect_err("not said yet")), "unknown_entry");
     } else {
         let mut then = talk.at(picture);
-        // What was said later is no result yet.
+        // Later entries are no results yet.
         then.said.truncate(talk.base + usize::try_from(head.seq.0).expect("a count"));
         then.now.tip = Some(then.end_at(tip));
         let marks = |seen: Vec<Seen>| seen.into_iter().map(|(id, mark, fold, ..)| (id, mark, fold));
@@ -345,7 +345,7 @@ async fn a_branch(store: &Store, talk: &Talk, chance: usize) {
     }
 }
 
-/// A client that was away catches up, and never hears of what was said and taken back meanwhile.
+/// A client that was away catches up, and never gets entries that were added and taken back meanwhile.
 async fn catching_up(store: &Store, talk: &Talk, (revision, then): &Memory) {
     let changes = store.changes(talk.id, *revision).await.expect("changes");
     let now = seen(talk);

@@ -8,7 +8,7 @@ use retake_store::Store;
 use super::naive::Talk;
 use crate::kit::word;
 
-/// Every leaf is listed, and every entry is one branch's own.
+/// Every leaf is listed, and every entry is in exactly one branch.
 pub(super) async fn branches(store: &Store, talk: &Talk) {
     let branches = store.branches(talk.id).await.expect("branches");
     let path = talk.path();
@@ -49,7 +49,8 @@ pub(super) async fn branches(store: &Store, talk: &Talk) {
     assert_eq!(own, Vec::from_iter(0..talk.said.len()), "every entry is one branch's own");
 }
 
-/// What a branch is called by: what a person said first of what no other branch shows, nor the conversation now.
+/// The name of a branch: the first message of a person that neither another branch nor the current conversation
+/// shows.
 fn called(talk: &Talk, leaf: usize) -> Option<EntryId> {
     let others = talk.leaves().into_iter().chain(talk.now.tip).filter(|other| *other != leaf);
     let elsewhere: BTreeSet<usize> = others.flat_map(|other| talk.path_to(Some(other))).collect();
@@ -62,7 +63,7 @@ fn called(talk: &Talk, leaf: usize) -> Option<EntryId> {
     said.or(alone.first().copied()).map(|index| talk.said[index].id)
 }
 
-/// The alternatives of every entry that can be aimed at.
+/// The alternatives of every possible target.
 pub(super) async fn alternatives(store: &Store, talk: &Talk) {
     for said in &talk.said {
         let got = store.alternatives(talk.id, said.id).await;

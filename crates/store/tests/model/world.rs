@@ -1,4 +1,4 @@
-//! Does each step both in the store and in the naive model, and holds the answers against each other.
+//! Does each step in the store and in the naive model, and compares the results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,19 +13,19 @@ use super::steps::{Do, Pick, Voice};
 use super::verbs::{Outcome, Verdict};
 use crate::kit::{NOW, by, new_id, word};
 
-/// Forks of forks, so deep.
+/// The depth of forks of forks.
 const DEPTH_MAX: u32 = 3;
-/// So many conversations.
+/// The most conversations.
 const TALKS_MAX: usize = 6;
 
-/// Where a store is, so that it can be closed and opened again.
+/// The place of a store, so that it can be closed and opened again.
 pub(crate) enum Home {
     Memory(Memory),
     Sqlite(TempDir),
 }
 
 impl Home {
-    /// A directory in memory where there is one: what is durable is another test's question.
+    /// A directory in memory if possible: durability is tested elsewhere.
     pub(crate) fn sqlite() -> Self {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self::Sqlite(dir.expect("a directory"))
@@ -50,7 +50,7 @@ enum Sent {
     Apply(ConversationId, Apply),
 }
 
-/// The store, and what it should be.
+/// The store, and its expected state.
 pub(super) struct World {
     home: Home,
     /// `None` only while it is opened again.
@@ -72,7 +72,7 @@ impl World {
         self.store.as_deref().expect("open")
     }
 
-    /// Does a step; the number of the conversation that it touched.
+    /// Does a step; returns the number of its conversation.
     pub(super) async fn step(&mut self, talk: u8, step: &Do) -> usize {
         let at = usize::from(talk) % self.talks.all.len();
         match step {
@@ -141,7 +141,7 @@ impl World {
         }
     }
 
-    /// Holds an answer against the model's, which then is the model.
+    /// Compares a result with the model's, which then is the model.
     fn judge(
         &mut self,
         at: usize,
@@ -168,7 +168,7 @@ impl World {
         }
     }
 
-    /// An edit: back to before an entry, and something else said there, as one.
+    /// An edit: a move to before an entry, and another message there, as one.
     async fn reword(&mut self, at: usize, pick: Pick) {
         let Some(target) = self.talks.pick(at, pick) else { return };
         let id = self.talks.all[at].id;
@@ -222,7 +222,7 @@ impl World {
         assert_eq!(got.expect("a receipt"), *receipt);
     }
 
-    /// A Move by somebody who saw an earlier head.
+    /// A move by a client that saw an earlier head.
     async fn stale(&mut self, at: usize, number: usize, pick: Pick) {
         let talk = &self.talks.all[at];
         let seen = talk.heads[number % talk.heads.len()].0;

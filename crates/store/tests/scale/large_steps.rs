@@ -1,11 +1,11 @@
-//! A step over many files holds the writer never long: what one transaction writes of it does not grow with the files.
+//! A step over many files never holds the writer for long: the size of one transaction does not grow with the files.
 
 use retake_core::{ContentHash, FileChange, FilePath, Grade, PathMove, Record, Stack, Time, WorkspaceNo};
 use retake_store::{CallsSeen, FilesHalf, NewDelta};
 
 use super::*;
 
-/// So many statements a transaction has at most, for any step: three for each path of a batch, and a few.
+/// The most statements of a transaction, for any step: three for each path of a batch, and a few.
 const MOST: u64 = 3 * 256 + 100;
 
 fn made(no: usize) -> FileChange {
@@ -14,7 +14,7 @@ fn made(no: usize) -> FileChange {
     FileChange { path, before: None, after: Some(record) }
 }
 
-/// A conversation whose second turn made files.
+/// A conversation whose second turn created files.
 async fn with_files(files: usize) -> (Stage, WorkspaceNo, Vec<FileChange>) {
     let Stage { dir, store, commits, .. } = Stage::with_entries(4).await;
     drop(store);
@@ -33,7 +33,7 @@ async fn with_files(files: usize) -> (Stage, WorkspaceNo, Vec<FileChange>) {
     (stage, workspace, changes)
 }
 
-/// Statements of each transaction of a rewind and its settling, and of one that is turned back.
+/// Statements of each transaction of a rewind and its settling, and of one that is reverted.
 async fn transactions(files: usize) -> (Vec<u64>, Vec<u64>) {
     let (stage, workspace, changes) = with_files(files).await;
     let mut counts = Vec::new();
@@ -69,7 +69,7 @@ async fn no_transaction_of_a_step_grows_with_its_files() {
     // Prepared, written in batches, decided, its layers set in batches, settled.
     assert_eq!((few.len(), many.len()), (1 + 10 + 1 + 10 + 1, 1 + 26 + 1 + 26 + 1));
     assert_eq!((few_back.len(), many_back.len()), (1 + 10 + 1 + 1 + 1, 1 + 26 + 1 + 1 + 1));
-    // The decision, and that it is turned back.
+    // The decision, and its reversal.
     assert_eq!((few[11], few_back[11], few_back[12]), (many[27], many_back[27], many_back[28]));
     assert!(few[11] < 100 && few_back[12] < 100, "{few:?} {few_back:?}");
 }

@@ -1,4 +1,5 @@
-//! Turns to go back to, with what each did: a page costs what is on it, however many turns there are and wherever it lies.
+//! Targets of a rewind, with the badge of each: the cost of a page depends only on its content, not on the number of turns
+//! or its position.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,7 @@ const SHORT: u64 = 2_000;
 const LONG: u64 = 10_000;
 /// The turns of a page.
 const PAGE: usize = 1_000;
-/// Turns from one whose calls the ledger has to the next one.
+/// The distance of turns with calls in the ledger.
 const EFFECT_EVERY: u64 = 10;
 
 fn change(path: &str) -> (Grade, FileChange) {
@@ -24,7 +25,7 @@ fn change(path: &str) -> (Grade, FileChange) {
     (Grade::Seen, FileChange { path, before: None, after: Some(record) })
 }
 
-/// Two calls of a turn that changed two files between them, of which both changed one.
+/// Two calls of a turn that changed two files between them; both changed one of them.
 fn owned(turn: u64) -> [Owned; 2] {
     let (one, other) = (change(&format!("src/{turn}.rs")), change(&format!("doc/{turn}.md")));
     let entry = entry_id(2 * turn);
@@ -76,7 +77,7 @@ impl Stage {
         (page, [0, 1, 2].map(|count| later[count] - earlier[count]))
     }
 
-    /// What a page costs that is not the first one after the start: the newest, and one further back.
+    /// The cost of a page that is not the first one after the start: the newest, and one further back.
     async fn pages(&self) -> [[u64; 3]; 2] {
         self.page(None).await;
         let (newest, cost) = self.page(None).await;

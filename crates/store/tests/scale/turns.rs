@@ -1,5 +1,5 @@
-//! What a turn with tools asks of the store must not depend on how many there were before it, prompt apart, which is as long as
-//! it is. Counted, as everything here.
+//! The store work of a turn with tools must not depend on the number of earlier turns, except for the prompt, which is as long
+//! as it is. Counted, like everything here.
 
 use std::sync::atomic::Ordering;
 
@@ -11,15 +11,15 @@ use super::*;
 
 /// The short conversation.
 const SHORT: u64 = 1000;
-/// Files that the agent reads again and again.
+/// Files that the agent reads repeatedly.
 const FILES: u64 = 20;
-/// Entries from one call with an effect to the next one. A power of ten, as the lengths are.
+/// The distance of calls with an effect. A power of ten, like the lengths.
 const EFFECT_EVERY: u64 = 100;
 
 /// Statements, rows, steps, pages written and commits.
 type Cost = [u64; 5];
 
-/// Every fifth entry tells that a file was read, and where the shell stands.
+/// Every fifth entry records that a file was read, and the shell's directory.
 fn working(seq: u64) -> SayRequest {
     let read = Fact::new(format!("read//work/{}", seq / 5 % FILES), format!("version {seq}"));
     let facts = Part::Facts(vec![read, Fact::new("cwd", format!("src/{}", seq % 7))]);
@@ -28,7 +28,7 @@ fn working(seq: u64) -> SayRequest {
     SayRequest { parts, ..said }
 }
 
-/// A call that nothing takes back: number 0 is the turn's own, number 1 another one each time, number 2 always the same.
+/// An irreversible call: number 0 is the turn's own, number 1 a different one each time, number 2 always the same.
 fn effect(entry: u64, number: u64) -> Effect {
     let print = if number == 2 { 0 } else { u128::from(entry) << 64 | u128::from(number) };
     Effect {
@@ -48,7 +48,7 @@ fn asks() -> RunInput {
 }
 
 impl Stage {
-    /// A conversation of turns with tools: facts, a ledger and runs that have grown with it.
+    /// A conversation of turns with tools, with the facts, the ledger and the runs of its length.
     async fn of_turns(entries: u64) -> Self {
         let stage = Self::with(entries, working).await;
         let mut written = JoinSet::new();
@@ -72,7 +72,7 @@ impl Stage {
         [statements, rows, steps, self.pages_written(), self.commits.load(Ordering::Relaxed)]
     }
 
-    /// Takes one step of a turn.
+    /// Does one step of a turn.
     async fn turn(&mut self, step: &str, fence: &mut Fence) {
         let (store, id) = (Arc::clone(&self.store), conversation());
         match step {
@@ -120,7 +120,7 @@ impl Stage {
         }
     }
 
-    /// What each step of a turn costs that is not the first one after the start.
+    /// The cost of each step of a turn that is not the first one after the start.
     async fn turn_costs(&mut self) -> Vec<(&'static str, Cost)> {
         let mut costs = Vec::new();
         let mut fence = Fence(0);
