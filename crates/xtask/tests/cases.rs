@@ -1,4 +1,5 @@
-//! Fails when a case of a spec has no test of its name, or a test names a case that is not there.
+//! Fails if a case of a spec has no test named after it, or if a test names a case that does not
+//! exist.
 
 use retake_xtask::{CaseMap, Tree, case_map, report, root};
 

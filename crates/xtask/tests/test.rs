@@ -1,4 +1,4 @@
-//! `cargo xtask test` and `deny` as a person starts it, on a machine that is made of a few scripts.
+//! `cargo xtask test` and `deny` as a person runs them, on a machine that consists of a few scripts.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,18 +7,18 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// Notes how it was called.
+/// Records the call.
 const NOTES: &str = "echo \"${0##*/} $*\" >> \"$HOME/calls\"";
-/// Makes a folder with a pip, as `python3 -m venv` does.
+/// Creates a folder with a pip, like `python3 -m venv`.
 const VENV: &str = "case \"$2\" in venv) /bin/mkdir -p \"$3/bin\"; printf '#!/bin/sh\\n' > \"$3/bin/pip\"; /bin/chmod 755 \
                     \"$3/bin/pip\";; esac";
 
-/// A machine on which only these commands are, all of whose tests fail.
+/// A machine with only these commands, on which all tests fail.
 fn xtask_test(commands: &[(&str, &str)]) -> (Output, TempDir) {
     xtask_test_with("exit 1", commands)
 }
 
-/// The same, where the tests are a script.
+/// The same, with a script as the tests.
 fn xtask_test_with(tests: &str, commands: &[(&str, &str)]) -> (Output, TempDir) {
     let home = tempfile::tempdir().expect("a folder");
     let seed = "[ -z \"$PROPTEST_RNG_SEED\" ] || echo \"with $PROPTEST_RNG_SEED\" >> \"$HOME/calls\"";
@@ -75,11 +75,11 @@ fn trial_01_a_crate_whose_tests_fail_does_not_hide_the_others() {
     assert_eq!(calls, expected, "the same sequences each time: {error}");
 }
 
-/// All that a machine needs for the tests.
+/// Everything that a machine needs for the tests.
 const ALL: [(&str, &str); 5] =
     [("git", ""), ("tmux", ""), ("strace", ""), ("id", "echo 1000"), ("python3", VENV)];
 
-/// Tests of which these fail at first, and that end so when they run again.
+/// These tests fail at first, and end like this when they run again.
 fn failing(names: &[&str], again: &str) -> (Output, Vec<String>) {
     let failed: Vec<_> = names.iter().map(|name| format!("echo 'test {name} ... FAILED'")).collect();
     let tests = format!("case \"$*\" in *--exact*) {again};; *) {}; exit 101;; esac", failed.join("; "));
@@ -114,7 +114,8 @@ fn more_than_a_few_tests_that_fail_do_not_run_again() {
     assert_eq!((output.status.success(), calls.len()), (false, 1));
 }
 
-/// What `cargo xtask deny` says, and whether all is well; the tool ends so for its checks, its database and its advisories.
+/// The output of `cargo xtask deny`, and whether all is well; the tool has these results for its checks, its database and
+/// its advisories.
 fn deny(checks: &str, database: &str, advisories: &str) -> (String, bool) {
     let home = tempfile::tempdir().expect("a folder");
     let tools = home.path().join("tools/bin");

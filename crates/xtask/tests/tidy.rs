@@ -1,4 +1,5 @@
-//! Fails when the checkout is untidy. What is checked and how it can fail: the unit tests of each check.
+//! Fails if the checkout is untidy. The unit tests of each check show what is checked and how it can
+//! fail.
 
 use retake_xtask::{Tree, root, tidy};
 
