@@ -1,4 +1,5 @@
-//! Apply: a plan's changes on disk, all or not at all (spec `rewind.md`, *Apply*, cases 22 to 30).
+//! Apply: a plan's changes on disk, completely or not at all (spec `rewind.md`, *Apply*, cases 22
+//! to 30).
 
 mod atomic;
 mod crash;

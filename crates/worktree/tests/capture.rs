@@ -1,4 +1,4 @@
-//! Captures of real folders: a world is a root, a data folder and an object store, and is looked at through `lines`.
+//! Captures of real folders. A world is a root, a data folder and an object store; `lines` shows the findings.
 
 mod coverage;
 mod hostile;
@@ -30,12 +30,12 @@ struct World {
 }
 
 impl World {
-    /// An empty root that has been captured.
+    /// A captured empty root.
     fn new() -> Self {
         Self::with(|_| {})
     }
 
-    /// A root that is captured with what is put into it.
+    /// A captured root with this content.
     fn with(fill: impl FnOnce(&Path)) -> Self {
         Self::ruled(Rules::default(), fill)
     }
@@ -68,7 +68,7 @@ impl World {
         fs::set_permissions(self.at(path), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// A capture of what the watch names: how many folders it looked at, and what it found.
+    /// A capture of the places that the watch names: the number of folders it read, and its findings.
     fn watched(&mut self) -> (u64, Vec<String>) {
         let capture = self.tree.capture(&Sweep::Watched, Permission::Ask, &|_| ()).unwrap();
         (capture.stats.folders, lines(&self.accept(capture)))
@@ -83,7 +83,7 @@ impl World {
         self.tree.accept(capture).unwrap()
     }
 
-    /// Captures, and tells what was found, a line each.
+    /// Captures, and returns the findings, one per line.
     fn lines(&mut self) -> Vec<String> {
         let capture = self.look().unwrap();
         lines(&self.accept(capture))
@@ -94,7 +94,7 @@ impl World {
         capture.uncovered.iter().map(|one| format!("{}: {}", one.path, one.why.name())).collect()
     }
 
-    /// As another process would, after this one ended without a word.
+    /// Like another process after this one ended abruptly.
     fn reopen(&mut self) {
         self.tree = open(&self.dir, &self.rules, self.objects.clone(), self.mark).unwrap();
     }
@@ -103,7 +103,7 @@ impl World {
         self.tree.records().get(&file_path(path)).cloned()
     }
 
-    /// The bytes that the object store has for a path of the last capture.
+    /// The bytes in the object store for a path of the last capture.
     fn kept(&self, path: &str) -> Vec<u8> {
         let record = self.record(path).unwrap_or_else(|| panic!("no record of {path}"));
         self.objects.get(&record.hash().unwrap()).unwrap()
@@ -133,7 +133,7 @@ fn file_path(path: &str) -> FilePath {
     FilePath::new(path.as_bytes()).unwrap()
 }
 
-/// `+` came, `-` went, `~` changed; `?` is late.
+/// `+` added, `-` removed, `~` changed; `?` is late.
 fn lines(findings: &Findings) -> Vec<String> {
     let line = |mark: &str, change: &FileChange| {
         let sign = match (&change.before, &change.after) {
@@ -154,7 +154,7 @@ fn lines(findings: &Findings) -> Vec<String> {
     lines
 }
 
-/// Runs with what root may do taken away, so that permissions count; another user has nothing to lose.
+/// Runs without root's privileges, so that permissions count; another user has none to drop.
 fn without_privilege<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
     let drop_and_run = move || {

@@ -1,4 +1,4 @@
-//! Two versions of a path as a diff: in words, and in lines that `git apply` takes.
+//! Two versions of a path as a diff: in words, and in lines that `git apply` accepts.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,7 +24,7 @@ fn link(target: &[u8]) -> Record {
     Record::Link { target: Arc::from(target) }
 }
 
-/// A version that has this record, and these bytes in the store.
+/// A version with this record, and these bytes in the store.
 fn version<'a>(path: &'a FilePath, record: &'a Record, bytes: &'a [u8]) -> Side<'a> {
     Side { path, record: Some(record), bytes: Some(bytes) }
 }
@@ -35,7 +35,7 @@ fn of_texts(before: &[u8], after: &[u8]) -> Diff {
     unified(version(&name, &old, before), version(&name, &new, after), &DiffHunks::All)
 }
 
-/// The diff of two versions that are read from a store, as people see it.
+/// The diff of two versions from a store, as people see it.
 fn shown(before: Option<(&Record, &[u8])>, after: Option<(&Record, &[u8])>) -> String {
     let objects = MemoryObjects::default();
     before.iter().chain(&after).for_each(|(_, bytes)| assert!(objects.put(bytes).is_ok()));
@@ -145,7 +145,7 @@ proptest! {
     }
 }
 
-/// What git makes of a file and a diff of it.
+/// The result of git for a file and a diff of it.
 fn git_apply(before: &[u8], diff: &Diff) -> Vec<u8> {
     if diff.text.is_empty() {
         return before.to_vec();

@@ -1,4 +1,4 @@
-//! A change as hunks, each of which can be done alone (case 37).
+//! A change as hunks, each of which can be applied alone (case 37).
 
 use std::fmt::Write;
 
@@ -107,7 +107,7 @@ proptest! {
     }
 }
 
-/// What holds for the hunks of any two texts.
+/// The rules for the hunks of any two texts.
 fn check(before: &[u8], after: &[u8]) -> Result<(), TestCaseError> {
     let hunks = Hunks::between(before, after).expect("they are texts");
     let all: Vec<_> = hunks.list().iter().map(|hunk| hunk.number).collect();

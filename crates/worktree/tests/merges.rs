@@ -1,4 +1,4 @@
-//! Three texts become one (cases 16 and 17), as git does it, in bounded time.
+//! A three-way merge (cases 16 and 17), as in git, in bounded time.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use retake_worktree::{
 
 use crate::texts::{edited, text};
 
-/// Base, ours, theirs, and what they make; `None`: both changed the same place.
+/// Base, ours, theirs, and the result; `None`: both changed the same place.
 type Row = (&'static str, &'static str, &'static str, Option<&'static str>);
 
 const ROWS: &[Row] = &[
@@ -40,19 +40,19 @@ const ROWS: &[Row] = &[
     ("1\n2\n3\n", "A\n2\n3\n", "1\n2\nB\n", Some("A\n2\nB\n")),
     // A chain of touching edits is one place.
     ("1\n2\n3\n4\n5\n", "A\n2\nC\n4\n5\n", "1\nB\nB\n4\n5\n", None),
-    // Line ends: kept as each line has them, and a change of them is a change of every line.
+    // Line ends: kept for each line; a change of them is a change of every line.
     ("1\r\n2\n3\r\n4\n", "1\r\nA\n3\r\n4\n", "1\r\n2\n3\r\nB\r\n", Some("1\r\nA\n3\r\nB\r\n")),
     ("1\n2\n3\n", "1\r\n2\r\n3\r\n", "1\n2\nB\n", None),
-    // No line end at the end.
+    // No final line end.
     ("1\n2\n3", "A\n2\n3", "1\n2\n3\n", Some("A\n2\n3\n")),
     ("1\n2\n3\n", "A\n2\n3\n", "1\n2\n3", Some("A\n2\n3")),
     ("1\n2\n3", "1\n2\n3\n4\n", "1\n2\n3\n", None),
     ("1\n2\n3", "1\n2\n3\n4", "1\n2\n3", Some("1\n2\n3\n4")),
-    // One side alone, whatever the bytes.
+    // Only one side changed, for any bytes.
     ("a\0", "a\0", "b\0", Some("b\0")),
     ("a\0", "b\0", "a\0", Some("b\0")),
     ("a\0", "b\0", "b\0", Some("b\0")),
-    // What is no text isn't merged.
+    // Binary content is not merged.
     ("1\n2\n3\n\0", "A\n2\n3\n\0", "1\n2\nB\n\0", None),
     ("1\n2\n3\n", "A\n2\n3\n", "1\n2\nB\n\0", None),
 ];
@@ -60,17 +60,17 @@ const ROWS: &[Row] = &[
 #[test]
 fn trial_06_a_partial_merge_is_exact_by_lines() {
     for (base, ours, theirs, expected) in [
-        // What ours left as it was becomes theirs; the same line stays ours.
+        // What ours left unchanged becomes theirs; the same line stays ours.
         ("A\n2\n3\nB\n", "X\n2\n3\nB\n", "1\n2\n3\n4\n", "X\n2\n3\n4\n"),
-        // Lines that touch are two places.
+        // Neighbouring lines are two places.
         ("A\nB\n3\n", "X\nB\n3\n", "1\n2\n3\n", "X\n2\n3\n"),
-        // As many lines cannot be told: the rest of what theirs replaced goes.
+        // This many lines are ambiguous: the rest of what theirs replaced goes.
         ("A\nB\nC\n5\n", "A\nX\nC\n5\n", "1\n5\n", "X\n5\n"),
         // A line that ours added in the middle stays.
         ("A\nB\n3\n", "A\nX\nB\n3\n", "1\n3\n", "1\nX\n3\n"),
         ("1\n2\n", "1\nX\n2\n", "1\nY\n2\n", "1\nX\n2\n"),
         ("1\n2\n3\n", "1\n3\n", "1\nB\n3\n", "1\n3\n"),
-        // All that was made goes, but for what was written into it.
+        // Everything that was created goes, except what was written into it.
         ("1\n2\n3\n", "1\nX\n3\n", "", "X\n"),
         ("1\n2\n3", "1\n2\nX", "", "X"),
         ("1\n2\n", "1\n2\n", "", ""),
@@ -138,7 +138,7 @@ proptest! {
         (below, [bottom]) in edited::<1>(12),
         middle in text(6),
     ) {
-        // Lines that are nowhere else hold the halves apart.
+        // Unique lines keep the halves apart.
         let between = [b"\n-- 1\n-- 2\n".as_slice(), &middle, b"\n-- 3\n-- 4\n"].concat();
         let join = |above: &[u8], below: &[u8]| [above, between.as_slice(), below].concat();
         let merged = merge_texts(&join(&above, &below), &join(&top, &below), &join(&above, &bottom));
@@ -168,7 +168,7 @@ fn merges_are_the_same_as_those_of_git() {
     assert!(clean > 100 && conflicts > 100, "{clean} clean, {conflicts} conflicts: the texts say too little");
 }
 
-/// What git makes of three texts; `None`: conflicts.
+/// The result of git for three texts; `None`: conflicts.
 fn git_merge_file(folder: &Path, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     for (name, bytes) in [("base", base), ("ours", ours), ("theirs", theirs)] {
         std::fs::write(folder.join(name), bytes).expect("a temporary file");
@@ -186,7 +186,7 @@ fn git_merge_file(folder: &Path, base: &[u8], ours: &[u8], theirs: &[u8]) -> Opt
     (code == 0).then_some(output.stdout)
 }
 
-/// Lines of so many kinds, at random: what costs a comparison most.
+/// Random lines of so many kinds: the most expensive to compare.
 fn noise(rng: &mut fastrand::Rng, kinds: u32, lines: usize) -> Vec<u8> {
     (0..lines).flat_map(|_| format!("{}\n", rng.u32(..kinds)).into_bytes()).collect()
 }
@@ -198,7 +198,7 @@ fn merges_of_hostile_texts_take_bounded_time() {
         let [base, ours, theirs] = [(); 3].map(|()| noise(&mut rng, kinds, 20_000));
         assert_eq!(merge_texts(&base, &ours, &theirs), None, "{kinds} kinds of lines");
     }
-    // Every other line changed, which is the worst for a histogram.
+    // Every other line changed, the worst case for a histogram.
     let every_other = |word: &str| -> Vec<u8> {
         (0..50_000).flat_map(|line| format!("{line}\n{word} {line}\n").into_bytes()).collect()
     };

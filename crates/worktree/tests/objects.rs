@@ -1,4 +1,4 @@
-//! The object stores: what each must do, and what the pack on the disk promises.
+//! The object stores: the rules for each, and the guarantees of the pack on disk.
 
 mod chunks;
 mod collect;
@@ -23,13 +23,13 @@ fn open(dir: &Path) -> PackObjects {
     PackObjects::open_sized(dir, SMALL).expect("opened")
 }
 
-/// Bytes that can't be compressed, others for each number.
+/// Incompressible bytes, different for each number.
 pub(crate) fn noise(number: u64, len: usize) -> Vec<u8> {
     let mut rng = fastrand::Rng::with_seed(number);
     std::iter::repeat_with(|| rng.u8(..)).take(len).collect()
 }
 
-/// Bytes that can be compressed.
+/// Compressible bytes.
 fn text(number: u64, len: usize) -> Vec<u8> {
     format!("line {number} of a text\n").into_bytes().into_iter().cycle().take(len).collect()
 }
@@ -42,7 +42,7 @@ fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Whether these bytes stand in any file of the folder.
+/// Whether any file of the folder contains these bytes.
 fn on_disk(dir: &Path, bytes: &[u8]) -> bool {
     let mut paths = fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry").path());
     paths.any(|path| fs::read(path).expect("read").windows(bytes.len()).any(|window| window == bytes))
@@ -145,7 +145,7 @@ fn a_closed_pack_is_opened_without_reading_its_segments() {
     let pack = open(dir.path());
     let names = put_all(&pack, 0..100);
     pack.close().unwrap();
-    // Nobody looks at the packs: their places are known from the index files.
+    // The packs are not read: the index files have the places.
     for path in files(dir.path(), "pack") {
         let len = fs::metadata(&path).unwrap().len();
         fs::write(&path, vec![0; usize::try_from(len).unwrap()]).unwrap();

@@ -14,7 +14,7 @@ use retake_worktree::{NoteKind, Obstacle, Prepared, Root, Staging, StagingName, 
 
 use super::kit::{Caller, Ended, Node, at, every_step, file, path, quick_dir, tree};
 
-/// The names of the points that an apply of every step passes, in order.
+/// The failpoints that an apply of every step passes, in order.
 pub(crate) fn points(in_steps: bool) -> Vec<&'static str> {
     let home = quick_dir();
     let (before, after) = every_step();
@@ -31,7 +31,8 @@ pub(crate) fn points(in_steps: bool) -> Vec<&'static str> {
     passed.take()
 }
 
-/// An old system, and a file system that can't exchange, can't refuse to replace, and can't be synced as a whole.
+/// An old system, and a file system without exchange, without a rename that refuses to replace, and without a
+/// sync as a whole.
 pub(crate) fn unsupported(in_steps: bool, name: &str) -> io::Result<()> {
     let unsupported = match name {
         "apply.exchange" | "apply.noreplace" => rustix::io::Errno::INVAL,
@@ -90,7 +91,7 @@ fn rewind_case_23_a_failure_at_any_step_leaves_all_files_unchanged() {
         let points = points(in_steps);
         let mut put_back = 0;
         for (failing, name) in points.iter().copied().enumerate() {
-            // These answer a failure by another way.
+            // A failure of these has a fallback.
             if ["root.openat2", "apply.syncfs"].contains(&name) {
                 continue;
             }
@@ -114,7 +115,7 @@ fn rewind_case_23_a_failure_at_any_step_leaves_all_files_unchanged() {
                     assert_eq!(caller.read(), before, "{name}");
                 }
                 Ok(Ended::Refused(_)) => assert_eq!(caller.read(), before, "{name}"),
-                // Nothing was staged, or all is applied and only the staging folder's removal is open.
+                // Nothing was staged, or all is applied and only the staging folder must be removed.
                 Err(_) => {
                     caller.start().unwrap();
                     assert!([&before, &after].contains(&&caller.read()), "{name}");
@@ -140,7 +141,7 @@ fn the_tests_pass_every_failpoint_of_an_apply() {
         if name == "apply.carried" { Err(io::Error::other("stop")) } else { Ok(()) }
     });
     caller.apply().unwrap().put_back();
-    // What was staged is lost: it is staged anew.
+    // The staged content is lost: it is staged again.
     fs::write(home.path().join("intent"), "forward").unwrap();
     caller.start().unwrap();
     drop(guard);
@@ -151,7 +152,7 @@ fn the_tests_pass_every_failpoint_of_an_apply() {
     assert_eq!(passed, ours.copied().collect());
 }
 
-/// Does something at the n-th passing of a point.
+/// Does something at the n-th pass of a failpoint.
 pub(crate) fn once_at(
     point: &'static str,
     nth: usize,
@@ -208,7 +209,7 @@ fn rewind_case_22_an_editor_saves_during_the_apply() {
                     );
                     before
                 }
-                // Saved when the path was as planned already: their work on top of it.
+                // Saved after the path had its planned content: their work on top of it.
                 Ended::Applied(_) => after,
                 Ended::Refused(_) => panic!("{ended:?}"),
             };
@@ -220,7 +221,7 @@ fn rewind_case_22_an_editor_saves_during_the_apply() {
     }
 }
 
-/// Somebody saves at each of these passings of a point, counted from 1.
+/// Another program saves at each of these passes of a failpoint, counted from 1.
 fn saves_at(
     point: &'static str,
     path: PathBuf,
@@ -239,7 +240,7 @@ fn saves_at(
 #[test]
 fn an_editor_saves_while_it_is_put_back() {
     let trees = || (tree([("a", file("old"))]), tree([("a", file("new"))]));
-    // Saved before our exchange, and again when theirs is about to return: the newest stays, the older is kept.
+    // Saved before the exchange, and again when theirs is about to return: the newest stays, the older is kept.
     let home = quick_dir();
     let (before, after) = trees();
     let caller = Caller::with(home.path(), &before, &after);
@@ -249,7 +250,7 @@ fn an_editor_saves_while_it_is_put_back() {
     let kept = report.left[0].kept[0].clone();
     let found = caller.read();
     assert_eq!((&found[&path("a")], &found[&kept]), (&file("theirs 1"), &file("theirs 0")));
-    // Saved while a recovery exchanges.
+    // Saved during the exchange of a recovery.
     let home = quick_dir();
     let caller = Caller::with(home.path(), &before, &after);
     fs::write(home.path().join("intent"), "forward").unwrap();
@@ -299,7 +300,7 @@ fn a_folder_goes_only_when_it_is_empty() {
     let expected =
         tree([("a", Node::Folder(0o555)), ("a/b", Node::Folder(0o755)), ("a/b/theirs", file("theirs"))]);
     assert_eq!(caller.read(), expected);
-    // Something else may not take its place.
+    // Nothing else may take its place.
     let home = quick_dir();
     let caller = Caller::with(home.path(), &tree([("a", Node::Folder(0o755))]), &tree([("a", file("a"))]));
     fs::write(caller.root.join("a/theirs"), "theirs").unwrap();
@@ -312,7 +313,7 @@ fn rewind_case_26_files_that_could_not_be_reverted_are_reported_and_reverted_lat
     let home = quick_dir();
     let (before, after) = every_step();
     let caller = Caller::with(home.path(), &before, &after);
-    // It fails from the middle on, and goes on failing.
+    // It fails from the middle on, and keeps failing.
     let steps = Cell::new(0);
     let guard = watch(move |name| {
         steps.set(steps.get() + usize::from(name == "apply.moved"));

@@ -1,6 +1,6 @@
-//! A process that is killed at any step: after the next start all is before or all is after.
+//! A process killed at any step: after the next start everything is as before, or everything as after.
 //!
-//! The process that is killed is this test binary again, told by its environment where to work and when to die.
+//! The killed process is this test binary again; environment variables tell it where to work and when to die.
 
 use std::cell::Cell;
 use std::fs;
@@ -14,16 +14,16 @@ use retake_worktree::failpoint::{die, watch};
 use super::atomic::unsupported;
 use super::kit::{Caller, Node, Tree, every_step, path};
 
-/// Where the child works: `HOME`, and how: `VERB VARIANT DIES_AT`.
+/// The child's folder `HOME`, and its work: `VERB VARIANT DIES_AT`.
 const HOME: &str = "RETAKE_APPLY_HOME";
 const WORK: &str = "RETAKE_APPLY_WORK";
 
-/// What happens besides the kill.
+/// The event in addition to the kill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Variant {
     Plain,
     InSteps,
-    /// Somebody saves in between, so that all is put back.
+    /// Another program saves in between, so that everything is reverted.
     Foreign,
     ForeignInSteps,
 }
@@ -43,7 +43,7 @@ fn caller(home: &Path) -> Caller {
     Caller::planned(home, &before, &after)
 }
 
-/// Works as told, until it dies.
+/// Does the given work, until it dies.
 fn work(home: &Path, told: &str) {
     let words: Vec<&str> = told.split(' ').collect();
     let [verb, variant, dies_at] = words.as_slice() else { panic!("{told}") };
@@ -68,7 +68,7 @@ fn work(home: &Path, told: &str) {
     }
 }
 
-/// Runs this binary again; whether it was killed.
+/// Runs this binary again; returns whether it was killed.
 fn killed(home: &Path, verb: &str, variant: Variant, dies_at: usize) -> bool {
     let number = VARIANTS.iter().position(|other| *other == variant).expect("done");
     let mut command = Command::new(std::env::current_exe().expect("done"));
@@ -81,7 +81,7 @@ fn killed(home: &Path, verb: &str, variant: Variant, dies_at: usize) -> bool {
     status.signal() == Some(9)
 }
 
-/// Kills the apply at one point, and the recovery at another; the next start settles it.
+/// Kills the apply at one point, and the recovery at another; the next start completes it.
 fn kill_at(variant: Variant, dies_at: usize, seen: &mut [bool; 2]) -> bool {
     let home = super::kit::quick_dir();
     let (before, after) = every_step();
@@ -102,7 +102,7 @@ fn kill_at(variant: Variant, dies_at: usize, seen: &mut [bool; 2]) -> bool {
     was_killed
 }
 
-/// A side, and what somebody saved.
+/// A side, with a saved file of another program.
 fn with_theirs(side: &Tree, variant: Variant) -> Tree {
     let mut side = side.clone();
     if foreign(variant) {
@@ -148,19 +148,19 @@ fn rewind_case_27_a_second_recovery_gives_the_same_result() {
             }
             assert_eq!(found[0], found[1]);
             assert_eq!(found[0], found[2]);
-            // What was removed already is staged anew from the object store.
+            // A file that was removed already is staged again from the object store.
             assert_eq!(found[0].0, if intent == "forward" { after } else { before }, "{stop} {intent}");
         }
     }
 }
 
-/// An apply that ends at a point as if the process had.
+/// An apply that ends at a point as if the process had ended.
 pub(crate) fn crashed(caller: &Caller, stop: &'static str) {
     let mut left = 5;
     let guard = watch(move |name| {
         left -= usize::from(name == stop && left > 0);
         if name == stop && (left == 0 || stop != "apply.stepped") {
-            // As a kill, but that the caller lives: nothing more is done.
+            // Like a kill, but the caller lives: nothing more is done.
             std::panic::resume_unwind(Box::new("killed"));
         }
         Ok(())

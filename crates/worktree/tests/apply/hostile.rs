@@ -1,5 +1,5 @@
-//! What is put in the way on purpose: links and folders exchanged at any moment, FIFOs and sockets, long and odd names,
-//! files with rights. Nothing outside the root is ever written.
+//! Deliberate obstacles: links and folders exchanged at any moment, FIFOs and sockets, long and odd names, files with
+//! special bits. Nothing outside the root is ever written.
 
 use std::cell::Cell;
 use std::fs;
@@ -39,7 +39,7 @@ fn in_a_folder() -> (Tree, Tree) {
     (before, after)
 }
 
-/// The same names outside of the root, with what the plan expects there.
+/// The same names outside of the root, with the content that the plan expects.
 fn outside(home: &Path, before: &Tree) -> Tree {
     let outside = home.join("outside");
     fs::create_dir(&outside).expect("done");
@@ -107,7 +107,7 @@ fn an_ancestor_that_is_a_link_from_time_to_time_leads_nowhere() {
             }
         });
         for _ in 0..300 {
-            // However it ends, it ends inside; the next one plans from what this one should have left.
+            // In any case it stays inside; the next one plans from the state that this one should have left.
             if matches!(caller.apply(), Ok(Ended::Applied(_))) {
                 caller.changes = caller.changes.iter().map(FileChange::inverse).collect();
             }
@@ -197,7 +197,7 @@ fn a_huge_file_in_the_way_is_refused_and_not_read() {
     let home = quick_dir();
     let caller = Caller::with(home.path(), &tree([("a", file("old"))]), &tree([("a", file("new"))]));
     let at = caller.root.join("a");
-    // Reading it would take longer than anybody waits for a test.
+    // Reading it would take too long for a test.
     fs::File::create(&at).unwrap().set_len(10 << 40).unwrap();
     let refusals = caller.apply().unwrap().refused();
     assert!(matches!(refusals[0].why, Obstacle::Changed), "{refusals:?}");
@@ -206,7 +206,7 @@ fn a_huge_file_in_the_way_is_refused_and_not_read() {
 
 #[test]
 fn trial_08_permissions_and_attributes_of_replaced_files_stay() {
-    // Not in memory: some systems keep no attributes there.
+    // Not in memory: some systems store no attributes there.
     let home = tempfile::tempdir().unwrap();
     let mut caller = Caller::with(
         home.path(),
@@ -215,7 +215,7 @@ fn trial_08_permissions_and_attributes_of_replaced_files_stay() {
     );
     let at = caller.root.join("a");
     rustix::fs::setxattr(&at, "user.note", b"keep", XattrFlags::empty()).unwrap();
-    // A program that runs as its owner does so with this content alone.
+    // A program that runs as its owner does so only with this content.
     fs::set_permissions(&at, fs::Permissions::from_mode(0o4755)).unwrap();
     let refusals = caller.apply().unwrap().refused();
     assert!(matches!(&refusals[..], [one] if matches!(one.why, Obstacle::RunsAsOwner)), "{refusals:?}");
@@ -225,7 +225,7 @@ fn trial_08_permissions_and_attributes_of_replaced_files_stay() {
     let length = rustix::fs::getxattr(&at, "user.note", note.as_mut_slice()).unwrap();
     assert_eq!(&note[..length], b"keep");
     assert_eq!(fs::metadata(&at).unwrap().mode() & 0o7777, 0o1644);
-    // A change of the bits alone keeps the file itself, and its rights too.
+    // A change of only the bits keeps the file itself, and its special bits.
     let inode = fs::metadata(&at).unwrap().ino();
     fs::set_permissions(&at, fs::Permissions::from_mode(0o4644)).unwrap();
     let (before, after) = (tree([("a", file("new"))]), tree([("a", Node::File(b"new".to_vec(), 0o755))]));

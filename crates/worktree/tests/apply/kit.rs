@@ -1,4 +1,4 @@
-//! Trees as values, a caller that keeps its intent in a small file, and this binary again as another process.
+//! Trees as values, a caller that stores its intent in a small file, and this binary again as another process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use retake_worktree::{
     StagingName, discard, recover,
 };
 
-/// What is at a path.
+/// The content of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     File(Vec<u8>, u16),
@@ -22,7 +22,7 @@ pub(crate) enum Node {
     Folder(u16),
 }
 
-/// All that is below a folder.
+/// Everything below a folder.
 pub(crate) type Tree = BTreeMap<FilePath, Node>;
 
 pub(crate) fn path(text: impl AsRef<[u8]>) -> FilePath {
@@ -37,12 +37,12 @@ pub(crate) fn tree<const N: usize>(nodes: [(&str, Node); N]) -> Tree {
     nodes.into_iter().map(|(name, node)| (path(name), node)).collect()
 }
 
-/// Where a path is below a folder.
+/// The location of a path below a folder.
 pub(crate) fn at(root: &Path, path: &FilePath) -> PathBuf {
     root.join(OsStr::from_bytes(path.as_bytes()))
 }
 
-/// Everything below a folder, the staging folder too.
+/// Everything below a folder, with the staging folder.
 pub(crate) fn read(root: &Path) -> Tree {
     let mut tree = Tree::new();
     read_into(root, None, &mut tree).expect("read");
@@ -106,7 +106,7 @@ fn record(node: &Node, objects: &MemoryObjects) -> Record {
     }
 }
 
-/// What turns one tree into another.
+/// The changes from one tree to another.
 pub(crate) fn changes(before: &Tree, after: &Tree, objects: &MemoryObjects) -> Vec<FileChange> {
     let side = |tree: &Tree, path: &FilePath| tree.get(path).map(|node| record(node, objects));
     let paths: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
@@ -119,7 +119,7 @@ pub(crate) fn changes(before: &Tree, after: &Tree, objects: &MemoryObjects) -> V
     changes.filter(|change| change.before != change.after).collect()
 }
 
-/// A workspace in a folder of its own, and beside it the file in which its caller keeps the intent.
+/// A workspace in a folder of its own, and beside it the file in which its caller stores the intent.
 pub(crate) struct Caller {
     pub(crate) root: PathBuf,
     intent: PathBuf,
@@ -127,7 +127,7 @@ pub(crate) struct Caller {
     pub(crate) changes: Vec<FileChange>,
 }
 
-/// How an apply ended.
+/// The result of an apply.
 #[derive(Debug)]
 pub(crate) enum Ended {
     Applied(Report),
@@ -136,7 +136,7 @@ pub(crate) enum Ended {
 }
 
 impl Caller {
-    /// In an existing folder, with nothing in it.
+    /// In an existing folder, empty.
     pub(crate) fn new(home: &Path) -> Self {
         let root = home.join("root");
         if !root.exists() {
@@ -145,14 +145,14 @@ impl Caller {
         Self { root, intent: home.join("intent"), objects: MemoryObjects::default(), changes: Vec::new() }
     }
 
-    /// In an existing folder, with these files, and a plan to make others of them.
+    /// In an existing folder, with these files, and a plan to change them.
     pub(crate) fn with(home: &Path, before: &Tree, after: &Tree) -> Self {
         let caller = Self::planned(home, before, after);
         write(&caller.root, before);
         caller
     }
 
-    /// The same where the files are already.
+    /// The same if the files are there already.
     pub(crate) fn planned(home: &Path, before: &Tree, after: &Tree) -> Self {
         let mut caller = Self::new(home);
         caller.changes = changes(before, after, &caller.objects);
@@ -171,12 +171,12 @@ impl Caller {
         fs::write(&self.intent, intent).expect("written");
     }
 
-    /// What is written down, if it is not closed.
+    /// The stored intent, unless it is closed.
     pub(crate) fn intent(&self) -> Option<String> {
         fs::read_to_string(&self.intent).ok()
     }
 
-    /// Closes the intent if the report lets it.
+    /// Closes the intent if the report allows it.
     fn close(&self, settled: Settled) -> retake_worktree::Result<Report> {
         let report = settled.finish()?;
         if report.is_closed() {
@@ -209,7 +209,7 @@ impl Caller {
         }
     }
 
-    /// Carries it out, then somebody writes, and then all of it is put back: another root was interrupted.
+    /// Carries it out, then another program writes, and then all of it is reverted: another root was interrupted.
     pub(crate) fn carry_out_and_back(&self, write: impl FnOnce()) -> retake_worktree::Result<Report> {
         let lock = Root::open(&self.root)?.lock()?;
         let prepared = Staging::prepare(&lock, &Self::name(), self.changes.clone(), &self.objects)?;
@@ -219,7 +219,7 @@ impl Caller {
         settled.put_back(&self.objects)?.finish()
     }
 
-    /// What is done at the next start.
+    /// The work of the next start.
     pub(crate) fn start(&self) -> retake_worktree::Result<Option<Report>> {
         let Some(intent) = self.intent() else { return Ok(None) };
         let lock = Root::open(&self.root)?.lock()?;
@@ -263,7 +263,7 @@ impl Ended {
     }
 }
 
-/// A folder that goes with all that is in it, also what its owner has shut.
+/// A folder that is removed with all its content, even if that is not readable for its owner.
 pub(crate) struct Home(tempfile::TempDir);
 
 impl Home {
@@ -278,7 +278,7 @@ impl Drop for Home {
     }
 }
 
-/// Opens all folders for their owner. What can't be opened stays for whoever cleans up after the tests.
+/// Makes all folders accessible for their owner. The cleanup after the tests handles what remains.
 fn open_folders(folder: &Path) {
     let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -288,7 +288,7 @@ fn open_folders(folder: &Path) {
     }
 }
 
-/// A folder on a file system that needs no disk, where there is one: syncing costs nothing there.
+/// A folder on a file system without a disk, if there is one: syncing costs nothing there.
 pub(crate) fn quick_dir() -> Home {
     Home(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder"))
 }
@@ -297,8 +297,8 @@ pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A plan with every kind of step that the user of the tests may take. Files of a folder that is shut go and come where
-/// the plan has the folder, too: it is opened for its owner then. In one that stays as it is, root alone may change them.
+/// A plan with every kind of step that the user of the tests may take. Files of an inaccessible folder go and come only
+/// if the plan includes the folder: then it is opened for its owner. In a folder that stays, only root may change them.
 pub(crate) fn every_step() -> (Tree, Tree) {
     let (mut before, mut after) = every_step_of_an_owner();
     if is_root() {

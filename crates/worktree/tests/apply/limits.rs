@@ -1,5 +1,5 @@
-//! What the system does not let an apply do: met before anything changes. Run by this binary again, without root's
-//! rights or with mounts of its own, as its environment says.
+//! Things that the system does not let an apply do: detected before anything changes. This binary runs again, without root's
+//! rights or with mounts of its own, according to its environment.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -17,16 +17,16 @@ use retake_testkit::again::{self, Small, for_everybody, may_mount, this_program}
 
 use super::kit::{Caller, Node, Tree, file, is_root, path, quick_dir, set_mode, tree};
 
-/// The folder that the child works in.
+/// The folder of the child.
 const HOME: &str = "RETAKE_LIMITS_HOME";
-/// Someone who owns nothing.
+/// A user who owns nothing.
 pub(super) const NOBODY: u32 = 65_534;
 
 fn told() -> Option<PathBuf> {
     std::env::var_os(HOME).map(PathBuf::from)
 }
 
-/// Runs one test of the applies again in a folder, as another user where one is given.
+/// Runs one test of the applies again in a folder, as another user if one is given.
 pub(super) fn again(test: &str, home: &Path, uid: Option<u32>) {
     let myself = this_program();
     let mut command = match uid {
@@ -41,7 +41,7 @@ pub(super) fn again(test: &str, home: &Path, uid: Option<u32>) {
     again::again(command, &format!("apply::{test}"));
 }
 
-/// A folder that anybody can work in.
+/// A folder that any user can work in.
 pub(super) fn open_home() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("done");
     set_mode(home.path(), 0o777);
@@ -72,7 +72,7 @@ fn rewind_case_25_without_permission_nothing_changes() {
     let Some(home) = told() else {
         let home = open_home();
         if is_root() {
-            // What is another's, in a folder in which anybody may move it.
+            // Another user's file, in a folder in which anyone may move it.
             fs::create_dir_all(home.path().join("owned/root")).unwrap();
             for folder in ["owned", "owned/root"] {
                 set_mode(&home.path().join(folder), 0o777);
@@ -97,7 +97,7 @@ fn rewind_case_25_without_permission_nothing_changes() {
         assert!(matches!(found[0].why, Obstacle::Attributes("owner")), "{found:?}");
         assert_eq!(caller.read(), flat("old"));
     }
-    // A folder of the plan itself is opened for the time of the apply, there and back.
+    // A folder of the plan itself is opened during the apply, in both directions.
     let closing = tree([
         ("d", Node::Folder(0o755)),
         ("d/a", file("a")),
@@ -149,7 +149,7 @@ fn trial_01_a_folder_that_lost_its_permissions_during_the_apply_is_opened_again(
 
 #[test]
 fn trial_01_only_root_changes_files_of_an_inaccessible_folder() {
-    // Whoever may mount is root, of a namespace at least.
+    // A user who may mount is root, at least of a namespace.
     if !may_mount("apply::limits::trial_01_only_root_changes_files_of_an_inaccessible_folder") {
         return;
     }
@@ -160,10 +160,10 @@ fn trial_01_only_root_changes_files_of_an_inaccessible_folder() {
     assert_eq!(caller.read(), sides("new"));
 }
 
-/// What captures know of a folder in which a file is removed, where it is there.
+/// The capture's knowledge of a folder in which a file is removed, if it exists.
 fn seen_removed(home: &Path) -> retake_worktree::Tree {
     let objects = std::sync::Arc::new(MemoryObjects::default());
-    // What is known of a version whose bytes are gone is let go.
+    // A version whose bytes are gone is forgotten.
     objects.put(b"old").unwrap();
     let (root, rules) = (home.join("root"), Rules::default());
     let kept = home.join("mark");
@@ -181,8 +181,8 @@ fn seen_removed(home: &Path) -> retake_worktree::Tree {
     seen
 }
 
-/// Nobody but root gives a file to another. So root's file is looked for by a plain user; and a plain user's own file, which the
-/// captures tell from others by its setuid bit, in a namespace that does not know this user.
+/// Only root can give a file to another user. So a plain user looks for root's file. The captures tell a plain user's own file
+/// from others by its setuid bit, in a namespace that does not know this user.
 #[test]
 fn trial_08_a_file_that_can_not_get_its_owner_back_is_refused() {
     let test = "limits::trial_08_a_file_that_can_not_get_its_owner_back_is_refused";

@@ -1,5 +1,6 @@
-//! Random plans over random trees, with people who write in between, failures and crashes, against trees in memory:
-//! what nobody else touched is all before or all after, and what somebody wrote is never lost.
+//! Random plans over random trees, with people who write in between, failures and crashes, compared with trees in
+//! memory. Files that nobody else touched are all as before or all as after, and content written by people is never
+//! lost.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,7 @@ use super::atomic::unsupported;
 use super::kit::{Caller, Ended, Node, Tree, at, is_root, path, quick_dir, read};
 use super::limits::{NOBODY, again, open_home};
 
-/// How many plans are tried; more on request.
+/// The number of plans; more on request.
 const ROUNDS: &str = "RETAKE_APPLY_ROUNDS";
 const ROUNDS_DEFAULT: u64 = 1500;
 
@@ -33,14 +34,14 @@ fn random_path(rng: &mut Rng) -> FilePath {
 fn random_node(rng: &mut Rng) -> Node {
     match rng.u8(..10) {
         0..5 => Node::File(vec![b'x'; rng.usize(..3)], [0o644, 0o755, 0o444][rng.usize(..3)]),
-        // Links lead nowhere, so that nobody writes through them.
+        // Links lead nowhere, so that nothing is written through them.
         5 => Node::Link(b"nowhere".to_vec()),
         6 => Node::Link(b"/nowhere".to_vec()),
         _ => Node::Folder([0o755, 0o700, 0o555][rng.usize(..3)]),
     }
 }
 
-/// A tree in which everything lies in a folder.
+/// A tree in which everything is in a folder.
 fn random_tree(rng: &mut Rng) -> Tree {
     let mut tree = Tree::new();
     for _ in 0..rng.usize(..12) {
@@ -62,7 +63,7 @@ fn random_tree(rng: &mut Rng) -> Tree {
     tree
 }
 
-/// What somebody else did: where, and the bytes of theirs that must not be lost.
+/// Another author's action: its place, and the bytes that must not be lost.
 #[derive(Default)]
 struct Theirs {
     wrote: BTreeMap<Vec<u8>, FilePath>,
@@ -71,7 +72,7 @@ struct Theirs {
 }
 
 impl Theirs {
-    /// Does something of a person's at a random path. What is there of their own goes with it, as they see it.
+    /// An action of a person at a random path. It removes their own content there, as they see it.
     fn act(&mut self, root: &Path, paths: &[FilePath], rng: &mut Rng) {
         let target = if rng.bool() && !paths.is_empty() {
             rng.choice(paths).expect("one").clone()
@@ -100,7 +101,7 @@ impl Theirs {
             4 => fs::remove_dir_all(&here).or_else(|_| fs::remove_file(&here)),
             _ => fs::create_dir(&here).and_then(|()| fs::write(here.join("a"), &bytes)),
         };
-        // A write that failed may have done something all the same: what is there now is what counts.
+        // A failed write may have had an effect: the present state counts.
         drop(done);
         for gone in before {
             self.wrote.remove(&gone);
@@ -124,7 +125,7 @@ impl NoFollow for fs::OpenOptions {
     }
 }
 
-/// The files at a path and below it.
+/// The files at and below a path.
 fn found(root: &Path, target: &FilePath) -> Vec<(Vec<u8>, FilePath)> {
     let files = read(root).into_iter().filter_map(|(path, node)| match node {
         Node::File(bytes, _) if path.is_within(target) => Some((bytes, path)),
@@ -137,13 +138,13 @@ fn seen(root: &Path, target: &FilePath) -> Vec<Vec<u8>> {
     found(root, target).into_iter().map(|(bytes, _)| bytes).collect()
 }
 
-/// What happens at the points of one apply.
+/// The events at the points of one apply.
 struct Fate {
     rng: Rng,
     in_steps: bool,
     acts: bool,
     paths: Vec<FilePath>,
-    /// One in so many points fails, or is where the process ends.
+    /// One in this many points fails, or ends the process.
     fails: u64,
     dies: u64,
 }
@@ -163,7 +164,7 @@ impl Fate {
     }
 }
 
-/// One plan, applied, with what fate brings; then started anew until its intent is closed.
+/// One plan, applied with these events; then restarted until its intent is closed.
 struct Round {
     caller: Caller,
     theirs: Rc<RefCell<Theirs>>,
@@ -252,7 +253,7 @@ fn no_foreign_change_is_lost_and_an_apply_is_all_or_nothing() {
     for seed in 0..rounds {
         check(seed);
     }
-    // What root may, others may not: a folder that is shut is one that they have to open.
+    // Root may do what others may not: others must open an inaccessible folder.
     if is_root() {
         again(
             "model::no_foreign_change_is_lost_and_an_apply_is_all_or_nothing",

@@ -1,4 +1,4 @@
-//! The rule: a change needs its path covered on both sides. What is not known is never a deletion or a creation.
+//! The rule: a change needs its path covered on both sides. An unknown state is never a deletion or a creation.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ fn an_ignore_file_that_is_removed_or_created_with_its_folder_counts() {
         write(root, "a/.gitignore", "out/\n");
         write(root, "a/out/file", "x");
     });
-    // What a new folder's own ignore file excludes was never covered.
+    // Files that a new folder's own ignore file excludes were never covered.
     world.write("b/.gitignore", "out/\n");
     world.write("b/out/file", "x");
     world.write("b/file", "x");

@@ -1,4 +1,4 @@
-//! Content that is made to do harm, and files that don't keep still.
+//! Harmful content, and files that keep changing.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -43,7 +43,7 @@ fn a_huge_sparse_file_is_not_read() {
     assert!(world.accept(capture).is_empty());
 }
 
-/// What a plan costs grows with the square of the depth, and more.
+/// The cost of a plan grows at least with the square of the depth.
 #[test]
 fn trial_24_thousands_of_nested_folders_are_named_and_not_covered() {
     let world = World::new();
@@ -61,7 +61,7 @@ fn trial_24_thousands_of_nested_folders_are_named_and_not_covered() {
 #[test]
 fn a_path_too_long_for_the_system_is_named_by_its_folder() {
     let world = World::new();
-    // Deeper than one path can say: each step is made from inside the last.
+    // Deeper than one path can express: each step starts from inside the last.
     let mut at = fs::File::open(world.root()).unwrap();
     let name = "d".repeat(200);
     for _ in 0..25 {
@@ -75,7 +75,7 @@ fn a_path_too_long_for_the_system_is_named_by_its_folder() {
     assert_eq!(capture.findings.changes.len(), 4095 / 201);
 }
 
-/// Ends the other thread however a test ends.
+/// Ends the other thread even if a test fails.
 struct Stopping<'a>(&'a AtomicBool);
 
 impl Drop for Stopping<'_> {
@@ -140,15 +140,15 @@ fn a_file_that_is_written_to_all_the_time_is_never_recorded_half() {
         });
         assert!(lost, "it never changed while it was read");
     });
-    // When it keeps still, it is known again.
+    // Once it stops changing, it is known again.
     assert_eq!(world.lines().last().unwrap(), "gained busy");
     assert_eq!(world.kept("busy"), fs::read(world.at("busy")).unwrap());
 }
 
 #[test]
 fn a_file_with_an_ambiguous_time_stamp_is_read_again() {
-    // A program that has mapped a file writes to it without a new stamp until the kernel has written the page to the
-    // disk; so a file that young is read each time.
+    // A program with a mapped file writes to it without a new time stamp until the kernel has written the page to
+    // the disk; so a file this young is read each time.
     let mut world = World::with(|root| write(root, "young", "0000"));
     for _ in 0..3 {
         let capture = world.look().unwrap();

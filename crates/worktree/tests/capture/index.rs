@@ -1,4 +1,4 @@
-//! The index: what is trusted, what is read again, and what a crash or damage leaves.
+//! The index: which entries are trusted, which are read again, and the state after a crash or damage.
 
 use std::fs;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use super::{World, file_path, lines, open, write};
 
 const NOTHING: [&str; 0] = [];
 
-/// An object store that counts, and refuses on demand.
+/// An object store that counts, and fails on demand.
 #[derive(Default)]
 struct Counting {
     inner: MemoryObjects,
     puts: AtomicU64,
-    /// Those of them that were not there.
+    /// The new ones among them.
     new: AtomicU64,
     syncs: AtomicU64,
     no_puts: AtomicBool,
@@ -80,7 +80,8 @@ fn unchanged_files_are_neither_put_nor_saved() {
     let mut waited = std::time::Duration::ZERO;
     let capture = loop {
         let capture = look(&tree);
-        // Beyond the youngest few, which may be mapped, nothing is read as soon as their stamps can tell.
+        // Apart from the youngest few, which may be mapped, nothing is read once time stamps are
+        // decisive.
         if capture.stats.doubted <= 512 {
             break capture;
         }

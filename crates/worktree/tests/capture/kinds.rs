@@ -1,4 +1,4 @@
-//! What there can be in a folder, and what can happen to it.
+//! The possible kinds of files in a folder, and their possible changes.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,5 +1,5 @@
-//! Random edits, with ignore files that change in between, against a model that reads everything again each time and
-//! knows nothing of stamps, indexes or hints.
+//! Random edits, with ignore files that change in between, compared with a model that reads everything again each time
+//! and knows nothing of stamps, indexes or hints.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,11 +26,11 @@ enum Step {
     Rename(String, String),
     Ignore(&'static str, Vec<&'static str>),
     Capture,
-    /// Of the folders in which something happened alone.
+    /// Only of the folders with changes.
     Hinted,
     /// Of the folders that a watch names.
     Watched,
-    /// A capture that is not kept, and a new start.
+    /// A capture that is not stored, and a new start.
     Crash,
 }
 
@@ -59,7 +59,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is on the disk, covered or not.
+/// The content of the disk, covered or not.
 #[derive(Clone, Debug, PartialEq)]
 enum Node {
     Is(Record, Vec<u8>),
@@ -95,7 +95,7 @@ fn read_all(root: &Path) -> Disk {
     disk
 }
 
-/// What is on the disk, where nothing is ignored.
+/// The content of the disk, if nothing is ignored.
 pub(super) fn on_disk(root: &Path) -> BTreeMap<FilePath, Record> {
     let record = |(path, node)| match node {
         Node::Is(record, _) => Some((path, record)),
@@ -104,7 +104,7 @@ pub(super) fn on_disk(root: &Path) -> BTreeMap<FilePath, Record> {
     read_all(root).into_iter().filter_map(record).collect()
 }
 
-/// The ignore files in force: for each folder, on which disk its own is to be read.
+/// The ignore files in force: for each folder, the disk on which its own is read.
 struct Ignores<'a>(&'a dyn Fn(Option<&FilePath>) -> &'a Disk);
 
 impl Ignores<'_> {
@@ -137,7 +137,7 @@ impl Ignores<'_> {
     }
 }
 
-/// The last line that speaks of a path, of the few forms that the steps use.
+/// The last line that matches a path, among the few forms that the steps use.
 fn decide(lines: &[String], path: &str, is_folder: bool) -> Option<bool> {
     let name = path.rsplit('/').next().unwrap();
     let speaks = |line: &str| {
@@ -159,7 +159,7 @@ enum Side {
     NotCovered,
 }
 
-/// What a path is on a disk, by rules that say what they exclude.
+/// The state of a path on a disk, by rules that say what they exclude.
 fn side(disk: &Disk, path: &FilePath, excludes: &dyn Fn(&FilePath, bool) -> bool) -> Side {
     let mut at = Some(path.clone());
     let mut chain = Vec::new();
@@ -185,8 +185,8 @@ fn side(disk: &Disk, path: &FilePath, excludes: &dyn Fn(&FilePath, bool) -> bool
     unreachable!("the last one is the path")
 }
 
-/// The rule, word for word: both sides covered, by the rules in force when the interval began; in a folder that was not
-/// there then, by those that came with it too.
+/// The rule, literally: both sides covered, by the rules in force at the start of the interval; in a new folder, also
+/// by the rules that came with it.
 fn expected(old: &Disk, new: &Disk) -> Vec<FileChange> {
     let then = Ignores(&|_| old);
     let before = |path: &FilePath, is_folder| then.excludes(path, is_folder);
@@ -207,7 +207,7 @@ fn expected(old: &Disk, new: &Disk) -> Vec<FileChange> {
     changes.collect()
 }
 
-/// What is covered from now on.
+/// The covered files from now on.
 fn covered(disk: &Disk) -> BTreeMap<FilePath, Record> {
     let ignores = Ignores(&|_| disk);
     let records = disk.keys().filter_map(|path| {
@@ -219,7 +219,7 @@ fn covered(disk: &Disk) -> BTreeMap<FilePath, Record> {
     records.collect()
 }
 
-/// Does a step as far as it can be done, and names the folders in which it did something.
+/// Does a step as far as possible, and names the folders that it changed.
 fn act(world: &World, step: &Step, touched: &mut BTreeSet<Option<FilePath>>) {
     let mut touch = |path: &str| {
         let mut at = Some(file_path(path));
@@ -244,7 +244,7 @@ fn act(world: &World, step: &Step, touched: &mut BTreeSet<Option<FilePath>>) {
         Step::Remove(path) => {
             touch(path);
             let at = world.at(path);
-            // Something happened in every folder that goes: all in it went.
+            // Every removed folder has changed: all its content went.
             let removed = file_path(path);
             let below = |path: &FilePath| path.is_within(&removed);
             touched.extend(read_all(&world.root()).into_keys().filter(below).map(Some));
@@ -293,7 +293,7 @@ fn act(world: &World, step: &Step, touched: &mut BTreeSet<Option<FilePath>>) {
     }
 }
 
-/// Paths that lead through a link would be written to twice.
+/// Paths through a link would be written twice.
 fn through_link(world: &World, path: &str) -> bool {
     let mut at = file_path(path).parent();
     while let Some(folder) = at {
@@ -370,7 +370,7 @@ fn run(steps: &[Step]) {
     check(&mut world, &Sweep::Whole, &mut kept);
 }
 
-/// What the watch misses is found when the whole is looked at: told once, as it was and as it is.
+/// Changes that the watch misses are found by a capture of the whole: reported once, with the old and the new state.
 fn run_with_lies(steps: &[(Step, u8)]) {
     let mut world = World::new();
     let mut known = super::steps::Known::default();
@@ -421,13 +421,13 @@ proptest! {
 #[test]
 fn nested_removed_folders_are_reported_once() {
     let write = |path: &str| Step::Write(path.into(), 1, 0);
-    // Of the root, where `a` went from, the watch is silent.
+    // The watch does not report the root, from which `a` was moved.
     let steps = [
         (write("a/b/build/x.log"), 0),
         (Step::Capture, 0),
         (Step::Remove("a".into()), 0),
         (Step::Watched, 0b1_1110),
     ];
-    // Not by luck: in whatever order they come.
+    // Not by luck: in any order.
     (0..8).for_each(|_| run_with_lies(&steps));
 }

@@ -1,4 +1,4 @@
-//! Which paths are covered.
+//! The paths that are covered.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -129,7 +129,7 @@ fn always_covered_paths_are_covered_in_folders_that_are_not() {
     assert_eq!(world.lines(), ["- target/gen/made.rs"]);
     world.write("target/gen/made.rs", "3");
     assert_eq!(world.lines(), ["+ target/gen/made.rs"]);
-    // Its folder comes into coverage, and the file was covered all the time.
+    // Its folder becomes covered, and the file was covered all the time.
     world.write(".gitignore", "");
     world.write("target/gen/made.rs", "4");
     assert_eq!(world.lines(), ["~ .gitignore", "~ target/gen/made.rs", "gained target"]);

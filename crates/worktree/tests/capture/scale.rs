@@ -1,5 +1,5 @@
-//! Large trees: what a capture reads and what it keeps, counted (spec `rewind.md`, cases 47 and 48). Times are the
-//! benchmark's.
+//! Large trees: what a capture reads and stores, counted (spec `rewind.md`, cases 47 and 48). The benchmark
+//! measures times.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use retake_worktree::{Capture, Objects, PackObjects, Permission, Rules, Stats, Sweep, Tree};
 
-/// So many files, a hundred in each folder, each with its number in it.
+/// This many files, a hundred in each folder, each containing its number.
 fn fill(root: &Path, files: usize) {
     for folder in 0..files.div_ceil(100) {
         fs::create_dir_all(root.join(folder.to_string())).unwrap();
@@ -70,7 +70,7 @@ fn rewind_case_48_a_thousand_checkpoints_grow_with_the_changes_not_with_the_tree
     assert!(findings < 1_000 * 3 * 160, "{findings} bytes of findings");
     let grown = objects.size().unwrap() - before;
     assert!(grown < 1_000 * 3 * 300, "{grown} bytes in the pack");
-    // Of the index there is the last one only.
+    // Only the last index is stored.
     let kept = fs::read_dir(dir.path().join("data")).unwrap().count();
     assert!(kept <= 2, "{kept} files");
 }

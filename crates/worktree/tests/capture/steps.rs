@@ -1,5 +1,5 @@
-//! Every step of a capture: it fails there, the process is killed there, a file changes there, the root goes there, the
-//! disk is full there. What was changed is found by this capture or by the next, never lost and never twice.
+//! Every step of a capture: it fails there, the process is killed there, a file changes there, the root disappears
+//! there, the disk is full there. Changes are found by this capture or by the next, never lost and never twice.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,11 +28,11 @@ use crate::objects::noise;
 
 /// So small that a capture fills blocks and seals segments.
 const SMALL: PackSizes = PackSizes { block: 2_000, segment: 6_000, whole: 3_000, chunk: 512 };
-/// Where the child works, and at which passing it dies.
+/// The child's folder, and the pass at which it dies.
 const HOME: &str = "RETAKE_CAPTURE_HOME";
 const DIES_AT: &str = "RETAKE_CAPTURE_DIES_AT";
 
-/// A workspace, and the row that a store would have of it.
+/// A workspace, and its row in a store.
 struct Place {
     home: PathBuf,
     objects: Arc<PackObjects>,
@@ -40,7 +40,7 @@ struct Place {
 }
 
 impl Place {
-    /// As at a start: what the row says is what was kept.
+    /// Like a start: the row tells what was stored.
     fn open(home: &Path) -> Self {
         let objects = Arc::new(PackObjects::open_sized(home.join("pack"), SMALL).expect("opened"));
         fs::create_dir_all(home.join("data")).expect("made");
@@ -74,7 +74,7 @@ impl Place {
         place
     }
 
-    /// A capture as the engine makes it: looked, kept in the row with what it found, accepted.
+    /// A capture as the engine makes it: read, stored in the row with its findings, accepted.
     fn keep(&mut self) -> Result<Findings> {
         let capture = self.tree.capture(&Sweep::Whole, Permission::Ask, &|_| ())?;
         let (findings, mark) = (capture.findings.encode(), capture.mark());
@@ -88,7 +88,7 @@ impl Place {
         fs::read(self.home.join("mark")).ok()
     }
 
-    /// What the row has of the last capture.
+    /// The last capture in the row.
     fn kept(&self) -> Vec<FileChange> {
         Findings::decode(&fs::read(self.home.join("findings")).expect("kept")).expect("findings").changes
     }
@@ -97,7 +97,7 @@ impl Place {
         self.home.join("root")
     }
 
-    /// The last capture knows what is there, and has all of it.
+    /// The last capture equals the folder, and has all content.
     fn agrees(&self, when: &str) {
         assert_eq!(self.tree.records(), on_disk(&self.root()), "{when}");
         for hash in self.tree.records().values().filter_map(Record::hash) {
@@ -107,7 +107,7 @@ impl Place {
     }
 }
 
-/// What is to be found, once.
+/// The expected findings, once.
 fn expected() -> Vec<FileChange> {
     let home = quick_dir();
     Place::changed(home.path()).keep().expect("kept").changes
@@ -128,7 +128,7 @@ fn points() -> Vec<&'static str> {
     passed.take()
 }
 
-/// Does something at one passing, of whatever point.
+/// Does something at one pass of any failpoint.
 fn at(moment: usize, mut act: impl FnMut() -> io::Result<()> + 'static) -> Watch {
     let passed = Cell::new(0);
     watch(move |_| {
@@ -137,7 +137,7 @@ fn at(moment: usize, mut act: impl FnMut() -> io::Result<()> + 'static) -> Watch
     })
 }
 
-/// After a start, the next capture finds what the row has not, and no more.
+/// After a start, the next capture finds what the row does not have, and no more.
 fn settled(home: &Path, before: Option<Vec<u8>>, expected: &[FileChange], when: &str) -> bool {
     let mut place = Place::open(home);
     let kept = place.mark() != before;
@@ -171,7 +171,7 @@ fn a_failure_at_any_step_of_a_capture_loses_nothing() {
         drop(guard);
         let when = format!("{name}, passing {moment}: {ended:?}");
         match (*name, &ended) {
-            // A path that could not be read is said to be so, and compared when it can be.
+            // An unreadable path is reported, and compared once it can be read.
             ("root.openat2" | "capture.listed" | "capture.reading" | "capture.read", Ok(found)) => {
                 assert!(found.changes != expected || !found.coverage.is_empty(), "{when}");
                 let found_since = place.keep().expect("kept");
@@ -179,7 +179,7 @@ fn a_failure_at_any_step_of_a_capture_loses_nothing() {
                 place.agrees(&when);
                 continue;
             }
-            // Only for speed: what is missing there is made again.
+            // Only for speed: missing parts are created again.
             ("objects.listed" | "objects.indexed", Ok(_)) => {}
             (_, Err(_)) => {}
             (_, Ok(_)) => panic!("passed over: {when}"),
@@ -220,7 +220,7 @@ fn killed_at_any_step_of_a_capture_nothing_is_lost_and_nothing_found_twice() {
     assert!(seen[0] > 30 && seen[1] > 1, "{seen:?}");
 }
 
-/// What a file may come to, all at once.
+/// Possible events of a file.
 type Act = fn(&Path) -> io::Result<()>;
 
 const ACTS: [Act; 5] = [
@@ -270,11 +270,11 @@ fn a_file_that_changes_at_any_step_of_a_capture_is_whole_or_found_later() {
     }
 }
 
-/// What somebody knows who only hears of changes.
+/// The knowledge of a reader that gets only changes.
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) records: BTreeMap<FilePath, Record>,
-    /// Of what came into coverage it is not said what it is.
+    /// Newly covered files; their content is not reported.
     gained: Vec<FilePath>,
 }
 
@@ -388,7 +388,7 @@ fn a_full_disk_at_any_step_of_a_capture_is_reported_and_loses_nothing() {
         assert!(is_full(ended.map(drop)), "{name}");
         refused += 1;
         fs::remove_file(small.path().join("filler")).unwrap();
-        // The same process goes on as soon as there is room, and so does a new one.
+        // The same process continues once there is room, and so does a new one.
         let again = place.tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
         assert_eq!(again.findings.changes, expected, "{name}");
         drop(place);

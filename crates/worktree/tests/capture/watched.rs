@@ -1,4 +1,5 @@
-//! The watch: captures look only where it says, and what it does not say is found by the next whole look, as late.
+//! The watch: captures read only the places that it names; other changes are found by the next capture of the
+//! whole, as late.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,7 +11,7 @@ use super::{World, lines, write};
 
 const NOTHING: [&str; 0] = [];
 
-/// Twenty folders, watched, and looked at once.
+/// Twenty folders, watched, and captured once.
 fn world() -> World {
     let mut world = World::with(|root| {
         for number in 0..20 {
@@ -28,7 +29,7 @@ fn named(world: &mut World, named: &[&str]) -> Vec<String> {
     lines(&world.accept(capture))
 }
 
-/// Waits until the clock of stamps has moved on.
+/// Waits until the clock of time stamps has advanced.
 fn later() {
     let coarse = || {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
@@ -39,7 +40,7 @@ fn later() {
         std::thread::park_timeout(pause);
         coarse() > first
     });
-    // Once for what happened in the tick that has just begun.
+    // Once for changes in the tick that has just begun.
     assert!(moved.take(10).count() == 10, "the clock stands");
 }
 
@@ -59,7 +60,7 @@ fn only_folders_with_changes_are_read() {
         found,
         ["- d5/file", "- d6/file", "+ d6/renamed", "+ d8/new", "+ d8/new/deep", "+ d8/new/deep/file"]
     );
-    // What came in new folders before they were watched is looked for once more, and from then on it is told.
+    // Content of new folders before the watch is read once more, and reported from then on.
     assert_eq!(world.watched(), (2, vec![]));
     world.write("d8/new/deep/file", "y");
     assert_eq!(world.watched(), (1, vec!["~ d8/new/deep/file".to_owned()]));
@@ -119,7 +120,7 @@ fn trial_05_a_file_linked_and_written_between_two_captures_is_seen_under_both_na
     };
     link(&world, "d2/link");
     assert_eq!(world.watched(), (21, vec!["~ d1/file".to_owned(), "+ d2/link".into()]), "everywhere");
-    // A third name, of which the first two are known to have others.
+    // A third name; the first two are known to have others.
     world.watched();
     link(&world, "d3/link");
     assert_eq!(world.watched(), (3, ["~ d1/file", "~ d2/link", "+ d3/link"].map(str::to_owned).into()));
@@ -142,7 +143,7 @@ fn trial_05_other_names_outside_of_the_coverage_are_found_too() {
     });
     world.tree.watch().unwrap();
     world.watched();
-    // An ignored file that is too large, and a file of rules in a folder that is new.
+    // An ignored file that is too large, and a file of rules in a new folder.
     fs::hard_link(world.at("d/file"), world.at("e/file.o")).unwrap();
     world.write("e/file.o", "written");
     assert_eq!(world.watched().1, ["~ d/file"]);
@@ -167,7 +168,7 @@ fn trial_05_a_name_that_was_created_and_removed_is_followed_up() {
     linked(&world);
     fs::rename(world.at("d2/link"), world.dir.path().join("outside")).unwrap();
     assert_eq!(world.watched().1, ["~ d1/file"], "moved out of the workspace");
-    // A file that is written under another name first, as editors do, costs no look at the whole.
+    // A file that is first written under another name, as editors do, needs no capture of the whole.
     world.watched();
     world.write("d3/new~", "y");
     fs::rename(world.at("d3/new~"), world.at("d3/file")).unwrap();
@@ -181,7 +182,7 @@ fn an_overflow_of_the_watch_leads_to_a_full_capture() {
     let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let most: u32 = most.trim().parse().unwrap();
     for number in 0..most {
-        // One after the other in two folders, as the system tells the same only once.
+        // Alternating between two folders, as the system reports repeated events only once.
         let mode = fs::Permissions::from_mode(0o600 + (number / 2) % 2);
         fs::set_permissions(world.at(if number % 2 == 0 { "d1/file" } else { "d2/file" }), mode).unwrap();
     }
@@ -209,13 +210,13 @@ fn changes_that_the_watch_missed_are_late() {
     later();
     world.write("d/seen", "y");
     world.write("new/file", "x");
-    // `new` came to the folder that `goes` and `moves` went from: which of them went when can't be told.
+    // `new` arrived in the folder that `goes` and `moves` left: their order is unknown.
     let told = ["~ d/seen", "- goes", "- moves", "- moves/file", "+ new", "+ new/file"];
     let late = ["?~ d/missed", "?~ missed", "?+ moved", "?+ moved/file"];
     let found = world.lines();
     assert!(found.iter().all(|line| told.iter().chain(&late).any(|one| one == line)), "{found:?}");
     assert_eq!(found.len(), told.len() + late.len(), "{found:?}");
-    // A whole look leaves nothing to be late.
+    // After a capture of the whole, nothing is late.
     world.write("missed", "z");
     assert_eq!(world.lines(), ["~ missed"]);
 }

@@ -1,4 +1,4 @@
-//! What our own tools and applies wrote, told to the index.
+//! Writes of tools and applies, reported to the index.
 
 use std::fs;
 
@@ -78,7 +78,7 @@ fn rewind_case_12_a_file_that_a_tool_wrote_is_covered_from_then_on() {
     world.write("target/made", "2");
     world.write("target/other", "2");
     assert_eq!(world.lines(), ["~ target/made"]);
-    // A folder that the tool made on its way is covered, and new; the file in it is not new any more.
+    // A folder that the tool created is covered, and new; the file in it is not new any more.
     world.write("fresh/made", "1");
     assert_eq!(world.note(Noting::Tool, &[change("fresh/made", None, file("1"))]), NOTHING);
     assert_eq!(world.lines(), ["+ fresh"]);

@@ -1,5 +1,4 @@
-//! Large objects: a small change of one costs little, whatever it has in common with others is kept once, and it is as safe
-//! as any other object.
+//! Large objects: a small change of one costs little, common parts are stored once, and it is as safe as any other object.
 
 use std::fs;
 use std::io::Read as _;
@@ -12,7 +11,7 @@ use retake_worktree::{Objects, PackObjects, WorktreeError, hash};
 
 use super::{files, noise, open};
 
-/// Lines of five megabytes that differ from each other.
+/// Distinct lines, five megabytes in total.
 fn lines() -> Vec<String> {
     let mut rng = fastrand::Rng::with_seed(11);
     let mut word = || std::iter::repeat_with(|| rng.alphanumeric()).take(8).collect::<String>();
@@ -56,14 +55,14 @@ fn put_versions(pack: &PackObjects, numbers: impl Iterator<Item = usize>) -> Vec
 
 fn nothing(_: u64, _: u64) {}
 
-/// All that the files of a folder say, also what is compressed in them.
+/// All content of a folder's files, including compressed content.
 fn said(dir: &Path) -> Vec<u8> {
     let mut said = Vec::new();
     for entry in fs::read_dir(dir).expect("a folder") {
         let bytes = fs::read(entry.expect("an entry").path()).expect("read");
         for at in bytes.windows(4).enumerate().filter(|(_, four)| *four == [0x28, 0xb5, 0x2f, 0xfd]) {
             if let Ok(frame) = zstd::stream::Decoder::new(&bytes[at.0..]) {
-                // What only looks like a frame ends with an error.
+                // Bytes that only look like a frame end with an error.
                 drop(frame.single_frame().read_to_end(&mut said));
             }
         }
@@ -103,7 +102,7 @@ fn versions_share_equal_chunks() {
 fn a_damaged_chunk_damages_every_object_that_shares_it_and_putting_one_again_heals_all() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
-    // Nobody needs these, so that a collection goes through the segment.
+    // These are not needed, so that a collection works on the segment.
     for number in [5, 6] {
         pack.put(&noise(number, 3_000)).unwrap();
     }
@@ -166,7 +165,7 @@ fn a_chunk_lives_as_long_as_an_object_that_is_needed_has_it() {
     pack.collect(&pack.guard(), &|name| *name == names[2], &mut nothing).unwrap();
     assert_eq!(pack.get(&names[2]).unwrap(), version(2));
     assert!(pack.size().unwrap() < 20_000, "{}", pack.size().unwrap());
-    // What is only partly there is not there, and comes whole when it is put.
+    // An incomplete object does not count, and a put stores it completely.
     for (number, name) in names.iter().enumerate() {
         let got = pack.get(name);
         assert_eq!(pack.contains(name), got.is_ok(), "{number}");
@@ -185,7 +184,7 @@ fn a_collection_removes_no_chunk_that_a_capture_puts_or_finds() {
     let pack = open(dir.path());
     let names = put_versions(&pack, 0..6);
     pack.sync().unwrap();
-    // Each time when a segment is about to go, a capture finds one, and puts one that shares chunks with the rest.
+    // Whenever a segment is about to be removed, a capture finds one object, and puts one that shares chunks with the rest.
     let mut kept = Vec::new();
     let mut step = 0;
     let mut capture = |_: u64, _: u64| {
@@ -215,13 +214,13 @@ fn trial_28_only_shared_chunks_of_an_erased_object_are_left() {
     let texts: Vec<_> = (1..4).map(|number| pack.put(&text(number)).unwrap()).collect();
     let names = put_versions(&pack, 0..6);
     pack.sync().unwrap();
-    // A second copy of everything, as a crash leaves it.
+    // A second copy of everything, as after a crash.
     for (number, path) in files(dir.path(), "pack").iter().enumerate() {
         fs::copy(path, dir.path().join(format!("{:08}.pack", 900 + number))).unwrap();
     }
     drop(pack);
     let pack = open(dir.path());
-    // One of which a collection left some chunks.
+    // An object of which a collection left some chunks.
     let gone = pack.put(&noise(7, 12_000)).unwrap();
     pack.sync().unwrap();
     assert!(says(dir.path(), b"hunter3zebra") && says(dir.path(), b"hunter2zebra"));
@@ -253,7 +252,7 @@ fn trial_28_an_erasure_removes_chunks_that_a_collection_left() {
     let pack = open(dir.path());
     let names = put_versions(&pack, 0..6);
     pack.sync().unwrap();
-    // Most of the rest is needed, so that nothing is written anew for the little that is not.
+    // Most of the rest is needed, so nothing is rewritten for the small unneeded part.
     pack.collect(&pack.guard(), &|name| *name != names[1], &mut nothing).unwrap();
     assert!(says(dir.path(), b"hunter1zebra"), "the collection has left nothing");
     pack.erase(&[names[1]], &mut nothing).unwrap();
@@ -296,7 +295,7 @@ fn trial_28_a_text_across_two_chunks_is_found() {
     assert!(pack.find(b"hunter3zebra", &mut nothing).unwrap().is_empty());
 }
 
-/// How much memory this process has had at once, in MiB.
+/// The peak memory of this process, in MiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("the state of this process");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");

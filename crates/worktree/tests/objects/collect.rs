@@ -1,4 +1,4 @@
-//! Collection and erasure: what is not needed goes, what is needed or just being captured stays.
+//! Collection and erasure: unneeded content goes; needed content and content just being captured stays.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ fn a_collection_removes_only_unclaimed_objects() {
     }
 }
 
-/// The pack as a crash would leave it, in a folder of its own.
+/// The pack as after a crash, in a folder of its own.
 fn reopen(dir: &std::path::Path, pack: &retake_worktree::PackObjects) -> retake_worktree::PackObjects {
     pack.sync().expect("synced");
     let copy = dir.join("copy");
@@ -81,7 +81,7 @@ fn a_collection_removes_no_object_that_a_capture_puts_or_finds() {
     let fresh = pack.put(&noise(1000, 700)).unwrap();
     let collection = pack.guard();
     let late = AtomicBool::new(false);
-    // While it is found out what is live, another capture finds one more.
+    // While the live objects are determined, another capture finds one more.
     let live = |_: &ContentHash| {
         if !late.swap(true, Ordering::Relaxed) {
             assert!(pack.contains(&names[5]));
@@ -94,7 +94,7 @@ fn a_collection_removes_no_object_that_a_capture_puts_or_finds() {
         assert!(pack.get(&name).is_ok(), "{name}");
     }
     assert!(!pack.contains(&names[4]));
-    // Guarded no longer.
+    // No longer guarded.
     drop(capture);
     pack.collect(&pack.guard(), &|_| false, &mut nothing).unwrap();
     assert!([names[3], names[5], names[7], fresh].iter().all(|name| !pack.contains(name)));
@@ -105,7 +105,7 @@ fn an_object_that_is_found_at_the_last_moment_is_not_collected() {
     let dir = tempfile::tempdir().unwrap();
     let pack = open(dir.path());
     let names = put_all(&pack, 0..60);
-    // Each time when the copies of a segment have been made, and it is about to go.
+    // Whenever a segment has been copied and is about to be removed.
     let mut found = HashSet::new();
     let mut find = |_: u64, _: u64| {
         found.extend(names.iter().skip(found.len() * 7).find(|name| pack.contains(name)));
@@ -140,7 +140,8 @@ fn collections_beside_captures_lose_nothing() {
     let capture = |thread: u64| {
         for round in 0..60 {
             let guard = pack.guard();
-            // Some of each round are new, some are an earlier round's, which may be collected at this moment.
+            // Some of each round are new, some are from an earlier round, which may be collected at this
+            // moment.
             let numbers: Vec<u64> = (0..8).map(|number| (round / 3) * 8 + number + thread * 4).collect();
             let names = put_all(&pack, numbers.iter().copied());
             pack.sync().unwrap();
@@ -193,7 +194,7 @@ fn erased_bytes_are_not_on_the_disk() {
     let pack = open(dir.path());
     let names = put_all(&pack, 0..60);
     pack.sync().unwrap();
-    // A second copy of one, as a crash in a collection or a healing leaves it.
+    // A second copy of one, as after a crash in a collection or a repair.
     let copy = dir.path().join("00000900.pack");
     std::fs::copy(&files(dir.path(), "pack")[0], &copy).unwrap();
     drop(pack);
@@ -214,7 +215,7 @@ fn erased_bytes_are_not_on_the_disk() {
             assert_eq!(pack.get(name).unwrap(), noise(number as u64, 700));
         }
     }
-    // It is no stigma: the same bytes can be kept again.
+    // An erasure does not ban content: the same bytes can be stored again.
     pack.put(&noise(1, 700)).unwrap();
     drop(pack);
     assert_eq!(open(dir.path()).get(&names[1]).unwrap(), noise(1, 700));

@@ -1,5 +1,5 @@
-//! A pack whose process is killed at any moment, also in a collection and an erasure: it opens, and everything that was
-//! acknowledged is there. The process that is killed is this test binary again, told by its environment what to do.
+//! A pack whose process is killed at any moment, even during a collection or an erasure: it opens, and everything
+//! acknowledged is there. The killed process is this test binary again; environment variables tell it what to do.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,18 +12,19 @@ use retake_worktree::{Objects, PackObjects, hash};
 
 use super::{noise, on_disk, open};
 
-/// Where the child writes, and what: `FIRST PUTS CLEANS`.
+/// The child's folder and work: `FIRST PUTS CLEANS`.
 const DIR: &str = "RETAKE_OBJECTS_DIR";
 const WORK: &str = "RETAKE_OBJECTS_WORK";
-/// How often a process is killed.
+/// The number of kills.
 const ROUNDS: &str = "RETAKE_CRASH_ROUNDS";
 const ROUNDS_DEFAULT: u64 = 300;
-/// So many on one directory.
+/// Rounds per directory.
 const ROUNDS_OF_DIRECTORY: u64 = 20;
-/// A child that does not come to what is waited for within this time fails the test.
+/// Time limit for each step of a child.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What a writer does: objects from this number on, so many acknowledgements, cleaning up beside or not.
+/// The work of a writer: objects from this number on, the number of acknowledgements, with or without concurrent
+/// cleaning.
 #[derive(Clone, Copy)]
 struct Work {
     first: u64,
@@ -35,12 +36,12 @@ fn bytes_of(number: u64) -> Vec<u8> {
     noise(number, 20 + (number % 97) as usize * 9)
 }
 
-/// What a collection takes, when there is one.
+/// What a collection removes, if there is one.
 fn is_dead(name: &ContentHash) -> bool {
     name.0[31].is_multiple_of(3)
 }
 
-/// What an erasure takes.
+/// What an erasure removes.
 fn is_secret(name: &ContentHash) -> bool {
     name.0[31].is_multiple_of(9)
 }
@@ -64,7 +65,7 @@ fn write(dir: &Path, work: Work) {
     });
 }
 
-/// Collects and erases until the process is killed, or as often as is told.
+/// Collects and erases until the process is killed, or a given number of times.
 fn clean(pack: &PackObjects, work: Work) {
     for round in 0..work.cleans {
         pack.collect(&pack.guard(), &|name| !is_dead(name), &mut |_, _| {}).expect("collected");
@@ -97,7 +98,7 @@ fn child(dir: &Path, work: Work) -> Child {
     command.spawn().expect("started")
 }
 
-/// The numbers that a child acknowledges, until it ends. A line that was cut off is none.
+/// The numbers that a child acknowledges, until it ends. An incomplete line does not count.
 fn acknowledged(child: &mut Child) -> Receiver<u64> {
     let (sender, numbers) = channel();
     let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -114,7 +115,7 @@ fn acknowledged(child: &mut Child) -> Receiver<u64> {
     numbers
 }
 
-/// Opens what a killed process left, and looks for everything it said.
+/// Opens the pack of a killed process, and checks everything it acknowledged.
 fn judge(dir: &Path, numbers: &[u64], cleaned: bool) {
     let pack = open(dir);
     for number in numbers.iter().flat_map(|number| number * 4..number * 4 + 4) {
@@ -127,7 +128,8 @@ fn judge(dir: &Path, numbers: &[u64], cleaned: bool) {
     assert!(pack.check(&mut |_, _| {}).expect("checked").damaged.is_empty());
 }
 
-/// The writer itself. Started by another test it writes until it is killed; else it is left in peace, and judged.
+/// The writer itself. Started by another test it writes until it is killed; otherwise it runs to its end, and is
+/// checked.
 #[test]
 fn every_acknowledged_object_is_there() {
     if let Some((dir, work)) = told() {
@@ -145,7 +147,7 @@ fn every_acknowledged_object_is_there() {
     }
 }
 
-/// Kills a writer while it opens the pack, or after some acknowledgements and a moment.
+/// Kills a writer while it opens the pack, or shortly after some acknowledgements.
 fn killed(rng: &mut fastrand::Rng, dir: &Path, work: Work) -> Vec<u64> {
     let mut child = child(dir, work);
     let numbers = acknowledged(&mut child);
@@ -161,7 +163,7 @@ fn killed(rng: &mut fastrand::Rng, dir: &Path, work: Work) -> Vec<u64> {
     told
 }
 
-/// Kills writers on one directory after the other; how many acknowledgements were judged.
+/// Kills writers on one directory in turn; returns the number of checked acknowledgements.
 fn lane(seed: u64, rounds: u64, cleans: u64) -> usize {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut judged = 0;
@@ -169,7 +171,7 @@ fn lane(seed: u64, rounds: u64, cleans: u64) -> usize {
         let dir = tempfile::tempdir().expect("a directory");
         let mut numbers: Vec<u64> = Vec::new();
         for _ in first..rounds.min(first + ROUNDS_OF_DIRECTORY) {
-            // One may have been put that nobody was told of.
+            // One may have been put without an acknowledgement.
             let next = numbers.last().map_or(0, |last| last + 2);
             numbers.extend(killed(&mut rng, dir.path(), Work { first: next, puts: u64::MAX, cleans }));
             judge(dir.path(), &numbers, cleans > 0);

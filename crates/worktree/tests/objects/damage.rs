@@ -1,4 +1,4 @@
-//! Bits that turn over, blocks that are cut off, index files that are gone: nothing wrong is ever handed out.
+//! Flipped bits, truncated blocks, missing index files: wrong content is never returned.
 
 use std::fs;
 

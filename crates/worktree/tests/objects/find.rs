@@ -1,4 +1,4 @@
-//! What holds some bytes is found, and what a collection would free is known before.
+//! Finding objects with some bytes, and predicting what a collection would free.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! A full disk: said clearly, nothing lost, and all goes on when there is room again.
+//! A full disk: a clear error, nothing lost, and work continues once there is room again.
 
 use std::fs;
 
@@ -25,7 +25,8 @@ fn a_full_disk_loses_nothing() {
     pack.sync().unwrap();
     assert!(fs::write(&filler, vec![0; 2 << 20]).is_err(), "it is full");
 
-    // Some are taken into memory; then it is said, and said again, and memory takes no more.
+    // Some are stored in memory; then errors are returned, again and again, and memory takes no
+    // more.
     let mut taken = Vec::new();
     let mut refused = 0;
     for number in 1..100 {
@@ -44,7 +45,7 @@ fn a_full_disk_loses_nothing() {
     for (number, name) in &taken {
         assert_eq!(pack.get(name).unwrap(), noise(*number, 700), "what was taken is there");
     }
-    // What a process that ends now leaves is what was synced.
+    // A process that ends now leaves only what was synced.
     fs::copy(data.join("00000000.pack"), dir.path().join("00000000.pack")).unwrap();
     assert_eq!(open(dir.path()).get(&before).unwrap(), noise(0, 700));
 
@@ -79,7 +80,7 @@ fn a_full_disk_stops_a_collection_and_an_erasure_without_harm() {
     for (number, name) in names[..599].iter().enumerate() {
         assert_eq!(pack.get(name).unwrap(), noise(number as u64, 700));
     }
-    // Where nothing stays, no room is needed.
+    // If nothing stays, no room is needed.
     fs::remove_file(&filler).unwrap();
     pack.erase(&names[599..], &mut |_, _| {}).unwrap();
     assert!(fs::write(&filler, vec![0; 2 << 20]).is_err(), "it is full again");

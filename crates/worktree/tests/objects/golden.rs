@@ -1,4 +1,4 @@
-//! The formats on the disk, byte by byte. Who changes them changes the version and reads the old one too.
+//! The formats on disk, byte by byte. A change must raise the version and still read the old one.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use retake_worktree::{Objects, hash};
 
 use super::{files, noise, open, text};
 
-/// The first version. Three objects: nothing, and noise, in a block that is stored as it is; and text, alone in a compressed block.
+/// The first version. Three objects: nothing and noise, in an uncompressed block; and text, alone in a compressed block.
 const FIRST: &str = "526574616b65506b010000009bc06a895274426b0000000002000000280000002800000072c549a871566682da2cae283eba4dfd72c549a871566682058a006fb8091326d688073f43560dc4df7d40733daa0d6028000000af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f326200000000b13d86b0c97af52a31c88b475661cd0496452744697821fdf6da5db7b7bda47c7d5c12b6b6d9ca935274426b0100000001000000a00f0000230000002526cca14dba81f35a200ed768f595377cf51edb4f0c329ac68868af3d72fd491faf2e848e1f515ba1b7456fa0a8d6fea00f000028b52ffd60a00ecd0000886c696e652031206f66206120746578740a0100194ffe5c02";
 const FIRST_INDEX: &str = "526574616b654978010000000f0100000000000003000000000000001000000072c549a871566682058a006fb8091326d688073f43560dc4df7d40733daa0d6010000000af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262a40000007cf51edb4f0c329ac68868af3d72fd491faf2e848e1f515ba1b7456fa0a8d6fe8a6a6cb881fbafa5a33448da3a67d328dc3f2fa76efca445b7372b9e1023aa75";
 
@@ -74,7 +74,7 @@ fn the_first_version_is_read_and_not_appended_to() {
         );
         let pack = open(dir.path());
         assert_eq!(pack.get(&large).unwrap(), noise(2, 9_000));
-        // A collection carries over what stays.
+        // A collection copies what stays.
         pack.collect(&pack.guard(), &|name| *name == hash(&text(1, 4000)), &mut |_, _| ()).unwrap();
         assert_eq!(pack.get(&hash(&text(1, 4000))).unwrap(), text(1, 4000));
         assert!(!files(dir.path(), "pack").iter().any(|path| hex(path) == FIRST));

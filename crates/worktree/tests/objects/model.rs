@@ -1,4 +1,5 @@
-//! The pack against a map in memory: whatever is done, in whatever order, what should be there is, and nothing wrong.
+//! The pack compared with a map in memory: after any sequence of operations, the expected objects are there, and
+//! nothing wrong.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -17,19 +18,19 @@ enum Step {
         number: u64,
         len: usize,
     },
-    /// A version of a large object, other than the rest at one place: it shares chunks with them.
+    /// A version of a large object that differs from the rest at one place: it shares chunks with them.
     Edit {
         version: u64,
         at: usize,
     },
     Sync,
-    /// Closed and opened.
+    /// Closed and opened again.
     Reopen,
-    /// The process is gone, and this many bytes of what was not synced too.
+    /// The process dies, and this many unsynced bytes are lost, too.
     Crash {
         lost: u64,
     },
-    /// A bit of some file turns over.
+    /// A bit of some file flips.
     Flip {
         at: u64,
     },
@@ -59,12 +60,12 @@ struct World {
     root: TempDir,
     dir: PathBuf,
     pack: Option<PackObjects>,
-    /// All that should be there.
+    /// The expected objects.
     objects: HashMap<ContentHash, Vec<u8>>,
-    /// All that was ever put.
+    /// All objects ever put.
     ever: HashMap<ContentHash, Vec<u8>>,
     synced: HashSet<ContentHash>,
-    /// How long each segment was when it was synced.
+    /// The length of each segment at its last sync.
     durable: HashMap<PathBuf, u64>,
     copies: usize,
 }
@@ -123,7 +124,7 @@ impl World {
                 let pack = self.pack();
                 let collected = pack.collect(&pack.guard(), &live, &mut |_, _| {}).expect("collected");
                 assert!(collected.damaged.is_empty());
-                // A collection frees what is dead only where that is worth it.
+                // A collection frees dead objects only if that is worth it.
                 let gone: Vec<_> =
                     self.objects.keys().copied().filter(|name| !live(name) && !pack.contains(name)).collect();
                 gone.iter().for_each(|name| drop(self.objects.remove(name)));
@@ -135,7 +136,7 @@ impl World {
                 names.sort_unstable_by_key(|name| name.0);
                 let Some(name) = names.get(number % names.len().max(1)) else { return };
                 let lost = self.pack().erase(&[*name], &mut |_, _| {}).expect("erased").lost;
-                // An older copy of what was collected may have come back by opening, and be damaged.
+                // Opening may have brought back an older copy of a collected object, which may be damaged.
                 assert!(lost.iter().all(|name| !self.objects.contains_key(name)), "{lost:?}");
                 let secret = self.objects.remove(name).expect("it was there");
                 let beginning = &secret[..secret.len().min(64)];
@@ -155,7 +156,7 @@ impl World {
         self.objects.insert(name, bytes);
     }
 
-    /// The files as they are, without what the process would still have written.
+    /// The current files, without pending writes of the process.
     fn copy(&mut self) {
         self.copies += 1;
         let copy = self.root.path().join(self.copies.to_string());
@@ -211,8 +212,8 @@ impl World {
                 Err(other) => panic!("{other}"),
             }
         }
-        // Also what is gone: a chunk of it may be damaged that another object will share.
-        // In one order: what was found once is found again by the same steps.
+        // Also collected ones: a damaged chunk may be shared by another object. In a fixed order: the same steps find
+        // the same failure again.
         let mut ever: Vec<_> = self.ever.iter().collect();
         ever.sort_unstable_by_key(|(name, _)| name.0);
         for (name, bytes) in ever {
@@ -233,7 +234,7 @@ impl World {
 }
 
 proptest! {
-    // Each case syncs often: a quarter of the usual number, or of what the environment asks for.
+    // Each case syncs often: a quarter of the usual number, or of the environment's number.
     #![proptest_config(ProptestConfig {
         cases: ProptestConfig::default().cases / 4,
         failure_persistence: None,
@@ -248,7 +249,7 @@ proptest! {
             world.verify();
         }
         let damaged = world.pack().check(&mut |_, _| {}).expect("checked").damaged;
-        // A damaged copy of what was collected may be all that is left of it.
+        // A damaged copy may be all that is left of a collected object.
         prop_assert!(damaged.iter().all(|name| !world.objects.contains_key(name)));
     }
 }
