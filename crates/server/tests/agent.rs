@@ -1,4 +1,4 @@
-//! The agent at work, through a client: what it asks is answered, what it may do is settled, words said meanwhile wait.
+//! The agent at work, through a client: its requests are answered, its permissions are set, messages sent meanwhile wait.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ impl Agent {
         self.desk.client.run(run).await.expect("started")
     }
 
-    /// Asks, and remembers how it was answered.
+    /// Sends a request, and remembers the kind of its reply.
     async fn does(&mut self, request: Request) -> retake_wire::Reply {
         let reply = self.desk.does(request.clone()).await;
         self.answered.insert(variant(&request), variant(&reply));
@@ -69,7 +69,7 @@ impl Agent {
     }
 }
 
-/// The next event that fits.
+/// The next matching event.
 async fn until<T>(events: &mut Events, fits: impl Fn(RunEvent) -> Option<T>) -> T {
     loop {
         let event = events.next().await.expect("another event");
@@ -111,7 +111,7 @@ fn not_run(event: RunEvent) -> Option<Option<CallRefusal>> {
     }
 }
 
-/// Every request of the agent, each once: how it was answered.
+/// Every request about the agent, once each: the kind of its reply.
 pub(super) async fn answered() -> BTreeMap<String, String> {
     let mut agent = Agent::new().await;
     let work =
@@ -136,13 +136,13 @@ pub(super) async fn answered() -> BTreeMap<String, String> {
     agent.answered
 }
 
-/// What a call waited for leave is no part of how long it worked: with its result, and in the plan that takes its files back.
+/// A call's duration excludes its wait for approval: with its result, and in the plan that reverts its files.
 #[tokio::test]
 async fn duration_of_a_call_excludes_the_wait_for_an_approval() {
     let agent = &mut Agent::new().await;
     let mut events = agent.says("run `echo hi > a.txt`", None, Permit::default()).await;
     let asked = until(&mut events, asks).await;
-    // As long as a person thinks about it.
+    // While a person thinks about it.
     tokio::time::sleep(std::time::Duration::from_millis(400)).await;
     let decided = SystemClock.now_ms();
     agent.decides(&asked, Decision::Once).await;
@@ -165,7 +165,7 @@ async fn duration_of_a_call_excludes_the_wait_for_an_approval() {
     let [result] = results[..] else { panic!("one call has a result: {page:?}") };
     let took = result.took_ms.expect("it is that one");
     assert!((0..=at_most).contains(&took), "{took} of {at_most} ms");
-    // Also on a page on which the call itself is not.
+    // Also on a page without the call itself.
     let asks_for_it = page.iter().position(|entry| entry.id == result.id).expect("there") - 1;
     let rest = get!(agent.desk, Entries, log(None, Some(&page[asks_for_it].id))).entries;
     assert_eq!((&rest[0].id, rest[0].took_ms), (&result.id, Some(took)));
@@ -182,7 +182,7 @@ async fn duration_of_a_call_excludes_the_wait_for_an_approval() {
     assert!((0..=at_most).contains(&(ended - began)), "{began} to {ended}");
 }
 
-/// What can be looked at afterwards.
+/// Requests that only read.
 async fn look(agent: &mut Agent) {
     let of = agent.of();
     agent.does(Request::Todo(of.clone())).await;
@@ -212,7 +212,7 @@ async fn look(agent: &mut Agent) {
     agent.does(Request::SetPermissions(set)).await;
 }
 
-/// Words that are said while a run goes on.
+/// Messages sent during a run.
 async fn wait(agent: &mut Agent) {
     let mut events = agent.says("run `sleep 600`", None, Permit::default()).await;
     let asked = until(&mut events, asks).await;
@@ -288,7 +288,7 @@ async fn rule_removed_from_the_settings_file_counts_at_once() {
     let asked = until(&mut events, asks).await;
     agent.decides(&asked, Decision::Deny { words: None }).await;
     until(&mut events, outcome).await;
-    // Nor does a file that nobody can read allow anything.
+    // An unreadable file does not permit anything, either.
     std::fs::write(&settings, &text).expect("written");
     assert_eq!(rules(&agent).await.len(), 1);
     std::fs::write(&settings, text.replace("[permissions]", "[permissions")).expect("written");
@@ -400,7 +400,7 @@ async fn rewind_target_shows_its_own_changes() {
     assert_eq!(did, [Did::default(), looked, Did { files: 2, commands: 1, calls: 2, outside }]);
 }
 
-/// What is beside the log has revisions of its own, and who catches up hears how it is now.
+/// State outside of the log has revisions of its own, and a client that catches up gets the current one.
 #[tokio::test]
 async fn catching_up_includes_runs_waiting_messages_and_permissions() {
     let mut agent = Agent::new().await;
@@ -413,7 +413,7 @@ async fn catching_up_includes_runs_waiting_messages_and_permissions() {
     assert!(begun.running && begun.waiting.is_empty(), "{begun:?}");
     let mut more = agent.says("and then?", Some(Steer::Queue), Permit::default()).await;
     assert!(matches!(more.next().await, Some(RunEvent::Queued)));
-    // The word that they wait is told before they do.
+    // The event that they wait comes first.
     let waits = async {
         loop {
             let waits = get!(agent.desk, Changes, caught(begun.revision));

@@ -1,4 +1,4 @@
-//! Backups and the check of the store, as a client asks for them.
+//! Backups and the check of the store, as requests of a client.
 
 use std::path::Path;
 

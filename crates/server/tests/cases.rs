@@ -1,4 +1,4 @@
-//! The cases of rewinding before the eyes of a second client: two clients of one owner, each over HTTP and with a stream of its own.
+//! The rewind cases as seen by a second client: two clients of one owner, each over HTTP and with a stream of its own.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ async fn refused(client: &HttpClient, request: Request) -> Problem {
     client.call(request).await.expect_err("it is refused")
 }
 
-/// The turns that a client can go back to, and the head of the list.
+/// The targets of a client, and the head of the list.
 async fn targets(client: &HttpClient, of: &str) -> (String, Vec<String>, Vec<String>) {
     let request = Request::Targets(Targets { conversation: of.into(), limit: None, before: None });
     match client.call(request).await {
@@ -42,14 +42,14 @@ async fn draft(desk: &Desk, of: &str) -> Draft {
     get!(desk, Draft, Request::Draft(DraftOf { conversation: of.to_owned(), ..DraftOf::default() }))
 }
 
-/// Sets what is in the composer of a client.
+/// Sets the content of a client's composer.
 async fn types(client: &HttpClient, of: &str, words: &str) {
     let parts = vec![Part::text(words)];
     let set = SetDraft { conversation: of.to_owned(), parts, ..SetDraft::default() };
     client.call(Request::SetDraft(set)).await.expect("kept");
 }
 
-/// Two clients, each with a stream that has what there is.
+/// Two clients, each with a stream that has caught up.
 async fn two(desk: &Desk, of: &str) -> [(HttpClient, Copy); 2] {
     let one = async || {
         let client = desk.another();
@@ -78,7 +78,7 @@ async fn rewind_case_45_a_second_client_sees_the_rewind_and_keeps_its_composer()
     let kept = draft(&desk, &id).await;
     assert_eq!(kept.parts, [Part::text("half a sentence")]);
     assert!(other.drafts.iter().all(|draft| draft.parts == kept.parts), "{:?}", other.drafts);
-    // What comes after it is heard as well.
+    // Later events arrive, too.
     done(&first, back(&id, Action::Undo { count: 1 }, &receipt.head)).await;
     for copy in [&mut one, &mut other] {
         copy.catches_up(&desk, &id).await;
@@ -95,7 +95,7 @@ async fn rewind_case_46_the_text_is_for_who_asked_and_nothing_runs_by_itself() {
     let head = desk.info(&id).await.head;
     let receipt = done(&first, back(&id, rewind(&entries[2]), &head)).await;
     assert_eq!(receipt.composer.map(|composer| composer.text), Some("three words".to_owned()));
-    // A run would have to be heard of before what is done behind it.
+    // The event of a run would have to come before later operations.
     done(&first, back(&id, label(&entries[0], "behind it"), &receipt.head)).await;
     for copy in [&mut one, &mut other] {
         while copy.entries.first().and_then(|entry| entry.label.as_deref()) != Some("behind it") {
@@ -118,7 +118,7 @@ async fn rewind_case_32_a_target_that_was_chosen_while_another_rewinds_is_refuse
     let [(first, mut one), (second, mut other)] = two(&desk, &id).await;
     let content = || std::fs::read_to_string(desk.file("work").join("a")).expect("a file");
     let (head, entries, _) = targets(&first, &id).await;
-    // Newest first: one that the other takes away, and one that stays.
+    // Newest first: one that the other client takes away, and one that stays.
     let won = done(&second, back(&id, rewind("t3"), &head)).await;
     for (target, code) in [(&entries[0], "not_on_path"), (&entries[1], "stale_head")] {
         let lost = refused(&first, back(&id, rewind(target), &head)).await;

@@ -1,5 +1,5 @@
-//! A client that was away and catches up has what a client has that reads afresh, and never hears of what came and went
-//! meanwhile. Must not look anywhere but at answers.
+//! A client that was away and catches up equals a client that reads everything again, and never gets what came and went
+//! meanwhile. Must only look at replies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use retake_wire::{Action, Attached, MarkVerb, Part, ProblemKind, Request, Role};
 
 use super::world::{Desk, LARGEST, apply, get, label, mark, rewind, said, text, told, variant};
 
-/// What changed, but for what this machine lacks.
+/// The changes, apart from what this machine lacks.
 async fn changes(desk: &Desk, of: &str, since: u64) -> Changes {
     let mut changes = get!(desk, Changes, Request::CatchUp(CatchUp { conversation: of.into(), since }));
     changes.permissions.weaknesses.clear();
@@ -19,7 +19,7 @@ async fn changes(desk: &Desk, of: &str, since: u64) -> Changes {
     changes
 }
 
-/// A client's own copy of the timeline, after an answer.
+/// A client's copy of the timeline after a reply.
 fn caught_up(copy: &[Entry], changes: &Changes) -> Vec<Entry> {
     let mut copy = copy.to_vec();
     for gone in &changes.gone {
@@ -38,13 +38,13 @@ fn caught_up(copy: &[Entry], changes: &Changes) -> Vec<Entry> {
     copy
 }
 
-/// A conversation, and the timelines that clients have seen of it.
+/// A conversation, and the timelines that clients have seen.
 struct Talk {
     id: String,
     seen: BTreeMap<u64, Vec<Entry>>,
 }
 
-/// What happens in a test: every text that is ever said is another one, and every id is remembered.
+/// The events of a test: every text is unique, and every id is remembered.
 struct Story {
     desk: Desk,
     random: Rng,
@@ -53,7 +53,7 @@ struct Story {
     heads: Vec<String>,
     said: u64,
     done: BTreeSet<String>,
-    /// What likely comes next.
+    /// The likely next request.
     next: Option<(usize, Request)>,
 }
 
@@ -75,7 +75,7 @@ impl Story {
         format!("<{}>", self.said)
     }
 
-    /// One of these that a talk shows now, or anything else that was ever said.
+    /// One of the matching entries that a conversation shows now, or any entry ever added.
     fn entry(&mut self, talk: usize, wanted: fn(&Entry) -> bool) -> String {
         let now = self.talks[talk].seen.values().next_back();
         let shown = now.into_iter().flatten().filter(|entry| wanted(entry)).map(|entry| entry.id.clone());
@@ -195,7 +195,7 @@ impl Story {
         self.talks[talk].seen.insert(revision, now);
     }
 
-    /// What is neither seen then nor there now is not in the answer; of what has gone, its id is all.
+    /// Entries neither seen then nor there now are not in the reply; removed entries appear only by id.
     fn nothing_else(&self, then: &[Entry], now: &[Entry], changes: &Changes) {
         let answer = format!("{changes:?}");
         let texts: BTreeSet<String> = now.iter().map(text).collect();

@@ -1,4 +1,4 @@
-//! Drafts that several terminals keep: none gives way but to what took its place, and each says what it was written for.
+//! Drafts of several terminals: a draft is replaced only by its successor, and each says what it was written for.
 
 use retake_server::{Holding, hold};
 use retake_wire::reply::Draft;
@@ -109,7 +109,7 @@ async fn content_set_aside_stays_with_its_holder_and_is_not_in_the_draft() {
     assert_eq!(claims("b").await, (parts(&["words"]), Vec::new()), "thrown away");
 }
 
-/// Who shows drafts of a conversation and of a folder.
+/// A terminal that shows drafts of a conversation and of a folder.
 struct Shows<'a> {
     desk: &'a Desk,
     conversation: &'a str,
@@ -121,7 +121,7 @@ impl Shows<'_> {
         Some(self.name.to_owned())
     }
 
-    /// What it is given; of the conversation and of the folder it is the same.
+    /// The draft that it gets; conversation and folder have the same.
     async fn claims(&self) -> Vec<Part> {
         let claim = ClaimDraft {
             conversation: self.conversation.to_owned(),
@@ -167,7 +167,7 @@ async fn content_of_a_living_holder_is_given_to_no_other_client() {
     b.sets(&["of b"], &[], false).await;
     assert_eq!(a.claims().await, parts(&["of a"]), "asked again, it is the same");
 
-    // The owner goes, and the holders live on.
+    // The owner ends, and the terminals live on.
     let next = desk.gives_way().await;
     let [b, c, d] = ["b", "c", "d"].map(|name| Shows { desk: &next, conversation, name });
     assert_eq!(c.claims().await, [], "both live");
@@ -179,7 +179,7 @@ async fn content_of_a_living_holder_is_given_to_no_other_client() {
     let all = get!(next, Draft, Request::Draft(of.clone())).parts;
     assert_eq!(all, parts(&["of a", "of b", "and more"]), "all of it is there");
 
-    // What is shown no more is for the next one; who comes back before takes it along.
+    // A released draft is for the next terminal; one that returns earlier takes it back.
     b.sets(&["of b", "and more"], &["of b", "and more"], true).await;
     b.sets(&["of b"], &["of b", "and more"], true).await;
     assert_eq!(c.claims().await, parts(&["of a", "of b"]));

@@ -1,4 +1,4 @@
-//! Other words instead of a message: the receipt says what they took back, and undo takes words and edit back as one step.
+//! Editing a message: the receipt says what it took back, and undo reverts message and edit as one step.
 
 use futures::StreamExt;
 use retake_wire::reply::Receipt;
@@ -7,7 +7,7 @@ use retake_wire::{Action, Attached, Mode, Outcome, Part, Permit, Request, Run, R
 
 use super::world::{Desk, get, plan};
 
-/// What a run begins with.
+/// The first events of a run.
 async fn begun(desk: &Desk, id: &str, start: RunStart, request_id: Option<&str>) -> Receipt {
     let run = Run {
         conversation: id.to_owned(),
@@ -66,7 +66,7 @@ async fn the_receipt_of_an_edit_says_what_it_took_back() {
     assert_eq!(get!(desk, Receipt, Request::Edit(edit)), stored);
 }
 
-/// As a retry is: the old words and what followed are back at once, and redo brings the new ones back.
+/// Like a retry: the old message and what followed are back at once, and redo brings back the new one.
 #[tokio::test]
 async fn trial_15_an_edit_is_one_undo_step() {
     let desk = Desk::fast().await;
@@ -87,7 +87,7 @@ async fn trial_15_an_edit_is_one_undo_step() {
     assert_eq!(desk.texts(&id).await, ["one", "two"], "what was done before");
 }
 
-/// An edit that is stopped before any output has never been, and its words come back.
+/// An edit that is stopped before any output is compensated, and its text comes back.
 #[tokio::test]
 async fn trial_15_edit_stopped_before_output_is_compensated() {
     let desk = Desk::new().await;

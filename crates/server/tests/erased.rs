@@ -1,5 +1,5 @@
-//! Nobody who follows is told what was erased, once the erasure is answered. What the owner holds is asked about here, without a
-//! connection: what was handed to one lies in buffers that no erasure reaches, so a socket says nothing about it.
+//! No subscriber gets erased content after the erasure is answered. This test asks the owner directly, without a connection: an
+//! erasure can't reach the buffers of a connection, so a socket proves nothing.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use retake_wire::{Action, Client as _, Event, FileOptions, Follow, Part, Request
 use super::events::saying;
 use super::world::{Desk, get, plan};
 
-/// Nothing here takes longer.
+/// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const SECRET: &str = "hunter2";
@@ -28,7 +28,7 @@ async fn next(stream: &mut Stream) -> Told {
     told.expect("it goes on")
 }
 
-/// Hears until an event is like that; all that it heard, written out.
+/// Receives events until one matches; returns all of them as text.
 async fn until(stream: &mut Stream, like: impl Fn(&Told) -> bool) -> String {
     let mut heard = String::new();
     loop {
@@ -44,7 +44,7 @@ fn has_secret(told: &Told) -> bool {
     format!("{told:?}").contains(SECRET)
 }
 
-/// Whether it is how things are at a revision, or what leads there.
+/// Whether it is a snapshot at a revision, or a change to it.
 fn is_at(revision: u64) -> impl Fn(&Told) -> bool {
     move |told| match &told.event {
         Event::Snapshot(all) => all.conversation.revision == revision,
@@ -59,7 +59,8 @@ async fn erase(desk: &Desk, of: &str) -> u64 {
     desk.info(of).await.revision
 }
 
-/// One has not read anything, another one not since its first event; the room held all that a third one has read by then.
+/// One subscriber has read nothing, another one nothing since its first event; the room held all that a third one has read by
+/// then.
 #[tokio::test]
 async fn late_subscriber_never_receives_erased_content() {
     let desk = Desk::fast().await;
@@ -82,7 +83,7 @@ async fn late_subscriber_never_receives_erased_content() {
         let heard = until(stream, is_at(revision)).await;
         assert!(!heard.contains(SECRET) && heard.contains("Erased"), "{heard}");
     }
-    // It goes on as for anybody else.
+    // It continues as for any other subscriber.
     desk.say(&id, Role::User, "more").await;
     for stream in [&mut never, &mut late, &mut quick] {
         let heard = until(stream, is_at(revision + 1)).await;
@@ -90,7 +91,7 @@ async fn late_subscriber_never_receives_erased_content() {
     }
 }
 
-/// What a run has said so far is another's to tell than what is stored.
+/// The output of an active run is sent separately from stored content.
 #[tokio::test]
 async fn late_subscriber_receives_the_end_of_a_run_with_erased_messages() {
     let desk = Desk::fast().await;
@@ -107,7 +108,7 @@ async fn late_subscriber_receives_the_end_of_a_run_with_erased_messages() {
     assert!(!heard.contains(SECRET), "{heard}");
 }
 
-/// The list shows how each conversation begins.
+/// The list shows the beginning of each conversation.
 #[tokio::test]
 async fn list_events_never_hold_erased_content() {
     let desk = Desk::new().await;
@@ -127,7 +128,7 @@ async fn list_events_never_hold_erased_content() {
     }
 }
 
-/// Whatever they had seen before, over the socket: also of a fork, which shows what its parent has said.
+/// Whatever a subscriber had seen before, over the socket; also of a fork, which shows its parent's messages.
 #[tokio::test]
 async fn later_subscriber_never_receives_erased_content() {
     let desk = Desk::new().await;
@@ -155,7 +156,7 @@ async fn later_subscriber_never_receives_erased_content() {
     }
 }
 
-/// The list as somebody has it who hears of each change of it, against the list as it is asked for.
+/// The list of a subscriber that gets each change, compared with the list on request.
 #[tokio::test]
 async fn forks_and_imports_are_events_of_the_list() {
     let desk = Desk::new().await;
@@ -187,7 +188,7 @@ async fn forks_and_imports_are_events_of_the_list() {
     }
 }
 
-/// Receipts and plans say where else the text is, and the commands do what they say.
+/// Receipts and plans say where else the text is, and the commands work.
 #[tokio::test]
 async fn trial_28_erasure_names_other_conversations_with_the_text_and_how_to_erase_it_there() {
     let desk = Desk::new().await;
@@ -218,7 +219,7 @@ async fn trial_28_erasure_names_other_conversations_with_the_text_and_how_to_era
     assert_eq!(desk.texts(&child).await.iter().filter(|text| text.contains(SECRET)).count(), 0);
 }
 
-/// Nothing brings it back: the plan says how much goes, also of the fork and of what it was forked from.
+/// Nothing brings it back: the plan says how much is erased, also in the fork and in its parent.
 #[tokio::test]
 async fn trial_28_plan_of_an_erasure_counts_what_is_erased_and_where() {
     let desk = Desk::new().await;
@@ -240,7 +241,7 @@ async fn trial_28_plan_of_an_erasure_counts_what_is_erased_and_where() {
     assert!(nothing.contains("no message, title, label or version of a file here holds it"), "{nothing}");
 }
 
-/// Of messages that are named it is known that they are erased: it is not said that nothing holds some text.
+/// Named messages are known to be erased: the plan does not say that nothing contains some text.
 #[tokio::test]
 async fn trial_28_plan_says_that_the_content_is_erased_already() {
     let desk = Desk::new().await;

@@ -1,4 +1,4 @@
-//! Who follows a conversation has what is there, whatever happens meanwhile and however often it goes away.
+//! A subscriber has the current state of its conversation, even after any number of reconnects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use retake_wire::{
 
 use super::world::{Desk, apply, get, label, log, mark, rewind, said, text};
 
-/// Nothing here takes longer.
+/// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A client that follows a conversation, and what it has of it.
+/// A subscriber of a conversation, and its copy.
 pub(super) struct Copy {
     client: Arc<dyn Client>,
     follow: Follow,
@@ -29,7 +29,7 @@ pub(super) struct Copy {
     mode: Mode,
     now: RunNow,
     pub(super) drafts: Vec<Draft>,
-    /// What runs have said since it began to follow.
+    /// The output of runs since the subscription.
     pub(super) said: Vec<RunEvent>,
     /// All events.
     pub(super) heard: Vec<String>,
@@ -58,7 +58,7 @@ impl Copy {
         }
     }
 
-    /// Goes away, and comes back.
+    /// Disconnects, and subscribes again.
     async fn again(&mut self) {
         self.stream = self.client.follow(self.follow.clone()).await.expect("followed");
     }
@@ -109,7 +109,7 @@ impl Copy {
         self.conversation.as_ref().map_or(0, |conversation| conversation.revision)
     }
 
-    /// Hears until it has what is there.
+    /// Receives events until the copy is current.
     pub(super) async fn catches_up(&mut self, desk: &Desk, of: &str) {
         let (revision, entries) = desk.timeline(of).await;
         while self.revision() < revision {
@@ -120,7 +120,7 @@ impl Copy {
         }
     }
 
-    /// Hears until a run has said something like that.
+    /// Receives events until a run's event matches.
     async fn until<T>(&mut self, mut like: impl FnMut(&RunEvent) -> Option<T>) -> T {
         let mut at = 0;
         loop {
@@ -164,7 +164,7 @@ fn outcome(event: &RunEvent) -> Option<Outcome> {
     }
 }
 
-/// What one client rewinds, the others see; the words are for its own composer alone.
+/// The other clients see a client's rewind; the returned text is only for its own composer.
 #[tokio::test]
 async fn subscriber_sees_a_rewind_without_the_content_for_the_composer() {
     let desk = Desk::new().await;
@@ -181,7 +181,7 @@ async fn subscriber_sees_a_rewind_without_the_content_for_the_composer() {
     assert_eq!(copy.entries.len(), 4);
 }
 
-/// Random changes by several clients, while followers go away and come back: each has what a fresh reader has.
+/// Random changes by several clients, while subscribers disconnect and return: each equals a fresh read.
 #[tokio::test]
 async fn reconnected_subscriber_equals_a_fresh_read() {
     let mut random = Rng::with_seed(7);
@@ -216,7 +216,7 @@ async fn reconnected_subscriber_equals_a_fresh_read() {
     }
 }
 
-/// Who comes back after a thousand events gets the difference, or how things are, but never a part.
+/// A subscriber that returns after a thousand events gets the difference, or a snapshot, but never a part.
 #[tokio::test]
 async fn subscriber_that_was_away_for_long_misses_nothing() {
     let desk = Desk::new().await;
@@ -234,7 +234,7 @@ async fn subscriber_that_was_away_for_long_misses_nothing() {
     assert!(entries.ends_with(&copy.entries) && copy.entries.len() >= 100, "{}", copy.entries.len());
 }
 
-/// Whoever stays and whoever was away gets how things are, where the difference is as large as a conversation.
+/// A subscriber that stays and one that was away get a snapshot if the difference is as large as a conversation.
 #[tokio::test]
 async fn large_difference_is_sent_as_a_snapshot() {
     let desk = Desk::new().await;
@@ -258,7 +258,7 @@ async fn large_difference_is_sent_as_a_snapshot() {
     assert!(matches!(&first.event, Event::Snapshot(all) if all.entries.is_empty()), "{first:?}");
 }
 
-/// So many messages in a row, of a person.
+/// This many messages in a row, by a person.
 async fn long_talk(desk: &Desk, count: usize) -> String {
     let start = Request::ImportStart(ImportStart::default());
     let conversation = get!(desk, Receipt, start).conversation;
@@ -270,7 +270,7 @@ async fn long_talk(desk: &Desk, count: usize) -> String {
     conversation
 }
 
-/// A revision that was never reached is answered with how things are.
+/// A revision that was never reached gets a snapshot.
 #[tokio::test]
 async fn unknown_event_id_gets_a_snapshot() {
     let desk = Desk::new().await;
@@ -286,7 +286,7 @@ async fn unknown_event_id_gets_a_snapshot() {
     assert_eq!(problem.code, "unknown_conversation");
 }
 
-/// Who comes in the middle of an answer gets the text so far, and then the rest, each once.
+/// A subscriber that joins during an answer gets the text so far and then the rest, each once.
 #[tokio::test]
 async fn subscriber_that_joins_during_an_answer_gets_all_of_it() {
     let desk = Desk::fast().await;
@@ -317,7 +317,7 @@ async fn subscriber_that_joins_during_an_answer_gets_all_of_it() {
     }
 }
 
-/// The first answer counts, the other client sees that it was given, and what it says then is refused.
+/// The first answer counts; the other client sees that it was given, and its own answer is refused.
 #[tokio::test]
 async fn first_of_two_answers_to_an_approval_counts() {
     let desk = Desk::fast().await;
@@ -325,7 +325,7 @@ async fn first_of_two_answers_to_an_approval_counts() {
     std::fs::create_dir(&folder).expect("made");
     let id = desk.create(None, folder.to_str()).await;
     let mut other = Copy::new(&desk, &id).await;
-    // Who started it goes away: the other one can still answer.
+    // The client that started it disconnects: the other one can still answer.
     drop(desk.client.run(saying(&id, "run `touch made`")).await.expect("started"));
     let asked = other.until(asks).await;
     let mut late = Copy::new(&desk, &id).await;
@@ -346,7 +346,7 @@ async fn first_of_two_answers_to_an_approval_counts() {
     assert!(folder.join("made").exists());
 }
 
-/// What is beside the log is told, too.
+/// State outside of the log is sent, too.
 #[tokio::test]
 async fn permissions_and_waiting_messages_are_events() {
     let desk = Desk::new().await;
@@ -380,7 +380,7 @@ fn drafted(author: &str, parts: &[Part]) -> Draft {
     Draft { author: author.to_owned(), parts: parts.to_vec(), ..Draft::default() }
 }
 
-/// A second window has the draft of the first; a rewind, whose words go to a composer, touches none.
+/// A second window has the draft of the first; a rewind, whose text goes to a composer, changes neither.
 #[tokio::test]
 async fn draft_is_an_event_for_other_clients() {
     let desk = Desk::new().await;
@@ -419,7 +419,7 @@ async fn draft_is_an_event_for_other_clients() {
     assert_eq!(desk.refused(set("", &[Part::Erased])).await.kind, ProblemKind::Usage);
 }
 
-/// Nobody has to ask: what it shows is there with the first event, and after each return.
+/// No request is needed: the drafts come with the first event, and after each return.
 #[tokio::test]
 async fn subscriber_gets_the_drafts_and_after_a_reconnect_the_current_ones() {
     let desk = Desk::new().await;
@@ -446,7 +446,7 @@ async fn subscriber_gets_the_drafts_and_after_a_reconnect_the_current_ones() {
     }
 }
 
-/// A call that was asked for, has no result and was never written down has changed nothing.
+/// A requested call without a result and without a ledger row has changed nothing.
 #[tokio::test]
 async fn subscriber_is_told_which_calls_never_began() {
     let desk = Desk::new().await;
@@ -469,7 +469,7 @@ async fn subscriber_is_told_which_calls_never_began() {
     assert_eq!(unbegun().await, [""; 0], "somebody has gone on");
 }
 
-/// Who never reads is dropped when it is too far behind, keeps nobody up, and has everything when it comes back.
+/// A client that never reads is dropped when it is too far behind, delays nobody, and can catch up.
 #[tokio::test]
 async fn a_client_that_does_not_read_is_dropped_and_catches_up() {
     let desk = Desk::fast().await;
@@ -480,7 +480,7 @@ async fn a_client_that_does_not_read_is_dropped_and_catches_up() {
     let (long, said) = ("long ".repeat(1_600), 1_600);
     for number in 0..said {
         let entry = desk.say(&id, Role::User, &format!("{number} {long}")).await;
-        // Each is told on its own: what is said before one is told would be told with it.
+        // Each is sent separately: an earlier message would be sent with it.
         while quick.entries.last().is_none_or(|last| last.id != entry) {
             quick.hears().await;
         }

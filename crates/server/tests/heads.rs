@@ -1,5 +1,4 @@
-//! Two clients of one owner: who has not seen what the other did is refused with the head now, and only where it
-//! matters.
+//! Two clients of one owner: a client with a stale head is refused and gets the current one, but only where it matters.
 
 use std::sync::Arc;
 
@@ -53,7 +52,7 @@ async fn a_stale_head_is_refused_with_the_new_one() {
     );
 }
 
-/// Who has seen another state is told so first: whether there is anything to do is a question about the one that is there.
+/// A stale head is reported first: whether anything would change depends on the current state.
 #[tokio::test]
 async fn stale_head_is_reported_even_if_nothing_would_change() {
     let desk = Desk::fast().await;
@@ -90,7 +89,7 @@ async fn stale_head_is_reported_even_if_nothing_would_change() {
     }
 }
 
-/// Whatever a run is refused for: who has seen another state gets the head of now.
+/// Whatever the reason for refusing a run: a client with a stale head gets the current one.
 #[tokio::test]
 async fn refused_run_reports_the_current_head() {
     let desk = Desk::new().await;

@@ -1,4 +1,4 @@
-//! Who follows a conversation is told of a rewind with files when the files are there, and nobody else waits for that.
+//! Subscribers get the event of a rewind with files when the files are there, and no other client waits for that.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use super::world::{Desk, apply, rewind};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Stops the thread that carries files out at a point, until it is let go.
+/// Stops the thread that applies files at a point, until it is released.
 struct Gate {
     at: &'static str,
     armed: AtomicBool,
@@ -47,14 +47,14 @@ impl Gate {
     }
 }
 
-/// A runtime all of whose threads pass the gate.
+/// A runtime whose threads all pass the gate.
 fn gated(at: &'static str) -> (Runtime, Arc<Gate>) {
     let gate = Arc::new(Gate::new(at));
     let passing = Arc::clone(&gate);
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all().on_thread_start(move || {
         let gate = Arc::clone(&passing);
-        // For as long as the thread lives.
+        // For the lifetime of the thread.
         Box::leak(Box::new(failpoint::watch(move |name| {
             gate.pass(name);
             Ok(())
@@ -87,18 +87,18 @@ async fn say_and_hear(desk: &Desk, of: &str, stream: &mut Stream) {
     }
 }
 
-/// A rewind that is decided and whose files are not settled: what goes on beside it, and nobody is told of it.
+/// A rewind that is decided and whose files are not settled: other work continues, and no event is sent.
 struct Held {
     desk: Desk,
     id: String,
     other: String,
-    /// Before it.
+    /// The revision before it.
     revision: u64,
     made: PathBuf,
     here: Stream,
     there: Stream,
     list: Stream,
-    /// Somebody who came when it was decided.
+    /// A subscriber that joined after the decision.
     late: JoinHandle<Event>,
     back: JoinHandle<Result<Reply, Problem>>,
 }
@@ -128,7 +128,7 @@ impl Held {
         Self { desk, id, other, revision, made, here, there, list, late, back }
     }
 
-    /// Much happens meanwhile, and is told.
+    /// Other changes happen meanwhile, and are sent.
     async fn nobody_is_told(&mut self) {
         for _ in 0..20 {
             say_and_hear(&self.desk, &self.other, &mut self.there).await;
@@ -147,7 +147,7 @@ impl Held {
         assert!(!self.late.is_finished(), "who comes now is told when it is done");
     }
 
-    /// What those who follow are told at last: who was there of what is gone, who came of all that is there, and the list.
+    /// The final events: an earlier subscriber gets the removed entries, a later one all entries, and the list changes.
     async fn told(&mut self) -> (Vec<String>, Vec<Entry>) {
         let gone = loop {
             match next(&mut self.here).await {
@@ -177,7 +177,7 @@ fn rewind_is_an_event_only_after_its_files_are_applied() {
     });
 }
 
-/// Somebody writes in between, so that it is taken back: it never was.
+/// Another program writes in between, so that it is reverted: it never happened.
 #[test]
 fn reverted_rewind_is_no_event() {
     let (runtime, gate) = gated("apply.take");

@@ -1,4 +1,4 @@
-//! What is hidden can be listed and brought back, by its turn too; what steps were, and what they come to.
+//! Hidden messages can be listed and shown again, also by turn; undo and redo list their steps and the result.
 
 use retake_wire::reply::{Marked, MarkedPage, Operation};
 use retake_wire::request::{self, Checkpoint, Page};
@@ -6,7 +6,7 @@ use retake_wire::{Action, FileName, MarkVerb, Request, Role};
 
 use super::world::{Desk, alternatives, get, label, mark, plan, rewind};
 
-/// What is marked, newest first, and whether there is more.
+/// The marked messages, newest first, and whether there are more.
 async fn hidden(desk: &Desk, id: &str, limit: usize, before: Option<&str>) -> MarkedPage {
     let before = before.map(str::to_owned);
     get!(
@@ -42,7 +42,7 @@ async fn turn_number_names_all_its_hidden_messages() {
     desk.apply(&id, show.clone()).await;
     assert_eq!(desk.texts(&id).await.len(), 6);
     assert!(desk.apply(&id, show).await.unchanged);
-    // Dropped ones, and those kept from the model.
+    // Dropped and excluded ones.
     desk.apply(&id, mark(MarkVerb::Hide, &entries[5])).await;
     desk.apply(&id, mark(MarkVerb::Drop, "t3")).await;
     assert_eq!(told(&hidden(&desk, &id, 9, None).await.marked), ["hidden t3 six*1", "dropped t3 five*1"]);
@@ -135,7 +135,8 @@ async fn trial_15_range_with_swapped_ends_is_the_same_range() {
     }
 }
 
-/// The last message is one that is seen, except for who shows it again; and no label takes its name, or that of a turn.
+/// The last message is a visible one, except in a request to show it again; no label may equal its name, or that of a
+/// turn.
 #[tokio::test]
 async fn names_of_messages_follow_the_visible_timeline() {
     let desk = Desk::new().await;

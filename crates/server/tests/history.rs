@@ -1,5 +1,5 @@
-//! Whatever several clients do to one conversation at the same time, over connections that break: it is as if one thing had been done
-//! after the other, each once.
+//! Changes of one conversation by several concurrent clients, over connections that break: the result equals some order of them,
+//! each once.
 
 mod check;
 mod hands;
@@ -16,17 +16,17 @@ use model::{Act, Answer};
 const CLIENTS: usize = 6;
 const STEPS: usize = 60;
 
-/// So many operations more are checked where this variable names a number, in conversations of as many steps as usual.
+/// The number of additional operations, if this variable is set, in conversations of the usual length.
 const OPERATIONS: &str = "RETAKE_MODEL_OPERATIONS";
 
-/// The seeds of a run: a known one, and new ones.
+/// The seeds of a run: a fixed one, and new ones.
 fn seeds() -> impl Iterator<Item = u64> {
     let operations = std::env::var(OPERATIONS).map_or(0, |text| text.parse().expect("a number"));
     std::iter::once(1)
         .chain(std::iter::repeat_with(|| fastrand::u64(..)).take(1 + operations / (CLIENTS * STEPS)))
 }
 
-/// Lets clients work at once; what they asked and were answered, and the timeline that is there in the end.
+/// Runs clients concurrently; returns their requests and replies, and the final timeline.
 async fn history(seed: u64, steps: usize) -> (Vec<Event>, Vec<model::Line>) {
     let desk = Desk::new().await;
     let of = desk.create(None, None).await;
@@ -61,7 +61,7 @@ async fn concurrent_requests_are_linearised_and_done_once() {
     }
 }
 
-/// Each of these histories is a true one with one lie in it.
+/// Each of these histories is a true one with one false event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn impossible_history_is_found() {
     let (history, timeline) = history(2, 10).await;
@@ -103,7 +103,7 @@ async fn impossible_history_is_found() {
         }
     });
     assert!(read.contains("at no revision"), "{read}");
-    // What is there in the end was said so, whether or not somebody read it meanwhile.
+    // The final state was committed like this, whether or not a client read it meanwhile.
     let (_, there, ..) = timeline.last().expect("something is there");
     let mut told = history.clone();
     let said = told.iter_mut().find_map(|event| match &mut event.what {

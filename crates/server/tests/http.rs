@@ -1,4 +1,4 @@
-//! What only HTTP has: who is let in, how problems look, what is no request at all.
+//! HTTP only: access, the form of errors, malformed requests.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::world::{Desk, shows};
 
-/// Asks the owner over TCP.
+/// Sends requests to the owner over TCP.
 pub(super) struct Asking<'a> {
     desk: &'a Desk,
     http: reqwest::Client,
@@ -40,7 +40,7 @@ impl<'a> Asking<'a> {
         (response.status().as_u16(), response.json().await.expect("JSON"))
     }
 
-    /// What a request that is refused is told.
+    /// The error of a refused request.
     pub(super) async fn refused(&self, request: reqwest::RequestBuilder) -> String {
         let response = request.send().await.expect("an answer");
         let (status, kind) = (response.status(), response.headers()["content-type"].clone());
@@ -263,7 +263,7 @@ async fn request_that_matches_the_document_is_parsed_and_may_be_refused() {
     }
     let (status, told) = asking.post("/v1/imports", &json!({ "title": " " })).await;
     assert_eq!((status, &told["code"]), (422, &json!("empty_label")), "{told}");
-    // A conversation works in a folder that is there. What was brought along from elsewhere need not.
+    // A conversation needs an existing folder; an imported one does not.
     for folder in [desk.file("nowhere"), desk.file("config.toml")] {
         let body = json!({ "folder": folder });
         let (status, told) = asking.post("/v1/conversations", &body).await;
@@ -272,7 +272,7 @@ async fn request_that_matches_the_document_is_parsed_and_may_be_refused() {
     }
 }
 
-/// The limit stands in the answer: who gets it knows what to send.
+/// The limit is in the reply, so that a client knows what it can send.
 #[tokio::test]
 async fn trial_17_a_body_that_is_too_large_is_told_the_limit() {
     let desk = Desk::new().await;
@@ -284,7 +284,7 @@ async fn trial_17_a_body_that_is_too_large_is_told_the_limit() {
     assert!(told.starts_with("413 ") && told.contains("64 MiB") && told.contains("longer than"), "{told}");
 }
 
-/// JSON may hold half of a pair of escapes, which is no text: a mark takes its place.
+/// JSON may contain half of a surrogate pair, which is no text: a replacement character takes its place.
 #[tokio::test]
 async fn trial_17_half_of_a_surrogate_pair_is_replaced() {
     let desk = Desk::new().await;
@@ -320,7 +320,7 @@ async fn trial_17_the_scheme_of_the_token_has_no_case() {
     }
 }
 
-/// Whoever says beforehand that a body is too long is refused before it is sent, and whoever sends it all the same is answered.
+/// A body announced as too long is refused before it is sent; if it is sent anyway, there is a reply.
 #[tokio::test]
 async fn trial_17_a_body_that_says_that_it_is_too_large_is_refused_before_it_comes() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -347,7 +347,7 @@ async fn trial_17_a_body_that_says_that_it_is_too_large_is_refused_before_it_com
     }
 }
 
-/// What is no request of HTTP has an answer like every other error, also where it is found before there is a request.
+/// A malformed HTTP request gets an error like any other, even if it is found before there is a request.
 #[tokio::test]
 async fn trial_17_what_http_itself_refuses_is_told_as_a_problem() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -370,7 +370,7 @@ async fn trial_17_what_http_itself_refuses_is_told_as_a_problem() {
     ];
     for (request, status, code) in rows {
         let mut line = tokio::net::UnixStream::connect(desk.socket()).await.expect("connected");
-        // The owner may end the connection before all is sent.
+        // The owner may close the connection before everything is sent.
         drop(line.write_all(request.as_bytes()).await);
         let mut told = Vec::new();
         drop(line.read_to_end(&mut told).await);
@@ -401,7 +401,7 @@ async fn trial_17_a_line_of_an_import_that_is_too_large_is_told_the_limit() {
     assert!(said.as_str().is_some_and(|said| said.contains("line") && said.contains("64 MiB")), "{said}");
 }
 
-/// A misspelt option is refused wherever it stands, and named with its place.
+/// A misspelt option is refused wherever it is, and named with its path.
 #[tokio::test]
 async fn trial_17_an_unknown_field_is_named_with_its_path() {
     let desk = Desk::new().await;

@@ -1,4 +1,4 @@
-//! Who follows the list of conversations hears of each that is new or looks different.
+//! A subscriber of the list gets an event for each conversation that is new or has changed.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use retake_wire::{Event, Follow, Request, Role, Told};
 
 use super::world::Desk;
 
-/// Nothing here takes longer.
+/// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! MCP servers by request: what is added is there, what is wrong is told, and a project starts nothing without leave.
+//! Requests about MCP servers: an added server is listed, errors are reported, and a project starts nothing without
+//! approval.
 
 use retake_wire::{McpAdd, McpAllow, McpOf, McpRemove, McpServers, McpState, McpWay, ProblemKind, Request};
 

@@ -1,11 +1,11 @@
-//! How conversations and messages are named, and what is said of a name that means nothing.
+//! Names of conversations and messages, and errors for unknown names.
 
 use retake_wire::request::{Create, Export, Fork, Format, ImportStart, Log, Of};
 use retake_wire::{Action, ProblemKind, Request, Role};
 
 use super::world::{Desk, apply, get, label, log, plan, rewind, shows, told};
 
-/// How many digits of these ids make the first of them the only one.
+/// The number of digits that make the first of these ids unique.
 fn unique(ids: &[String]) -> usize {
     let same = |other: &&String| ids[0].chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     ids[1..].iter().map(|other| same(&other)).max().unwrap_or(0) + 1
@@ -37,7 +37,7 @@ async fn message_can_be_named_by_turn_label_and_id() {
     }
 }
 
-/// Who gives an id means that message: no label takes it away.
+/// An id names its message: no label can take its place.
 #[tokio::test]
 async fn trial_12_a_label_is_not_spelled_like_the_id_of_another_message() {
     let desk = Desk::new().await;
@@ -59,7 +59,7 @@ async fn trial_12_a_label_is_not_spelled_like_the_id_of_another_message() {
     }
 }
 
-/// No label or title acts on a terminal or hides a part of itself, and none is empty to the eye.
+/// No label or title may hold control characters or hidden parts, or look empty.
 #[tokio::test]
 async fn trial_15_a_label_or_title_shows_all_that_it_holds() {
     let desk = Desk::new().await;
@@ -114,7 +114,7 @@ async fn trial_15_a_label_or_title_shows_all_that_it_holds() {
     }
 }
 
-/// A label is found however its signs are written, and no two look alike.
+/// A label is found in any Unicode form, and no two labels look alike.
 #[tokio::test]
 async fn trial_15_labels_that_look_alike_are_the_same_label() {
     let desk = Desk::new().await;
@@ -138,7 +138,7 @@ async fn trial_15_labels_that_look_alike_are_the_same_label() {
     }
 }
 
-/// Whoever reads `t1`, `#3` or `3.12` takes it for what the program calls so.
+/// `t1`, `#3` or `3.12` look like the program's own names.
 #[tokio::test]
 async fn trial_15_a_label_does_not_look_like_an_address() {
     let desk = Desk::new().await;
@@ -236,7 +236,7 @@ async fn unknown_name_is_reported_with_the_nearest_one() {
     shows!(text.replace(&format!("“{}”", &id[..4]), "“0192”"));
 }
 
-/// Who names a message of another conversation has mistaken the conversation, not the message.
+/// A message of another conversation gets its own error, not that of an unknown message.
 #[tokio::test]
 async fn trial_15_a_message_of_another_conversation_is_told_from_an_unknown_one() {
     let desk = Desk::new().await;

@@ -1,4 +1,4 @@
-//! The OpenAPI document: the checked-in one is the one of the code, and says the same thing once.
+//! The OpenAPI document: the checked-in one equals the generated one, and says nothing twice.
 
 mod example;
 mod links;
@@ -16,7 +16,7 @@ use super::world::variants;
 
 const REQUESTS: &str = include_str!("../../wire/src/request.rs");
 
-/// Set to write the document anew.
+/// Set this to write the document again.
 const WRITE: &str = "RETAKE_WRITE_OPENAPI";
 
 fn document() -> Value {
@@ -52,7 +52,7 @@ fn every_request_stands_in_the_table_with_the_reply_that_it_promises() {
     }
 }
 
-/// A field of a choice hides one of the whole: in JSON only one of them could be said.
+/// A field of a choice would hide one of the whole: JSON can contain only one of them.
 #[test]
 fn no_field_is_in_a_shape_and_in_its_choice() {
     fn look(at: &str, shape: &Value) {
@@ -104,7 +104,7 @@ fn fields_of(operation: &Value) -> Map<String, Value> {
     fields
 }
 
-/// An example can be sent as it stands: it is read as the request that it is an example of. A request with an id or a holder gives it.
+/// Each example can be sent unchanged: it is parsed as its request. A request with an id or a holder includes it.
 #[test]
 fn trial_17_each_request_has_an_example_that_can_be_read() {
     let document = document();
@@ -142,7 +142,7 @@ fn trial_17_each_request_has_an_example_that_can_be_read() {
     assert_eq!(roles.collect::<Vec<_>>(), ["user", "assistant"]);
 }
 
-/// Who reads the document knows how much a page may have, and how much it has otherwise.
+/// The document says how large a page may be, and the default.
 #[test]
 fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
     let document = document();
@@ -159,7 +159,7 @@ fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
     }
 }
 
-/// A list either has pages, or says what bounds it.
+/// A list either has pages, or says what limits it.
 #[test]
 fn trial_17_every_list_has_pages_or_says_what_bounds_it() {
     let document = document();
@@ -188,7 +188,7 @@ fn trial_17_every_list_has_pages_or_says_what_bounds_it() {
     assert_eq!(unbounded, Vec::<String>::new());
 }
 
-/// No object in any request takes a field that the document does not name.
+/// No object in a request accepts a field that the document does not name.
 #[test]
 fn every_object_in_a_request_is_closed() {
     fn open(all: &Value, shape: &Value, at: &str, seen: &mut BTreeSet<String>) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! The owner itself: how it is, and that it stops when it is told to.
+//! The owner itself: its state, and that it stops on request.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use retake_wire::{Follow, Outcome, Request, RunEvent};
 use super::events::saying;
 use super::world::{Desk, get, variant};
 
-/// What the requests that only an owner answers that serves are answered with.
+/// The replies to requests that only a serving owner answers.
 pub(super) async fn answered() -> BTreeMap<String, String> {
     let desk = Desk::new().await;
     let owner = desk.owner.clone();
@@ -43,7 +43,7 @@ async fn status_describes_the_owner() {
     drop(run);
 }
 
-/// What runs is given time; what does not end by then is stopped, and what it said so far is stored.
+/// Active runs get some time; those that do not end are stopped, and their output so far is stored.
 #[tokio::test]
 async fn finishing_owner_stops_runs_and_loses_nothing() {
     let desk = Desk::new().await;
@@ -58,7 +58,7 @@ async fn finishing_owner_stops_runs_and_loses_nothing() {
     assert!(entries.len() == 2 && entries[1].flags.interrupted, "{entries:?}");
 }
 
-/// The mode of what begins is that of the settings file now, not that of when the owner began.
+/// A new conversation's mode is that of the current settings file, not that at the owner's start.
 #[tokio::test]
 async fn trial_17_an_owner_says_the_mode_that_the_settings_file_has_now() {
     let desk = Desk::new().await;

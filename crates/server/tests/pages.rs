@@ -1,4 +1,4 @@
-//! Pages: put together, pages of any size are the whole, each thing once and in order.
+//! Pages of any size together make the whole, each item once and in order.
 
 use retake_wire::reply::Entry;
 use retake_wire::request::{
@@ -11,7 +11,7 @@ use super::world::{Desk, alternatives, get, label, log, mark, rewind, said, text
 
 const SIZES: [usize; 4] = [1, 2, 3, 100];
 
-/// A conversation with a branch that was left, a hidden message and an excluded one.
+/// A conversation with another branch, a hidden message and an excluded one.
 async fn talk(desk: &Desk) -> String {
     let (id, entries) = desk.talk(&["one", "two", "three", "four", "never"]).await;
     desk.apply(&id, rewind(&entries[4])).await;
@@ -107,7 +107,7 @@ async fn other_branch_is_read_without_a_checkout() {
     let other = Log { after: Some(shared.id.clone()), ..branch.clone() };
     let other = get!(desk, Entries, Request::Log(other));
     assert_eq!((texts(&other.entries), other.earlier, other.later), (vec!["never".to_owned()], true, false));
-    // A prompt of it leaves out what the model is not to see there either.
+    // A prompt of that branch leaves out excluded entries there, too.
     let prompt = Log { projection: Projection::Prompt, ..branch.clone() };
     assert_eq!(texts(&get!(desk, Entries, Request::Log(prompt)).entries), ["one", "three", "four", "never"]);
     assert_eq!(desk.info(&id).await, before, "nothing is changed by reading");
@@ -140,7 +140,7 @@ async fn pages_of_the_list_are_complete() {
     for number in 0..5 {
         made.push(desk.create(Some(&number.to_string()), (number % 2 == 0).then_some(&even)).await);
     }
-    // The newest change comes first; of two in one millisecond, that of the newer conversation.
+    // The newest change comes first; within one millisecond, the newer conversation.
     let last = desk.info(&made[4]).await.changed_ms;
     while desk.info(&made[1]).await.changed_ms <= last {
         desk.say(&made[1], Role::User, "again").await;
@@ -258,7 +258,7 @@ async fn history_is_paged_over_conversations() {
     assert_eq!(desk.refused(Request::History(nowhere)).await.code, "bad_place");
 }
 
-/// Every list has the same limits, over the socket and within the owner's process, and a refusal says them.
+/// Every list has the same limits, over the socket and in the owner's process, and a refusal names them.
 #[tokio::test]
 async fn trial_17_a_page_has_from_one_to_a_thousand_things_in_every_list() {
     let desk = Desk::new().await;
@@ -303,7 +303,7 @@ async fn trial_17_a_page_has_from_one_to_a_thousand_things_in_every_list() {
     }
 }
 
-/// As its siblings do: a page that is full may be the last one.
+/// Like other lists: a full page may be the last one.
 #[tokio::test]
 async fn trial_17_targets_say_whether_there_are_more() {
     let desk = Desk::new().await;
@@ -315,7 +315,7 @@ async fn trial_17_targets_say_whether_there_are_more() {
     }
 }
 
-/// A tree is paged as one list: its branches, and behind them the forks.
+/// A tree is paged as one list: its branches, then the forks.
 #[tokio::test]
 async fn trial_17_pages_of_a_tree_are_complete() {
     let desk = Desk::new().await;

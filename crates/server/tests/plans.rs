@@ -1,4 +1,4 @@
-//! A plan changes nothing, and what it says is what the action does.
+//! A plan changes nothing, and announces exactly what the action does.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::world::{Desk, get, label, mark, plan, rewind, variant, variants};
 
 const ACTIONS: &str = include_str!("../../wire/src/action.rs");
 
-/// A conversation of three turns, the second of which has two answers, folded; its entries.
+/// A conversation of three turns, the second of which has two answers, folded; returns its entries.
 async fn talk(desk: &Desk) -> (String, Vec<String>) {
     let (id, mut entries) = desk.talk(&["one", "two", "three", "bad"]).await;
     desk.apply(&id, rewind("@")).await;
@@ -23,7 +23,7 @@ async fn talk(desk: &Desk) -> (String, Vec<String>) {
     (id, entries)
 }
 
-/// Plans, looks, does it as planned; what was done.
+/// Plans, checks, applies as planned; returns the receipt.
 async fn check(desk: &Desk, id: &str, action: Action) -> Receipt {
     let before = (desk.info(id).await, desk.timeline(id).await);
     let planned = get!(desk, Plan, plan(id, action.clone()));
@@ -103,7 +103,7 @@ fn name(path: &str) -> FileName {
     FileName { path: path.into(), path_base64: None }
 }
 
-/// A conversation in a folder with a file that is another one than at the checkpoint.
+/// A conversation in a folder with a file that has changed since the checkpoint.
 async fn changed_since_a_checkpoint(desk: &Desk) -> (String, PathBuf) {
     let work = desk.file("work");
     std::fs::create_dir(&work).expect("made");
@@ -158,7 +158,7 @@ async fn prompt_that_is_taken_back_returns_to_the_composer() {
     );
 }
 
-/// What stands in the prompt instead of messages says something.
+/// The text that replaces messages in the prompt must not be empty.
 #[tokio::test]
 async fn a_fold_without_a_summary_is_refused() {
     let desk = Desk::new().await;

@@ -1,4 +1,4 @@
-//! Conversations go out in pieces and come in line by line, and are what they were.
+//! Conversations are exported in pieces and imported line by line, without a loss.
 
 use retake_wire::reply::{Entry, EntryPlace, Receipt};
 use retake_wire::request::{CatchUp, Export, Fork, Format, ImportLines, ImportStart, List, Of, Say};
@@ -6,7 +6,7 @@ use retake_wire::{Action, MarkVerb, Part, Problem, ProblemKind, Request, Role};
 
 use super::world::{Desk, LARGEST, get, label, mark, rewind, said, shows, told};
 
-/// A conversation with something of everything that an export takes along: eight entries, six of them seen.
+/// A conversation with all kinds of exported content: eight entries, six of them visible.
 pub(super) async fn rich(desk: &Desk) -> String {
     let (id, entries) = desk.talk(&["one\n\u{1b}[2J", "bad"]).await;
     desk.apply(&id, rewind("@")).await;
@@ -36,7 +36,7 @@ pub(super) async fn rich(desk: &Desk) -> String {
     id
 }
 
-/// An export in pieces; between two of them, `meanwhile` is said in the conversation.
+/// An export in pieces; between two of them, `meanwhile` is added to the conversation.
 pub(super) async fn export(
     desk: &Desk,
     of: &str,
@@ -74,7 +74,7 @@ fn end(import: &str) -> Request {
     Request::ImportEnd(Of { conversation: import.into() })
 }
 
-/// Imports a text, each piece of it sent twice, and ended twice.
+/// Imports a text; each piece of it is sent twice, and the end, too.
 async fn import(desk: &Desk, text: &str) -> Receipt {
     let id = start(desk).await;
     let all: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -89,7 +89,7 @@ async fn import(desk: &Desk, text: &str) -> Receipt {
     receipt
 }
 
-/// What stays the same when an entry gets another id in another log, without what is hidden, which may open a turn.
+/// What stays the same when an entry gets another id in another log, without hidden entries, which may open a turn.
 fn lasting(entries: Vec<Entry>) -> Vec<Entry> {
     entries
         .into_iter()
@@ -178,7 +178,7 @@ async fn markdown_and_text_exports_are_never_imported() {
     }
 }
 
-/// Sends lines and ends the import; the problem that there is.
+/// Sends lines and ends the import; returns the error.
 async fn hostile(desk: &Desk, first: u64, all: &[String]) -> Problem {
     let import = start(desk).await;
     if let Err(problem) = desk.client.call(lines(&import, first, all)).await {
@@ -216,7 +216,7 @@ async fn invalid_import_lines_are_reported_and_nothing_is_imported() {
     let mut text = String::new();
     for (what, first, all) in rows {
         let problem = hostile(&desk, first, &all).await;
-        // Its turn may come yet.
+        // Its turn may still come.
         let early = problem.code == "lines_missing";
         let kind = if early { ProblemKind::Refused } else { ProblemKind::Usage };
         assert_eq!(problem.kind, kind, "{what}: {problem:?}");
@@ -227,7 +227,7 @@ async fn invalid_import_lines_are_reported_and_nothing_is_imported() {
     shows!(text);
 }
 
-/// Who begins and goes away leaves its lines behind: not for ever.
+/// An abandoned import keeps its lines, but not for ever.
 #[tokio::test]
 async fn idle_import_gives_way_to_others() {
     let desk = Desk::new().await;

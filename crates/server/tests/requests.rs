@@ -1,4 +1,4 @@
-//! Every request is answered with what its documentation promises. The promises are read from there, so that a request
+//! Every request gets the reply that its documentation promises. The promises are read from there, so a request
 //! without a row here fails.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use super::world::{
 
 const REQUESTS: &str = include_str!("../../wire/src/request.rs");
 
-/// A conversation is made, under an id that a later request looks up.
+/// Creates a conversation, with an id that a later request looks up.
 fn create() -> Request {
     Request::Create(Create { request_id: Some("new".into()), ..Create::default() })
 }
@@ -177,7 +177,7 @@ async fn after_a_lost_reply_the_receipt_is_found_by_the_id_of_the_request() {
     }
 }
 
-/// Several steps are stored one by one where files go with them, and are one receipt.
+/// Several steps with files are stored one by one, and are one receipt.
 #[tokio::test]
 async fn receipt_of_several_steps_with_files_is_found_by_the_id_of_the_request() {
     let desk = Desk::fast().await;
@@ -191,7 +191,7 @@ async fn receipt_of_several_steps_with_files_is_found_by_the_id_of_the_request()
     assert!(undone.operations.len() == 2 && undone.files.is_some(), "{undone:?}");
     let asked = EarlierRequest { key: "steps".into(), conversation: Some(id) };
     let found = get!(desk, Receipt, Request::EarlierRequest(asked));
-    // Remarks are told once, and the number of steps asked for is not stored.
+    // Remarks are sent once, and the requested number of steps is not stored.
     let lasting = |receipt: Receipt| Receipt {
         steps: None,
         conditions: Vec::new(),
@@ -244,7 +244,7 @@ fn drafts(id: &str) -> [Request; 6] {
     ]
 }
 
-/// Starts a run that goes on until it is stopped; how it ends.
+/// Starts a run that continues until it is stopped; returns how it ends.
 async fn start_run(desk: &Desk, of: &str) -> impl Future<Output = Outcome> + Clone {
     use futures::FutureExt;
     let start = RunStart::Say { parts: vec![Part::text("go on")], seen: None, steer: None, piped: false };

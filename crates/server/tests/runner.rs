@@ -1,4 +1,5 @@
-//! The integration tests of the server, as one program: everything through a `Client`, as clients have it.
+//! The integration tests of the server, as one program: everything through a `Client`, as for real
+//! clients.
 
 mod agent;
 mod care;

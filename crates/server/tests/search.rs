@@ -6,7 +6,7 @@ use retake_wire::{Action, MarkVerb, Part, ProblemKind, Request, Role, Search, So
 use super::http::Asking;
 use super::world::{Desk, LARGEST, get, mark, rewind, said};
 
-/// Two conversations that speak of tea; the ids of both.
+/// Two conversations about tea; returns both ids.
 async fn teas(desk: &Desk) -> [String; 2] {
     let (one, two) = (desk.create(Some("one"), None).await, desk.create(Some("two"), None).await);
     let rows = [
@@ -109,7 +109,7 @@ async fn only_hits_outside_of_the_timeline_are_marked() {
     assert_eq!((&hit.after, &*hit.title), (&None, "one"), "what is hidden is no context");
 }
 
-/// A search that looks for nothing is told so, whatever filters it has, and what to do.
+/// An empty search is refused with a remedy, whatever its filters.
 #[tokio::test]
 async fn trial_14_a_search_for_nothing_is_refused_and_says_what_to_do() {
     let desk = Desk::new().await;

@@ -1,4 +1,4 @@
-//! Who follows and never reads costs the owner little, and not for long. Nobody else is hurried.
+//! A subscriber that never reads costs the owner little, and not for long. Others are not affected.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use tokio::net::{TcpStream, UnixStream};
 
 use super::world::{Desk, get};
 
-/// Nothing here takes longer.
+/// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Asks over a connection of its own, and reads nothing of the answer.
+/// Sends a request over a connection of its own, and reads nothing of the reply.
 async fn asks(desk: &Desk, target: &str) -> UnixStream {
     let mut stream = UnixStream::connect(desk.socket()).await.expect("connected");
     let request =
@@ -26,10 +26,10 @@ async fn following(desk: &Desk) -> u64 {
     get!(desk, Status, Request::Status).following
 }
 
-/// Says long things, a hundred at most, until so many follow.
+/// Sends long messages, a hundred at most, until there are this many subscribers.
 async fn say_until(desk: &Desk, of: &str, wanted: u64) {
     let long = "long ".repeat(20_000);
-    // These fill every buffer on the way; after that only the connection's patience has to end.
+    // These fill every buffer on the way; after that only the connection's time limit must pass.
     let mut says = 100;
     let waits = async {
         while following(desk).await != wanted {
@@ -59,7 +59,7 @@ async fn subscriber_that_never_reads_is_disconnected() {
         heard
     });
     assert_eq!(following(&desk).await, 2);
-    // It has not gone away, nor read anything.
+    // It has not disconnected, nor read anything.
     say_until(&desk, &id, 1).await;
     drop(stalled);
     let said = desk.texts(&id).await.len();
@@ -68,7 +68,7 @@ async fn subscriber_that_never_reads_is_disconnected() {
     assert!(heard > 1 && said > 1, "who reads was not let go: {heard} of {said}");
 }
 
-/// A reader of a whole export stops in the middle of it for longer than anybody may who follows.
+/// A reader of a whole export stops in the middle for longer than any subscriber may.
 #[tokio::test]
 async fn slow_reader_of_an_export_is_not_disconnected() {
     let desk = Desk::impatient().await;
@@ -92,10 +92,11 @@ async fn slow_reader_of_an_export_is_not_disconnected() {
     );
 }
 
-/// More than may connect at once over TCP.
+/// More than the limit of TCP connections.
 const MANY: usize = 300;
 
-/// Who knows no token connects as often as may be, and says nothing, or never the whole of it.
+/// Clients without a token open as many connections as allowed, and send nothing, or an incomplete
+/// request.
 #[tokio::test]
 async fn trial_29_silent_connections_are_closed_and_block_no_client() {
     let desk = Desk::impatient().await;

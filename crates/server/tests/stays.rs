@@ -1,5 +1,5 @@
-//! A receipt says what stayed, in the words of the plan: files of an uncertain author, files that were left as chosen, and what no
-//! step takes back.
+//! A receipt says what stayed, in the words of the plan: files of an uncertain author, files left by choice, and irreversible
+//! effects.
 
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::request::{Apply, Edit, Fork, Plan as PlanRequest};
@@ -16,7 +16,7 @@ fn chooses(path: &str, choice: Choice) -> FileOptions {
     FileOptions { choose: vec![Choose { name, choice }], ..FileOptions::default() }
 }
 
-/// The plan of an action, and the receipt of what it did.
+/// The plan of an action, and its receipt.
 async fn both(desk: &Desk, id: &str, action: Action, files: FileOptions) -> (Plan, Receipt) {
     let plan =
         PlanRequest { conversation: id.into(), action: action.clone(), files: files.clone(), diff: false };
@@ -28,7 +28,7 @@ async fn both(desk: &Desk, id: &str, action: Action, files: FileOptions) -> (Pla
     (plan, done)
 }
 
-/// The receipt says all that the plan says of what stays, and no more.
+/// The receipt reports all that stays according to the plan, and no more.
 fn check(plan: &Plan, done: &Receipt) {
     let is_caveat = |line: &&String| line.starts_with("only files of");
     let stays: Vec<&String> = plan.stays.iter().filter(|line| !is_caveat(line)).collect();
@@ -58,13 +58,13 @@ async fn trial_07_a_receipt_names_files_of_an_uncertain_author() {
     assert!(files.left[0].starts_with("a: it changed while several calls"), "{:?}", files.left);
 }
 
-/// A file of thirty lines, and scripts that change two of them far from each other.
+/// A file of thirty lines, and scripts that change two distant ones.
 const THIRTY: &str = "seq 30 > f";
 const KNOWN: &str = "sed -i s/^5$/known/ f";
 const UNCERTAIN: &str = "sed -i s/^20$/uncertain/ f";
 
-/// Of a file that is changed back in part: what its plan says of it, after a look that the receipt and the receipt of an edit say the
-/// same.
+/// A file that is reverted in part: returns what its plan says, after checking that the receipt and the receipt of an edit say
+/// the same.
 async fn in_part(desk: &Desk, id: &str) -> String {
     let f = desk.file("work").join("f");
     let uncertain = std::fs::read_to_string(&f).expect("it");
@@ -227,7 +227,7 @@ async fn trial_10_fork_names_files_of_its_parent_and_the_command_that_reverts_th
         assert!(plan.conditions.contains(&typed), "{:?}", plan.conditions);
         desk.apply(&fork, Action::Undo { count: 1 }).await;
     }
-    // What the command has taken back there is told no more.
+    // What the command has reverted there is not reported any more.
     let files = FileOptions { scope: Scope::Files, ..FileOptions::default() };
     both(&desk, &parent, rewind("t1"), files).await;
     let (plan, _) = both(&desk, &fork, rewind("t1"), FileOptions::default()).await;

@@ -1,4 +1,4 @@
-//! Exports and imports as one body are what they are piece by piece, and a body that breaks off imports nothing.
+//! Exports and imports as one body equal those in pieces, and an incomplete body imports nothing.
 
 use futures::StreamExt;
 use reqwest::{Body, Method, RequestBuilder};
@@ -11,14 +11,14 @@ use super::http::Asking;
 use super::port::{export, rich};
 use super::world::{Desk, get};
 
-/// Messages of several megabytes, a line each.
+/// Messages of several megabytes, one per line.
 fn messages(count: usize) -> String {
     let long = "long ".repeat(400);
     let line = |number| json!({ "role": "user", "content": format!("{number} {long}") }).to_string() + "\n";
     (0..count).map(line).collect()
 }
 
-/// A body in pieces that end anywhere; at the end it breaks off, if it is to.
+/// A body in pieces that end anywhere; it may break off at the end.
 fn pieces(text: &str, breaks: bool) -> Body {
     let pieces: Vec<Vec<u8>> = text.as_bytes().chunks(7_919).map(<[u8]>::to_vec).collect();
     let broken = breaks.then(|| Err(std::io::Error::other("it breaks off")));
@@ -34,7 +34,7 @@ async fn conversations(desk: &Desk) -> usize {
     get!(desk, Conversations, Request::List(List::default())).conversations.len()
 }
 
-/// What comes in as one body goes out as one, and as the pieces have it; the same key imports it once.
+/// A body is imported and exported as one, and equals the pieces; the same key imports it once.
 #[tokio::test]
 async fn body_of_megabytes_is_sent_and_received() {
     let desk = Desk::new().await;
@@ -70,14 +70,14 @@ async fn body_of_megabytes_is_sent_and_received() {
             let whole = response.text().await.expect("all of it");
             let (expected, chunks) = export(&desk, &of, format, None).await;
             assert!(chunks > 1 || of != id, "{name} comes in pieces");
-            // The first line of an export for programs says when it was made.
+            // The first line of an export for programs has its time.
             let behind = |text: &str| text.split_once('\n').map(|(_, rest)| rest.to_owned());
             assert!(behind(&whole) == behind(&expected), "{name} of {of}");
         }
     }
 }
 
-/// The rows of a full export are those that they were: that it came in is known all the same, by what brought it.
+/// The rows of a full export are the original ones: the record of the import identifies it anyway.
 #[tokio::test]
 async fn a_full_import_that_comes_again_gets_the_same_receipt() {
     let (desk, other) = (Desk::new().await, Desk::new().await);
@@ -122,7 +122,7 @@ async fn interrupted_import_stores_nothing() {
     assert_eq!(desk.timeline(receipt["conversation"].as_str().expect("an id")).await.1.len(), 300);
 }
 
-/// Who goes away in the middle of an export holds nothing up.
+/// A client that disconnects during an export delays nothing.
 #[tokio::test]
 async fn export_is_read_only_as_fast_as_its_client_reads() {
     let desk = Desk::new().await;

@@ -1,5 +1,5 @@
-//! Two clients of one conversation, over sockets of their own: what one does reaches the other as far as it concerns it, and what both
-//! want is done for one.
+//! Two clients of one conversation, over sockets of their own: a change of one reaches the other as far as it is relevant, and a
+//! conflicting request succeeds for one.
 
 use futures::StreamExt;
 use retake_wire::request::{Apply, Targets};
@@ -49,7 +49,7 @@ async fn one_of_two_rewinds_from_one_head_wins_and_the_other_gets_the_new_head()
         let list = get!(desk, Targets, targets(&id));
         let previews: Vec<_> = list.targets.iter().map(|target| &*target.preview).collect();
         assert_eq!((&*list.head, &*previews), (&*won.head, left));
-        // With the new head and an entry of the new list it works.
+        // It works with the new head and an entry of the new list.
         let again = other.call(back(&id, rewind(&list.targets[0].entry), &list.head, None)).await;
         again.expect("rewound");
     }

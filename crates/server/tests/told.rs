@@ -1,4 +1,5 @@
-//! What a plan says of calls and files: whose a command was, what is not known of it, what is counted, and why a file is in it.
+//! The plan's information about calls and files: the author of a command, unknown effects, the counts, and why a file is
+//! listed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,12 +20,12 @@ async fn files(desk: &Desk, id: &str, action: Action) -> FilesPlan {
     planned(desk, id, action).await.files.expect("files")
 }
 
-/// Each path with what is true of it.
+/// Each path with this property.
 fn those(plan: &FilesPlan, is: impl Fn(&PathPlan) -> bool) -> Vec<&str> {
     plan.paths.iter().filter(|path| is(path)).map(|path| path.name.path.as_str()).collect()
 }
 
-/// Says that the model calls a tool.
+/// Records a call of a tool by the model.
 async fn calls(desk: &Desk, id: &str, tool: &str, arguments: &str) {
     let part = Part::ToolCall { id: "c1".to_owned(), name: tool.to_owned(), arguments: arguments.to_owned() };
     let say = request::Say { parts: vec![part], ..said(id, Role::Assistant, "") };
@@ -63,7 +64,7 @@ async fn plan_says_that_effects_of_an_interrupted_call_are_unknown() {
     desk.say(&id, Role::User, "two").await;
     assert!(stays(rewind("t1")).await.iter().any(|line| line == not_known), "also of an earlier turn");
     assert!(!stays(rewind("t2")).await.iter().any(|line| line == not_known), "it stays");
-    // One that had not begun has done nothing.
+    // A call that had not started has done nothing.
     calls(&desk, &id, "shell", r#"{"command":"make it"}"#).await;
     assert!(!stays(rewind("t2")).await.iter().any(|line| line.contains("not known")));
 }
@@ -96,7 +97,7 @@ async fn folders_removed_with_their_files_are_not_counted() {
     let plan = files(&desk, &id, rewind("t1")).await;
     assert_eq!(those(&plan, |path| path.full_folder), ["d", "d/e"]);
     assert_eq!(plan.counts.deleted, 4);
-    // What is in conflict: a later turn changed all of it.
+    // Conflicts: a later turn changed all of it.
     turn(&desk, &id, "chmod 700 d d/e; echo 2 > d/e/f; echo 2 > d/g; echo 2 > h").await;
     let plan = files(&desk, &id, mark(MarkVerb::Drop, "t1")).await;
     let waits = |path: &PathPlan| path.verdict == Verdict::Conflict;
@@ -134,7 +135,7 @@ async fn plan_of_several_steps_captures_the_folder_once() {
         get!(desk, Captures, Request::FilesLog(page)).captures.len()
     };
     let before = captures().await;
-    // Whatever is captured finds something new.
+    // Every capture finds something new.
     let (other, is_over) = (desk.file("work").join("other"), AtomicBool::new(false));
     let plan = std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,4 +1,5 @@
-//! Equal requests with one key, sent at once over sockets of their own: both get the same receipt, and the effect happens once.
+//! Equal requests with one key, sent concurrently over separate sockets: both get the same receipt, and the effect happens
+//! once.
 
 use futures::StreamExt;
 use futures::future::join;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use super::http::Asking;
 use super::world::{Desk, get, label, mark, rewind, said};
 
-/// So many pairs of each kind of request.
+/// The number of pairs of each kind of request.
 const ROUNDS: usize = 12;
 
 fn keyed(action: Action, head: &str) -> Apply {
@@ -30,7 +31,7 @@ fn keyed(action: Action, head: &str) -> Apply {
     }
 }
 
-/// Every kind of request with a key, by its name. What has to be done before it is done for it.
+/// Every kind of request with a key, by its name. Its preconditions are set up first.
 async fn twin(desk: &Desk, kind: &str, of: &str, entries: &[String]) -> Request {
     let (last, first) = (&entries[2], &entries[0]);
     let apply = async |action: Action| {
@@ -137,7 +138,7 @@ async fn trial_12_two_equal_concurrent_requests_get_one_receipt() {
             let made = get!(desk, Conversations, Request::List(all())).conversations.len() - many;
             let once = match kind {
                 "fork" | "create" => (0, 1),
-                // An import is there when it has ended.
+                // An import is visible when it has ended.
                 "show what is shown" | "import" => (0, 0),
                 _ => (1, 0),
             };
@@ -165,7 +166,7 @@ fn run(of: &str, start: RunStart) -> Run {
     }
 }
 
-/// What a run is asked for, of each kind.
+/// The starts of a run of each kind.
 fn starts(entries: &[String]) -> Vec<(&'static str, RunStart)> {
     let parts = || vec![Part::text("and then")];
     let entry = || entries[2].clone();
@@ -178,7 +179,7 @@ fn starts(entries: &[String]) -> Vec<(&'static str, RunStart)> {
     ]
 }
 
-/// The receipt that a run begins with, and its end.
+/// The first receipt of a run, and its end.
 async fn told(client: &dyn Client, run: Run) -> (Option<Box<Receipt>>, Box<Ended>) {
     let events: Vec<_> =
         client.run(run.clone()).await.unwrap_or_else(|no| panic!("{run:?}: {no:?}")).collect().await;
@@ -339,7 +340,7 @@ async fn trial_12_key_on_a_request_without_idempotency_is_refused() {
     }
 }
 
-/// The routes of the document and its own, each with the example of a body and whether it says that a key is taken.
+/// The routes of the document and its own, each with an example body and whether it takes a key.
 fn routes() -> Vec<(Method, String, serde_json::Value, bool)> {
     let document: Value = serde_json::from_str(retake_server::OPENAPI).expect("JSON");
     let mut routes = vec![(Method::GET, "/openapi.json".to_owned(), json!(null), false)];
@@ -358,7 +359,7 @@ fn routes() -> Vec<(Method, String, serde_json::Value, bool)> {
     routes
 }
 
-/// No request is done: whoever takes keys says what is wrong with a malformed one, and all others that they take none.
+/// No request is carried out: routes with keys report a malformed one, and all others that they take none.
 #[tokio::test]
 async fn trial_12_every_route_takes_or_refuses_a_key_as_the_document_says() {
     let desk = Desk::new().await;
@@ -381,18 +382,18 @@ async fn trial_12_every_route_takes_or_refuses_a_key_as_the_document_says() {
     get!(desk, Status, Request::Status);
 }
 
-/// What the document says of the scope and the lifetime of a key.
+/// The documented scope and lifetime of a key.
 #[tokio::test]
 async fn trial_12_scope_and_lifetime_of_a_key_are_as_documented() {
     let desk = Desk::new().await;
     let (one, entries) = desk.talk(&["one", "two"]).await;
     let (two, _) = desk.talk(&["one", "two"]).await;
     let says = |of: &str, text: &str| Request::Say(request_of(said(of, Role::User, text)));
-    // A refusal is not remembered.
+    // A refusal is not stored.
     let gone = Apply { conversation: one.clone(), ..keyed(rewind("t9"), "") };
     desk.refused(Request::Apply(Apply { head: None, ..gone })).await;
     let first = get!(desk, Receipt, says(&one, "three"));
-    // It counts in its conversation, whatever kind of request has it.
+    // Its scope is the conversation, for any kind of request.
     let other = get!(desk, Receipt, says(&two, "other words"));
     assert_ne!(first.entries, other.entries);
     let reused = [
@@ -402,7 +403,7 @@ async fn trial_12_scope_and_lifetime_of_a_key_are_as_documented() {
     for request in reused {
         assert_eq!(desk.refused(request).await.code, "request_reused");
     }
-    // Among those that make a conversation it is another one.
+    // Requests that create a conversation have a separate scope.
     let create = |title: &str| {
         let request_id = Some("twin".to_owned());
         Request::Create(Create { title: Some(title.to_owned()), folder: None, request_id })
@@ -416,7 +417,7 @@ async fn trial_12_scope_and_lifetime_of_a_key_are_as_documented() {
         request_id: Some("twin".to_owned()),
     });
     assert_eq!(desk.refused(fork).await.code, "request_reused");
-    // It is remembered after a restart.
+    // It is stored across a restart.
     let desk = desk.gives_way().await;
     assert_eq!(get!(desk, Receipt, says(&one, "three")), first);
     assert_eq!(get!(desk, Receipt, says(&two, "other words")), other);

@@ -1,4 +1,5 @@
-//! Whose work stands in the way of a plan, in words and as data, and steps that are refused though all of them together are not.
+//! The authors of changes that conflict with a plan, in words and as data. Also steps that are refused although all of them
+//! together are not.
 
 use futures::StreamExt as _;
 use retake_wire::reply::Plan;
@@ -9,7 +10,7 @@ use retake_wire::{
 
 use super::world::{Desk, apply, get, mark, plan, rewind};
 
-/// A conversation in a folder, of turns that each run a shell command there; its id.
+/// A conversation in a folder, with turns that each run a shell command there; returns its id.
 pub(super) async fn turns(desk: &Desk, scripts: &[&str]) -> String {
     let work = desk.file("work");
     std::fs::create_dir_all(&work).expect("made");
@@ -46,13 +47,13 @@ async fn planned(desk: &Desk, id: &str, action: Action) -> Plan {
     get!(desk, Plan, plan(id, action))
 }
 
-/// The one path of a plan that is left alone.
+/// The only path of a plan that is left alone.
 fn left(plan: Plan) -> PathPlan {
     let left = |path: &PathPlan| matches!(path.verdict, Verdict::Conflict | Verdict::NotEmpty);
     plan.files.expect("files").paths.into_iter().find(left).expect("one is left alone")
 }
 
-/// Why a path waits, and what it is after each choice.
+/// Why a path waits, and its state after each choice.
 fn told(path: &PathPlan) -> String {
     let why = path.why.clone().expect("why");
     let outcomes = path.outcomes.iter().map(|after| format!("; {:?}: {}", after.choice, after.words));
@@ -73,7 +74,7 @@ async fn change_of_a_later_turn_names_that_turn() {
     assert_eq!((against.whose, against.turn), (Whose::Later, Some(3)));
     assert!(against.call.is_some_and(|call| path.calls.iter().all(|own| *own != call)));
     assert_eq!(path.outcomes[0].becomes, Becomes::Stays);
-    // One turn and one hand besides.
+    // One turn and one other author.
     std::fs::write(desk.file("work").join("a"), "mine\n").expect("written");
     let path = left(planned(&desk, &id, Action::Undo { count: 1 }).await);
     assert_eq!(
@@ -95,7 +96,7 @@ async fn showing_a_turn_again_reports_files_made_meanwhile() {
     let path = left(planned(&desk, &id, mark(MarkVerb::Show, "t1")).await);
     assert!(told(&path).starts_with("t3 made it later; "), "{}", told(&path));
     assert!(!told(&path).contains("somebody"), "{}", told(&path));
-    // What keeps a folder, too.
+    // Also files that keep a folder.
     let id = turns(&desk, &["mkdir -p e; echo 1 > e/x", "echo 2 > e/y"]).await;
     let path = left(planned(&desk, &id, mark(MarkVerb::Drop, "t1")).await);
     assert_eq!((path.name.path.as_str(), told(&path).as_str()), ("e", "t2 put something into it"));
@@ -107,7 +108,7 @@ async fn step_that_would_be_refused_alone_is_reported() {
     let id = turns(&desk, &["true", "echo 1 > a", "echo 2 > a"]).await;
     let undo = |count| Action::Undo { count };
     assert_eq!(planned(&desk, &id, undo(2)).await.steps.expect("steps").refused, None);
-    // Somebody removes it: all steps together lead to just that, and the first one alone does not.
+    // Another program removes it: all steps together lead to exactly that, the first one alone does not.
     std::fs::remove_file(desk.file("work").join("a")).expect("removed");
     let steps = planned(&desk, &id, undo(2)).await.steps.expect("steps");
     assert_eq!((steps.done, steps.asked), (0, 2));
@@ -117,14 +118,14 @@ async fn step_that_would_be_refused_alone_is_reported() {
     assert_eq!(desk.info(&id).await.counts.turns, 3);
 }
 
-/// Goes back, whatever others wrote.
+/// Rewinds exactly, whatever others wrote.
 async fn exactly(desk: &Desk, id: &str, turn: &str) {
     let Request::Apply(mut back) = apply(id, rewind(turn)) else { unreachable!("it applies") };
     back.files.exact = true;
     desk.does(Request::Apply(back)).await;
 }
 
-/// The files of a plan, and what the receipt counts that comes of it.
+/// The files of a plan, and the counts of its receipt.
 async fn plan_and_receipt(desk: &Desk, id: &str, action: Action) -> (FilesPlan, FileCounts) {
     let planned = planned(desk, id, action.clone()).await.files.expect("files");
     let done = desk.apply(id, action).await.files.expect("files").counts;

@@ -1,4 +1,4 @@
-//! A fresh data directory, its owner, and short ways to ask. Must never know what lies behind the `Client`, nor reach a
+//! A fresh data directory, its owner, and short request functions. Must never know what is behind the `Client`, nor use a
 //! network.
 
 use std::collections::BTreeMap;
@@ -19,27 +19,26 @@ use retake_wire::{
 use tempfile::TempDir;
 use tokio::net::UnixStream;
 
-/// No model but the demo, and one so slow that a run goes on until it is stopped.
+/// Only the demo model, and one so slow that a run continues until it is stopped.
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 10000\n";
 
-/// The largest number that a request may say.
+/// The largest number in a request.
 pub(super) const LARGEST: usize = (1 << 53) - 1;
 
 fn reach(data_dir: &Path) -> Reach {
     Reach::Socket { path: socket_of(data_dir), token: token_of(data_dir) }
 }
 
-/// The owner of a data directory, and a client of it: over its socket, so that all that is asked here is asked as another
-/// process asks it.
+/// The owner of a data directory, and a client over its socket, so that requests are made as from another process.
 pub(super) struct Desk {
     home: Arc<TempDir>,
     pub(super) client: Arc<dyn Client>,
     pub(super) served: Served,
-    /// The same owner, without anything between.
+    /// The same owner, called directly.
     pub(super) owner: InProcess,
 }
 
-/// What is inside the reply, which must be of that kind.
+/// The content of the reply, which must be of that kind.
 macro_rules! get {
     ($desk:expr, $kind:ident, $request:expr) => {
         match $desk.does($request).await {
@@ -55,12 +54,12 @@ impl Desk {
         Self::with(SETTINGS).await
     }
 
-    /// With a demo that waits so many milliseconds between its words.
+    /// With a demo that waits this many milliseconds between words.
     pub(super) async fn slow(delay: u32) -> Self {
         Self::with(&SETTINGS.replace("10000", &delay.to_string())).await
     }
 
-    /// With a demo that does not wait between its words.
+    /// With a demo that does not wait between words.
     pub(super) async fn fast() -> Self {
         Self::with(&SETTINGS.replace("10000", "0")).await
     }
@@ -71,7 +70,7 @@ impl Desk {
         Self::over(Arc::new(home), "data", Serving::PATIENCE).await
     }
 
-    /// One who waits but a moment for who follows and does not read.
+    /// With a short time limit for subscribers that do not read.
     pub(super) async fn impatient() -> Self {
         let home = tempfile::tempdir().expect("a folder");
         std::fs::write(home.path().join("config.toml"), SETTINGS).expect("written");
@@ -83,7 +82,7 @@ impl Desk {
         Self::over(Arc::clone(&self.home), data, Serving::PATIENCE).await
     }
 
-    /// Ends; the next owner of its data.
+    /// Ends; returns the next owner of its data.
     pub(super) async fn gives_way(self) -> Self {
         let Self { home, client, served, owner } = self;
         drop(client);
@@ -108,14 +107,14 @@ impl Desk {
         self.home.path().join(name)
     }
 
-    /// The name of a folder beside the data, made where it is not there.
+    /// The name of a folder beside the data, created if necessary.
     pub(super) fn folder(&self, name: &str) -> String {
         let folder = self.file(name);
         std::fs::create_dir_all(&folder).expect("made");
         folder.to_str().expect("UTF-8").to_owned()
     }
 
-    /// Where the owner's socket is.
+    /// The path of the owner's socket.
     pub(super) fn socket(&self) -> PathBuf {
         socket_of(&self.file("data"))
     }
@@ -125,7 +124,7 @@ impl Desk {
         reach(&self.file("data"))
     }
 
-    /// The header with the owner's token, for requests that are written by hand.
+    /// The header with the owner's token, for hand-written requests.
     pub(super) fn bearer(&self) -> String {
         format!("authorization: Bearer {}\r\n", token_of(&self.file("data")).expect("a token"))
     }
@@ -135,12 +134,12 @@ impl Desk {
         HttpClient::new(self.reach()).expect("a client")
     }
 
-    /// Asks for something that succeeds.
+    /// A request that succeeds.
     pub(super) async fn does(&self, request: Request) -> Reply {
         self.client.call(request.clone()).await.unwrap_or_else(|problem| panic!("{request:?}: {problem:?}"))
     }
 
-    /// Asks for something that is refused.
+    /// A request that is refused.
     pub(super) async fn refused(&self, request: Request) -> Problem {
         self.client.call(request).await.expect_err("it is refused")
     }
@@ -150,7 +149,7 @@ impl Desk {
         get!(self, Receipt, Request::Create(Create { title, folder, request_id: None })).conversation
     }
 
-    /// A conversation where these were said, by a person and a model in turn; its id and theirs.
+    /// A conversation with these messages, alternately by a person and a model; returns its id and theirs.
     pub(super) async fn talk(&self, texts: &[&str]) -> (String, Vec<String>) {
         let id = self.create(None, None).await;
         let mut entries = Vec::new();
@@ -172,7 +171,7 @@ impl Desk {
         get!(self, Conversation, Request::Info(Of { conversation: of.into() }))
     }
 
-    /// The whole timeline, and the revision that it is of.
+    /// The whole timeline, and its revision.
     pub(super) async fn timeline(&self, of: &str) -> (u64, Vec<Entry>) {
         let newest = Log { limit: Some(LARGEST_PAGE), ..log(of) };
         let mut page = get!(self, Entries, Request::Log(newest.clone()));
@@ -191,7 +190,7 @@ impl Desk {
     }
 }
 
-/// Becomes the owner of a data directory.
+/// Starts the owner of a data directory.
 pub(super) async fn open(home: &Path, data_dir: &Path) -> InProcess {
     let options = retake_server::Options {
         data_dir: data_dir.to_owned(),
@@ -206,7 +205,7 @@ pub(super) async fn open(home: &Path, data_dir: &Path) -> InProcess {
     client
 }
 
-/// Sends a request as a whole, and goes when the answer is there, without having read it.
+/// Sends a request completely, and disconnects when the reply is there, without reading it.
 pub(super) async fn loses_the_reply(reach: &Reach, request: &Request) {
     let stream = sends(reach, request, 1).await;
     stream.readable().await.expect("answered");
@@ -230,7 +229,7 @@ pub(super) async fn sends(reach: &Reach, request: &Request, part: usize) -> Unix
     stream
 }
 
-/// Something to say.
+/// A message to say.
 pub(super) fn said(of: &str, role: Role, text: &str) -> Say {
     Say {
         conversation: of.into(),
@@ -269,7 +268,7 @@ pub(super) fn alternatives(of: &str, entry: &str) -> request::Alternatives {
     request::Alternatives { conversation: of.into(), entry: entry.into(), limit: None, after: None }
 }
 
-/// Does an action, whatever the head.
+/// Applies an action, at any head.
 pub(super) fn apply(of: &str, action: Action) -> Request {
     Request::Apply(request::Apply {
         conversation: of.into(),
@@ -311,7 +310,7 @@ pub(super) fn text(entry: &Entry) -> String {
         .collect()
 }
 
-/// The name of the variant that this is.
+/// The name of this variant.
 pub(super) fn variant(of: &impl Debug) -> String {
     format!("{of:?}").split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
@@ -332,7 +331,7 @@ pub(super) fn variants(source: &str, name: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// A hint before a client has worded it.
+/// A hint before a client has put it into words.
 fn hinted(hint: &Hint) -> String {
     let piece = |piece: &HintPiece| match piece {
         HintPiece::Text(text) => text.clone(),
@@ -341,7 +340,7 @@ fn hinted(hint: &Hint) -> String {
     hint.0.iter().map(piece).collect()
 }
 
-/// A problem, as a person and a program see it.
+/// An error as a person and a program see it.
 pub(super) fn told(problem: &Problem) -> String {
     let Problem { fields: _, remedies: _, code, kind, message, hint, causes, notices: _, head } = problem;
     let mut text = format!("{kind:?} {code}: {message}\n");
@@ -351,7 +350,7 @@ pub(super) fn told(problem: &Problem) -> String {
     text
 }
 
-/// Compares with a snapshot, in which ids have names.
+/// Compares with a snapshot in which ids have names.
 macro_rules! shows {
     ($text:expr) => {
         insta::with_settings!({

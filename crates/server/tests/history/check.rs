@@ -1,6 +1,5 @@
-//! Whether a history can have happened one thing after the other. The revisions in the receipts are the order; what is left is to see
-//! that it is one: that it has no gaps, that it agrees with the clock, and that a model answers the same in that order. Must never
-//! ask the owner.
+//! Checks whether a history is a possible order of events. The revisions in the receipts give the order. It must have no gaps,
+//! agree with the clock, and get the same replies from a model. Must never ask the owner.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +7,38 @@ use retake_wire::reply::Receipt;
 
 use super::model::{Act, Answer, Line, Model};
 
-/// What was asked, and how it was answered.
+/// A request, and its reply.
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    /// Something that changes the conversation, and its receipt where it was not refused.
+    /// A change of the conversation, and its receipt if it was not refused.
     Done { act: Act, answer: Answer, receipt: Option<Box<Receipt>> },
     /// The whole timeline at a revision.
     Read { revision: u64, head: String, timeline: Vec<Line> },
-    /// What something would do.
+    /// A plan.
     Planned { act: Act, answer: Answer },
 }
 
-/// Something that was asked by a client: when it first began to, and when it had this answer.
+/// A request of a client: the time of its first attempt, and of this reply.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
-    /// The id of the request: the same again, where it was sent again.
+    /// The id of the request; unchanged if it was repeated.
     pub(super) request: String,
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) what: What,
 }
 
-/// A change that is done, by all answers of its request.
+/// A change that was made, with all replies to its request.
 struct Made<'a> {
     act: &'a Act,
     answer: &'a Answer,
     receipt: &'a Receipt,
     from: u64,
-    /// When somebody first knew that it is done.
+    /// When a client first knew of it.
     known: u64,
 }
 
-/// The conversation as it was made is revision 1.
+/// A new conversation has revision 1.
 const MADE: u64 = 1;
 
 /// Checks a history of a conversation that began empty.
@@ -62,7 +61,7 @@ pub(super) fn check(history: &[Event]) -> Result<Model, String> {
     Ok(states.pop().expect("BUG: there is a first"))
 }
 
-/// What was done, by revision: each once, and none is missing.
+/// The changes by revision: each once, and none is missing.
 fn made(history: &[Event]) -> Result<BTreeMap<u64, Made<'_>>, String> {
     let mut made = BTreeMap::<u64, Made<'_>>::new();
     let mut revisions = BTreeMap::new();
@@ -90,7 +89,7 @@ fn made(history: &[Event]) -> Result<BTreeMap<u64, Made<'_>>, String> {
     }
 }
 
-/// What was known to be done before another thing was asked for comes before it.
+/// A change known before another request began comes before that one.
 fn agrees_with_the_clock(made: &BTreeMap<u64, Made<'_>>) -> Result<(), String> {
     let mut latest = 0;
     for (revision, it) in made {
@@ -102,7 +101,7 @@ fn agrees_with_the_clock(made: &BTreeMap<u64, Made<'_>>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether an answer that changed nothing is the answer at some revision while it was asked for.
+/// Whether a reply without a change fits a revision during its request.
 fn fits(event: &Event, made: &BTreeMap<u64, Made<'_>>, states: &[Model]) -> Result<(), String> {
     let known = made.iter().filter(|(_, it)| it.known < event.from).map(|(revision, _)| *revision).max();
     let later = made.iter().filter(|(_, it)| it.from > event.to).map(|(revision, _)| *revision).min();
@@ -112,7 +111,7 @@ fn fits(event: &Event, made: &BTreeMap<u64, Made<'_>>, states: &[Model]) -> Resu
         What::Done { answer: Answer::Done { .. }, .. } => true,
         What::Done { act, answer, .. } => while_asked.any(|(_, state)| suits(state, act, answer)),
         What::Planned { act, answer } => {
-            // A plan is of the head that it names, before it is done.
+            // A plan belongs to its head, before the change.
             while_asked.any(|(_, state)| planned(state, act) == *answer)
         }
         What::Read { revision, head, timeline } => while_asked
@@ -121,8 +120,8 @@ fn fits(event: &Event, made: &BTreeMap<u64, Made<'_>>, states: &[Model]) -> Resu
     if fits { Ok(()) } else { Err(format!("at no revision from {known:?} until {until}: {event:?}")) }
 }
 
-/// Whether an answer that changed nothing is the answer there. Of two reasons either one is; but who saw another head is told which
-/// one there is now.
+/// Whether a reply without a change fits this state. If there are two reasons, either is right; but a client with a stale head
+/// gets the current one.
 fn suits(state: &Model, act: &Act, answer: &Answer) -> bool {
     let Answer::Refused { code, head } = answer else {
         return state.clone().does(act, "") == *answer;
@@ -135,7 +134,7 @@ fn suits(state: &Model, act: &Act, answer: &Answer) -> bool {
     (!is_late || head.is_some()) && matches!(blind, Answer::Refused { code: reason, .. } if reason == *code)
 }
 
-/// What a plan says: the head from which it was made, and the rest as it would be done.
+/// The content of a plan: its head, and the rest as it would be done.
 fn planned(state: &Model, act: &Act) -> Answer {
     match state.clone().does(act, "") {
         Answer::Done { gone, came, composer, .. } => {

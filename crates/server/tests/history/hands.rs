@@ -1,5 +1,4 @@
-//! A client that does this and that to a conversation, over a connection that it breaks now and then, and that notes what it asked and
-//! was answered.
+//! A client that changes a conversation over a connection that it breaks sometimes, and records its requests and replies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +20,7 @@ pub(super) struct Hands {
     reach: Reach,
     of: String,
     clock: Arc<AtomicU64>,
-    /// What it saw last.
+    /// The last head that it saw.
     head: String,
     entries: Vec<String>,
     history: Vec<Event>,
@@ -56,7 +55,7 @@ impl Hands {
     fn some_act(&mut self, step: usize) -> Act {
         let random = &mut self.random;
         let head = (random.u8(..3) > 0).then(|| self.head.clone());
-        // Mostly one of the last: a conversation that is always at its beginning tells little.
+        // Mostly a recent one: a conversation that always returns to its beginning tests little.
         let near = random.usize(..self.entries.len().clamp(1, 6));
         let entry = self.entries.iter().rev().nth(near).cloned();
         match (random.u8(..16), entry) {
@@ -97,7 +96,7 @@ impl Hands {
         let Request::Apply(Apply { conversation, action, files, .. }) = self.request(&act, step) else {
             return self.does(act, step).await;
         };
-        // A plan is made from what is there, whatever was seen.
+        // A plan uses the current state, whatever was seen.
         let act = act.blind();
         let from = self.now();
         let plan = retake_wire::request::Plan { conversation, action, files, diff: false };
@@ -117,7 +116,7 @@ impl Hands {
         self.history.push(Event { request: String::new(), from, to, what: What::Planned { act, answer } });
     }
 
-    /// Does it, and sees to it that it is done once, whatever becomes of the connection.
+    /// Makes the change exactly once, whatever happens to the connection.
     async fn does(&mut self, act: Act, step: usize) {
         let request = self.request(&act, step);
         let from = self.now();
@@ -191,8 +190,8 @@ impl Hands {
     }
 }
 
-/// Whether a refusal of it holds for good. Who breaks off without waiting does not know when the owner gets to it: it may be after
-/// the same request, sent again, was refused.
+/// Whether its refusal is final. If a client disconnects without waiting, the owner may handle that request later, even after it
+/// has refused the same one sent again.
 fn is_final(act: &Act) -> bool {
     match act {
         Act::Say { seen, .. } => seen.is_none(),

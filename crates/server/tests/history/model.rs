@@ -1,11 +1,10 @@
-//! The plainest thing that answers as a conversation does: a list of what was said, and two stacks. Must never share code with what
-//! it is compared with.
+//! The simplest model of a conversation: a list of messages, and two stacks. Must never share code with the system under test.
 
 use std::collections::BTreeMap;
 
 use retake_wire::{MarkVerb, Role};
 
-/// What a client does to a conversation.
+/// A change by a client.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     Say { role: Role, text: String, seen: Option<String> },
@@ -25,7 +24,7 @@ impl Act {
         }
     }
 
-    /// The same, of who has seen nothing.
+    /// The same without a head.
     pub(super) fn blind(&self) -> Self {
         match self.clone() {
             Self::Rewind { entry, .. } => Self::Rewind { entry, head: None },
@@ -36,7 +35,7 @@ impl Act {
     }
 }
 
-/// How it is answered.
+/// The reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
     Done { head: String, gone: u64, came: u64, composer: Option<String> },
@@ -111,7 +110,7 @@ impl Model {
         self.shown().into_iter().map(line).collect()
     }
 
-    /// Does it; what is said gets this id.
+    /// Makes the change; a new message gets this id.
     pub(super) fn does(&mut self, act: &Act, id: &str) -> Answer {
         let before = self.shown();
         let did = match act {
@@ -202,7 +201,7 @@ impl Model {
     fn redo(&mut self, head: Option<&String>) -> Did {
         self.expect(head)?;
         let (step, change) = self.undone.pop().ok_or(("nothing_to_redo", false))?;
-        // A step back that is done again gives its words again.
+        // A repeated step back returns its text again.
         let again = self.inverse(&change);
         let words = self.words(&again);
         self.change(&again);
@@ -257,7 +256,7 @@ impl Model {
         self.ops += 1;
     }
 
-    /// The words that a step back returns to the composer.
+    /// The text that a step back returns to the composer.
     fn words(&self, change: &Change) -> Option<String> {
         let Change::Move { after, .. } = *change else { return None };
         let path = self.path();
@@ -271,5 +270,5 @@ impl Model {
     }
 }
 
-/// The words for the composer of what was done; nothing, where it was so already.
+/// The text for the composer after a change; `None` if nothing had to change.
 type Did = Result<Option<Option<String>>, Refusal>;

@@ -1,14 +1,14 @@
-//! An example of each request, for the document of the API: made of its shape, so that there is one for whatever comes to the table.
-//! Must never hold a field that the shape does not have.
+//! An example of each request, for the API document: generated from its schema, so that every request in the table has one. Must
+//! never hold a field that the schema does not have.
 
 use serde_json::{Map, Value, json};
 
 use super::shape::choices;
 
-/// So deep are shapes followed: an example is short.
+/// The depth to which schemas are followed: an example is short.
 const DEEPEST: usize = 6;
 
-/// What fields are usually given, by their names, as JSON.
+/// Usual values of fields, by name, as JSON.
 const USUAL: &[(&str, &str)] = &[
     ("answer", r#""yes""#),
     ("at", r#""3.12""#),
@@ -42,15 +42,15 @@ const USUAL: &[(&str, &str)] = &[
     ("workspace", r#""1""#),
 ];
 
-/// Fields that need not be there, and that tell most of what a request is for.
+/// Optional fields that explain most of a request.
 const SHOWN: &[&str] = &["conversation", "head", "how", "mode", "title"];
 
-/// Gives an operation of the document its examples.
+/// Adds the examples of an operation to the document.
 pub(super) fn add(operation: &mut Value, shapes: &Map<String, Value>) {
     for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
         let name = parameter["name"].as_str().unwrap_or_default().to_owned();
         let example = of(&name, &parameter["schema"], shapes, 0);
-        // A query that need not be there may be anything: an example of each would ask for nothing sensible together.
+        // Optional query parameters may be anything: an example with all of them would make no sense.
         if parameter["required"] == true || is_usual(&name) {
             parameter["example"] = example;
         }
@@ -65,7 +65,7 @@ fn is_usual(name: &str) -> bool {
     USUAL.iter().any(|(usual, _)| *usual == name)
 }
 
-/// An example of a field of this shape.
+/// An example of a field with this schema.
 fn of(name: &str, shape: &Value, shapes: &Map<String, Value>, depth: usize) -> Value {
     let target = shape["$ref"].as_str().and_then(|at| shapes.get(at.rsplit('/').next()?));
     let shape = target.unwrap_or(shape);
@@ -106,7 +106,7 @@ fn object(shape: &Value, shapes: &Map<String, Value>, depth: usize) -> Value {
     Value::Object(fields.collect())
 }
 
-/// What a value of this shape is, in JSON: not nothing, where it may be something.
+/// The JSON type of a value with this schema: not null if another type is possible.
 fn kind(shape: &Value) -> &str {
     match &shape["type"] {
         Value::Array(kinds) => {
@@ -117,7 +117,7 @@ fn kind(shape: &Value) -> &str {
     }
 }
 
-/// Whether a value may be instead of this shape.
+/// Whether a schema accepts a value.
 fn is(shape: &Value, value: &Value) -> bool {
     let fits =
         shape["enum"].as_array().is_none_or(|words| words.contains(value)) && shape.get("const").is_none();

@@ -8,7 +8,7 @@ type Given = &'static [(&'static str, &'static str)];
 const CONVERSATION: (&str, &str) = ("conversation", "$response.body#/conversation");
 const ENTRY: (&str, &str) = ("entry", "$response.body#/entries/0");
 
-/// Each link: the request of the reply, the next request, what that takes from the reply, and its body.
+/// Each link: the request of the reply, the next request, what it takes from the reply, and its body.
 const LINKS: &[(&str, &str, Given, &str)] = &[
     ("create", "say", &[CONVERSATION], ""),
     ("create", "info", &[CONVERSATION], ""),

@@ -1,24 +1,23 @@
-//! What can be said: the parts of a message as requests take them. Every form of them is one that the owner reads, where the shape
-//! that replies have as well holds more.
+//! The parts of a message in requests. The owner accepts every form of them; replies use a wider schema.
 
 use serde_json::{Value, json};
 
-/// The name of the shape of a part in a request.
+/// The name of the schema of a part in a request.
 pub(super) const SAID: &str = "SaidPart";
 
-/// The name of the shape of a part that somebody is about to say.
+/// The name of the schema of a part in a draft.
 pub(super) const DRAFTED: &str = "DraftedPart";
 
 /// The fields of requests that hold parts.
 const PARTS: [&str; 2] = ["parts", "instead_of"];
 
-/// What a person can be about to say.
+/// The parts of a person's draft.
 const OF_PERSONS: [&str; 3] = ["text", "image", "file"];
 
-/// Both shapes, made of that of parts.
+/// Both schemas, made from that of parts.
 pub(super) fn shapes(part: &Value) -> [(&'static str, Value); 2] {
     let forms = part["oneOf"].as_array().cloned().unwrap_or_default();
-    // What was erased can't be said again.
+    // Erased content can't be sent again.
     let forms = forms.into_iter().filter(|form| *word(form) != *"erased").flat_map(with_one_source);
     let said: Vec<Value> = forms.collect();
     let of_persons = said.iter().filter(|form| OF_PERSONS.contains(&word(form))).cloned();
@@ -38,7 +37,7 @@ fn word(form: &Value) -> &str {
     form["properties"]["type"]["const"].as_str().unwrap_or_default()
 }
 
-/// A form whose content is either there or somewhere else, as a form for each.
+/// A form whose content is either there or somewhere else, as two forms.
 fn with_one_source(form: Value) -> Vec<Value> {
     const SOURCES: [(&str, &str, &str); 2] = [("data", "url", "Data"), ("url", "data", "Url")];
     if SOURCES.iter().any(|(source, ..)| form["properties"][source].is_null()) {
@@ -56,7 +55,7 @@ fn with_one_source(form: Value) -> Vec<Value> {
     SOURCES.map(with).into()
 }
 
-/// What a request takes as parts.
+/// Sets the parts of a request.
 pub(super) fn take(request: &mut Value, name: &str) {
     let said = super::writer::at(name);
     let forms = request.get_mut("oneOf").and_then(Value::as_array_mut).map(std::mem::take);

@@ -1,17 +1,16 @@
-//! Shapes in words that other people's readers understand: theirs know less of JSON Schema than there is. Must never change what a
-//! shape lets through.
+//! Schemas for readers that support only a part of JSON Schema. Must never change what a schema accepts.
 
 use serde_json::{Map, Value};
 
 /// The largest number that every JSON reader reads exactly.
 const EXACT: u64 = (1 << 53) - 1;
 
-/// The forms that a shape has.
+/// The forms of a schema.
 pub(super) fn choices(shape: &Value) -> Option<&Vec<Value>> {
     ["oneOf", "anyOf"].iter().find_map(|of| shape[*of].as_array())
 }
 
-/// A shape that has these fields and no others. Each of its choices is whole: there are readers that can't put one together.
+/// A schema with these fields and no others. Each of its choices is complete: some readers can't combine them.
 pub(super) fn closed(mut shape: Value) -> Value {
     entitle("", &mut shape);
     let Some(members) = shape.as_object_mut() else { return shape };
@@ -37,7 +36,7 @@ pub(super) fn closed(mut shape: Value) -> Value {
     shape
 }
 
-/// The field of a choice that says which one it is, and how.
+/// The field of a choice that identifies it, and its value.
 pub(super) fn word_of(choice: &Value) -> Option<(&str, &str)> {
     let fields = choice["properties"].as_object().into_iter().flatten();
     let mut words = fields.filter_map(|(name, field)| Some((name.as_str(), field["const"].as_str()?)));
@@ -52,7 +51,7 @@ fn pascal(word: &str) -> String {
     parts.collect()
 }
 
-/// Each choice gets a name that says which one it is.
+/// Gives each choice a title that identifies it.
 pub(super) fn entitle(name: &str, shape: &mut Value) {
     for of in ["oneOf", "anyOf"] {
         for choice in shape.get_mut(of).and_then(Value::as_array_mut).into_iter().flatten() {
@@ -64,7 +63,7 @@ pub(super) fn entitle(name: &str, shape: &mut Value) {
     }
 }
 
-/// A choice of words becomes a list of them.
+/// Replaces a choice of constants with a list.
 fn list_words(members: &mut Map<String, Value>) {
     let Some(choices) = members.get("oneOf").and_then(Value::as_array) else { return };
     let (mut words, mut says) = (Vec::new(), String::new());
@@ -86,7 +85,7 @@ fn list_words(members: &mut Map<String, Value>) {
     members.insert("enum".to_owned(), words.into());
 }
 
-/// Rust's own words become those of JSON Schema, and links in texts plain names.
+/// Replaces Rust terms with those of JSON Schema, and links in texts with plain names.
 pub(super) fn tidy(shape: &mut Value) {
     match shape {
         Value::Object(members) => {

@@ -1,5 +1,5 @@
-//! Writes the OpenAPI document and the shapes of requests from the table and the types of `wire`. Only a few sentences are written by
-//! hand.
+//! Writes the OpenAPI document and the schemas of requests from the table and the types of `wire`. Only a few sentences are
+//! written by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use super::parts::{self, DRAFTED, SAID};
 use super::shape::{choices, closed, entitle, tidy};
 use super::{example, links};
 
-/// Where shapes stand in the document.
+/// The place of schemas in the document.
 const SHAPES: &str = "/components/schemas";
 
-/// The types that requests are read as.
+/// The types that requests are parsed as.
 const REQUESTS: &[&str] = &["ExportWhole", "Follow", "ImportWhole", "Request", "Run"];
 
-/// What can be wrong with any request.
+/// Errors that any request can get.
 const PROBLEMS: &[(u16, &str)] = &[
     (400, "The request is none that this document describes."),
     (401, "The token is missing, or another one."),
@@ -38,7 +38,7 @@ const PROBLEMS: &[(u16, &str)] = &[
     (503, "The store or the machine failed."),
 ];
 
-/// The shapes of all requests, with all that they refer to: what the server reads requests by.
+/// The schemas of all requests, with all that they refer to: the server parses requests with them.
 pub(super) fn request_shapes() -> Value {
     let defined = Defined::new();
     let roots: Vec<Value> = REQUESTS.iter().map(|name| json!({ "$ref": at(name) })).collect();
@@ -102,7 +102,7 @@ pub(super) fn at(name: &str) -> String {
     format!("#{SHAPES}/{name}")
 }
 
-/// Every shape of `wire` by its name.
+/// Every schema of `wire` by its name.
 struct Defined(Map<String, Value>);
 
 impl Defined {
@@ -110,7 +110,7 @@ impl Defined {
         let settings =
             SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = SHAPES.into());
         let mut generator: SchemaGenerator = settings.into_generator();
-        // Replies first: where a request and a reply have one name, it is the reply's.
+        // Replies first: if a request and a reply have the same name, it is the reply's.
         generator.subschema_for::<Reply>();
         generator.subschema_for::<Problem>();
         generator.subschema_for::<RunEvent>();
@@ -142,13 +142,13 @@ impl Defined {
         self.0.get(name).expect("BUG: what is referred to is defined")
     }
 
-    /// The shape that this is or refers to.
+    /// This schema, or the one it refers to.
     fn whole<'a>(&'a self, shape: &'a Value) -> &'a Value {
         let name = shape["$ref"].as_str().and_then(|at| at.rsplit('/').next());
         name.map_or(shape, |name| self.get(name))
     }
 
-    /// The requests by what they say that they are, as variants of `Request`.
+    /// The requests by their tag, as variants of `Request`.
     fn requests(&self) -> impl Iterator<Item = (String, Value)> {
         let variants = self.get("Request")["oneOf"].as_array().cloned().unwrap_or_default();
         variants.into_iter().map(|variant| {
@@ -227,7 +227,7 @@ impl Defined {
         })
     }
 
-    /// The fields of a shape that a query has, in their order; those of the path are taken out before.
+    /// The query parameters of a schema, in order; those of the path are removed before.
     fn queries(shape: &Value) -> Vec<Value> {
         let fields = shape["properties"].as_object().into_iter().flatten();
         fields.map(|(name, field)| parameter(name, "query", field, false)).collect()
@@ -253,7 +253,7 @@ impl Defined {
     fn importing(&self) -> Value {
         let parameters = [Self::queries(self.get("ImportWhole")), vec![identity()]].concat();
         let receipt = json!({ "application/json": { "schema": self.reply("receipt") } });
-        // The plain type of bytes, which every maker of clients knows.
+        // The plain type of bytes, which every client generator knows.
         let said = [
             json!({ "role": "user", "content": "What is 17 * 3?" }),
             json!({ "role": "assistant", "content": "51" }),
@@ -284,7 +284,7 @@ impl Defined {
         Value::Object(std::iter::once(done).chain(problems).collect())
     }
 
-    /// The shapes that a document refers to, and those that these do.
+    /// The schemas that a document refers to, directly or indirectly.
     fn needed_by(&self, document: &Value) -> Map<String, Value> {
         let mut needed = BTreeSet::new();
         let mut todo = vec![document];
@@ -306,7 +306,7 @@ impl Defined {
     }
 }
 
-/// A stream of events, as one of them looks: its `data` is the text of such a thing.
+/// A stream of events, by the form of one event: its `data` is a JSON text of this schema.
 fn stream_of(name: &str) -> Value {
     let data = json!({
         "type": "string",
@@ -324,12 +324,12 @@ fn stream_of(name: &str) -> Value {
     json!({ "text/event-stream": { "schema": event } })
 }
 
-/// The name of the shape that this refers to.
+/// The name of the schema that this refers to.
 fn shape_of(members: &Map<String, Value>) -> Option<&str> {
     members.get("$ref")?.as_str()?.strip_prefix('#')?.strip_prefix(SHAPES)?.strip_prefix('/')
 }
 
-/// Takes a field out of a shape.
+/// Removes a field from a schema.
 fn taken(shape: &mut Value, name: &str) -> Value {
     let required = shape.get_mut("required").and_then(Value::as_array_mut);
     required.into_iter().for_each(|required| required.retain(|other| other != name));
@@ -344,7 +344,7 @@ fn names(list: &Value) -> BTreeSet<&str> {
 fn parameter(name: &str, place: &str, field: &Value, required: bool) -> Value {
     let mut schema = field.clone();
     let says = schema.as_object_mut().and_then(|schema| schema.remove("description")).unwrap_or_default();
-    // What is left away is not sent: there is no null in a path or a query.
+    // An absent parameter is not sent: there is no null in a path or a query.
     if let Some(Value::Array(kinds)) = schema.get_mut("type") {
         kinds.retain(|kind| kind != "null");
         if let [only] = kinds.as_slice() {
@@ -383,7 +383,7 @@ fn body(shape: Value) -> Value {
     json!({ "required": required, "content": { "application/json": { "schema": closed(shape) } } })
 }
 
-/// What a path is about.
+/// The topic of a path.
 fn topic(path: &str) -> &str {
     path.split('/').filter(|part| !part.starts_with('{')).nth(2).unwrap_or("owner")
 }
