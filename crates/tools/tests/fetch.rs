@@ -1,4 +1,4 @@
-//! Pages of a server that is raw: it says what a test wants it to say, byte by byte.
+//! Pages of a raw server: it sends what a test wants, byte by byte.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -32,7 +32,7 @@ fn serve(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> Strin
     format!("http://{address}")
 }
 
-/// Says something; whoever listens may have gone.
+/// Sends something; the reader may have disconnected.
 fn say(stream: &mut TcpStream, head: &str, body: &[u8]) {
     let _ =
         write!(stream, "HTTP/1.1 {head}\r\nconnection: close\r\n\r\n").and_then(|()| stream.write_all(body));
@@ -88,7 +88,7 @@ async fn content_that_is_no_text_is_refused() {
     }
 }
 
-/// A table has a cell in each row for each column of its longest row, whether or not it is said.
+/// A table has a cell in each row for each column of its longest row, written or not.
 #[tokio::test]
 async fn a_page_that_is_too_expensive_to_convert_is_shown_as_it_is_without_delay() {
     let table = format!("<table>{}<tr>{}</table>", "<tr>".repeat(100_000), "<td>".repeat(2_000));
@@ -141,7 +141,7 @@ async fn slow_and_broken_servers_are_reported() {
         let _ = stream
             .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nbegun");
         if path == "/slow" {
-            // Until the other side hangs up.
+            // Until the other side disconnects.
             let _ = std::io::Read::read(stream, &mut [0; 1]);
         }
     });
@@ -196,7 +196,7 @@ async fn this_machine_and_its_private_network_are_refused() {
     }
 }
 
-/// The proxy connects by itself, so the name is all that there is to look at.
+/// The proxy connects by itself, so only the name can be checked.
 #[tokio::test]
 async fn a_proxy_is_not_used_to_reach_this_machine_or_its_private_network() {
     const PROXY: &str = "http_proxy";

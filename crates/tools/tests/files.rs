@@ -1,4 +1,4 @@
-//! The tools for files, on real folders: what they do, what they refuse, and what hostile names and files can't make them do.
+//! The file tools on real folders: what they do, what they refuse, and what hostile names and files can't make them do.
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test that called it")]
 
 mod editing;

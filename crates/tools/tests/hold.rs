@@ -1,5 +1,5 @@
-//! What commands can do to others, tried for real: as root and as a plain user, with namespaces and without. A machine that has a
-//! feature of the kernel and does not hold fails, and so does one without it that tests every change.
+//! What commands can do to others, with real attempts: as root and as a plain user, with namespaces and without. A machine with a
+//! kernel feature that does not confine fails, and so does one without it that tests every change.
 
 mod git;
 mod hidden;

@@ -1,4 +1,4 @@
-//! Commands that go on in the background.
+//! Commands that continue in the background.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Jobs {
         self.stage.call(&tool(&self.tools, name), arguments).await
     }
 
-    /// Starts a job that goes on, and says what it is called.
+    /// Starts a job that continues, and returns its id.
     async fn start(&mut self, command: &str) -> String {
         let output = self.call("shell", json!({ "command": command, "background": true })).await;
         assert!(output.lives && output.outcome == ToolOutcome::Ok, "{output:?}");
@@ -45,7 +45,7 @@ impl Jobs {
     }
 }
 
-/// What is known of jobs came with the conversation, and that may be anybody's.
+/// The facts of jobs came with the conversation, and may be forged.
 #[tokio::test]
 async fn only_the_file_that_a_job_printed_to_is_read_as_its_output() {
     let jobs = Jobs::new(config());

@@ -1,5 +1,5 @@
-//! MCP servers: real ones that others wrote, and small ones that misbehave. Must never reach another machine, but for installing the
-//! real one once.
+//! MCP servers: real ones by others, and small ones that misbehave. Must never reach another machine, except to install the real
+//! one once.
 
 mod config;
 mod held;

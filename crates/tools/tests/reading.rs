@@ -1,4 +1,5 @@
-//! Commands that only read, and so run unasked: in a hostile repository, whatever they start changes nothing and reaches nobody.
+//! Commands that only read, and so run without approval: in a hostile repository, whatever they start changes nothing and reaches
+//! nobody.
 
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -15,8 +16,8 @@ use crate::stage::{Stage, tool};
 
 const EVIL: &str = include_str!("reading/evil.py");
 
-/// Whether this machine holds reading: it has to, where it has Landlock as of Linux 6.2, and seccomp. Where one of them is missing, what
-/// reads is asked about.
+/// Whether this machine confines reading commands: it must with Landlock as of Linux 6.2, and seccomp. Without one of them,
+/// reading commands need approval.
 fn is_held() -> bool {
     let why = match crate::stage::bare().available(&[]) {
         Sandboxed::Full => return true,
@@ -33,13 +34,13 @@ fn is_held() -> bool {
     false
 }
 
-/// As another program finds out: the version of Landlock is asked for by its system call, which has one number everywhere.
+/// Checked in another way: the version of Landlock from its system call, which has one number everywhere.
 fn has_landlock() -> bool {
     const ASK: &str = "import ctypes, sys; sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 3)";
     Command::new("python3").args(["-c", ASK]).status().expect("python3 is there").success()
 }
 
-/// A repository whose settings name a program for every occasion, and what the program is after.
+/// A repository whose settings name a program for every occasion, and the targets of that program.
 struct Hostile {
     stage: Stage,
     shell: Arc<dyn Tool>,
@@ -106,7 +107,7 @@ impl Hostile {
         self.stage.call(&self.shell, json!({ "command": command })).await
     }
 
-    /// All that could have been changed.
+    /// All files that could have been changed.
     fn state(&self) -> Vec<String> {
         let mut state = Vec::new();
         for folder in [self.stage.root(), &self.stage.root().join(".git"), Path::new("/dev/shm")] {
@@ -131,7 +132,7 @@ impl Hostile {
         assert_eq!(self.class(&json!({ "command": command })), EffectClass::None, "{command}");
         let before = self.state();
         let output = self.run(command).await;
-        // Git writes what it hands to a filter into a file first, which is refused already.
+        // Git first writes the input of a filter to a file, which is refused already.
         let tried =
             ["TRIED", "unable to create temp-file"].iter().any(|words| output.content.contains(words));
         assert!(tried, "{command} does not start it: {}", output.content);
@@ -162,7 +163,7 @@ async fn trial_22_programs_that_a_hostile_repository_starts_in_a_reading_command
     }
 }
 
-/// The same with the sandbox of other commands, whose folders may be written by those.
+/// The same with the sandbox of other commands, whose folders those may write.
 #[tokio::test]
 async fn trial_22_a_reading_command_has_none_of_the_rights_of_other_commands() {
     if !is_held() {
@@ -200,7 +201,7 @@ async fn trial_22_chains_and_pipes_of_reading_commands_run_without_approval() {
     assert_eq!(moved.facts.len(), 1, "the folder is kept: {}", moved.content);
 }
 
-/// What is held is the call as it was settled, and not what the tool makes of its arguments later.
+/// The call is confined as it was classified, whatever the tool makes of its arguments later.
 #[tokio::test]
 async fn trial_22_a_call_that_was_classified_as_reading_runs_in_the_read_only_sandbox_whatever_its_line() {
     if !is_held() {
@@ -217,7 +218,7 @@ async fn trial_22_a_call_that_was_classified_as_reading_runs_in_the_read_only_sa
         assert_eq!(output.outcome, ToolOutcome::Failed, "{}", output.content);
     }
     assert_eq!(std::fs::read_to_string(hostile.stage.root().join("victim")).expect("a file"), "victim\n");
-    // As a job, or with network, it is no reading.
+    // As a job, or with network, it is no reading command.
     for arguments in [json!({"command": "ls", "background": true}), json!({"command": "ls", "network": true})]
     {
         assert_eq!(hostile.class(&arguments), EffectClass::External);

@@ -1,4 +1,5 @@
-//! Confined commands. Where the kernel can't, it is said so, and nothing else is asserted.
+//! Confined commands. If the kernel can't confine them, that is reported, and nothing else is
+//! checked.
 
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
@@ -12,7 +13,7 @@ use serde_json::json;
 
 use crate::stage::{Stage, tool, until};
 
-/// A conversation in a folder that not everybody may write, with a confined shell.
+/// A conversation in a folder that others can't write, with a confined shell.
 struct Confined {
     stage: Stage,
     shell: Arc<dyn Tool>,
@@ -20,11 +21,11 @@ struct Confined {
 }
 
 impl Confined {
-    /// Nothing, where the kernel can't, which it must say.
+    /// `None` if the kernel can't, which must be reported.
     fn new(network: Network) -> Option<Self> {
         let stage = Stage::apart();
         let hide = vec![stage.root().with_file_name("data")];
-        // The clone may lie in a temporary folder itself.
+        // The clone may be in a temporary folder itself.
         let is_around = |folder: &PathBuf| stage.root().starts_with(folder);
         let temporary = Sandbox::temporary().into_iter().filter(|folder| !is_around(folder)).collect();
         let sandbox = Sandbox { temporary, hide, ..crate::stage::bare() };
@@ -78,7 +79,7 @@ async fn nothing_is_written_outside() {
     confined.refuses("ln ../outside/kept hard", "").await;
     assert_eq!(std::fs::read_to_string(outside.join("kept")).unwrap(), "kept");
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
-    // It is the command that is confined, not we.
+    // Only the command is confined, not this process.
     std::fs::write(outside.join("ours"), "").unwrap();
 }
 
@@ -109,7 +110,7 @@ async fn hidden_files_are_not_read() {
         assert!(output.outcome == ToolOutcome::Failed && !output.content.starts_with("secret"), "{output:?}");
     }
     assert_eq!(confined.run("cat ../beside").await.content, "beside\n[exit code 0]");
-    // What the host was started with may hold secrets.
+    // The environment of the host may hold secrets.
     confined.refuses(&format!("cat /proc/{}/environ", std::process::id()), "environ").await;
 }
 
@@ -128,7 +129,7 @@ async fn files_that_can_not_be_hidden_are_reported() {
     let intent = tool.intent(&make, stage.root(), &stage.roots).unwrap();
     assert_eq!(intent.class, EffectClass::External);
     if matches!(available, Sandboxed::Exposed(_)) {
-        // It is asked about like any, but what it does is in the folder.
+        // It needs approval like any other, but its effect is in the folder.
         assert_eq!(tool.leaves(&make, &stage.roots, &intent), EffectClass::Workspace);
         let asking = json!({ "command": "make", "network": true });
         assert_eq!(tool.leaves(&asking, &stage.roots, &intent), EffectClass::External);
@@ -143,7 +144,7 @@ async fn no_process_outside_of_the_sandbox_gets_a_signal() {
     let lived = other.try_wait().unwrap().is_none();
     let _ = other.kill();
     let _ = other.wait();
-    // Kernels before 6.12 don't tell signals apart.
+    // Kernels before 6.12 can't restrict signals.
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     let mut numbers = release.split('.').map(|number| number.parse::<u32>().unwrap_or_default());
     let tells_apart = (numbers.next(), numbers.next()) >= (Some(6), Some(12));
@@ -248,7 +249,7 @@ async fn a_worktree_reaches_its_repository_and_no_other_folder() {
     std::fs::create_dir(&lure).unwrap();
     std::fs::write(tree.join(".git"), format!("gitdir: {}\n", lure.display())).unwrap();
     confined.refuses("echo x > ../lure/file", "Permission denied").await;
-    // Nor does a repository that a command has made up in the workspace, and that points back.
+    // Nor does a fake repository in the workspace that points back.
     let fake = tree.join("fake");
     std::fs::create_dir(&fake).unwrap();
     std::fs::write(tree.join(".git"), "gitdir: fake\n").unwrap();

@@ -1,4 +1,4 @@
-//! Commands that run to their end, or are brought to it.
+//! Commands that run to their end, or are ended.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -204,7 +204,7 @@ async fn a_person_stops_a_command() {
     };
     let (output, ()) = tokio::join!(stage.call(&tool, json!({ "command": "echo ready; sleep 1000" })), stop);
     assert_eq!(output.outcome, ToolOutcome::Failed);
-    // The shell may have said of its child that it was terminated.
+    // The shell may have reported the termination of its child.
     let is_said = output.content.contains("\n[stopped by the test; all its processes are gone]");
     assert!(output.content.starts_with("ready\n") && is_said, "{output:?}");
 }
@@ -213,18 +213,18 @@ async fn a_person_stops_a_command() {
 async fn a_command_that_starts_too_many_processes_is_ended() {
     let stage = Stage::new();
     let tool = shell(ShellConfig { processes: 64, ..config() });
-    // Doubles until there are 511, each deaf, so that nothing but the limit keeps the machine from being filled.
+    // Doubles until there are 511 processes, all ignoring signals, so that only the limit protects the machine.
     let bomb =
         "trap '' TERM; f() { if [ $1 -gt 0 ]; then f $(($1 - 1)) & f $(($1 - 1)) & fi; sleep 1000; }; f 8";
     let output = stage.call(&tool, json!({ "command": bomb, "timeout_s": 10 })).await;
     assert_eq!(output.outcome, ToolOutcome::Failed);
-    // Whom the kernel holds a number against has no more than that until the time is over.
+    // A user at the kernel's limit gets no more until the time is over.
     let ended = ["[it had started too many processes", "Resource temporarily unavailable"];
     assert!(ended.iter().any(|words| output.content.contains(words)), "{output:?}");
     assert!(output.content.contains("all its processes are gone]"), "{output:?}");
 }
 
-/// Set for the run of a test beside whose processes others of the same user run that it does not see.
+/// Set for a test run among processes of the same user that it does not see.
 const AMONG_OTHERS: &str = "RETAKE_TEST_AMONG_OTHERS";
 
 #[tokio::test]
@@ -240,7 +240,7 @@ async fn trial_01_a_user_with_many_processes_outside_of_the_container_runs_comma
     assert!(output.outcome == ToolOutcome::Ok && output.content.contains("on\n"), "{output:?}");
 }
 
-/// Runs a test again as a plain user in a container, outside of which forty processes of that user run.
+/// Runs a test again as a plain user in a container, with forty processes of that user outside.
 fn among_others(test: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("open");

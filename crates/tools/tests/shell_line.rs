@@ -1,6 +1,6 @@
-//! What the reader of shell lines names is what bash starts: for every line that it accepts, real bash runs the line in a
-//! folder with hostile names and variables, without any program in its path. Bash then hands each program that it would
-//! start to a function, which notes it with its arguments. `RETAKE_SHELL_LINES` sets how many random lines are tried.
+//! The reader of shell lines names exactly what bash starts. For every accepted line, real bash runs it in a folder with
+//! hostile names and variables, without any program in its path. Bash then hands each program that it would start to a
+//! function, which records it with its arguments. `RETAKE_SHELL_LINES` sets the number of random lines.
 
 mod grammar;
 
@@ -12,14 +12,14 @@ use retake_core::{PlainCommand, PlainLine, WordKind, plain_line};
 
 use self::grammar::Dice;
 
-/// Lines as coding agents run them; a line end within one is written as `␤`.
+/// Lines of coding agents; a line end within one is written as `␤`.
 const REAL: &str = include_str!("shell_line/real.txt");
 
-/// Builtins that are harmless and are not noted. `kill` is switched off, so that it is noted like a program.
+/// Harmless builtins that are not recorded. `kill` is disabled, so that it is recorded like a program.
 const BUILTINS: [&str; 11] =
     [":", "[", "cd", "echo", "exit", "false", "printf", "pwd", "test", "true", "type"];
 
-/// Runs each of its arguments, and notes the words of what would be started, each process in a file of its own.
+/// Runs each of its arguments, and records what would be started, each process in a file of its own.
 const SCRIPT: &str = r#"
 command_not_found_handle() { builtin printf '%s\0' "$@" >"$NOTES/$number.$BASHPID"; }
 enable -n kill
@@ -34,10 +34,10 @@ done
 exit 0
 "#;
 
-/// Names of files that do harm where a pattern becomes a word of a careless builtin.
+/// File names that do harm if a pattern expands to an argument of a careless builtin.
 const FILES: [&str; 5] = ["-v", "a[$(boom)]", "b", "%n", "PATH"];
 
-/// So many lines are run by one bash.
+/// The number of lines per bash process.
 const CHUNK: usize = 64;
 
 type Started = Vec<Vec<String>>;
@@ -97,11 +97,11 @@ fn is_named(named: &PlainCommand, started: &[String]) -> bool {
     begins && (fixed < named.words.len() || started.len() == fixed)
 }
 
-/// What is wrong: a program that was not named, or, where nothing can skip it, a named one that was not started.
+/// The error: a program that was not named, or a named one that was not started although nothing can skip it.
 fn difference(line: &str, plain: &PlainLine, started: &Started) -> Option<String> {
     let named: Vec<&PlainCommand> =
         plain.commands.iter().filter(|command| !BUILTINS.contains(&name(command))).collect();
-    // Which program each of them is: where words are not known, several may be the same.
+    // The program of each of them: if words are unknown, several may be the same.
     let mut of = vec![None; named.len()];
     for program in 0..started.len() {
         if !claim(&named, started, program, &mut of, &mut vec![false; named.len()]) {
@@ -118,7 +118,7 @@ fn difference(line: &str, plain: &PlainLine, started: &Started) -> Option<String
     (all && !left.is_empty()).then(|| format!("bash does not start {left:?}"))
 }
 
-/// Finds a named command for a program; one that another program has is taken over where that one finds another.
+/// Finds a named command for a program; may take over that of another program if that finds another one.
 fn claim(
     named: &[&PlainCommand],
     started: &Started,
@@ -143,13 +143,13 @@ fn name(command: &PlainCommand) -> &str {
     &command.words[0].text
 }
 
-/// Compares the reader with bash for those lines that it accepts; how many these are.
+/// Compares the reader with bash for the accepted lines; returns their number.
 fn compare(lines: impl IntoIterator<Item = String>) -> usize {
     // A path that leaves the folder could start a program of this machine.
     let is_inside = |name: &str| !name.starts_with('/') && !name.contains("..");
     let is_safe = |plain: &PlainLine| plain.commands.iter().all(|command| is_inside(name(command)));
     let accepted = lines.into_iter().filter_map(|line| {
-        // Bash can't be given it.
+        // It can't be passed to bash.
         let plain = plain_line(&line).filter(|plain| is_safe(plain) && !plain.commands.is_empty())?;
         Some((line, plain))
     });
@@ -180,7 +180,7 @@ fn real() -> Vec<String> {
     REAL.lines().map(|line| line.replace('␤', "\n")).collect()
 }
 
-/// How many random lines are tried.
+/// The number of random lines.
 fn count() -> usize {
     std::env::var("RETAKE_SHELL_LINES").ok().and_then(|count| count.parse().ok()).unwrap_or(12_000)
 }
@@ -216,7 +216,7 @@ fn trial_19_bash_starts_only_the_named_programs_in_real_lines_with_changed_lette
     assert!(accepted > count / 50, "only {accepted} of {count} were accepted");
 }
 
-/// Every short run of letters that mean something to a shell, at every kind of place.
+/// Every short run of shell special characters, at every kind of place.
 #[test]
 fn trial_19_bash_starts_only_the_named_programs_with_special_characters_at_every_position() {
     let length = if count() > 100_000 { 3 } else { 2 };

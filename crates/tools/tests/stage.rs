@@ -1,4 +1,4 @@
-//! What a tool stands on in tests: a folder, a spool, and a host that remembers what it is told.
+//! The test environment of a tool: a folder, a spool, and a host that stores its messages.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// What supervises commands in these tests, which can't be started again as supervisors.
+/// The supervisor of commands in these tests; the test program can't be started as one.
 pub(crate) fn supervisor() -> Supervisor {
     let copy = std::env::var_os(SUPERVISOR);
     Supervisor::by(copy.unwrap_or_else(|| env!("CARGO_BIN_EXE_retake-supervisor").into()))
@@ -23,20 +23,20 @@ pub(crate) fn supervisor() -> Supervisor {
 pub(crate) const SUPERVISOR: &str = "RETAKE_TEST_SUPERVISOR";
 pub(crate) const FOLDER: &str = "RETAKE_TEST_FOLDER";
 
-/// A sandbox that is supervised.
+/// A supervised sandbox.
 pub(crate) fn bare() -> Sandbox {
     Sandbox { supervisor: Some(supervisor()), ..Sandbox::bare() }
 }
 
-/// A shell that is supervised.
+/// A supervised shell.
 pub(crate) fn config() -> ShellConfig {
     ShellConfig { supervisor: Some(supervisor()), ..ShellConfig::default() }
 }
 
-/// Whatever is waited for comes within this time.
+/// Time limit for any wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A host whose seconds are shorter than others'.
+/// A host with a faster clock.
 pub(crate) struct Stand {
     pub(crate) facts: Mutex<BTreeMap<String, String>>,
     told: watch::Sender<String>,
@@ -87,9 +87,9 @@ impl Host for Stand {
 pub(crate) struct Stage {
     pub(crate) host: Arc<Stand>,
     pub(crate) roots: Vec<PathBuf>,
-    /// What calls are told of git.
+    /// The git folders that calls must protect.
     pub(crate) held: Vec<PathBuf>,
-    /// What is hidden from calls by its name.
+    /// The name patterns hidden from calls.
     pub(crate) hide: Vec<PathBuf>,
     pub(crate) spool: PathBuf,
     calls: Mutex<u32>,
@@ -100,7 +100,7 @@ pub(crate) struct Stage {
 }
 
 impl Drop for Stage {
-    /// However a test ends, nothing runs on.
+    /// Even if a test fails, no process continues.
     fn drop(&mut self) {
         let left = self.left.get_mut().map(std::mem::take).unwrap_or_default();
         left.iter().for_each(|call| assert!(processes::end(None, call) || std::thread::panicking()));
@@ -113,12 +113,12 @@ impl Stage {
         Self::of(tempfile::tempdir().expect("a folder"), 1)
     }
 
-    /// One whose time goes ten times as fast.
+    /// One with a clock ten times as fast.
     pub(crate) fn quick() -> Self {
         Self::of(tempfile::tempdir().expect("a folder"), 10)
     }
 
-    /// One that is not in a temporary folder, which everybody may write.
+    /// One outside of temporary folders, which anyone may write.
     pub(crate) fn apart() -> Self {
         let folder = std::env::var_os(FOLDER).unwrap_or_else(|| env!("CARGO_TARGET_TMPDIR").into());
         Self::of(tempfile::tempdir_in(folder).expect("a folder"), 1)
@@ -153,7 +153,7 @@ impl Stage {
         &self.roots[0]
     }
 
-    /// A call of a tool, with an id that no other has.
+    /// A call of a tool, with a unique id.
     pub(crate) fn prepare(&self, arguments: Value) -> Call {
         let mut calls = self.calls.lock().expect("nobody panics while it is held");
         *calls += 1;
@@ -177,7 +177,8 @@ impl Stage {
         }
     }
 
-    /// Calls a tool; the facts of its answer hold from then on. Its processes are gone, unless it says otherwise.
+    /// Calls a tool; the facts of its answer are stored. Its processes are gone, unless the answer says
+    /// otherwise.
     pub(crate) async fn call(&self, tool: &Arc<dyn Tool>, arguments: Value) -> Output {
         let intent = tool.intent(&arguments, self.root(), &self.roots);
         let reads = intent.is_ok_and(|intent| intent.class == EffectClass::None);
@@ -204,30 +205,30 @@ impl Stage {
         self.last.lock().expect("nobody panics while it is held").clone()
     }
 
-    /// What was told so far.
+    /// The messages so far.
     pub(crate) fn told(&self) -> String {
         self.host.told.borrow().clone()
     }
 
-    /// Waits until these words were told.
+    /// Waits until this text was sent.
     pub(crate) async fn hears(&self, words: &str) {
         let mut told = self.host.told.subscribe();
         let heard = tokio::time::timeout(PATIENCE, told.wait_for(|told| told.contains(words))).await;
         assert!(heard.is_ok(), "never heard {words:?}");
     }
 
-    /// Stops the call that goes on.
+    /// Stops the active call.
     pub(crate) fn stop(&self) {
         self.host.stop.send_replace(true);
     }
 }
 
-/// The tool of that name.
+/// The tool with this name.
 pub(crate) fn tool(tools: &[Arc<dyn Tool>], name: &str) -> Arc<dyn Tool> {
     Arc::clone(tools.iter().find(|tool| tool.name() == name).expect("a tool of that name"))
 }
 
-/// Waits until something holds, within bounds.
+/// Waits until a condition is true, with a time limit.
 pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let waits = async {
         while !holds().await {

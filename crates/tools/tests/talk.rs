@@ -1,4 +1,4 @@
-//! The to-do list, and questions to the person.
+//! The todo list, and questions to the person.
 
 use std::sync::Arc;
 

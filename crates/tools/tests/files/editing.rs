@@ -13,7 +13,7 @@ fn edit(edits: Edits<'_>) -> Value {
     json!({ "path": "a", "edits": edits })
 }
 
-/// What an edit of such a file is told, that does not fit.
+/// The error for an edit that does not match such a file.
 #[track_caller]
 fn refused(text: &str, edits: Edits<'_>) -> String {
     let stage = Stage::new(&[("a", text)]);
@@ -37,7 +37,7 @@ fn several_texts_are_replaced_one_after_the_other() {
     assert_eq!(output.shown, intent.detail);
     assert_eq!(output.written, [stage.path("a")]);
     assert_eq!(stage.text("a").as_deref(), Some("1\n2\n"));
-    // It knows what it made of it.
+    // It knows its own result.
     let said = stage.ok("edit", &edit(&[("2", "two")]));
     assert_eq!(said, "edited a: 1 place\n@@ -1,2 +1,2 @@\n 1\n-2\n+two");
 }

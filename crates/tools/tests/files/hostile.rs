@@ -1,4 +1,4 @@
-//! Names and files that are made to do harm.
+//! Names and files made to do harm.
 
 use std::fs::File;
 use std::io::Write;
@@ -80,7 +80,7 @@ fn a_loop_of_links_ends() {
     assert_eq!(refused, "cannot tell where `a/x` leads: too many links, one leading to the next");
 }
 
-/// A repository is one by what is in it, whatever its name is, and is not completed either.
+/// A repository is recognized by its content, whatever its name, and must not be completed, either.
 #[test]
 fn trial_27_a_git_repository_is_protected_under_every_name() {
     let whole = [("HEAD", "ref: x"), ("objects/k", ""), ("refs/k", "")];
@@ -212,7 +212,7 @@ fn file_names_are_never_interpreted_as_terminal_control_sequences() {
     assert_eq!(nul, "the path `a\\u{0}b` holds a NUL character: no file has one");
 }
 
-/// What a tool finds, before long; nothing, where it is held up.
+/// What a tool finds within a time limit; `None` if it is blocked.
 fn soon(stage: Stage, tool: &'static str, asked: Value) -> Option<String> {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || tell.send(stage.ok(tool, &asked)));
@@ -258,7 +258,7 @@ fn trial_24_fifty_megabytes_of_ignore_rules_do_not_delay_a_search() {
     assert!(rules.len() * 60 > 40_000_000);
     let found = soon(Stage::new(&files), "glob", json!({ "pattern": "**/kept" })).expect("in time");
     assert_eq!(found.lines().filter(|line| line.ends_with("kept")).count(), 60);
-    // What is read of the rules is bounded: the first files of them count, and the others do not.
+    // The amount of rules that is read is limited: the first files count, and the others do not.
     let found = soon(Stage::new(&files), "glob", json!({ "pattern": "**/x7y" })).expect("in time");
     let left_out = 60 - found.lines().filter(|line| line.ends_with("x7y")).count();
     assert!((1..10).contains(&left_out), "{left_out} of 60");

@@ -1,4 +1,4 @@
-//! Edits and patches against naive models of them.
+//! Edits and patches compared with naive models of them.
 
 use proptest::prelude::*;
 use retake_core::ToolOutcome;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::stage::Stage;
 
-/// What edits make of a text: each one must be there once, unless all are meant.
+/// The result of edits: each old text must be there once, unless all are meant.
 fn naive(text: &str, edits: &[(String, String, bool)]) -> Option<String> {
     let mut text = text.to_owned();
     for (old, new, all) in edits {
@@ -32,7 +32,7 @@ fn joined(lines: &[String], ended: bool) -> String {
     text
 }
 
-/// What patches are made of, and what only looks so.
+/// The elements of patches, and what only looks like one.
 const PIECES: [&str; 22] = [
     "--- a/a",
     "+++ b/a",

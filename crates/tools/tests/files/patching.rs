@@ -9,7 +9,7 @@ fn patch(text: &str) -> Value {
     json!({ "patch": text })
 }
 
-/// What becomes of such a file `a` by hunks; or why they do not fit.
+/// The result of hunks for such a file `a`; or why they do not match.
 fn patched(before: &str, hunks: &str) -> Result<String, String> {
     let stage = Stage::new(&[("a", before)]);
     stage.read(&["a"]);
@@ -83,7 +83,7 @@ fn a_patch_changes_makes_deletes_and_moves_files() {
     assert_eq!(stage.text("new.sh").as_deref(), Some("#!/bin/sh\nb\n"));
     assert_eq!((stage.mode("new.sh"), stage.mode("empty") & 0o100), (0o700, 0o100));
     assert_eq!(stage.mode("change.sh") & 0o111, 0o111);
-    // What is gone is no longer known, what moved is.
+    // A removed file is no longer known, a moved one is.
     assert_eq!((stage.known("gone").as_deref(), stage.known("old.sh").as_deref()), (Some(""), Some("")));
     assert!(stage.known("new.sh").is_some_and(|known| !known.is_empty()));
 }
@@ -100,7 +100,8 @@ fn nothing_is_written_when_one_part_does_not_fit() {
     assert!(refused.contains("`old.sh` has changed since you read it"), "{refused}");
     assert_eq!(stage.names(), ["change", "change.sh", "gone", "old.sh"]);
     assert_eq!(stage.text("change").as_deref(), Some("one\ntwo\nthree\n"));
-    // One that can't be written shows only when the others are on the disk already: they go again.
+    // A file that can't be written is found only when the others are on the disk already: they are
+    // reverted.
     stage.read(&["old.sh"]);
     stage.set_mode("change.sh", 0o400);
     let refused = stage.no("patch", &patch(ALL));
@@ -114,7 +115,7 @@ fn line_numbers_may_be_off_but_not_the_lines() {
     let rows = [
         ("1\n2\n3\n4\n", "@@ -1,2 +1,2 @@\n 3\n-4\n+four\n", Ok("1\n2\n3\nfour\n")),
         ("1\n2\n", "@@\n-2\n+two\n", Ok("1\ntwo\n")),
-        // Counts that are wrong, an empty line without its space, and one after the hunk.
+        // Wrong counts, an empty line without its space, and one after the hunk.
         ("1\n\n2\n", "@@ -1,9 +1,9 @@\n 1\n\n-2\n+two\n\n", Err("does not fit")),
         ("1\n\n2\n", "@@ -1,3 +1,3 @@\n 1\n\n-2\n+two\n\n", Ok("1\n\ntwo\n")),
         ("1\n\n2\n", "@@ -1 +1 @@\n 1\n\n-2\n+two\n", Ok("1\n\ntwo\n")),
@@ -124,7 +125,7 @@ fn line_numbers_may_be_off_but_not_the_lines() {
             "@@ -2,3 +2,3 @@\n a\n-x\n+y\n b\n",
             Err("fits in 2 places (from lines 1, 4), but not where it says"),
         ),
-        // The second is as far off as the first was found to be.
+        // The second is as far off as the first one was.
         (
             "0\n0\na\nx\nb\na\nx\nb\n",
             "@@ -1,2 +1,3 @@\n 0\n 0\n+1\n@@ -4,3 +5,3 @@\n a\n-x\n+y\n b\n",

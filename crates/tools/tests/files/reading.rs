@@ -135,6 +135,6 @@ fn the_files_of_a_read_are_known_before_it_runs() {
     assert_eq!(inside.touches, [Touch::Read(stage.path("src/main.rs"))]);
     let secret = stage.outside().join("secret");
     assert_eq!(read("../outside/secret").touches, [Touch::Read(secret.clone())]);
-    // Both what it is called and where it leads, so that a rule for either holds.
+    // Both its name and its target, so that a rule for either applies.
     assert_eq!(read("link").touches, [Touch::Read(secret), Touch::Read(stage.path("link"))]);
 }

@@ -1,4 +1,4 @@
-//! A folder with files, a host that only remembers facts, and the tools on them.
+//! A folder with files, a host that only stores facts, and the tools on them.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use retake_tools::{Asked, Call, Host, Output, Piece, Toolbox, file_tools};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A host that remembers facts, and asks nobody.
+/// A host that stores facts, and asks nobody.
 #[derive(Default)]
 struct Fake {
     facts: Mutex<BTreeMap<String, String>>,
@@ -49,10 +49,10 @@ impl Host for Fake {
     }
 }
 
-/// As long as any call may take.
+/// Time limit of any call.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A conversation's folder, and one beside it that is outside.
+/// A conversation's folder, and one outside of it.
 pub(super) struct Stage {
     dir: TempDir,
     host: Arc<Fake>,
@@ -90,14 +90,14 @@ impl Stage {
         self.root().join(name)
     }
 
-    /// Writes a file as somebody else does.
+    /// Writes a file like another author.
     pub(super) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, bytes).unwrap();
     }
 
-    /// A file's text, or nothing where nothing is.
+    /// A file's text; `None` if it does not exist.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         std::fs::read(self.path(name)).ok().map(|bytes| String::from_utf8(bytes).unwrap())
     }
@@ -114,7 +114,7 @@ impl Stage {
         std::os::unix::fs::symlink(target, self.path(name)).unwrap();
     }
 
-    /// Every name in the folder, to see that no litter stays.
+    /// Every name in the folder, to check that nothing is left over.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         collect(&self.root(), &self.root(), &mut names);
@@ -126,13 +126,13 @@ impl Stage {
         self.host.facts.lock().unwrap().insert(key.to_owned(), value.to_owned());
     }
 
-    /// What the agent knows of a file.
+    /// The agent's knowledge of a file.
     pub(super) fn known(&self, name: &str) -> Option<String> {
         let key = format!("read/{}", self.path(name).display());
         self.host.facts.lock().unwrap().get(&key).cloned()
     }
 
-    /// Every call is to stop at once from now on.
+    /// Every call must stop at once from now on.
     pub(super) fn stop(&self) {
         *self.host.stopped.lock().unwrap() = true;
     }
@@ -142,12 +142,12 @@ impl Stage {
         tool.intent(arguments, &self.root(), &[self.root()])
     }
 
-    /// Runs a tool; what it makes known is known after.
+    /// Runs a tool; its facts are known afterwards.
     pub(super) fn run(&self, tool: &str, arguments: &Value) -> Output {
         self.run_settled(tool, arguments, None)
     }
 
-    /// The same, where it was settled which files are written.
+    /// The same, with the list of files it may write.
     pub(super) fn run_settled(&self, tool: &str, arguments: &Value, writes: Option<Vec<PathBuf>>) -> Output {
         let call = Call {
             id: "call-1".to_owned(),
@@ -161,7 +161,7 @@ impl Stage {
             host: self.host.clone(),
         };
         let tool = self.tools.get(tool).unwrap().clone();
-        // Whoever waits for a pipe, or reads gigabytes, is found out.
+        // A tool that waits for a pipe, or reads gigabytes, is detected.
         let called = async { tokio::time::timeout(LONGEST, tool.call(call)).await };
         let output = self.runtime.as_ref().unwrap().block_on(called).expect("the tool comes back");
         for fact in &output.facts {
@@ -170,7 +170,7 @@ impl Stage {
         output
     }
 
-    /// What a tool says that does what it is asked.
+    /// The output of a tool that succeeds.
     #[track_caller]
     pub(super) fn ok(&self, tool: &str, arguments: &Value) -> String {
         let output = self.run(tool, arguments);
@@ -178,7 +178,7 @@ impl Stage {
         output.content
     }
 
-    /// What a tool says that does not; nothing is written then.
+    /// The error of a tool that fails; nothing is written then.
     #[track_caller]
     pub(super) fn no(&self, tool: &str, arguments: &Value) -> String {
         let output = self.run(tool, arguments);
@@ -198,7 +198,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // A thread that hangs would hold up the end of the test that finds it.
+        // A thread that hangs would delay the end of the test that detects it.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -94,7 +94,7 @@ fn mode_bits_and_line_breaks_stay() {
     stage.ok("write", &json!({ "path": "run", "content": "#!/bin/sh\nb\r\n" }));
     assert_eq!(stage.text("run").as_deref(), Some("#!/bin/sh\r\nb\r\n"));
     assert_eq!(stage.mode("run"), 0o751);
-    // But not those by which the agent's text would run as its owner.
+    // But not the bits with which the agent's text would run as its owner.
     stage.set_mode("run", 0o6751);
     stage.ok("write", &json!({ "path": "run", "content": "#!/bin/sh\nc\n" }));
     assert_eq!(stage.mode("run"), 0o751);
@@ -132,7 +132,7 @@ fn the_change_of_a_write_is_shown_before_it_runs() {
     assert_eq!(intent.touches, [Touch::Write(stage.path("src/a.rs"))]);
     let diff = "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
     assert_eq!(intent.detail.as_deref(), Some(diff));
-    // Who is asked is asked about all of it.
+    // An approval request contains all of it.
     let long: String = (0..500).map(|n| format!("{n} {}\n", "x".repeat(3_000))).collect();
     let intent = stage.intent("write", &json!({ "path": "b", "content": long })).unwrap();
     let asked: String = long.lines().map(|line| format!("+{line}\n")).collect();

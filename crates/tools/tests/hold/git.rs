@@ -1,4 +1,4 @@
-//! What git would run on the person's next command can't be planted by a command: hooks and settings.
+//! A command can't plant programs that git would run on the person's next command: hooks and settings.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use retake_tools::Network;
 use super::stand::{Ground, How, everywhere};
 use crate::stage::Stage;
 
-/// Runs git as the person does.
+/// Runs git like the person.
 pub(super) fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"])
@@ -39,7 +39,7 @@ fn ground(how: How, more: impl FnOnce(&Stage)) -> Ground {
     })
 }
 
-/// All that names programs, or leads to what does, below folders.
+/// Everything below folders that names programs, or leads to something that does.
 fn state(folders: &[PathBuf]) -> Vec<(PathBuf, Vec<u8>)> {
     let names = ["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
     let mut state = Vec::new();
@@ -56,7 +56,7 @@ fn state(folders: &[PathBuf]) -> Vec<(PathBuf, Vec<u8>)> {
     state
 }
 
-/// Ways to plant something in a repository that a word stands for.
+/// Ways to plant something in a repository, whose path replaces a word.
 const PLANTS: [&str; 17] = [
     "printf '#!/bin/sh\\ntouch planted\\n' > REPO/hooks/post-commit && chmod +x REPO/hooks/post-commit",
     "git --git-dir REPO config core.hooksPath /tmp/hooks",
@@ -72,7 +72,7 @@ const PLANTS: [&str; 17] = [
     "mkdir -p REPO/info; echo '* filter=x' > REPO/info/attributes",
     "mkdir -p REPO/info; mv REPO/info REPO/x && mkdir REPO/info && echo x > REPO/info/attributes",
     "mkdir -p REPO/info; mv -T REPO/info REPO/y; mkdir REPO/z && echo x > REPO/z/attributes && mv -T REPO/z REPO/info",
-    // Within parentheses: where a command leaves the shell, the next one begins.
+    // In parentheses: the next one begins where a command leaves the shell.
     "(cd REPO && echo x > hooks/pre-commit)",
     "(cd REPO && echo x >> ./config)",
     "unshare -Urm sh -c 'umount REPO/config; echo x >> REPO/config'",
@@ -90,7 +90,7 @@ async fn trial_27_commands_plant_nothing_in_hooks_and_settings_in_namespaces() {
                         let _ = std::fs::remove_dir_all(none);
                         assert!(!none.exists(), "{none:?}");
                     }
-                    // What is no text is read, too.
+                    // Binary content is read, too.
                     let config = hooks.with_file_name("config");
                     let text = std::fs::read(&config).expect("settings");
                     std::fs::write(config, [&text[..], b"# \xff\n"].concat()).expect("settings");
@@ -113,7 +113,7 @@ async fn trial_27_commands_plant_nothing_in_hooks_and_settings_in_namespaces() {
                     assert_eq!(repository.join("hooks").exists(), has_hooks, "{plant}");
                 }
             }
-            // What can't be prevented there is not said to be.
+            // Changes that can't be prevented there are not reported as prevented.
             let is_changed = state(std::slice::from_ref(&repository)) != before;
             assert_eq!(is_changed, how == How::WithoutNamespaces, "{how:?}");
         }
@@ -149,7 +149,7 @@ async fn trial_27_submodules_and_worktrees_are_protected_too() {
             assert_eq!(output.outcome, ToolOutcome::Failed, "{plant}: {}", output.content);
             assert_eq!(state(&folders), before, "{plant}: {}", output.content);
         }
-        // From the worktree, whose repository lies elsewhere.
+        // From the worktree, whose repository is elsewhere.
         let tree = ground.stage.root().with_file_name("tree");
         ground.stage.roots = vec![tree.clone()];
         let repository = main.to_string_lossy().into_owned();
@@ -198,7 +198,7 @@ async fn trial_27_git_does_its_work_and_a_refused_setting_is_explained() {
     .await;
 }
 
-/// What a command adds to a repository makes nothing of it writable, and hinders no command.
+/// What a command adds to a repository makes nothing of it writable, and blocks no command.
 #[tokio::test]
 async fn trial_27_forged_submodules_and_links_open_nothing() {
     let test = "hold::git::trial_27_forged_submodules_and_links_open_nothing";
@@ -221,7 +221,7 @@ async fn trial_27_forged_submodules_and_links_open_nothing() {
         ground.run(plant).await;
         ground.run("mv .git/modules/sub/HEADx .git/modules/sub/HEAD").await;
         assert_eq!(state(&folders), before);
-        // Pipes and endless files hold nobody up, where submodules are few enough to be looked at.
+        // Pipes and endless files delay nothing, if there are few enough submodules to check.
         let [endless, pipe] = ["endless", "pipe"].map(|name| main.join("modules").join(name));
         for module in [&endless, &pipe] {
             std::fs::create_dir(module).expect("a folder");
@@ -249,7 +249,8 @@ async fn trial_27_forged_submodules_and_links_open_nothing() {
     .await;
 }
 
-/// What a supervisor has made to mount on goes with the call; what a person has put in its place meanwhile stays.
+/// What a supervisor created to mount on is removed with the call; what a person has put in its place meanwhile
+/// stays.
 #[tokio::test]
 async fn trial_27_a_persons_write_during_a_call_stays() {
     let test = "hold::git::trial_27_a_persons_write_during_a_call_stays";
@@ -270,7 +271,7 @@ async fn trial_27_a_persons_write_during_a_call_stays() {
     .await;
 }
 
-/// No plant changes anything in this repository, which may have others below it.
+/// No planted file changes anything in this repository, which may have others below it.
 async fn stays_as_it_is(ground: &Ground, repository: &Path) {
     let folders = [repository.to_owned()];
     let (name, before) = (repository.to_string_lossy(), state(&folders));
@@ -356,15 +357,15 @@ async fn trial_27_a_repository_elsewhere_is_protected_and_a_forged_one_opens_not
         let link = std::fs::read(apart.join(".git")).expect("a link");
         ground.run(&format!("cd {} && {{ rm -f .git; mv .git x; echo x > .git; }}", apart.display())).await;
         assert_eq!(std::fs::read(apart.join(".git")).expect("a link"), link);
-        // A submodule as a workspace, whose repository lies in that of another one.
+        // A submodule as a workspace, whose repository is inside that of another one.
         ground.stage.roots = vec![root.join("sub"), root.clone()];
         stays_as_it_is(&ground, &root.join(".git/modules/sub")).await;
-        // Settings of a worktree alone.
+        // Settings of only a worktree.
         ground.stage.roots = vec![root.with_file_name("tree")];
         ground.run("git config --worktree core.fsmonitor x").await;
         ground.run(&format!("echo x > {}/.git/worktrees/tree/config.worktree", root.display())).await;
         assert!(!root.join(".git/worktrees/tree/config.worktree").exists());
-        // A link to where nothing may be written.
+        // A link to a place that must not be written.
         let outside = root.with_file_name("outside");
         std::fs::create_dir_all(&outside).expect("a folder");
         std::fs::write(outside.join("config"), "").expect("a file");

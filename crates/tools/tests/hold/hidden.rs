@@ -1,4 +1,4 @@
-//! What is hidden from commands is not read: files and folders, wherever they lie.
+//! Hidden files and folders can't be read by commands, wherever they are.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use retake_tools::{Network, Sandbox, Sandboxed};
 use super::stand::{Ground, How, everywhere};
 use crate::stage::{Stage, bare};
 
-/// Makes a file, with the folders above it.
+/// Creates a file, with its parent folders.
 fn write(path: &Path) {
     std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     std::fs::write(path, "secret").expect("a file");
@@ -36,7 +36,7 @@ async fn trial_23_hidden_files_and_folders_are_not_read() {
             assert!(!read.content.contains("secret"), "{how:?}: {path}: {}", read.content);
         }
         assert_eq!(ground.prints("cat ../home/other").await, "secret");
-        // It is a view of the command's own.
+        // Only the command has this view.
         assert!(beside(&ground.stage, "home/.ssh/id").is_file());
     })
     .await;
@@ -47,7 +47,7 @@ async fn trial_23_hidden_files_within_writable_folders_are_not_read_in_namespace
     let test = "hold::hidden::trial_23_hidden_files_within_writable_folders_are_not_read_in_namespaces";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
-            // It can't be, and is said.
+            // It can't be, and the error says so.
             let stage = Stage::apart();
             write(&stage.root().join(".env"));
             let supervisor = bare().supervisor.map(retake_tools::Supervisor::without_namespaces);
@@ -97,13 +97,13 @@ async fn trial_23_a_workspace_within_a_hidden_folder_is_visible_and_nothing_next
     .await;
 }
 
-/// Settings are obeyed: a command makes none where none are.
+/// Settings are enforced without creating missing files.
 #[tokio::test]
 async fn trial_23_missing_settings_files_are_not_created() {
     let test = "hold::hidden::trial_23_missing_settings_files_are_not_created";
     everywhere(test, async |how| {
         if how == How::WithoutNamespaces {
-            // It can't be, and is said.
+            // It can't be, and the error says so.
             let stage = Stage::apart();
             let supervisor = bare().supervisor.map(retake_tools::Supervisor::without_namespaces);
             let sandbox = Sandbox { own_files: vec![stage.root().join("mcp.json")], supervisor, ..bare() };
@@ -138,7 +138,7 @@ async fn trial_23_missing_settings_files_are_not_created() {
     .await;
 }
 
-/// What is hidden by its path must have it in the next call, too.
+/// A path that is hidden must stay the same until the next call.
 #[tokio::test]
 async fn trial_23_hidden_files_keep_their_names_in_namespaces() {
     let test = "hold::hidden::trial_23_hidden_files_keep_their_names_in_namespaces";
@@ -157,7 +157,7 @@ async fn trial_23_hidden_files_keep_their_names_in_namespaces() {
             let output = ground.run(attempt).await;
             assert_eq!(output.outcome, retake_core::ToolOutcome::Failed, "{attempt}: {}", output.content);
         }
-        // Beside it everything can be done.
+        // Everything else beside it is allowed.
         ground.prints("touch .config/x a/b/y && mv .config/x a/b/z && rm a/b/y a/b/z").await;
         let read = ground.run("cat */gh/hosts .config/gh/hosts */b/keys/one e/keys/one .ssh/id s/id f").await;
         assert!(!read.content.contains("secret"), "{}", read.content);
@@ -165,7 +165,7 @@ async fn trial_23_hidden_files_keep_their_names_in_namespaces() {
     .await;
 }
 
-/// Keys in the kernel's keyrings are no files, and are hidden all the same.
+/// Keys in the kernel's keyrings are no files, and are hidden, too.
 #[tokio::test]
 async fn trial_23_a_command_reaches_no_keyring() {
     const ATTACK: &str = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nimport platform\n\
@@ -215,7 +215,7 @@ async fn trial_23_hidden_files_are_hidden_wherever_their_file_system_is_mounted(
     }
 }
 
-/// So is what is hidden by its name, which is found for each call.
+/// The same for files hidden by name, which are found for each call.
 #[tokio::test]
 async fn trial_23_files_hidden_by_name_are_hidden_wherever_the_workspace_is_mounted() {
     let test = "hold::hidden::trial_23_files_hidden_by_name_are_hidden_wherever_the_workspace_is_mounted";
@@ -238,7 +238,7 @@ async fn trial_23_files_hidden_by_name_are_hidden_wherever_the_workspace_is_moun
     assert_eq!(ground.prints("cat second/other").await, "secret");
 }
 
-/// Many keys in a deep folder hold no command up.
+/// Many keys in a deep folder delay no command.
 #[tokio::test]
 async fn trial_23_each_hidden_file_takes_one_mount_in_namespaces() {
     const FILES: usize = 40;
@@ -266,7 +266,7 @@ async fn trial_23_each_hidden_file_takes_one_mount_in_namespaces() {
     .await;
 }
 
-/// A command can close a folder of its user by its mode, and the next one can open it again: what is below is held all the same.
+/// A command can make a folder inaccessible by its mode, and the next one can open it again: the files below stay protected.
 #[tokio::test]
 async fn trial_23_files_in_a_folder_that_a_command_made_inaccessible_stay_hidden_and_read_only() {
     let test =

@@ -1,4 +1,4 @@
-//! What comes only while a command lives is held from it, as what was there before.
+//! Files that appear while a command runs are protected from it like earlier ones.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
@@ -19,7 +19,7 @@ async fn trial_23_hidden_files_that_are_created_later_are_not_read_in_namespaces
             return;
         }
         for network in [Network::Ask, Network::On] {
-            // A file below the workspace, one beside it, and one whose folders are not there either.
+            // A file below the workspace, one beside it, and one whose folders do not exist, either.
             let names = ["late.key", "../late", "../cloud/deep/credentials"];
             let ground = Ground::with(how, network, |stage, sandbox| {
                 let paths = ["late.key", "late", "cloud/deep"].map(|name| match name {
@@ -51,7 +51,7 @@ async fn trial_23_hidden_files_that_are_created_later_are_not_read_in_namespaces
     .await;
 }
 
-/// Servers of the command's own, with whom it talks as long as it likes, also where the first thread of the last one has ended.
+/// Servers of the command's own, with which it communicates as long as it likes, even if the last one's first thread has ended.
 const OWN: &str = "python3 - <<'END'
 import ctypes, os, socket, threading, time
 for name in ['own', os.path.abspath('other')]:
@@ -107,7 +107,7 @@ async fn trial_20_a_socket_that_another_program_binds_later_is_out_of_reach_in_n
     .await;
 }
 
-/// A command that binds thousands of its own hides no other socket among them, nor loses one.
+/// A command that binds thousands of its own sockets neither hides another socket among them, nor loses one.
 #[tokio::test]
 async fn trial_20_a_socket_among_thousands_of_the_command_is_out_of_reach_in_namespaces() {
     const FLOOD: &str = "python3 - <<'END'
@@ -169,7 +169,7 @@ async fn sockets_that_end_while_commands_start_stop_none_of_them() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = folder.path().to_owned();
         let (over, is_over) = mpsc::channel::<()>();
-        // They come and go all the time, some hundred at once; until the other end of the channel is gone.
+        // They come and go all the time, some hundred at once, until the other end of the channel is closed.
         let binder = std::thread::spawn(move || {
             while is_over.try_recv() != Err(mpsc::TryRecvError::Disconnected) {
                 let paths: Vec<_> = (0..300).map(|number| at.join(number.to_string())).collect();
@@ -191,7 +191,7 @@ async fn sockets_that_end_while_commands_start_stop_none_of_them() {
 /// Set in the process that runs a test again.
 const AGAIN: &str = "RETAKE_TEST_AGAIN";
 
-/// Where tmux has its folders, in the process that runs this test again.
+/// The folder of tmux, in the process that runs this test again.
 const ITS: &str = "TMUX_TMPDIR";
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn trial_20_the_folder_of_a_terminal_multiplexer_is_closed_before_it_is_th
     assert!(printed.contains("TRIED") && !printed.contains("DID"), "{printed}");
     drop(listener);
     std::fs::remove_dir_all(&folder).expect("removed");
-    // The end of one call gives the folder free to no other one.
+    // The end of one call does not release the folder to another one.
     let first = "touch first; until [ -e second ]; do sleep 0.02; done";
     let second = "folder=$TMUX_TMPDIR/tmux-$(id -u); until [ -e first ]; do sleep 0.02; done; touch second; \
                   until [ -e over ]; do sleep 0.02; done; mkdir $TMUX_TMPDIR/own; \

@@ -1,4 +1,4 @@
-//! A command gets no more memory than it may have, where the machine has control groups; and is bounded in time and sizes anyway.
+//! A command's memory is limited if the machine has control groups; time and sizes are always limited.
 
 use std::path::{Path, PathBuf};
 
@@ -10,17 +10,17 @@ use serde_json::json;
 use super::stand::{Ground, How, everywhere};
 use crate::stage::{config, until};
 
-/// So much may be used in these tests.
+/// The memory limit in these tests.
 pub(crate) const MEMORY: u64 = 200_000_000;
 
-/// A program that uses so many megabytes.
+/// A program that uses this many megabytes.
 pub(crate) fn uses(megabytes: u32) -> String {
     format!(
         "python3 -c 'x = bytearray({megabytes} * 1000000); x[::4096] = x[1::4096]; print(len(x), flush=True); import time; time.sleep(0.5)'"
     )
 }
 
-/// Folders of control groups whose name ends so.
+/// Folders of control groups with this suffix.
 fn groups(of: &str) -> Vec<PathBuf> {
     fn within(folder: &Path, of: &str, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -35,7 +35,7 @@ fn groups(of: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Whether this user may make a control group that limits memory, looked at in another way than the code does.
+/// Whether this user may create a control group that limits memory, checked in another way than in the code.
 pub(crate) fn may_limit() -> bool {
     let folder = |mounted: &str, line: &str| {
         let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -68,7 +68,7 @@ async fn trial_26_a_command_gets_no_more_memory_than_it_may() {
         let output = ground.run(&format!("for n in 1 2 3; do {} & done; wait", uses(90))).await;
         assert_eq!(output.content.contains("more than 200 MB of memory"), is_held, "{}", output.content);
         let id = ground.stage.last_call();
-        // It goes with a later call: its last process may take a moment to end.
+        // A later call removes it: its last process may take a moment to end.
         until("the group is gone", async || {
             ground.prints("echo on").await;
             groups(&id).is_empty()
@@ -78,7 +78,7 @@ async fn trial_26_a_command_gets_no_more_memory_than_it_may() {
     .await;
 }
 
-/// The control groups of this machine are out of sight here.
+/// The control groups of this machine are hidden here.
 #[tokio::test]
 async fn trial_26_without_control_groups_the_time_of_a_command_and_the_size_of_a_file_are_bounded() {
     const MOST: u64 = 64 << 30;

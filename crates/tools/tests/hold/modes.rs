@@ -1,10 +1,10 @@
-//! Modes that a command does not set.
+//! Mode bits that a command must not set.
 
 use retake_tools::Network;
 
 use super::stand::{Ground, everywhere};
 
-/// A program with such a mode runs as the person for everybody who starts it, and is in no sandbox.
+/// A program with such a mode runs as the person for everyone who starts it, and is in no sandbox.
 #[tokio::test]
 async fn a_command_can_not_create_setuid_programs() {
     const ATTACK: &str = "import ctypes, os, platform, stat

@@ -1,4 +1,4 @@
-//! What a command prints is kept up to a cap, which it can't get around.
+//! The output of a command is stored up to a limit, which it can't bypass.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::stand::{Ground, everywhere};
 use crate::stage::until;
 
-/// The cap of these tests.
+/// The limit in these tests.
 const CAP: u64 = 1 << 16;
 
 #[tokio::test]
@@ -18,7 +18,7 @@ async fn trial_26_no_command_exceeds_the_limit_of_its_output() {
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::Ask);
         let spool = ground.stage.spool.clone();
-        // By its name, and by the descriptors of whoever writes it.
+        // By its name, and by the descriptors of its writers.
         let more = "for f in SPOOL/*.log /proc/[0-9]*/fd/*; do { head -c 300000 /dev/zero >> $f; } 2>/dev/null; done; \
                     head -c 300000 /dev/zero; echo done > done; sleep 1000"
             .replace("SPOOL", &spool.to_string_lossy());
@@ -51,20 +51,20 @@ async fn trial_26_a_job_s_exit_code_is_known_however_it_ends() {
     .await;
 }
 
-/// How much memory this process has had at once, in MiB.
+/// The peak memory of this process, in MiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("the state of this process");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") >> 10
 }
 
-/// What a shell notes at its end, the command can write itself, at any length.
+/// The command can write the shell's final note itself, at any length.
 #[tokio::test]
 async fn trial_26_a_huge_note_fills_no_memory() {
     const AGAIN: &str = "RETAKE_TEST_HUGE_NOTE";
     let test = "hold::output::trial_26_a_huge_note_fills_no_memory";
     if std::env::var_os(AGAIN).is_none() {
-        // The memory of other tests is not to count.
+        // The memory of other tests must not count.
         let mut command = Command::new(this_program());
         command.env(AGAIN, "1");
         return again(command, test);

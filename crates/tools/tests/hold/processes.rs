@@ -1,4 +1,4 @@
-//! No process of a call escapes: it is found, counted and ended whatever it drops.
+//! No process of a call escapes: it is found, counted and ended, whatever it drops.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -20,7 +20,7 @@ const ESCAPES: [&str; 4] = [
     "env -i RETAKE_SUPERVISOR=1:CALL setsid sh -c 'RETAKE_SUPERVISOR=2:CALL sleep NUMBER'",
 ];
 
-/// Whether a process that sleeps for so long is there, by whatever name it goes.
+/// Whether a process with this sleep is running, under any name.
 fn sleeps(number: u32) -> bool {
     let number = number.to_string();
     let is_it = |entry: std::fs::DirEntry| {
@@ -31,7 +31,7 @@ fn sleeps(number: u32) -> bool {
     std::fs::read_dir("/proc").expect("processes").flatten().any(is_it)
 }
 
-/// A number that no other test sleeps for.
+/// A sleep that no other test uses.
 fn number(ground: &Ground, which: u32) -> u32 {
     let name = ground.stage.root().to_string_lossy().into_owned();
     let sum = name.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
@@ -103,7 +103,7 @@ async fn trial_26_a_command_ends_with_its_shell_while_its_other_processes_go_on(
         let began = ground.run("sleep 1000 & exit 5").await;
         assert!(began.lives && began.content.contains("[it ended with exit code 5]"), "{}", began.content);
         let id = ground.stage.last_call();
-        // As an owner finds it that has started later: by nothing but the call's id.
+        // Like a later owner finds it: only by the call's id.
         let alive = processes::alive(&id);
         assert_eq!(alive.len(), 1, "{how:?}");
         let line = Path::new("/proc").join(alive[0].to_string()).join("cmdline");
@@ -136,7 +136,7 @@ async fn trial_20_a_command_reaches_no_shared_memory_or_queue_of_other_programs(
     .await;
 }
 
-/// Its first thread ends, and another one goes on.
+/// Its first thread ends, and another one continues.
 const HEADLESS: &str = "import ctypes, os, platform, threading, time
 threading.Thread(target=time.sleep, args=(1000,)).start()
 open('on', 'w').close()
@@ -157,7 +157,7 @@ async fn trial_26_a_process_whose_first_thread_has_ended_is_a_job_and_is_ended()
         let process = Path::new("/proc").join(alive[0].to_string());
         until("the first thread of the program has ended", async || {
             let status = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-            // Not that of its supervisor, with which it does not end.
+            // Not its supervisor's group, with which it does not end.
             status.contains("(python3") && status.contains(") Z ")
         })
         .await;

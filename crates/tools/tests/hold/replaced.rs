@@ -1,4 +1,4 @@
-//! What a person replaces while a command lives is held from the command as before.
+//! Files that a person replaces while a command runs stay protected from it.
 
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -9,14 +9,14 @@ use retake_tools::Network;
 use super::stand::{Ground, How, everywhere};
 use crate::stage::until;
 
-/// Writes a file anew as many programs do: under another name, which then becomes its own.
+/// Rewrites a file like many programs: under another name, then renamed over it.
 fn replace(path: &Path, text: &str) {
     let new = path.with_extension("new");
     std::fs::write(&new, text).expect("written");
     std::fs::rename(&new, path).expect("renamed");
 }
 
-/// Says DID where something can still be done after three seconds.
+/// Prints DID if something can still be done after three seconds.
 pub(super) const HELD: &str =
     "held() { for i in $(seq 60); do \"$@\" || return 0; sleep 0.05; done; echo DID \"$@\"; }; ";
 
@@ -55,10 +55,10 @@ async fn trial_27_a_file_that_a_person_replaces_while_a_command_runs_is_protecte
             assert!(set.expect("git is there").success());
             std::fs::write(root.join("done"), "").expect("written");
             until("the first half is over", async || root.join("again").exists()).await;
-            // As a server does that starts again.
+            // Like a server that restarts.
             std::fs::remove_file(&socket).expect("removed");
             let listener = UnixListener::bind(&socket).expect("a socket");
-            // Now a folder with all that is in it.
+            // Now a folder with all its content.
             std::fs::rename(&git, root.join("old")).expect("renamed");
             let copied = Command::new("cp").args(["-r", "old", ".git"]).current_dir(root).status();
             assert!(copied.expect("cp is there").success());
@@ -73,7 +73,7 @@ async fn trial_27_a_file_that_a_person_replaces_while_a_command_runs_is_protecte
     .await;
 }
 
-/// What would keep a supervisor from mounting again, or make a place where it does not.
+/// Ways to keep a supervisor from mounting again, or to make a place where it does not.
 const AGAINST: &str = "prlimit --pid 1 --nofile=3:3 && echo DID limit; prlimit --nofile=64:64 true || echo DID not limit itself
 for way in -U -Um -Umr; do unshare $way true && echo DID unshare $way; done
 python3 - <<'END'

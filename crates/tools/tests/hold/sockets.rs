@@ -1,4 +1,4 @@
-//! A command reaches no Unix socket but those that are listed, with network as without; and nothing of other processes.
+//! A command reaches no Unix socket except the listed ones, with network or without, and nothing of other processes.
 
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
@@ -11,7 +11,7 @@ use super::stand::{Ground, How, everywhere};
 const ATTACK: &str = include_str!("sockets.py");
 const OTHERS: &str = include_str!("others.py");
 
-/// Sockets of others: of the owner of the data, of a desktop, of a terminal multiplexer.
+/// Sockets of other programs: of the owner of the data, of a desktop, of a terminal multiplexer.
 struct Listening {
     names: Vec<String>,
     _streams: Vec<UnixListener>,
@@ -34,7 +34,7 @@ impl Listening {
         ];
         let mut streams: Vec<_> =
             paths.iter().map(|path| UnixListener::bind(path).expect("a socket")).collect();
-        // Of its own, as other tests of this process have one at the same time.
+        // Of its own, since other tests of this process have one at the same time.
         let own = folder.path().file_name().expect("a name").to_string_lossy();
         let without_path = format!("retake-test-{own}");
         let address = SocketAddr::from_abstract_name(&without_path).expect("an address");
@@ -64,14 +64,14 @@ async fn trial_20_a_command_reaches_no_socket_of_other_programs() {
     .await;
 }
 
-/// A call without network gives sockets no names under which a later one with network would reach them.
+/// A call without network can't name sockets so that a later one with network would reach them.
 #[tokio::test]
 async fn trial_20_sockets_of_other_programs_keep_their_names() {
     let test = "hold::sockets::trial_20_sockets_of_other_programs_keep_their_names";
     everywhere(test, async |how| {
         let ground = Ground::new(how, Network::Ask);
         let listening = Listening::beside(&ground);
-        // Deeper than sockets are looked for: found by the name alone that it was bound by.
+        // Deeper than sockets are searched: found only by the name that it was bound by.
         let deep = ground.stage.root().join("a/b/c/d/e/f");
         std::fs::create_dir_all(&deep).expect("folders");
         let _deep = UnixListener::bind(deep.join("s")).expect("a socket");
@@ -97,7 +97,7 @@ async fn trial_20_sockets_of_other_programs_keep_their_names() {
     .await;
 }
 
-/// A process that ends with this.
+/// A process that ends with this value.
 struct Ending(std::process::Child);
 
 impl Drop for Ending {
@@ -107,7 +107,7 @@ impl Drop for Ending {
     }
 }
 
-/// Sockets that are bound by relative names, or got another one since, lie in folders that may be written.
+/// Sockets that are bound by relative names, or renamed since, are in writable folders.
 #[tokio::test]
 async fn trial_20_sockets_that_were_bound_under_other_names_are_out_of_reach() {
     let test = "hold::sockets::trial_20_sockets_that_were_bound_under_other_names_are_out_of_reach";
@@ -139,7 +139,7 @@ async fn trial_20_a_listed_socket_and_those_of_the_command_itself_are_reached_in
         "hold::sockets::trial_20_a_listed_socket_and_those_of_the_command_itself_are_reached_in_namespaces";
     everywhere(test, async |how| {
         let mut listed = PathBuf::new();
-        // In a folder that is hidden, too.
+        // In a hidden folder, too.
         let ground = Ground::with(how, Network::On, |stage, sandbox| {
             listed = stage.root().with_file_name("data").join("listed");
             sandbox.sockets.push(listed.clone());
@@ -172,7 +172,8 @@ async fn trial_20_a_command_does_nothing_to_other_processes() {
     .await;
 }
 
-/// A server of a desktop, at the two names that programs look for: of a number that no desktop has, and gone with this.
+/// A desktop server, at the two names that programs look for: with a number that no desktop uses; removed with this
+/// value.
 struct Desktop {
     path: PathBuf,
     made: bool,
@@ -182,7 +183,7 @@ struct Desktop {
 impl Desktop {
     fn start() -> Self {
         let folder = std::path::Path::new("/tmp/.X11-unix");
-        // Every user's servers are there.
+        // The servers of every user are there.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
         let made = std::fs::create_dir(folder).is_ok();
         assert!(!made || std::fs::set_permissions(folder, mode).is_ok());
@@ -198,7 +199,7 @@ impl Drop for Desktop {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
         if self.made {
-            // It stays where another test has its own in it.
+            // It stays if another test has its own in it.
             let _ = std::fs::remove_dir("/tmp/.X11-unix");
         }
     }
@@ -212,7 +213,7 @@ async fn trial_20_a_command_with_network_reaches_no_desktop() {
         let name = desktop.path.display().to_string();
         let ground = Ground::new(how, Network::On);
         ground.can_not(ATTACK, &[&name, &format!("@{name}")]).await;
-        // They are there.
+        // They exist.
         let mut outside = std::process::Command::new("python3");
         let attack = ground.stage.root().join("attack.py");
         outside.arg(attack).args([format!("+{name}"), format!("+@{name}")]).current_dir(ground.stage.root());

@@ -1,4 +1,4 @@
-//! Where attacks are tried: a workspace, a confined shell, and the four ways to run it.
+//! The set-up for attacks: a workspace, a confined shell, and the four ways to run it.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -20,7 +20,7 @@ const NOBODY: u32 = 65534;
 /// Set in the process that runs a test again as the plain user.
 const PLAIN: &str = "RETAKE_TEST_PLAIN";
 
-/// How commands are held in this run.
+/// How commands are confined in this run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     Namespaces,
@@ -31,18 +31,18 @@ pub(crate) enum How {
 pub(crate) struct Ground {
     pub(crate) how: How,
     pub(crate) stage: Stage,
-    /// What holds commands, as a person is told.
+    /// The sandbox facts, as reported to a person.
     pub(crate) told: Vec<SandboxFact>,
     tools: Vec<Arc<dyn Tool>>,
 }
 
 impl Ground {
-    /// With its network as the settings say.
+    /// With network according to the settings.
     pub(crate) fn new(how: How, network: Network) -> Self {
         Self::with(how, network, |_, _| ())
     }
 
-    /// With a sandbox that a test changes once the folders are there.
+    /// With a sandbox that a test changes once the folders exist.
     pub(crate) fn with(how: How, network: Network, change: impl FnOnce(&Stage, &mut Sandbox)) -> Self {
         Self::set(how, ShellConfig { network, ..config() }, change)
     }
@@ -69,20 +69,20 @@ impl Ground {
         self.stage.call(&tool(&self.tools, name), arguments).await
     }
 
-    /// Runs a command; with network where that is to be asked for.
+    /// Runs a command; with network if that must be requested.
     pub(crate) async fn run(&self, command: &str) -> Output {
-        // Not a reading one: these are held otherwise.
+        // Not a reading one: those are confined in another way.
         self.call("shell", json!({ "command": format!("env true; {command}") })).await
     }
 
-    /// Runs a command that succeeds, and gives what it printed.
+    /// Runs a command that succeeds, and returns its output.
     pub(crate) async fn prints(&self, command: &str) -> String {
         let output = self.run(command).await;
         assert_eq!(output.outcome, ToolOutcome::Ok, "{:?}: {command}: {}", self.how, output.content);
         output.content.trim_end_matches("[exit code 0]").trim_end().to_owned()
     }
 
-    /// Has a program try what it should not be able to, which prints a line that begins with DID for all that it could.
+    /// Runs a program that tries forbidden things, and prints a line that begins with DID for each success.
     pub(crate) async fn can_not(&self, program: &str, arguments: &[&str]) {
         let line = format!("python3 -c \"$(cat attack.py)\" {}", arguments.join(" "));
         std::fs::write(self.stage.root().join("attack.py"), program).expect("a file");
@@ -90,7 +90,7 @@ impl Ground {
         assert!(printed.contains("TRIED") && !printed.contains("DID"), "{:?}: {printed}", self.how);
     }
 
-    /// Runs a command that fails, with these words.
+    /// Runs a command that fails with this text.
     pub(crate) async fn refuses(&self, command: &str, words: &str) {
         let output = self.run(command).await;
         let is_refused = output.outcome == ToolOutcome::Failed && output.content.contains(words);
@@ -98,15 +98,15 @@ impl Ground {
     }
 }
 
-/// Whether programs of this user can have namespaces, as another program finds out.
+/// Whether programs of this user can have namespaces, checked with another program.
 fn has_namespaces() -> bool {
     let user = if rustix::process::geteuid().is_root() { "-mpf" } else { "-Umpf" };
     let tried = Command::new("unshare").args([user, "--mount-proc", "true"]).stderr(Stdio::null()).status();
     tried.is_ok_and(|status| status.success())
 }
 
-/// Runs a part of a test with namespaces and without, as this user; and where this user is root, as a plain one too. The name is the
-/// test's whole path.
+/// Runs a part of a test with namespaces and without, as this user; as root, also as a plain user. The name is the test's full
+/// path.
 pub(crate) async fn everywhere(test: &str, part: impl AsyncFn(How)) {
     match supervisor().namespaces() {
         Ok(()) => part(How::Namespaces).await,

@@ -1,4 +1,4 @@
-//! A command has no terminal of anybody else: it reads none, writes to none and pushes no keys into one.
+//! A command has no access to other terminals: it reads none, writes to none and pushes no keys into one.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -14,7 +14,7 @@ const ATTACK: &str = include_str!("terminal.py");
 /// Set in the process that runs a test again with a controlling terminal.
 const IN_TERMINAL: &str = "RETAKE_TEST_IN_TERMINAL";
 
-/// Runs the rest of its arguments in a terminal of its own.
+/// Runs its other arguments in a terminal of its own.
 const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn trial_21_a_command_reaches_no_terminal_of_other_programs() {
         rustix::pty::grantpt(&control).expect("ours");
         rustix::pty::unlockpt(&control).expect("open");
         let name = rustix::pty::ptsname(&control, Vec::new()).expect("a name").into_string().expect("a text");
-        // What was typed and not read yet.
+        // Typed text that was not read yet.
         std::fs::File::from(control.try_clone().expect("again")).write_all(b"secret\n").expect("typed");
         for network in [Network::Ask, Network::On] {
             Ground::new(how, network).can_not(ATTACK, &[&name]).await;
@@ -70,7 +70,7 @@ async fn trial_21_programs_that_make_terminals_work_in_namespaces() {
     .await;
 }
 
-/// Terminals of a machine are counted for all: a command that takes all that there are would leave the person none.
+/// Terminals of a machine have a common limit: a command that takes all of them would leave the person none.
 #[tokio::test]
 async fn trial_21_a_command_takes_some_terminals_and_leaves_the_others_in_namespaces() {
     const TAKES: &str = "python3 -c \"

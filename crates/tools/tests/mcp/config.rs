@@ -1,5 +1,5 @@
-//! Files that name servers: what is read, what is told with its line, what a change leaves alone, and that a project starts nothing
-//! without leave.
+//! Files that name servers: what is read, errors with their lines, what a change leaves alone, and that a project starts nothing
+//! without approval.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Servers that are started are held like commands with network, unless the user's own file says otherwise.
+//! Started servers are confined like commands with network, unless the user's own file says otherwise.
 
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::stage::{bare, supervisor, until};
 
 const SOCKETS: &str = include_str!("../hold/sockets.py");
 
-/// A server that does something before it begins, as a file names it.
+/// A server entry that does something before it begins.
 fn server(world: &World, first: &str, more: Value) -> Value {
     let program = world.folder().with_file_name("server.py");
     let line = format!("{first}; exec python3 {} echo", program.display());
@@ -24,7 +24,7 @@ fn server(world: &World, first: &str, more: Value) -> Value {
     server
 }
 
-/// A folder with one server that is held.
+/// A folder with one confined server.
 fn world(how: How, server: impl FnOnce(&World) -> Value) -> World {
     let mut world = World::new(&json!({}));
     let own = match how {
@@ -138,7 +138,7 @@ async fn trial_20_the_error_of_a_server_that_fails_in_its_sandbox_says_how_to_op
     .await;
 }
 
-/// The linker complains once for each program that is started with a library that is not there: the server alone.
+/// The linker complains once for each program started with a missing library: only the server.
 #[tokio::test]
 async fn trial_20_variables_of_an_entry_take_no_effect_outside_of_its_sandbox() {
     let test = "mcp::held::trial_20_variables_of_an_entry_take_no_effect_outside_of_its_sandbox";
@@ -147,7 +147,7 @@ async fn trial_20_variables_of_an_entry_take_no_effect_outside_of_its_sandbox() 
         let world = world(how, |_| json!({ "command": "sh", "args": ["-c", "exit 3"], "env": env }));
         let servers = world.connect().await;
         let why = failure(&servers);
-        // The value of a variable is not told.
+        // The value of a variable is not shown.
         assert_eq!(why.matches("cannot be preloaded").count(), 1, "{how:?}: {why}");
         drop(servers);
     })
@@ -166,7 +166,7 @@ async fn trial_26_a_server_gets_no_more_memory_and_writes_no_larger_files_than_a
         (world.memory, world.file_size) = (MEMORY, 1 << 30);
         let servers = world.connect().await;
         assert_eq!(world.file("size").await, "1073741824\n", "{how:?}");
-        // All of its processes end, or the one that had too much.
+        // All of its processes end, or the one that used too much.
         let used = std::fs::read_to_string(world.folder().join("used")).expect("written");
         assert!(!may_limit() || !used.contains("400000000"), "{how:?}: {used}");
         if let State::Failed(why) = only(&servers).state {

@@ -1,4 +1,4 @@
-//! Servers that die, hang, lie or flood: the person is told, and nothing hangs or grows.
+//! Servers that die, hang, lie or flood: the person gets an error, and nothing hangs or grows.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -12,7 +12,7 @@ use super::world::{World, fails, failure, only, said};
 /// A server on a free port, for as long as the test runs.
 struct Small {
     address: String,
-    /// The heads of requests that it got.
+    /// The heads of the requests that it got.
     heads: Arc<Mutex<Vec<String>>>,
 }
 
@@ -42,7 +42,7 @@ enum Answer {
     Status(&'static str),
 }
 
-/// One request, one answer: whoever goes away is not missed.
+/// One request, one answer; the client may disconnect.
 fn serve(stream: TcpStream, answer: fn(&Value) -> Answer, seen: &Mutex<Vec<String>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut head, mut length) = (String::new(), 0);

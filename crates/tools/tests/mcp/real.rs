@@ -1,4 +1,4 @@
-//! A server that others wrote: the reference server for times, from the package index of Python, in a folder of its own.
+//! A server by others: the reference server for times, from the Python package index, in a folder of its own.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::world::{World, fails, only, said, tool};
 
-/// The same as `cargo xtask test` installs.
+/// The same version as `cargo xtask test` installs.
 const PACKAGE: &str = "mcp-server-time==2026.10.19";
 
-/// The program, installed if need be. Tests in several processes take turns at that.
+/// The program, installed if necessary. Tests in several processes take turns for that.
 fn program() -> PathBuf {
     let commands = match std::env::var_os("RETAKE_TEST_TOOLS") {
         Some(commands) => PathBuf::from(commands),

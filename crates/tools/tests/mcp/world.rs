@@ -1,4 +1,4 @@
-//! A folder with servers in it, and whoever calls their tools. Must never leave a process behind.
+//! A folder with servers, and a caller of their tools. Must never leave a process behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-/// Bounds a wait for what should be there at once.
+/// Time limit for short waits.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A server in a few lines, which does what its argument says.
+/// A small server whose argument sets its behaviour.
 const SERVER: &str = include_str!("server.py");
 
 pub(super) struct World {
     home: TempDir,
     pub(super) start_limit: Duration,
     pub(super) call_limit: Duration,
-    /// What holds its servers.
+    /// The sandbox of its servers.
     pub(super) sandbox: Option<Sandbox>,
-    /// Why none that is held may start.
+    /// Why no confined server may start.
     pub(super) refused: Option<Failure>,
-    /// What they do not read.
+    /// Files that they must not read.
     pub(super) hide: Vec<PathBuf>,
     pub(super) memory: u64,
     pub(super) file_size: u64,
@@ -55,7 +55,7 @@ impl World {
         world
     }
 
-    /// With one server, called `it`, which does that.
+    /// With one server, called `it`, with this behaviour.
     pub(super) fn with(what: &str) -> Self {
         let world = Self::new(&json!({}));
         let servers = json!({"mcpServers": {"it": world.server(what)}});
@@ -63,7 +63,7 @@ impl World {
         world
     }
 
-    /// A server that does that, as a file names it.
+    /// A server entry with this behaviour.
     pub(super) fn server(&self, what: &str) -> Value {
         json!({"command": "python3", "args": [self.home.path().join("server.py"), what]})
     }
@@ -96,7 +96,7 @@ impl World {
         tokio::time::timeout(2 * SOON, connected).await.expect("it never waits for ever")
     }
 
-    /// A file that a server wrote, once it is there.
+    /// A file that a server wrote, once it exists.
     pub(super) async fn file(&self, name: &str) -> String {
         let path = self.folder().join(name);
         let there = async {
@@ -111,14 +111,14 @@ impl World {
     }
 }
 
-/// The one server of these.
+/// The only server of these.
 pub(super) fn only(servers: &McpServers) -> ServerShown {
     let mut shown = servers.shown();
     assert_eq!(shown.len(), 1, "{shown:?}");
     shown.remove(0)
 }
 
-/// Why the one server of these can't be used.
+/// Why the only server of these can't be used.
 pub(super) fn failure(servers: &McpServers) -> String {
     match only(servers).state {
         State::Failed(failure) => failure.why,
@@ -132,7 +132,7 @@ pub(super) fn tool(servers: &McpServers, name: &str) -> Arc<dyn Tool> {
     tools.into_iter().find(|tool| tool.name() == name).unwrap_or_else(|| panic!("no {name} in {names:?}"))
 }
 
-/// What a tool answers.
+/// The output of a tool.
 pub(super) async fn ask(servers: &McpServers, name: &str, arguments: Value) -> Output {
     let host = Arc::new(Caller::default());
     ask_as(&host, servers, name, arguments).await
@@ -161,21 +161,21 @@ pub(super) async fn ask_as(host: &Arc<Caller>, servers: &McpServers, name: &str,
     output
 }
 
-/// What a tool answers that does what it is asked.
+/// The output of a tool that succeeds.
 pub(super) async fn said(servers: &McpServers, name: &str, arguments: Value) -> String {
     let output = ask(servers, name, arguments).await;
     assert_eq!(output.outcome, ToolOutcome::Ok, "{}", output.content);
     output.content
 }
 
-/// What a tool answers that fails.
+/// The output of a tool that fails.
 pub(super) async fn fails(servers: &McpServers, name: &str, arguments: Value) -> String {
     let output = ask(servers, name, arguments).await;
     assert_eq!(output.outcome, ToolOutcome::Failed, "{}", output.content);
     output.content
 }
 
-/// Whoever calls.
+/// The caller.
 #[derive(Default)]
 pub(super) struct Caller {
     pub(super) stop: Notify,
@@ -206,11 +206,11 @@ impl Host for Caller {
     }
 }
 
-/// Waits until no process of that id is there.
+/// Waits until no process has this id.
 pub(super) async fn gone(process: &str) {
     let path = Path::new("/proc").join(process.trim());
     let gone = async {
-        // One that has ended and that nobody has asked about yet is gone as well.
+        // An ended process that nobody has waited for yet counts as gone.
         while fs::read_to_string(path.join("stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

@@ -1,6 +1,6 @@
-//! Lines from every production of bash's grammar, at random, and lines with letters changed. The same seed gives the same lines.
+//! Random lines from every production of bash's grammar, and lines with changed letters. The same seed gives the same lines.
 
-/// Numbers that look random.
+/// Pseudo-random numbers.
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -330,7 +330,7 @@ const REDIRECTION: &[&str] = &[
 const NAME: &[&str] = &["a", "b", "x", "y", "HOME", "PATH", "IFS", "PS4", "BASH_ENV", "x1"];
 const EXPRESSION: &[&str] = &["1", "x", "x=1", "a[$(boom)]", "a[«E»]", "«E»+«E»", "$(«L»)", "\"x\""];
 
-/// A line at random.
+/// A random line.
 pub(super) fn line(dice: &mut Dice) -> String {
     let mut text = String::from("«L»");
     let mut left = 2 + dice.below(24);
@@ -348,7 +348,7 @@ pub(super) fn line(dice: &mut Dice) -> String {
             "N" => NAME,
             _ => EXPRESSION,
         };
-        // In the end the first ones, which are the shortest.
+        // At the end the first ones, which are the shortest.
         let production = if left == 0 { from[0] } else { dice.one_of(from) };
         left = left.saturating_sub(1);
         text.replace_range(at..end, production);
@@ -356,14 +356,14 @@ pub(super) fn line(dice: &mut Dice) -> String {
     text
 }
 
-/// What means something to a shell, and a few letters that do not.
+/// Special characters of the shell, and a few other letters.
 const LETTERS: &[&str] = &[
     " ", "\t", "\n", "\\", "'", "\"", "`", "$", "(", ")", "{", "}", "[", "]", "<", ">", "&", "|", ";", "#",
     "*", "?", "~", "!", "=", "%", "^", ",", "-", "+", "@", ":", ".", "/", "0", "1", "2", "b", "x", "é", "\r",
     "\u{1}", "\u{7f}", "\u{a0}",
 ];
 
-/// A line with one to three letters put in, taken out or replaced.
+/// A line with one to three letters inserted, removed or replaced.
 pub(super) fn changed(dice: &mut Dice, lines: &[String]) -> String {
     let line = &lines[dice.below(lines.len())];
     let mut letters: Vec<String> = line.chars().map(String::from).collect();
