@@ -1,5 +1,4 @@
-//! What people and scripts see, against a client that answers from a script: standard output, standard error, exit code and requests
-//! together.
+//! The results for people and scripts, with a scripted client: standard output, standard error, exit code and requests together.
 
 mod branches;
 mod files;

@@ -1,5 +1,5 @@
-//! The whole program in a real pseudo-terminal, with its own store and the model that is built in. Must never reach a network or the
-//! data of the person who runs it.
+//! The whole program in a real pseudo-terminal, with its own store and the built-in model. Must never reach a network or the data
+//! of the person who runs it.
 
 mod agent;
 mod bad;
@@ -83,7 +83,7 @@ impl Home {
         Pty::run(program, arguments, &variables)
     }
 
-    /// Says something in a new conversation, and waits for the answer.
+    /// Sends a message in a new conversation, and waits for the answer.
     fn talking(&self) -> Pty {
         let pty = self.start(&[]);
         prompt(&pty);
@@ -112,7 +112,7 @@ fn script(home: &Home, arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// Says something and waits until the demo has answered it in this turn.
+/// Sends a message and waits until the demo has answered it in this turn.
 fn say(pty: &Pty, text: &str, turn: usize) {
     pty.send(text);
     pty.send(ENTER);
@@ -258,7 +258,7 @@ fn text_typed_during_an_answer_waits_and_runs_nothing() {
     pty.send("hello\r");
     pty.shows("I am the demo");
     pty.send("typed\rahead");
-    // Enter was no submission: both lines wait to be edited, and the answer waits until they are.
+    // Enter did not submit: both lines wait to be edited, and the answer waits for them.
     pty.until("the words", |screen| screen.trim_end().ends_with("meanwhile> typed\n         · ahead"));
     pty.reads_keys();
     pty.send(CTRL_C);
@@ -291,7 +291,7 @@ fn typed_keys_are_not_echoed_after_ctrl_z_and_fg() {
     pty.shows("Stopped");
     pty.until("the shell", |screen| screen.trim_end().ends_with("sh:"));
     pty.send("fg\r");
-    // Words that come after it was woken: it has done what it does then.
+    // Text printed after it was woken: its other work is done by then.
     pty.shows("GEMINI_API_KEY");
     pty.send("unseen");
     let screen = pty.until("the words", |screen| screen.trim_end().ends_with("> unseen"));

@@ -1,4 +1,4 @@
-//! The terminal layer in a real pseudo-terminal, driven by keys and judged by its screen.
+//! The terminal layer in a real pseudo-terminal, driven by keys and checked by its screen.
 
 pub(crate) mod pty;
 

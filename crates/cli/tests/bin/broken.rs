@@ -1,5 +1,5 @@
-//! The whole program, with an owner of the data that panics while the full-screen client is up, as soon as a file is there: on the main
-//! thread, on another one, or in a task. Must never do anything else than the program does then.
+//! The whole program, with an owner that panics during the full-screen client as soon as a file exists: on the main thread, on
+//! another one, or in a task. Must never do anything else than the program does then.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,10 +11,10 @@ use retake_cli::{Environment, FoundOwner, Opened, Owner, Paths, Serving, Setting
 use retake_tui::ui::Configured;
 use retake_wire::Problem;
 
-/// How often the file is looked for.
+/// How often to check for the file.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Talks until it panics.
+/// Serves requests until it panics.
 pub(crate) fn client(place: &str, sign: &str) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let paths = Paths {

@@ -1,5 +1,5 @@
-//! The parts of `retake_cli::term`, one at a time, for the tests that drive them in a pseudo-terminal and for trying them by hand:
-//! `cargo run -p retake-cli --features demo --bin term_demo -- edit`. Must never become a part of the binary.
+//! The parts of `retake_cli::term`, one at a time, for tests in a pseudo-terminal and for trying them by hand: `cargo run -p
+//! retake-cli --features demo --bin term_demo -- edit`. Must never become part of the binary.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ fn main() -> io::Result<()> {
         }
         Some("page") => {
             pager::page(&numbered(100_000))?;
-            // Standard output may be gone.
+            // Standard output may be closed.
             io::stderr().write_all(b"PAGED\n")
         }
         Some("progress") => {
@@ -71,7 +71,7 @@ fn editor() -> Editor {
     })
 }
 
-/// Reads until the person leaves, and says what was read: length, a hash, and the text where it is short.
+/// Reads until the person quits, and prints what was read: length, a hash, and the text if it is short.
 fn edit(mut prefill: Option<String>) -> io::Result<()> {
     let mut editor = editor();
     loop {
@@ -88,7 +88,7 @@ fn edit(mut prefill: Option<String>) -> io::Result<()> {
     }
 }
 
-/// Picks below some lines of earlier output, one if it is not said.
+/// A picker below some lines of earlier output, one by default.
 fn pick_a_row(before: Option<String>) -> io::Result<()> {
     let row = |number: usize| Row {
         title: format!("message {number} 漢字"),
@@ -117,7 +117,7 @@ fn interrupt() -> io::Result<()> {
     })
 }
 
-/// Panics on the main thread while another one reads, as soon as a file is there.
+/// Panics on the main thread during a read on another one, as soon as a file exists.
 fn panic_while_reading(sign: &str) -> io::Result<()> {
     std::thread::spawn(|| editor().read(None));
     while !std::fs::exists(sign)? {

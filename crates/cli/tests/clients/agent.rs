@@ -1,4 +1,5 @@
-//! The agent at work: what it does is shown as it happens, what is asked is answered clearly or not at all.
+//! The agent at work: its actions are shown as they happen, and its requests are answered clearly or not at
+//! all.
 
 use insta::assert_snapshot;
 use retake_wire::reply::{
@@ -304,7 +305,7 @@ fn job(running: bool, exit_code: Option<i32>) -> JobLine {
     }
 }
 
-/// What the world answers.
+/// The replies of the sample world.
 pub(super) fn reply(request: &Request) -> Reply {
     match request {
         Request::Todo(_) => {

@@ -1,11 +1,11 @@
-//! The branches of a conversation, one of them labelled, and a fork of it. Only data.
+//! The branches of a conversation, one of them labelled, and a fork. Only data.
 
 use retake_wire::Role;
 use retake_wire::reply::{Branch, ForkLine, Tree};
 
 use super::fixtures::{OTHER, id, line};
 
-/// The tree as an owner tells it.
+/// The tree as an owner sends it.
 pub(super) fn tree() -> Tree {
     Tree {
         head: "12.6".to_owned(),

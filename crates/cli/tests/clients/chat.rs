@@ -1,4 +1,4 @@
-//! The conversation in the terminal: turns, rewind, undo, edit, and Ctrl-C.
+//! The line client: turns, rewind, undo, edit, and Ctrl-C.
 
 use insta::assert_snapshot;
 use retake_wire::reply::{Composer, Plan};
@@ -71,7 +71,8 @@ fn a_rewind_stops_a_run_and_an_edit_is_refused_while_it_runs() {
 fn a_stale_rewind_shows_the_new_plan() {
     let acts = [Line("/rewind"), Pick(0), Answer(true), Pick(1), Answer(true), Line("/quit")];
     let later = Plan { head: "13.8".to_owned(), ..plan() };
-    // The preview and the plan of the first try, the preview of the second, and the plan that fits.
+    // The preview and the plan of the first attempt, the preview of the second, and the matching
+    // plan.
     let case = Case::terminal(acts)
         .reply("plan", Ok(Reply::Plan(plan())))
         .reply("plan", Ok(Reply::Plan(plan())))

@@ -1,4 +1,4 @@
-//! The other commands of the conversation in the terminal.
+//! The other commands of the line client.
 
 use insta::assert_snapshot;
 use retake_wire::Reply;

@@ -1,4 +1,4 @@
-//! What goes wrong at the command line, and what is said to do next.
+//! Errors at the command line, and their remedies.
 
 use insta::assert_snapshot;
 

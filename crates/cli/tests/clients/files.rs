@@ -1,4 +1,4 @@
-//! What a plan says of files: every verdict, two calls, and names that try to act on the terminal. Only data.
+//! A plan for files: every verdict, two calls, and names with terminal control characters. Only data.
 
 use retake_wire::{
     AfterChoice, Against, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade, Others,
@@ -28,7 +28,7 @@ fn path(name: &str, verdict: Verdict, grade: Grade, calls: &[u32]) -> PathPlan {
     }
 }
 
-/// What two calls did to files, and what became of it since.
+/// The changes of files by two calls, and their state since.
 pub(super) fn files_plan() -> FilesPlan {
     let call = |number, line: &str, lasted: i64| CallLine {
         entry: id(number),

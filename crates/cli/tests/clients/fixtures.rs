@@ -1,5 +1,5 @@
-//! A small world that the fake client answers from: two conversations, one with a tool call, an image, and a message that tries to
-//! act on the terminal.
+//! A small sample world for the fake client: two conversations, one with a tool call, an image, and a message with terminal
+//! control characters.
 
 use retake_wire::reply::{
     Access, Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing,
@@ -14,7 +14,7 @@ use retake_wire::{
 
 use super::{branches, folder};
 
-/// The time now.
+/// The current time.
 pub(super) const NOW: i64 = 1_772_000_000_000;
 
 /// The conversation.
@@ -22,7 +22,7 @@ pub(super) const HERE: &str = "0199a000-0000-7000-8000-00000000c001";
 /// Its fork.
 pub(super) const OTHER: &str = "0199a000-0000-7000-8000-00000000c002";
 
-/// Text that tries to clear the screen, ring, set the title and turn what follows around.
+/// Text that tries to clear the screen, ring the bell, set the title and reverse the following text.
 pub(super) const HOSTILE: &str = "\x1b[2Jgone\x07 \x1b]0;title\x07 \u{202e}reversed\r\nnext\x08 line";
 
 /// The id of an entry.
@@ -30,7 +30,7 @@ pub(super) fn id(number: u32) -> String {
     format!("0199a000-{number:04}-7000-8000-000000000000")
 }
 
-/// So many minutes ago.
+/// This many minutes ago.
 pub(super) fn ago(minutes: i64) -> i64 {
     NOW - minutes * 60_000
 }
@@ -402,7 +402,7 @@ fn models() -> Models {
     }
 }
 
-/// What the world answers.
+/// The replies of the sample world.
 pub(super) fn reply(request: &Request) -> Reply {
     match request {
         Request::Create(_) | Request::Fork(_) | Request::ImportStart(_) | Request::ImportEnd(_) => {

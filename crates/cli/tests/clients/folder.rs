@@ -1,4 +1,4 @@
-//! The folder of the small world: what was seen of it, what differs in it, names that try to act on the terminal.
+//! The folder of the sample world: its captures, its differences, names with terminal control characters.
 
 use retake_wire::reply::{
     Capture, Captures, Changed, Difference, Differences, FilesStatus, Job, State, Uncovered,
@@ -64,7 +64,7 @@ pub(super) fn differences() -> Differences {
     Differences { files: vec![file("a", Some(text)), file("b", Some(binary)), file("c", None)] }
 }
 
-/// Prompts said before.
+/// Earlier prompts.
 pub(super) fn history() -> retake_wire::reply::HistoryPage {
     let prompts = ["newest", "oldest"].map(str::to_owned).to_vec();
     retake_wire::reply::HistoryPage { prompts, earlier: None }

@@ -1,5 +1,4 @@
-//! `--json` at every verb: what a script reads is JSON, a document a line, and nothing else. The verbs are those that have an example in
-//! the help, which is all of them.
+//! `--json` with every verb: scripts get JSON, one document per line, and nothing else. Every verb has an example in the help.
 
 use retake_cli::examples;
 use serde_json::Value;
@@ -15,7 +14,7 @@ fn every_verb_prints_json_and_nothing_else() {
     for words in examples() {
         let line = words[1..].join(" ");
         let arguments: Vec<&str> = words[1..].iter().map(String::as_str).chain(["--json"]).collect();
-        // What stands behind two dashes is a command's own.
+        // Words after two dashes are a command's own.
         let arguments = match arguments.iter().position(|word| *word == "--") {
             Some(_) => [&["--json"], &arguments[..arguments.len() - 1]].concat(),
             None => arguments,
@@ -33,7 +32,7 @@ fn every_verb_prints_json_and_nothing_else() {
             others.push(format!("{line}: {code}"));
         }
     }
-    // Files that are not there, and settings that the fake owner says are wrong.
+    // Missing files, and settings that the fake owner calls wrong.
     let expected = [
         "files put-back --remove .git/hooks/pre-commit: 3",
         "export --full --output talk.jsonl: 3",

@@ -1,4 +1,4 @@
-//! What is hidden in the small world: a message of two, one that the model does not see, and one that tries to act on the terminal.
+//! The hidden messages of the sample world: one of two entries, an excluded one, and one with terminal control characters.
 
 use retake_wire::Role;
 use retake_wire::reply::{Counts, Marked, MarkedPage};

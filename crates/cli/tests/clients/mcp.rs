@@ -104,7 +104,8 @@ fn a_projects_server_starts_only_after_an_explicit_yes() {
         Ok(Reply::McpServers(McpServers { servers: vec![theirs], ..McpServers::default() }))
     };
     let seen = [
-        // Of what was not shown as waiting, the entry that was looked at goes along: another one by then is refused.
+        // If the server was not shown as waiting, the request contains the displayed entry: a different one by then
+        // is refused.
         Case::terminal([]).reply("mcp_list", disabled()).see(&["mcp", "allow", "theirs"]),
         Case::terminal([Act::Answer(true)]).reply("mcp_list", one()).see(&["mcp", "allow", "theirs"]),
         Case::terminal([Act::Answer(false)]).reply("mcp_list", one()).see(&["mcp", "allow", "theirs"]),

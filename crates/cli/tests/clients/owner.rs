@@ -30,7 +30,8 @@ fn the_owner_is_started_shown_and_stopped() {
     insta::assert_snapshot!(seen.join("\n"));
 }
 
-/// A running owner has read its settings already: who changes one is told so, and may stop it there and then.
+/// A running owner has read its settings already: a person who changes one gets a notice, and may stop it at
+/// once.
 #[test]
 fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
     let set = ["config", "set", "model.default", "demo"];
@@ -68,7 +69,7 @@ fn trial_17_a_changed_setting_names_the_owner_that_keeps_the_old_one() {
     }
 }
 
-/// Each client reads its settings when it starts.
+/// Each client reads its settings at its start.
 #[test]
 fn a_changed_setting_of_the_ui_reports_when_it_takes_effect() {
     for set in [&["config", "set", "face.theme", "dark"][..], &["config", "unset", "face.theme"]] {
@@ -80,7 +81,7 @@ fn a_changed_setting_of_the_ui_reports_when_it_takes_effect() {
     }
 }
 
-/// What the agent may do is read before each decision: a change is in force at once, and nothing has to be restarted.
+/// Permissions are read before each decision: a change takes effect at once, without a restart.
 #[test]
 fn trial_17_a_changed_permission_is_reported_to_apply_from_now_on() {
     let serves = || Case::script("").reply("status", Ok(Reply::Status(Status { serves: true, ..status() })));

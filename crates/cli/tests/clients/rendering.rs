@@ -1,4 +1,4 @@
-//! What people read: every rendering, with text in it that tries to act on the terminal.
+//! Every rendering, with terminal control characters in its text.
 
 use insta::assert_snapshot;
 use retake_wire::reply::{
@@ -137,7 +137,7 @@ fn a_plan_with_files_lists_them_under_their_calls() {
     assert_snapshot!(case().coloured().see(&["plan", "rewind", "t1", "--color", "always"]));
 }
 
-/// Two calls that can't be taken back, and some more.
+/// Two irreversible calls, and some more.
 fn effects() -> Effects {
     let call = |line: &str, state, minutes| EffectLine {
         line: line.to_owned(),

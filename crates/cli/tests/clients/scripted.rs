@@ -1,4 +1,4 @@
-//! A client and a terminal that follow a script and remember everything. Must never wait.
+//! A scripted client and a scripted terminal that record everything. Must never wait.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -21,13 +21,13 @@ use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
 
 use super::fixtures::{self, NOW};
 
-/// Answers like the world, except where the script says otherwise.
+/// Replies like the sample world, unless the script says otherwise.
 #[derive(Default)]
 pub(super) struct Fake {
     /// Replies to the next request of a kind.
     scripted: Mutex<VecDeque<(String, Result<Reply, Problem>)>>,
     runs: Mutex<VecDeque<Result<Vec<RunEvent>, Problem>>>,
-    /// What was asked for, as JSON.
+    /// The requests, as JSON.
     requests: Mutex<Vec<String>>,
 }
 
@@ -66,7 +66,7 @@ impl Client for Fake {
     }
 }
 
-/// Hands out the fake.
+/// Provides the fake client.
 struct FakeOwner {
     client: Arc<Fake>,
 }
@@ -113,12 +113,12 @@ impl Owner for FakeOwner {
     }
 }
 
-/// What the person does next.
+/// The person's next action.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
-    /// Submits this, whatever stood in the line.
+    /// Submits this, replacing the line.
     Line(&'static str),
-    /// Submits what stands in the line.
+    /// Submits the line unchanged.
     Enter,
     /// Picks a row.
     Pick(usize),
@@ -126,13 +126,13 @@ pub(super) enum Act {
     Escape,
     /// Answers a question.
     Answer(bool),
-    /// Answers what a run asks in words.
+    /// Answers a run's question with text.
     Words(&'static str),
     /// Presses Ctrl-C instead of answering.
     Stop,
 }
 
-/// A run of the program: what goes in.
+/// The input of a run of the program.
 pub(super) struct Case {
     client: Arc<Fake>,
     acts: VecDeque<Act>,
@@ -173,7 +173,7 @@ impl Case {
         self
     }
 
-    /// Types a line as soon as this is on the screen, while a run goes on.
+    /// Types a line during a run, as soon as this is on the screen.
     pub(super) fn types(mut self, when: &'static str, line: &'static str) -> Self {
         self.types_when = Some((when, line));
         self
@@ -193,7 +193,7 @@ impl Case {
         self
     }
 
-    /// Runs the program, and gives back all that is to be seen of it.
+    /// Runs the program, and returns everything visible.
     #[must_use]
     pub(super) fn see(self, arguments: &[&str]) -> String {
         let mut ui = FakeUi {
@@ -228,12 +228,12 @@ impl Case {
     }
 }
 
-/// What was printed.
+/// The output.
 #[derive(Default)]
 struct Seen {
     out: String,
     error: String,
-    /// Both, and what the person did.
+    /// Both, and the person's actions.
     screen: String,
 }
 
@@ -426,7 +426,7 @@ impl Ui for FakeUi {
     }
 }
 
-/// An owner that serves.
+/// A serving owner.
 pub(super) fn status() -> Status {
     Status {
         version: "0.1.0".to_owned(),

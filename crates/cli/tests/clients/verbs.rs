@@ -1,4 +1,4 @@
-//! The verbs for scripts: their help, the requests that they make, and what they print.
+//! The verbs for scripts: their help, their requests, and their output.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
@@ -12,7 +12,7 @@ use retake_wire::{Outcome, Problem, ProblemKind, Reply};
 use super::fixtures::{self, conversation, ended, overloaded, started};
 use super::scripted::{Act, Case};
 
-/// Each command line with all that comes of it.
+/// Each command line with its results.
 fn all(lines: &[&[&str]]) -> String {
     let seen: Vec<String> = lines
         .iter()
@@ -278,7 +278,7 @@ fn an_export_is_a_whole_file_or_none() {
     assert_snapshot!(seen.replace(&name, "FILE"));
 }
 
-/// A pipe that is read from, so that who writes to it does not wait.
+/// A pipe with a reader, so that its writer does not wait.
 fn reader_of(pipe: &Path) -> File {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     OpenOptions::new().read(true).custom_flags(nonblock).open(pipe).expect("a reader")
@@ -323,7 +323,7 @@ fn importing() {
     assert_snapshot!(seen.join("\n"));
 }
 
-/// Its id is printed for scripts; that nothing was stored is said beside it.
+/// Its id is printed for scripts, with a note that nothing was stored.
 #[test]
 fn trial_15_a_message_that_exists_already_is_not_reported_as_stored() {
     let say = |unchanged| {
@@ -336,7 +336,7 @@ fn trial_15_a_message_that_exists_already_is_not_reported_as_stored() {
     assert!(first.contains(&fixtures::id(7)) && again.contains(&fixtures::id(7)), "{again}");
 }
 
-/// What is said of a line is said of the line of the file, and what is said of those before it is true.
+/// An error names the line of the file, and the report about the earlier ones is true.
 #[test]
 fn trial_17_a_conversation_among_several_that_can_not_be_imported_is_named_with_its_line() {
     let refused = || {
@@ -363,7 +363,7 @@ fn trial_17_a_conversation_among_several_that_can_not_be_imported_is_named_with_
     let told = "conversation 1 of 2, which begins on line 1, cannot be imported; nothing was imported\n";
     assert!(seen.contains(told) && seen.contains("--- exit 2"), "{seen}");
     assert!(seen.contains("nothing was imported") && !seen.contains("before it"), "{seen}");
-    // Whatever it is that fails: code 4 would say that nothing has changed.
+    // Whatever fails: code 4 would mean that nothing has changed.
     let taken = || {
         let problem = Problem { code: "exists".into(), kind: ProblemKind::Refused, ..refused().unwrap_err() };
         Err(problem)
@@ -373,7 +373,8 @@ fn trial_17_a_conversation_among_several_that_can_not_be_imported_is_named_with_
     assert!(seen.contains("--- exit 10") && !seen.contains("nothing was imported"), "{seen}");
 }
 
-/// Half of a pair of escapes is no text: a mark takes its place, in whatever shape a file is.
+/// Half of a surrogate pair is no text: a replacement character takes its place, in any format of a
+/// file.
 #[test]
 fn trial_17_half_of_a_surrogate_pair_stops_no_import() {
     for file in [
@@ -399,7 +400,7 @@ fn trial_17_an_empty_list_is_reported() {
     }
 }
 
-/// A page that is not the last says how to go on, and a limit what it takes.
+/// A page that is not the last names the command for the next one, and its limit.
 #[test]
 fn trial_17_targets_show_how_to_list_older_ones() {
     let all = fixtures::targets();

@@ -1,5 +1,5 @@
-//! The agent at work in a real terminal, with the real owner: what it asks is answered by a clear yes only, what is typed
-//! meanwhile goes to the model, Ctrl-C stops.
+//! The agent at work in a real terminal, with the real owner: only a clear yes approves, text typed meanwhile goes to the
+//! model, Ctrl-C stops.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::term::pty::Pty;
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 
-/// A new conversation in the folder of the world, with this pace.
+/// A new conversation in the folder of the world, with this delay.
 fn begun(world: &World, delay_ms: u32) -> Pty {
     let settings =
         format!("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = {delay_ms}\n");
@@ -33,7 +33,7 @@ fn at_prompt(pty: &Pty) {
     pty.reads_keys();
 }
 
-/// Waits for the question; what was answered before it is gone by then.
+/// Waits for the request; earlier ones are gone by then.
 fn asked(pty: &Pty, what: &str) {
     pty.until(what, |screen| screen.contains(what) && screen.trim_end().ends_with("\nallow?"));
     pty.reads_keys();
@@ -68,7 +68,7 @@ fn keys_pressed_before_an_approval_request_approve_nothing() {
     let world = World::working(&[]);
     let pty = begun(&world, 1500);
     pty.send("write a.txt: hello\r");
-    // The model speaks before it asks for the tool: an impatient yes is words to it, in a line of their own.
+    // The model writes text before the tool call: an early yes is a message to it, on a line of its own.
     pty.shows("\nI");
     pty.send("y");
     pty.shows("meanwhile> y");
@@ -108,7 +108,7 @@ fn lines_pasted_into_a_question_are_neither_answers_nor_messages() {
     let world = World::working(&[]);
     let pty = begun(&world, 0);
     for (bracketed, times) in [(false, 1), (true, 2)] {
-        // What was shown in the first round is still on the screen in the second.
+        // The output of the first round is still on the screen in the second.
         let again = |what: &str| {
             pty.until(what, |screen| {
                 screen.matches(what).count() == times && screen.trim_end().ends_with("\n>")

@@ -1,4 +1,4 @@
-//! Names, heads, numbers and request ids that make no sense: refused in words, and nothing changes. Also settings and models.
+//! Invalid names, heads, numbers and request ids: refused with a message, and nothing changes. Also settings and models.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::harness::{World, out, shows};
 
-/// Does all of it, and nothing of the conversation is another.
+/// Runs all commands, and nothing of the conversation changes.
 fn changes_nothing(world: &World, commands: &[&[&str]]) -> String {
     let before = world.does(&["--json", "log"]);
     let seen = world.transcript(commands);
@@ -38,7 +38,7 @@ fn unknown_names_are_refused_with_the_nearest() {
     ));
 }
 
-/// What there is can be listed and talked to, whatever the settings say of the one that is used when none is named.
+/// Conversations can be listed and continued even if the default model in the settings is unknown.
 #[test]
 fn an_unknown_default_model_is_reported_and_the_list_still_works() {
     let world = World::new();
@@ -201,7 +201,7 @@ fn a_repeated_request_is_done_once_also_if_its_names_have_other_targets_now() {
     assert_eq!(world.does(&say), said);
 }
 
-/// Whatever makes something, by names that mean something else or nothing afterwards.
+/// Commands that create something, with names that are taken or invalid afterwards.
 const BY_NAMES: &[&[&str]] = &[
     &["edit", "t2", "two plums"],
     &["edit", "t2", "two plums", "--no-run"],
@@ -213,7 +213,7 @@ const BY_NAMES: &[&[&str]] = &[
     &["new", "--title", "empty"],
 ];
 
-/// The receipts in what a verb printed as JSON lines.
+/// The receipts in a verb's JSON lines.
 fn receipts(printed: &str) -> Vec<serde_json::Value> {
     let lines = printed.lines().map(|line| serde_json::from_str(line).expect("a JSON document"));
     let receipt =

@@ -1,10 +1,10 @@
-//! Choices for single files and hunks, through the real program: as arguments, and in the conversation. Must never touch a folder that
-//! is not its own.
+//! Choices for single files and hunks, with the real program: as arguments, and in the conversation. Must never touch a folder
+//! that is not its own.
 
 use super::harness::{World, error, out, shows};
 use crate::term::pty::Pty;
 
-/// A text of 20 numbered lines, of which some are written out.
+/// A text of 20 numbered lines, some of them replaced.
 fn text(lines: &[(usize, &str)]) -> String {
     let line = |number| match lines.iter().find(|(at, _)| *at == number) {
         Some((_, word)) => format!("{word}\n"),
@@ -13,7 +13,7 @@ fn text(lines: &[(usize, &str)]) -> String {
     (1..=20).map(line).collect()
 }
 
-/// Two calls have changed a file in three places, made another one and a binary one; somebody else has changed `mine`.
+/// Two calls have changed a file in three places and created another one and a binary one; another author has changed `mine`.
 fn changed() -> World {
     let world = World::working(&[("a", &text(&[])), ("b", "one\n"), ("mine", "mine\n")]);
     world.exec("sed -i 's/^2$/two/; s/^10$/ten/' a; echo two > b; printf '\\0x' > made");
@@ -90,14 +90,14 @@ fn the_line_conversation_asks_for_each_file() {
         pty.reads_keys();
     };
     prompt();
-    // What is in conflict must be chosen for: the fourth row.
+    // A conflict needs a choice: the fourth row.
     pty.send("/rewind t1\r");
     pty.shows("choose for the files in conflict first");
     pty.send("\x1b[B\x1b[B\x1b[B\r");
     chooses();
     pty.shows("  1 b: skip, disk, checkpoint, yours");
     pty.shows("  2 a: checkpoint, disk, merge, skip, hunks:1,2,3");
-    // A line that makes no sense, and a choice that does not fit, are said; a number alone shows the lines.
+    // An invalid line and an impossible choice are reported; a number alone shows the lines.
     pty.send("7=disk\r");
     pty.shows("is not the number of a file above");
     chooses();
@@ -110,7 +110,7 @@ fn the_line_conversation_asks_for_each_file() {
     pty.send("1=disk 2=hunks:1,3\r");
     pty.shows("a: hunks 1, 3 of 3");
     pty.shows("Go back with");
-    // Another thought, which is left with an empty line.
+    // The person changes their mind and leaves with an empty line.
     pty.send("\x1b[B\x1b[B\x1b[B\r");
     chooses();
     pty.shows("b [disk]");
@@ -119,7 +119,7 @@ fn the_line_conversation_asks_for_each_file() {
     pty.shows("Go back with");
     pty.send("\r");
     pty.shows("rewound:");
-    // The old words are in the line; they go, so that a command fits.
+    // The old text is in the line; it is removed to type a command.
     pty.until("the old words", |screen| screen.trim_end().ends_with("\n> do it"));
     pty.reads_keys();
     pty.send("\x15");
@@ -133,7 +133,7 @@ fn the_line_conversation_asks_for_each_file() {
     assert_eq!(world.read("a"), Some(text(&[(2, "two"), (10, "ten"), (19, "nineteen")])));
 }
 
-/// A command has changed `a` and `b`, and somebody else `b` since: it is in conflict.
+/// A command has changed `a` and `b`, and another author `b` since: it is in conflict.
 fn in_conflict() -> World {
     let world = World::working(&[("a", "one\n"), ("b", "one\n")]);
     world.exec("echo two > a; echo two > b");
@@ -228,7 +228,7 @@ fn an_edit_in_the_line_conversation_applies_the_shown_plan_or_asks_again() {
     assert_eq!(both(), ["one\n", "mine\n"]);
 }
 
-/// A file that a command wrote, and a folder with more in it that somebody has put in its place.
+/// A file written by a command, and a folder with other content that another author has put in its place.
 fn folder_in_place() -> World {
     let world = World::working(&[("sw", "one\n"), ("b", "one\n")]);
     world.exec("echo two > sw; echo two > b");

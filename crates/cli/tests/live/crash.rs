@@ -1,4 +1,4 @@
-//! The program killed while an answer comes, and keys that must go nowhere.
+//! The program killed during an answer, and keys that must have no effect.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::harness::{World, error, out};
 use crate::term::pty::now;
 
-/// So long an answer streams before the program is killed.
+/// How long an answer streams before the program is killed.
 const STREAMING: Duration = Duration::from_secs(4);
 
 /// The answer is saved each second; the rest is for a busy machine.
@@ -45,7 +45,7 @@ fn a_kill_while_an_answer_comes_loses_a_second_of_it() {
     assert_eq!(entries[1]["interrupted"], true);
     let kept = entries[1]["parts"][0]["text"].as_str().expect("a text");
     assert!(kept.len() >= long_ago, "kept {} of {}, {long_ago} long ago", kept.len(), printed.len());
-    // What was saved but not yet read here may be a little more.
+    // A little more may have been saved than was read here.
     assert!(kept.starts_with(&printed) || printed.starts_with(kept), "{kept}\n{printed}");
     assert!(world.does(&["log"]).contains("[interrupted]"));
     world.settings("[model]\ndefault = \"demo\"\n[demo]\nword_delay_ms = 0\n");
@@ -53,7 +53,7 @@ fn a_kill_while_an_answer_comes_loses_a_second_of_it() {
     assert!(out(&on).contains("This is turn 2"), "{on:?}");
 }
 
-/// A port that nobody listens on.
+/// A port without a listener.
 fn closed_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()

@@ -1,4 +1,4 @@
-//! The owner as a process of its own: started by whoever comes first, detached from it, there for all, gone when nobody needs it.
+//! The owner as a separate process: started by the first client, detached from it, shared by all, ended when no client needs it.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::harness::{World, error, out, runs, signal, until};
 use super::model::{Model, call, words};
 
-/// An owner that a test ends itself.
+/// An owner that the test ends itself.
 fn staying() -> World {
     World::new().with("RETAKE_IDLE_S", "600").with("RETAKE_WAIT_MS", "20000")
 }
@@ -22,7 +22,7 @@ fn log(world: &World) -> String {
     world.owner_log()
 }
 
-/// The program by a shell, with its environment.
+/// The program run by a shell, with its environment.
 pub(super) fn shell(world: &World, script: &str) -> Command {
     let given = world.command(&[]);
     let mut shell = Command::new("/bin/sh");
@@ -103,7 +103,7 @@ fn trial_18_a_start_that_fails_is_the_error_of_the_client() {
     assert_eq!(world.owners(), Vec::<String>::new());
 }
 
-/// They are many, and reading them took most of the time of a short command. A command that opened this file would never end.
+/// Reading the many certificates took most of the time of a short command. A command that opened this file would hang.
 #[test]
 fn trial_18_no_command_that_speaks_to_the_owner_alone_reads_certificates() {
     let pipe = World::new();
@@ -133,7 +133,7 @@ fn trial_18_a_store_of_a_newer_version_is_the_error_of_the_client() {
     }
 }
 
-/// The command waits for the end of its owner, and not one moment more is needed.
+/// The command waits only for the end of its owner.
 #[test]
 fn trial_18_an_idle_time_of_0_ends_the_owner_with_its_last_command() {
     let world = World::new().with("RETAKE_IDLE_S", "");
@@ -145,7 +145,7 @@ fn trial_18_an_idle_time_of_0_ends_the_owner_with_its_last_command() {
     assert!(log(&world).contains("ended reason=\"no longer needed"), "{}", log(&world));
 }
 
-/// A run that is at work may end first; then the process is gone.
+/// An active run may end first; then the process is gone.
 #[test]
 fn trial_18_stop_and_sigterm_let_a_run_end_and_then_the_process_is_gone() {
     for way in ["stop", "SIGTERM"] {
@@ -226,7 +226,7 @@ fn trial_18_a_client_and_a_job_keep_the_owner_and_are_reported() {
     until("it ends with its last client", || world.owners().is_empty());
 }
 
-/// What nobody needs makes way for `serve`, which never ends by itself; what somebody needs does not.
+/// An idle owner is replaced by `serve`, which never ends by itself; an owner in use is not.
 #[test]
 fn trial_18_serve_replaces_an_idle_owner() {
     let world = staying();
@@ -241,7 +241,7 @@ fn trial_18_serve_replaces_an_idle_owner() {
     assert!(serving.ended());
 }
 
-/// Settings that were changed hold for the next command: an owner with nothing to do makes way for one that has read them.
+/// Changed settings apply to the next command: an idle owner is replaced by one that has read them.
 #[test]
 fn trial_18_a_changed_settings_file_is_read_by_the_next_command() {
     let world = staying();
@@ -263,7 +263,7 @@ fn trial_18_a_changed_settings_file_is_read_by_the_next_command() {
     until("the old one has ended", || world.owners().is_empty());
 }
 
-/// Starts a background job, which runs until the file `go` appears; the pid of the owner.
+/// Starts a background job, which runs until the file `go` exists; returns the pid of the owner.
 fn with_a_job(model: &Model, world: &World) -> String {
     let line = world.waits_for("go");
     let job = call("shell", json!({"command": line, "background": true}));
@@ -271,7 +271,7 @@ fn with_a_job(model: &Model, world: &World) -> String {
     pid(world)
 }
 
-/// An owner that is at work stays: whoever comes is told that it has older settings. What it reads again at once is no reason.
+/// A busy owner stays: clients learn that it has older settings. Settings that it reads again at once do not matter.
 #[test]
 fn trial_18_a_busy_owner_reports_that_it_keeps_older_settings() {
     let model = Model::start();
@@ -292,7 +292,7 @@ fn trial_18_a_busy_owner_reports_that_it_keeps_older_settings() {
     until("it ends with the job", || world.owners().is_empty());
 }
 
-/// A person at a terminal is asked whether the owner that keeps the old settings is to stop, and the next one has the new ones.
+/// A person at a terminal is asked whether to stop the owner with the old settings, and the next one has the new ones.
 #[test]
 fn trial_17_a_setting_that_needs_another_owner_offers_to_stop_the_one_that_runs() {
     let model = Model::start();
@@ -312,7 +312,7 @@ fn trial_17_a_setting_that_needs_another_owner_offers_to_stop_the_one_that_runs(
     let screen = sets("false", "y");
     assert!(screen.contains("stopped"), "{screen}");
     assert!(!runs(&first));
-    // The next one has the new setting, by what it says of the sandbox.
+    // The next one has the new setting, according to its sandbox facts.
     let status = world.json(&["status"]);
     assert!(status["pid"].is_null(), "nobody has started one yet: {status}");
     let told = world.json(&["doctor"])["sandbox"].to_string();
@@ -335,7 +335,7 @@ fn trial_18_each_data_folder_has_an_owner_of_its_own() {
     assert_eq!(world.owners().len(), 0);
 }
 
-/// A job that an owner has left behind is one of the next owner, which stays as long as the job lives.
+/// A job left by an owner belongs to the next one, which stays as long as the job is running.
 #[test]
 fn trial_18_a_job_of_an_earlier_owner_keeps_the_next_one() {
     let model = Model::start();
@@ -353,7 +353,7 @@ fn trial_18_a_job_of_an_earlier_owner_keeps_the_next_one() {
     until("it ends with the job", || world.owners().is_empty());
 }
 
-/// Jobs outlive their owner: `stop` says which, and what ends them.
+/// Jobs outlive their owner: `stop` names them, and the commands that end them.
 #[test]
 fn trial_18_stop_reports_what_goes_on() {
     let model = Model::start();

@@ -1,5 +1,5 @@
-//! What the owner says of itself holds: a program of others asks everything that its document describes, right and wrong, and a
-//! client that another one makes of the document goes back and forth.
+//! The API document is correct: an independent tester sends every documented request, valid and invalid, and a generated client
+//! rewinds and redoes.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -11,13 +11,13 @@ use retake_wire::http::ENDPOINTS;
 
 use super::harness::{NOBODY, World, out};
 
-/// The same as `cargo xtask test` installs.
+/// The same version as `cargo xtask test` installs.
 const TESTER: (&str, &str) = ("schemathesis", "4.32.5");
 
-/// The same as `cargo xtask test` installs.
+/// The same version as `cargo xtask test` installs.
 const GENERATOR: (&str, &str) = ("openapi-python-client", "0.29.1");
 
-/// The folder of a program's commands; installed if need be. Tests in several processes take turns at that.
+/// The folder of a program's commands; installed if necessary. Tests in several processes take turns for that.
 fn commands((name, version): (&str, &str)) -> PathBuf {
     let tools = match std::env::var_os("RETAKE_TEST_TOOLS") {
         Some(commands) => PathBuf::from(commands),
@@ -44,13 +44,13 @@ fn install(package: &str, command: &mut Command) {
     assert!(done.status.success(), "cannot install {package}, which the tests start: {errors}");
 }
 
-/// An owner that can write nowhere but in its own home, whatever it is asked for.
+/// An owner that can only write in its own home, whatever the requests.
 struct Serving {
     child: Child,
     base: String,
     token: String,
     world: World,
-    /// Open as long as it may say something.
+    /// Open as long as it may print.
     _says: BufReader<ChildStdout>,
 }
 
@@ -72,7 +72,7 @@ impl Serving {
         Self { child, base, token, world, _says: says }
     }
 
-    /// Runs a program in the home, and gives back what it has said; it succeeds.
+    /// Runs a program in the home, and returns its output; it must succeed.
     fn runs(&self, command: &mut Command) -> String {
         let done: Output = command.current_dir(self.world.home()).output().expect("it starts");
         let errors = String::from_utf8_lossy(&done.stderr);
@@ -83,7 +83,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It may have ended before; nobody is left to be told.
+        // It may have ended before.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -92,10 +92,10 @@ impl Drop for Serving {
 /// Left out: `stop` ends the owner, and a stream of events does not end.
 const LEFT_OUT: &str = "^/v1/(stop|events|conversations/[^/]+/events)$";
 
-/// A run may execute what it is told to: only as a user who owns nothing.
+/// A run may execute commands: only as a user who owns nothing.
 const RUNS: &str = "^/v1/runs$";
 
-/// Random requests come in addition to examples and limits: 8 of each kind, or as many as `RETAKE_API_EXAMPLES` says.
+/// Random requests in addition to examples and limits: 8 of each kind, or as many as `RETAKE_API_EXAMPLES` says.
 #[test]
 fn every_reply_is_one_that_the_document_promises() {
     let commands = commands(TESTER);
@@ -156,7 +156,7 @@ fn a_client_made_of_the_document_rewinds_and_undoes() {
     assert_eq!(said, expected);
 }
 
-/// The document, as the owner gives it.
+/// The document as the owner sends it.
 fn served(owner: &Serving) -> String {
     let script = "import sys, urllib.request as r; \
         q = r.Request(sys.argv[1], headers={'Authorization': 'Bearer ' + sys.argv[2]}); \

@@ -1,12 +1,13 @@
-//! Control characters and escape sequences in what people and models say: shown, never acted on, by no verb; and kept exactly.
+//! Control characters and escape sequences in text of people and models: every verb shows them without interpreting them, and
+//! they are stored exactly.
 
 use super::harness::{World, error, out};
 use crate::term::pty::Pty;
 
-/// Sets the title, clears the screen, writes the clipboard, colours by a C1 code, goes back over the line, rings, reorders.
+/// Sets the title, clears the screen, writes the clipboard, colours by a C1 code, overwrites the line, rings, reorders.
 const EVIL: &str = "word \u{1b}]0;pwned\u{7} \u{1b}[2J \u{1b}]52;c;aGk=\u{7} \u{9b}31m \u{90}q\u{9c} over\rwritten \u{8}\u{7f} \u{202e}desrever end";
 
-/// What of a text a terminal would act on, besides the colours that we give.
+/// The first character of a text that a terminal would interpret, apart from Retake's colours.
 pub(super) fn acts(text: &str) -> Option<char> {
     let mut rest = text.to_owned();
     while let Some(at) = rest.find("\u{1b}[") {
@@ -28,7 +29,7 @@ fn the_test_detects_control_sequences() {
     assert_eq!(acts("\u{202e}"), Some('\u{202e}'));
 }
 
-/// A conversation in which everything that can hold a text holds a hostile one.
+/// A conversation with hostile text in everything that can hold text.
 fn hostile() -> World {
     let world = World::new();
     world.does(&["ask", EVIL]);

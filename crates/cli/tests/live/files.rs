@@ -1,4 +1,4 @@
-//! Files through the real program: commands change them, going back takes them along. Must never touch a folder that is not its own.
+//! Files with the real program: commands change them, a rewind reverts them. Must never touch a folder that is not its own.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use super::harness::{World, error, out, shows, signal};
 
-/// A folder where a command has changed everything that can be changed.
+/// A folder in which a command has changed everything that can be changed.
 fn changed() -> World {
     let world = World::working(&[("a", "one\n"), ("gone", "dear\n"), ("mine", "mine\n")]);
     world.exec("echo two > a; echo new > made; rm gone");
@@ -143,7 +143,7 @@ fn several_steps_go_one_at_a_time_and_a_repeated_request_does_none() {
     assert_eq!(world.read("a").as_deref(), Some("two\n"));
     assert_eq!(world.json(&undo), first, "the same receipt");
     assert_eq!(world.read("a").as_deref(), Some("two\n"), "and nothing is done");
-    // The second step back meets what somebody has written: the first one is done, and said to be.
+    // The second step back conflicts with another author's change: the first one is done, and reported.
     let world = World::working(&[("a", "one\n"), ("b", "one\n")]);
     world.exec("echo two > a");
     world.exec("echo two > b");
@@ -239,7 +239,7 @@ fn ctrl_c_stops_a_command_and_what_it_did_is_kept() {
     assert_eq!(world.read("made"), None);
 }
 
-/// Names that a terminal would act on, and one that is not UTF-8.
+/// Names with terminal control characters, and one that is not UTF-8.
 const HOSTILE: [&[u8]; 5] =
     [b"\x1b]0;pwned\x07", b"a\x1b[2Jb", b"line\nbreak", "\u{202e}txt".as_bytes(), b"\xff\xfe"];
 
@@ -250,7 +250,7 @@ fn file_names_are_never_interpreted_as_control_sequences() {
     let script = r#"for name in "$@"; do echo x > "$name"; done"#;
     let mut command = world.command(&["exec", "--say", "make them", "--", "sh", "-c", script, "sh"]);
     let output = command.args(HOSTILE.map(std::ffi::OsStr::from_bytes)).output().expect("it starts");
-    // An argument that is not UTF-8 is refused before anything happens; the command makes that name itself.
+    // An argument that is not UTF-8 is refused before anything happens; the command creates that name itself.
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let valid = HOSTILE.iter().filter_map(|name| std::str::from_utf8(name).ok());
     let mut arguments = vec!["exec", "--say", "make them", "--", "sh", "-c", script, "sh"];

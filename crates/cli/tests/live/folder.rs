@@ -1,5 +1,5 @@
-//! Data directories that can't be used: read-only, full, somebody else's, held, from the future, no store, damaged. Each is said, and
-//! nothing in them is touched.
+//! Unusable data directories: read-only, full, another user's, locked, from a newer version, without a store, damaged. Each is
+//! reported, and nothing in them is changed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -26,12 +26,12 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     own.chain(folders.iter().flat_map(|folder| files(folder))).collect()
 }
 
-/// Runs as somebody who may not write everywhere, whoever runs the tests.
+/// Runs as a user without special rights, even if root runs the tests.
 fn unprivileged(world: &World, arguments: &[&str]) -> Output {
     world.unprivileged(arguments).output().expect("it starts")
 }
 
-/// All in one file, with nothing beside it.
+/// Everything in one file, with nothing beside it.
 fn settle(world: &World) -> PathBuf {
     let file = world.data().join("retake.db");
     let db = Connection::open(&file).expect("a store");
@@ -86,11 +86,11 @@ fn a_full_disk_is_reported() {
     let world = world.with_data(&small.path().join("data"));
     world.does(&["ask", "one apple"]);
     let filler = small.path().join("filler");
-    // As much as fits: the write that does not is no failure here.
+    // As much as fits: a failing write is expected here.
     let written = fs::write(&filler, vec![0; 2 << 20]);
     assert!(written.is_err(), "it is full");
     let mut seen = world.transcript(&[&["say", "two pears"]]);
-    // Room to look and for small things, not for a long message.
+    // Room to read and for small writes, not for a long message.
     let file = fs::File::options().write(true).open(&filler).expect("the filler");
     file.set_len(file.metadata().expect("its size").len() - 128 * 1024).expect("cut");
     assert_eq!(world.texts().len(), 2);
@@ -120,7 +120,7 @@ fn a_folder_that_another_process_owns_is_reached_through_it() {
     let list = world.json(&["list"]);
     assert_eq!(list["conversations"].as_array().map(Vec::len), Some(2), "{other} {list}");
     world.kill(owner);
-    // A dead owner owns nothing, and its socket is in nobody's way.
+    // A dead owner owns nothing, and its socket blocks nothing.
     let list = world.json(&["list"]);
     assert_eq!(list["conversations"].as_array().map(Vec::len), Some(2), "{list}");
     assert_eq!(out(&world.run(&["status"])).lines().count(), 1, "its owner has ended with the last command");
@@ -199,7 +199,7 @@ fn ruin(file: &Path, page: usize) {
     fs::write(file, bytes).expect("written");
 }
 
-/// The page that a table begins on.
+/// The first page of a table.
 fn root_page(file: &Path, table: &str) -> usize {
     let db = Connection::open(file).expect("a store");
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
@@ -221,7 +221,7 @@ fn a_truncated_file_is_reported_as_damaged() {
 #[test]
 fn damage_in_the_middle_is_reported_and_the_rest_stays_readable() {
     let world = World::talking();
-    // A message that is a page of its own, and more.
+    // A message that takes more than a page of its own.
     world.pipe(&["say", "-"], &"plums ".repeat(2000));
     world.does(&["say", "four figs"]);
     let file = settle(&world);
@@ -265,8 +265,8 @@ fn a_damaged_index_is_rebuilt_with_a_notice() {
     }
 }
 
-/// A pipe takes a backup as it comes, under whatever name, and stays a pipe; nothing is left beside it. The copy that is passed on never
-/// lies where commands of the agent could read it.
+/// A pipe of any name gets a backup as it is made, and stays a pipe; nothing is left beside it. The intermediate copy is never
+/// where commands of the agent could read it.
 #[test]
 fn trial_16_a_backup_goes_into_pipes_and_devices() {
     let world = World::talking();

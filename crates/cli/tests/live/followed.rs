@@ -1,4 +1,4 @@
-//! Clients only follow: whatever becomes of one, the run goes on, unless it is asked to stop.
+//! Clients only subscribe: whatever happens to one, the run continues, unless a client stops it.
 
 use std::io::Read as _;
 use std::process::Child;
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::harness::{World, out, signal, until};
 
-/// A world whose model takes its time.
+/// A world with a slow model.
 fn slow() -> World {
     let world = World::new();
     world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 40\n");
     world
 }
 
-/// Asks, and waits for the first of the answer.
+/// Sends a request, and waits for the first part of the answer.
 fn asking(world: &World) -> Child {
     let mut client = world.command(&["ask", "one apple"]).spawn().expect("it starts");
     let mut first = [0; 4];
@@ -65,7 +65,7 @@ fn trial_18_a_suspended_client_delays_no_other_and_gets_the_rest_when_it_resumes
     assert!(told.status.success() && out(&told).contains("This is turn 1"), "{told:?}");
 }
 
-/// Whoever ends `ask` ends what it asked for; whoever closes its terminal does not.
+/// Ending `ask` ends its run; closing its terminal does not.
 #[test]
 fn trial_18_sigterm_stops_the_run_of_a_command_and_a_closed_terminal_does_not() {
     for (told, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {
@@ -80,7 +80,7 @@ fn trial_18_sigterm_stops_the_run_of_a_command_and_a_closed_terminal_does_not() 
     }
 }
 
-/// Whoever comes to a run in lines hears what it has said, and how it goes on.
+/// A line client that opens a conversation with a run gets its output so far, and the rest.
 #[test]
 fn trial_18_the_line_conversation_shows_the_rest_of_a_run_that_an_earlier_client_began() {
     let world = slow();

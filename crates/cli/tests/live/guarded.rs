@@ -1,4 +1,4 @@
-//! What keeps others, commands of the agent included, from the owner and its data: the token, and modes of files.
+//! Protection of the owner and its data from others, including commands of the agent: the token, and modes of files.
 
 use std::fs::{self, Permissions};
 use std::io::{Read as _, Write as _};
@@ -13,7 +13,7 @@ use super::harness::{World, error, manifest};
 use super::model::{Model, call, words};
 use super::owned::Serving;
 
-/// Sends a request to the owner's socket as it is, and returns status and body of the answer.
+/// Sends a raw request to the owner's socket; returns status and body of the reply.
 fn asks(world: &World, request: &str, headers: &str) -> (u16, String) {
     let mut stream = UnixStream::connect(world.data().join("owner.sock")).expect("connected");
     let body = if request.starts_with("POST") { "{}" } else { "" };
@@ -80,11 +80,11 @@ fn trial_20_the_socket_answers_only_requests_with_the_token() {
     assert!(serving.ended());
 }
 
-/// A command that has network reaches the socket, but not the file with the token.
+/// A command with network reaches the socket, but not the file with the token.
 #[test]
 fn trial_20_a_command_with_network_does_not_drive_the_owner() {
     let model = Model::start();
-    // Commands may read temporary folders, whatever is in them.
+    // Commands may read temporary folders with all their content.
     let data = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let world = model.world(&[]).with_data(&data.path().join("data"));
     let program = env!("CARGO_BIN_EXE_retake");
@@ -123,7 +123,7 @@ fn trial_20_a_token_that_other_users_could_read_is_replaced() {
     world.does(&["stop"]);
 }
 
-/// Whoever deletes the token locks nobody out: the owner writes it anew, and the client asks again.
+/// Deleting the token locks nobody out: the owner writes it again, and the client repeats its request.
 #[test]
 fn trial_20_a_token_that_was_deleted_comes_back() {
     let world = World::new().with("RETAKE_IDLE_S", "600");
@@ -148,11 +148,12 @@ fn trial_20_a_token_that_is_a_link_or_no_file_is_refused() {
     assert!(error(&refused).contains("token"), "{refused:?}");
 }
 
-/// The kernel keeps a command from what is guarded by its path, whether it runs unasked as reading or not, and whatever leads there.
+/// The kernel protects files that are guarded by their path from a command, whether it runs without approval as a reading command
+/// or not, and whatever leads there.
 #[test]
 fn trial_23_no_command_reads_a_file_that_is_guarded_by_its_path() {
     let model = Model::start();
-    // Commands may read temporary folders, whatever is in them.
+    // Commands may read temporary folders with all their content.
     let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let world = model.world(&[]).with("HOME", home.path().to_str().expect("UTF-8"));
     fs::create_dir_all(home.path().join(".ssh")).expect("made");
@@ -172,7 +173,8 @@ fn trial_23_no_command_reads_a_file_that_is_guarded_by_its_path() {
     }
 }
 
-/// Key files of the workspace are known by their names; what git tracks is none, and a rule that lets one be read holds for commands.
+/// Key files of the workspace are recognized by their names, unless git tracks them. A rule that allows reading one also applies
+/// to commands.
 #[test]
 fn trial_23_commands_read_no_key_files_of_the_workspace_in_namespaces() {
     let model = Model::start();
@@ -204,7 +206,7 @@ fn trial_23_commands_read_no_key_files_of_the_workspace_in_namespaces() {
         assert_eq!(told.contains("hunter2"), !holds, "{line}: {told}");
         assert_eq!(told.contains("commands can neither read nor change"), holds, "{line}: {told}");
     }
-    // One that comes later counts from the next call on, and git works beside it.
+    // A later file counts from the next call on, and git works beside it.
     fs::write(world.folder().join("late.pem"), "hunter2\n").expect("written");
     let late = told("echo more >> tests.pem && git add tests.pem && git status --short && cat late.pem");
     assert!(
@@ -213,7 +215,7 @@ fn trial_23_commands_read_no_key_files_of_the_workspace_in_namespaces() {
     );
     assert_eq!(late.contains("hunter2"), !holds, "{late}");
     assert_eq!(world.read("server.key").as_deref(), Some("hunter2\n"), "it is as it was");
-    // Nor does a command uncover what it has left out of captures.
+    // Nor can a command expose a file by excluding it from captures.
     fs::create_dir(world.folder().join("keys")).expect("made");
     fs::write(world.folder().join("keys/deep.pem"), "hunter2\n").expect("written");
     let hides = "true; echo keys/ >> .gitignore; \
@@ -225,7 +227,7 @@ fn trial_23_commands_read_no_key_files_of_the_workspace_in_namespaces() {
     assert_eq!(told.contains("hunter2"), !holds, "{told}");
 }
 
-/// A shared mapping changes a program without the system taking its bits away.
+/// A shared mapping changes a program without the system removing its special bits.
 #[test]
 fn trial_27_a_command_changes_no_program_that_runs_as_its_owner_in_namespaces() {
     let model = Model::start();
@@ -249,7 +251,7 @@ with open(sys.argv[1], 'r+b') as file, mmap.mmap(file.fileno(), 0) as text:
             assert_eq!(mode(&world.folder().join("bin/program")), 0o4755);
         };
         stays();
-        // Nor one that it has left out of captures before.
+        // Nor a program that it has excluded from captures before.
         let ignores = call("shell", json!({"command": "echo bin/ > .gitignore"}));
         model.turn(&world, "go", vec![ignores, call("shell", json!({"command": line})), words("done")]);
         stays();
@@ -258,7 +260,7 @@ with open(sys.argv[1], 'r+b') as file, mmap.mmap(file.fileno(), 0) as text:
     }
 }
 
-/// Modes of everything in the data folder that somebody else could use.
+/// Modes of everything in the data folder that another user could access.
 fn open_to_others(data: &Path) -> Vec<(PathBuf, u32)> {
     let mut all: Vec<_> = manifest(data).into_iter().map(|(path, (mode, _))| (path, mode & 0o7777)).collect();
     all.push((data.to_owned(), mode(data)));
@@ -294,7 +296,8 @@ fn trial_30_files_of_the_data_folder_are_private_whatever_their_earlier_modes() 
     assert!(!error(&world.run(&["new"])).contains("other users"), "once");
 }
 
-/// Commands and servers get the environment of the terminal that asked, without what looks like a secret by its name or its value.
+/// Commands and servers get the environment of the requesting terminal, without variables that look like secrets by name or
+/// value.
 #[test]
 fn trial_25_commands_and_mcp_servers_get_the_environment_of_the_terminal_without_secrets() {
     let world = World::working(&[]).with("RETAKE_IDLE_S", "600");

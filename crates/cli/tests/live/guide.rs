@@ -1,5 +1,5 @@
-//! The README and the guide: every console sample prints what the page says, and every Python program runs. `RETAKE_WRITE_GUIDE=1`
-//! writes what the program prints now into the pages.
+//! The README and the guide: every console sample prints what the page says, and every Python program runs.
+//! `RETAKE_WRITE_GUIDE=1` writes the program's present output into the pages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::Command;
 use super::harness::{World, error, out};
 use super::owned::Serving;
 
-/// The folder of the reader of the guide.
+/// The guide reader's folder.
 const FOLDER: &str = "/home/ada/project";
 
 fn pages() -> Vec<PathBuf> {
@@ -20,7 +20,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Where the program is `retake`, and its data are where they usually are.
+/// With the program as `retake`, and its data in the usual place.
 fn reader() -> World {
     let world = World::working(&[]);
     let data = world.home().join(".local/share/retake");
@@ -29,7 +29,7 @@ fn reader() -> World {
     world.with_data(&data).with("PATH", &format!("{program}:{path}"))
 }
 
-/// Runs a program of a page as its reader would; what it printed.
+/// Runs a program of a page like its reader; returns its output.
 fn prints(world: &World, program: &[&str]) -> String {
     let usual = world.command(&[]);
     let mut command = Command::new(program[0]);
@@ -45,7 +45,7 @@ fn prints(world: &World, program: &[&str]) -> String {
     (out(&output) + &error(&output)).replace(&folder, FOLDER)
 }
 
-/// The samples of a page with what they print now.
+/// The samples of a page with their present output.
 fn page_now(text: &str) -> String {
     let world = reader();
     let mut now = String::new();

@@ -1,4 +1,5 @@
-//! The owner killed between the decision of a rewind with files and its end: who follows hears of it once, when it is done.
+//! The owner killed between the decision of a rewind with files and its end: subscribers get its event once, when it is
+//! done.
 
 use std::time::Duration;
 
@@ -14,10 +15,10 @@ use tokio::time::timeout;
 use super::harness::{World, until};
 use super::owned::Serving;
 
-/// Nothing here takes longer.
+/// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Just after the decision, when the files are there, and when all is done but written down.
+/// Just after the decision, when the files are there, and when only the record is missing.
 const POINTS: [&str; 3] = ["apply.take", "apply.carried", "apply.finished"];
 
 type Stream = BoxStream<'static, Told>;
@@ -42,7 +43,7 @@ async fn change(stream: &mut Stream) -> (Option<String>, Changes) {
     }
 }
 
-/// The only conversation there is.
+/// The only conversation.
 async fn only(client: &HttpClient) -> String {
     match client.call(Request::List(List::default())).await {
         Ok(Reply::Conversations(mut list)) => list.conversations.remove(0).id,
@@ -50,7 +51,7 @@ async fn only(client: &HttpClient) -> String {
     }
 }
 
-/// Follows, has everything taken back, and loses the owner over it; what it saw last.
+/// Subscribes, requests a rewind, and loses the owner during it; returns the last state.
 async fn loses_its_owner(world: &World, back: &Request, follow: &Follow) -> (Option<String>, Vec<String>) {
     let client = client(world);
     let mut stream = client.follow(follow.clone()).await.expect("followed");
@@ -64,7 +65,7 @@ async fn loses_its_owner(world: &World, back: &Request, follow: &Follow) -> (Opt
     (first.id, all.entries.into_iter().map(|entry| entry.id).collect())
 }
 
-/// The same request again is not done again, and what happens next comes next.
+/// The same request is not carried out again, and later events follow.
 async fn hears_of_it_once(world: &World, back: &Request, follow: Follow, had: &[String]) {
     let client = client(world);
     let conversation = follow.conversation.clone();

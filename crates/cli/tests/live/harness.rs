@@ -1,5 +1,5 @@
-//! A home of its own for the real program: a data directory, settings that find no model but the demo, and what was printed. Must
-//! never reach a network or the data of the person who runs it.
+//! A home of its own for the real program: a data directory, settings with only the demo model, and the output. Must never reach
+//! a network or the data of the person who runs it.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -17,16 +17,16 @@ use tempfile::TempDir;
 
 use crate::term::pty::{Pty, now};
 
-/// No waiting for words, nor for servers that are not there.
+/// No delay between words, and no search for servers.
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 0\n";
 
-/// Keys of the person who runs the tests are not the tests' business.
+/// Keys of the person who runs the tests must not affect them.
 const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
 /// A user who owns nothing.
 pub(super) const NOBODY: u32 = 65534;
 
-/// A folder in which every owner has ended when it goes.
+/// A folder that ends all its owners when it is dropped.
 pub(super) struct HomeDir(TempDir);
 
 impl HomeDir {
@@ -38,7 +38,7 @@ impl HomeDir {
         self.0.path()
     }
 
-    /// The processes that own data below.
+    /// The processes that own data below it.
     pub(super) fn owners(&self) -> Vec<String> {
         let below = format!("\0owner-process\0{}", self.path().display());
         let is_one = |entry: &std::fs::DirEntry| {
@@ -50,7 +50,7 @@ impl HomeDir {
         pids.filter(|pid| runs(pid)).collect()
     }
 
-    /// Ends them where they stand.
+    /// Kills them.
     pub(super) fn kill_owners(&self) {
         for pid in self.owners() {
             // It may have ended by itself.
@@ -73,7 +73,7 @@ impl Drop for HomeDir {
     }
 }
 
-/// How long an owner may take to end after its test: one that a client had just started when it ended waits ten seconds for somebody.
+/// How long an owner may take to end after its test: one that a client has just started before it ended waits ten seconds.
 const LEFT: Duration = Duration::from_secs(40);
 
 pub(super) struct World {
@@ -107,7 +107,7 @@ impl World {
         std::fs::write(self.folder.join(name), text).expect("written");
     }
 
-    /// What is in a file; nothing, when it is not there.
+    /// The content of a file; `None` if it does not exist.
     pub(super) fn read(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.folder.join(name)).ok()
     }
@@ -122,13 +122,13 @@ impl World {
         self.does(&["exec", "--say", "do it", "--", "sh", "-c", script])
     }
 
-    /// A command line that goes on until a file comes, or the whole world has gone: a test that fails leaves nothing behind.
+    /// A command line that runs until a file exists, or until the whole world is gone: a failing test leaves nothing behind.
     pub(super) fn waits_for(&self, name: &str) -> String {
         let home = self.home().display();
         format!("until [ -e '{home}/{name}' ] || [ ! -e '{home}' ]; do sleep 0.05; done")
     }
 
-    /// With the data somewhere else.
+    /// With the data in another place.
     pub(super) fn with_data(self, data: &Path) -> Self {
         Self { data: data.to_owned(), ..self }
     }
@@ -139,7 +139,7 @@ impl World {
         self
     }
 
-    /// Where two things were said and answered.
+    /// With two messages and their answers.
     pub(super) fn talking() -> Self {
         let world = Self::new();
         world.does(&["ask", "one apple"]);
@@ -164,14 +164,14 @@ impl World {
         self.home.owners()
     }
 
-    /// Kills a client where it stands, and then the owner that it has started.
+    /// Kills a client, and then the owner that it has started.
     pub(super) fn kill(&self, mut client: Child) {
         client.kill().expect("killed");
         client.wait().expect("ended");
         self.kill_owners();
     }
 
-    /// Ends every owner where it stands.
+    /// Kills every owner.
     pub(super) fn kill_owners(&self) {
         self.home.kill_owners();
     }
@@ -180,7 +180,7 @@ impl World {
         &self.data
     }
 
-    /// Where the log of the owner is, unless a variable moves it.
+    /// The folder of the owner's log, unless a variable moves it.
     pub(super) fn state(&self) -> PathBuf {
         self.home().join(".local/state/retake")
     }
@@ -200,8 +200,8 @@ impl World {
         self.command_of(Path::new(env!("CARGO_BIN_EXE_retake")), arguments)
     }
 
-    /// As a user without root's rights, whoever runs the tests: where root does, as one who owns nothing, from a copy of
-    /// the program in the home.
+    /// As a user without root's rights, even if root runs the tests: for root, as one who owns nothing, with a copy of the
+    /// program in the home.
     pub(super) fn unprivileged(&self, arguments: &[&str]) -> Command {
         if !rustix::process::geteuid().is_root() {
             return self.command(arguments);
@@ -247,14 +247,14 @@ impl World {
         child.wait_with_output().expect("it ends")
     }
 
-    /// Does something that succeeds; what it printed comes back.
+    /// A command that succeeds; returns its output.
     pub(super) fn does(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         out(&output)
     }
 
-    /// The conversation, in a terminal.
+    /// The line client, in a terminal.
     pub(super) fn converse(&self) -> Pty {
         let all = self.json(&["list", "--all"]);
         let id = all["conversations"][0]["id"].as_str().expect("an id");
@@ -285,7 +285,7 @@ impl World {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    /// The texts of the conversation, as they are kept.
+    /// The stored texts of the conversation.
     pub(super) fn texts(&self) -> Vec<String> {
         let log = self.json(&["log"]);
         let entries = log["entries"].as_array().expect("entries");
@@ -293,7 +293,7 @@ impl World {
         entries.iter().map(text).collect()
     }
 
-    /// Commands with all that they print and their exit codes, without what differs each time.
+    /// Commands with their output and exit codes, without what differs each time.
     pub(super) fn transcript(&self, commands: &[&[&str]]) -> String {
         commands.iter().map(|arguments| self.seen(arguments, &self.run(arguments))).collect()
     }
@@ -301,7 +301,7 @@ impl World {
     /// One of them.
     pub(super) fn seen(&self, arguments: &[&str], output: &Output) -> String {
         let code = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
-        // What holds commands differs from machine to machine, and so does the place of the log.
+        // The sandbox differs from machine to machine, and so does the path of the log.
         let differs = |line: &&str| line.starts_with("sandbox: ") || line.starts_with("log: ");
         let out = out(output);
         let out: String = out.split_inclusive('\n').filter(|line| !differs(line)).collect();
@@ -332,7 +332,7 @@ pub(super) fn manifest(folder: &Path) -> Manifest {
     all
 }
 
-/// Waits for something that a process does.
+/// Waits for an effect of a process.
 pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = now();
     while !is_so() {
@@ -341,8 +341,8 @@ pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// The process that a command of a conversation knows by this number: it may have a namespace of its own for that. `home` tells its
-/// environment from those of others.
+/// The process outside that has this number for a command of a conversation, which may have a pid namespace of its own. `home`
+/// distinguishes its environment from others.
 pub(super) fn outside(inside: &str, home: &Path) -> Option<String> {
     let home = home.to_str()?.as_bytes();
     let bears = |pid: &str| {
@@ -359,7 +359,7 @@ pub(super) fn outside(inside: &str, home: &Path) -> Option<String> {
     pids.find(is_it)
 }
 
-/// Whether a process runs; one that is dead and only not yet buried does not.
+/// Whether a process runs; a zombie does not.
 pub(super) fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     !stat.is_empty() && !stat.contains(") Z ")
@@ -373,7 +373,7 @@ pub(super) fn error(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
-/// Compares with a snapshot, in which ids and times have names.
+/// Compares with a snapshot in which ids and times have names.
 macro_rules! shows {
     ($text:expr) => {
         insta::with_settings!({

@@ -1,12 +1,12 @@
-//! `--json` at every verb, through the real program: JSON on standard output whatever comes of it, and nothing else. Must never start
-//! what an example names, but a command that ends by itself.
+//! `--json` with every verb of the real program: standard output is JSON in every case, and nothing else. Must never start what
+//! an example names, except a command that ends by itself.
 
 use retake_cli::examples;
 use serde_json::Value;
 
 use super::harness::{World, out};
 
-/// What would start a server, and never end or fetch something.
+/// Examples that would start a server and never end, or download something.
 const LEFT_OUT: [&str; 4] = ["serve", "mcp add", "mcp list", "mcp tools"];
 
 #[test]
@@ -35,7 +35,7 @@ fn the_output_of_every_verb_for_programs_is_json() {
         if output.status.success() {
             continue;
         }
-        // What failed says what to do next.
+        // An error says what to do next.
         let last: Value = serde_json::from_str(printed.lines().last().expect("a line")).expect("JSON");
         let hint = if last["event"] == "ended" { &last["problem"]["hint"] } else { &last["hint"] };
         let is_told = !hint.is_null() || output.status.code() == Some(8) || last["code"] == "usage";
@@ -48,7 +48,7 @@ fn request_shows_the_receipt_of_an_earlier_request_by_its_id() {
     let world = World::working(&[("src", "0\n")]);
     world.exec("echo 1 > src");
     world.exec("echo 2 > src");
-    // Remarks are told once, and the number of steps asked for is not stored.
+    // Remarks are printed once, and the requested number of steps is not stored.
     let lasting = |mut receipt: Value| {
         let fields = receipt.as_object_mut().expect("a receipt");
         for told_once in ["steps", "conditions", "stays", "effects"] {

@@ -1,11 +1,11 @@
-//! What is kept of files, through the real program: erased for good, collected, shown, forgotten, checked.
+//! Stored file content, with the real program: erased permanently, collected, shown, forgotten, checked.
 
 use std::fs;
 use std::path::Path;
 
 use super::harness::{World, error};
 
-/// Whether any file below a folder holds these bytes.
+/// Whether any file below a folder contains these bytes.
 fn holds(dir: &Path, bytes: &[u8]) -> bool {
     fs::read_dir(dir).expect("readable").any(|entry| {
         let path = entry.expect("an entry").path();
@@ -16,7 +16,7 @@ fn holds(dir: &Path, bytes: &[u8]) -> bool {
     })
 }
 
-/// A word that no compression hides, among bytes that can't be compressed.
+/// A word that compression can't hide, among incompressible bytes.
 fn secret(world: &World) -> Vec<u8> {
     let mut state = 88_172_645_463_325_252_u64;
     let mut noise = || {

@@ -1,5 +1,5 @@
-//! The program killed in the middle of a turn, and started again: nothing that was said is lost, nothing is stuck, and the model
-//! is told what it can't know.
+//! The program killed in the middle of a turn, and started again: no message is lost, nothing is stuck, and the model learns
+//! what is unknown.
 
 use std::path::Path;
 use std::process::Child;
@@ -10,10 +10,10 @@ use super::harness::{World, outside, runs, until};
 use super::model::{Model, call, half, shell, words};
 use super::{CTRL_D, prompt};
 
-/// What the model is told of a call that nobody knows the result of.
+/// The model's text for a call with an unknown result.
 const NO_RESULT: &str = "The tool failed: [no result: the call was interrupted]";
 
-/// Starts a turn in which everything is allowed.
+/// Starts a turn with all permissions.
 fn ask(world: &World, text: &str) -> Child {
     world.command(&["--json", "ask", "--mode", "allow-all", text]).spawn().expect("it starts")
 }
@@ -26,7 +26,7 @@ pub(super) fn holds(folder: &Path, needle: &[u8]) -> bool {
         .any(|bytes| bytes.windows(needle.len()).any(|it| it == needle))
 }
 
-/// What the model was last told of the result of a call.
+/// The last result of a call in the model's prompt.
 fn results(model: &Model) -> Vec<Value> {
     let asked = model.asked_last();
     asked.into_iter().filter(|it| it["role"] == "tool").map(|it| it["content"].clone()).collect()

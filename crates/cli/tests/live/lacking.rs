@@ -1,20 +1,21 @@
-//! What `retake doctor` says on machines that lack what holds commands: the features are taken away from the program and all that it starts.
+//! The output of `retake doctor` on machines without some sandbox features: the features are disabled for the program and its
+//! children.
 
 use serde_json::Value;
 
 use super::detached::shell;
 use super::harness::{World, out};
 
-/// No namespaces for processes.
+/// No pid namespaces.
 const NO_NAMESPACES: &str = "echo 0 > /proc/sys/user/max_pid_namespaces";
 
 /// No control groups.
 const NO_GROUPS: &str = "mount -t tmpfs -o ro none /sys/fs/cgroup";
 
-/// A verb of the program where this has been done, in text and as JSON.
+/// The output of a verb without this feature, as text and as JSON.
 fn without(world: &World, lack: &str, verb: &str) -> (String, Value) {
     let run = |arguments: &str| {
-        // A namespace of users has limits of its own, which end with it.
+        // A user namespace has limits of its own, which end with it.
         let script = format!("exec unshare -Urm sh -ec '{lack}; exec \"$@\"' sh \"$1\" {arguments}");
         let output = shell(world, &script).output().expect("it runs");
         assert!(output.status.success(), "this needs namespaces of users, or {verb} failed: {output:?}");
@@ -23,7 +24,7 @@ fn without(world: &World, lack: &str, verb: &str) -> (String, Value) {
     (run(verb), serde_json::from_str(&run(&format!("--json {verb}"))).expect("JSON"))
 }
 
-/// Both say this, a line and an item for it; or neither does.
+/// Both have this text, as a line and as an item; or neither has.
 fn says(told: &(String, Value), words: &str) -> bool {
     let of_text = told.0.lines().any(|line| line.starts_with("sandbox: ") && line.contains(words));
     let items = told.1["sandbox"].as_array().expect("sentences");

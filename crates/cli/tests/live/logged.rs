@@ -1,4 +1,4 @@
-//! The log of the owner: what it says of requests, and what never reaches it.
+//! The log of the owner: what it contains of requests, and what never reaches it.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::harness::{World, error, manifest, signal, until};
 use super::model::{Model, calls, words};
 
-/// A raw request to the owner; what it answers comes back.
+/// A raw request to the owner; returns the reply.
 fn send(world: &World, request: &str) -> String {
     let mut stream = UnixStream::connect(world.data().join("owner.sock")).expect("an owner");
     stream.write_all(request.as_bytes()).expect("sent");
@@ -20,7 +20,7 @@ fn send(world: &World, request: &str) -> String {
     answer
 }
 
-/// A line of the log that holds all of these.
+/// A line of the log with all of these.
 fn line<'l>(log: &'l str, parts: &[&str]) -> &'l str {
     let found = log.lines().find(|line| parts.iter().all(|part| line.contains(part)));
     found.unwrap_or_else(|| panic!("no line with {parts:?}: {log}"))
@@ -44,7 +44,7 @@ fn log_names_requests_and_holds_no_text_argument_file_variable_header_or_key() {
         ("planted_tool", json!({"planted": "planted-value"})),
     ]);
     model.turn(&world, "planted-message", vec![asks, words("planted-answer")]);
-    // The model fails, then nothing like this is there.
+    // The model fails, and nothing like this is there.
     assert!(!world.run(&["ask", "planted-unanswered"]).status.success());
     for arguments in [
         &["say", "planted-said"][..],
@@ -134,7 +134,7 @@ fn filter_of_the_log_that_is_none_is_said_and_errors_alone_can_be_asked_for() {
     assert_eq!(world.owner_log(), "");
 }
 
-/// Killed, it leaves whole lines, and the next owner goes on in the same file.
+/// After a kill it has complete lines, and the next owner continues in the same file.
 #[test]
 fn log_of_the_next_owner_goes_on_in_the_same_file() {
     let world = World::new().with("RETAKE_IDLE_S", "600");

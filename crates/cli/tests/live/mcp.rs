@@ -1,4 +1,4 @@
-//! `retake mcp` with a real process behind it.
+//! `retake mcp` with a real process.
 
 use super::harness::{World, outside, until};
 

@@ -1,5 +1,5 @@
-//! A model over HTTP whose answers the test has written: each request gets the next one, streamed as OpenAI's servers do. Must
-//! never listen anywhere but on this machine, nor outlive its test.
+//! A model over HTTP with scripted answers: each request gets the next one, streamed in OpenAI's format. Must never listen
+//! outside of this machine, nor outlive its test.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::harness::{World, out};
 
-/// How an answer goes on behind its words.
+/// How an answer continues after its text.
 #[derive(Clone)]
 enum Rest {
     /// It ends, with these calls: name and arguments, which need not be JSON.
     Calls(Vec<(String, String)>),
-    /// It never goes on.
+    /// It never continues.
     Hold,
 }
 
@@ -29,18 +29,18 @@ pub(super) struct Answer {
     rest: Rest,
 }
 
-/// An answer of words alone.
+/// An answer of text only.
 pub(super) fn words(text: &str) -> Answer {
     Answer { text: text.to_owned(), rest: Rest::Calls(Vec::new()) }
 }
 
-/// An answer that asks for these tools.
+/// An answer with calls of these tools.
 pub(super) fn calls(calls: &[(&str, Value)]) -> Answer {
     let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.to_string())).collect();
     Answer { text: String::new(), rest: Rest::Calls(calls) }
 }
 
-/// An answer that asks for one.
+/// An answer with one call.
 pub(super) fn call(name: &str, arguments: Value) -> Answer {
     calls(&[(name, arguments)])
 }
@@ -50,12 +50,12 @@ pub(super) fn shell(command: &str) -> Answer {
     call("shell", json!({"command": command}))
 }
 
-/// The beginning of an answer that never goes on.
+/// The start of an answer that never continues.
 pub(super) fn half(text: &str) -> Answer {
     Answer { text: text.to_owned(), rest: Rest::Hold }
 }
 
-/// What both sides look at.
+/// State shared by both sides.
 #[derive(Default)]
 struct Shared {
     answers: Mutex<VecDeque<Answer>>,
@@ -86,13 +86,13 @@ impl Model {
                 let player = Arc::clone(&player);
                 players.push(std::thread::spawn(move || player.play(stream)));
             }
-            // A panic of one has failed the test by its missing answer.
+            // If one has panicked, its missing answer has failed the test.
             players.into_iter().for_each(|it| drop(it.join()));
         });
         Self { address, shared, thread: Some(thread) }
     }
 
-    /// A world whose usual model is this one.
+    /// A world with this model as its default.
     pub(super) fn world(&self, files: &[(&str, &str)]) -> World {
         let world = World::working(files).with("HERE_KEY", "k");
         let address = self.address;
@@ -108,11 +108,11 @@ impl Model {
         self.shared.answers.lock().expect("no panic").extend(answers);
     }
 
-    /// A turn with these answers, in which everything is allowed; what it told comes back, an event each.
+    /// A turn with these answers and all permissions; returns its events.
     pub(super) fn turn(&self, world: &World, text: &str, answers: Vec<Answer>) -> Vec<Value> {
         self.then(answers);
         let output = world.run(&["--json", "ask", "--mode", "allow-all", text]);
-        // What ran before is asked about, whatever is allowed; and nobody is there.
+        // A repeated call needs approval, whatever is allowed; and no person is there.
         assert!(matches!(output.status.code(), Some(0 | 9)), "{text}: {output:?}");
         let told = out(&output);
         let left = self.shared.answers.lock().expect("no panic").len();
@@ -135,7 +135,7 @@ impl Model {
 impl Drop for Model {
     fn drop(&mut self) {
         self.shared.over.store(true, Ordering::SeqCst);
-        // Wakes the thread, which then sees that it is over.
+        // Wakes the thread, which then sees that it should end.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
@@ -153,7 +153,7 @@ impl Shared {
             return say(&stream, "HTTP/1.1 400 Unscripted\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
         };
         say(&stream, "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n");
-        // Word by word, as it would come.
+        // Word by word, like a real stream.
         for word in answer.text.split_inclusive(' ') {
             frame(&stream, &json!({"choices": [{"delta": {"content": word}}]}));
         }
@@ -178,11 +178,11 @@ impl Shared {
         say(stream, "data: [DONE]\n\n");
     }
 
-    /// Until the client goes, or the test is over.
+    /// Until the client disconnects, or the test is over.
     fn hold(&self, mut stream: TcpStream) {
         stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a timeout");
         while !self.over.load(Ordering::SeqCst) {
-            // Anything else is nothing yet, or a client that is gone: the flag ends that.
+            // Anything else is no data yet, or a client that is gone: the flag ends that.
             if let Ok(0) = stream.read(&mut [0; 64]) {
                 return;
             }
@@ -190,7 +190,7 @@ impl Shared {
     }
 }
 
-/// A client that has gone hears the rest as little.
+/// The client may have disconnected.
 fn say(mut stream: &TcpStream, text: &str) {
     drop(stream.write_all(text.as_bytes()));
 }

@@ -1,5 +1,5 @@
-//! A data directory that is moved or deleted under its owner: the owner notices, says so and ends; what was acknowledged is where the
-//! directory is, and what can't be stored is acknowledged to nobody.
+//! A data directory that is moved or deleted under its owner: the owner notices, reports it and ends. Acknowledged data is where
+//! the directory is, and what can't be stored is not acknowledged.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn an_owner_whose_data_are_moved_ends_and_the_next_one_finds_them() {
     world.does(&["ask", "one apple"]);
     let there = world.home().join("elsewhere");
     fs::rename(world.data(), &there).expect("moved");
-    // Whoever comes there at once is sent away by the old owner, and becomes the next.
+    // A client at the new place is refused by the old owner, and becomes the next one.
     let moved = world.with_data(&there);
     moved.does(&["ask", "two pears"]);
     assert_eq!(moved.texts().len(), 4);

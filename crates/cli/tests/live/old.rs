@@ -1,7 +1,7 @@
-//! Data of the version before this one (`tests/old`, made by its `make.sh`): its store opens, reads, steps back and forward, and answers
-//! requests that it has answered before; its exports are imported; its settings load. The data is never made anew.
+//! Data of the previous version (`tests/old`, made by its `make.sh`). Its store opens, can be read, rewound and redone, and
+//! repeats its earlier replies; its exports are imported; its settings load. The data is never made again.
 //!
-//! A reply may have new fields. What was printed then has to be in it, unchanged, but for texts that only people read.
+//! A reply may have new fields. The earlier output must be in it, unchanged, except for texts for people.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -16,10 +16,10 @@ use serde_json::Value;
 use super::harness::{World, error, out};
 use super::owned::Serving;
 
-/// Texts for people, which may change, and what comes with the first receipt alone.
+/// Texts for people, which may change, and fields of only the first receipt.
 const NOT_COMPARED: [&str; 4] = ["message", "hint", "stays", "effects"];
 
-/// A command and what it printed, or the files of the folder.
+/// A command and its output, or the files of the folder.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
@@ -35,7 +35,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(data(name)).expect("test data")
 }
 
-/// With the working folder of then instead of this one.
+/// With the earlier working folder instead of this one.
 fn with_old_paths(world: &World, text: &str) -> String {
     text.replace(world.folder().to_str().expect("UTF-8"), "/tmp/project")
 }
@@ -49,7 +49,7 @@ fn private(from: &Path, to: &Path) {
     fs::set_permissions(to, fs::Permissions::from_mode(0o600)).expect("private");
 }
 
-/// A copy of the store of then, with the folder that its conversations work in.
+/// A copy of the earlier store, with the folder of its conversations.
 fn old() -> World {
     let world = World::working(&[]);
     for line in lines("files.jsonl") {
@@ -73,7 +73,7 @@ fn old() -> World {
     world
 }
 
-/// Where something that was printed then is missing or another in what is printed now.
+/// Where the present output lacks or changes part of the earlier one.
 fn difference(now: &Value, then: &Value) -> Option<String> {
     let inside =
         |name: &str, now: &Value, then: &Value| difference(now, then).map(|it| format!("{name}.{it}"));
@@ -90,7 +90,7 @@ fn difference(now: &Value, then: &Value) -> Option<String> {
     }
 }
 
-/// Runs a command as JSON: its exit code and its documents.
+/// Runs a command as JSON; returns its exit code and its documents.
 fn run(world: &World, arguments: &[String]) -> (i32, Vec<Value>) {
     let output = world.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let documents = with_old_paths(world, &out(&output));
@@ -98,7 +98,7 @@ fn run(world: &World, arguments: &[String]) -> (i32, Vec<Value>) {
     (output.status.code().expect("it ended by itself"), documents.collect())
 }
 
-/// Does again all that was recorded, and compares.
+/// Repeats everything recorded, and compares.
 fn repeats(world: &World, name: &str) {
     for line in lines(name) {
         match line {
@@ -133,7 +133,7 @@ fn store_of_the_previous_version_undoes_and_redoes_as_recorded() {
     repeats(&world, "steps.jsonl");
 }
 
-/// What the program of then wrote of a call outside is compared with a call of today.
+/// The earlier record of an external call is compared with a call of today.
 #[test]
 fn external_call_of_the_previous_version_is_recognised_when_it_is_repeated() {
     let world = old();
@@ -166,7 +166,7 @@ fn drafts_and_permissions_of_the_previous_version_are_kept() {
     drop(serving);
 }
 
-/// The receipts in what a command printed: of a run, that of its beginning.
+/// The receipt in a command's output: for a run, the first one.
 fn receipt(printed: &[Value]) -> Value {
     let first = printed.first().cloned().unwrap_or_default();
     match first.get("event") {
@@ -182,9 +182,9 @@ fn request_answered_by_the_previous_version_gets_the_same_receipt() {
     let mut repeated = 0;
     for line in lines("requests.jsonl") {
         let Line::Command { arguments, code, printed } = line else { panic!("a command") };
-        // The folder is an argument of these, and it is another one here: see `api.jsonl`.
+        // These have the folder as an argument, and it differs here: see `api.jsonl`.
         let names_folder = ["new", "import", "ask", "retry", "edit"].contains(&arguments[1].as_str());
-        // A turn that was dropped has no answer for its request in either version.
+        // The request of a dropped turn has no answer in either version.
         let is_dropped = arguments.iter().any(|word| word == "old-c");
         if names_folder || is_dropped || !arguments.iter().any(|word| word == "--request-id") {
             continue;
@@ -209,7 +209,7 @@ fn request_answered_by_the_previous_version_gets_the_same_receipt() {
     drop(serving);
 }
 
-/// The same id with other words was never the same request.
+/// The same id with another text was never the same request.
 #[test]
 fn request_id_of_the_previous_version_with_other_words_is_refused() {
     let world = old();
@@ -231,17 +231,17 @@ fn request_id_of_the_previous_version_with_other_words_is_refused() {
 
 const NAMES: [&str; 6] = ["one", "fork", "two", "three", "four", "five"];
 
-/// The conversation that an export is of.
+/// The conversation of an export.
 fn exported(name: &str) -> String {
     let text = text(&format!("{name}.jsonl"));
     let header: Value = serde_json::from_str(text.lines().next().expect("a header")).expect("JSON");
     header["conversation"]["id"].as_str().expect("an id").to_owned()
 }
 
-/// Compares exports; the working folder was another one then.
+/// Compares exports; the working folder was different.
 fn same_lines(world: &World, now: &str, name: &str) {
     let (now, then) = (with_old_paths(world, now), text(name));
-    // What an import allows is for the importing person to say: only denials are taken over.
+    // Only the importing person may grant permissions: an import takes over only denials.
     let lines = |text: &str| -> Vec<String> {
         let lines = text.lines().filter(|line| !line.starts_with("{\"permission\""));
         lines.map(stamped).collect()
@@ -251,7 +251,7 @@ fn same_lines(world: &World, now: &str, name: &str) {
     assert_eq!(now.len(), then.len(), "{name}");
 }
 
-/// Without the moment of the export.
+/// Without the time of the export.
 fn stamped(text: &str) -> String {
     match text.split_once("\"exported_ms\":") {
         Some((before, after)) => {

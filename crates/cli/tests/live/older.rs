@@ -1,10 +1,10 @@
-//! A store that the version before this one made, kept as text: its file in SQL, its objects as hexadecimal bytes, and what that
-//! program printed of it. It opens, shows the same, takes back and brings back the same, and opens as well after a process was
-//! killed while it brought the file up to date.
+//! A store made by the previous version, kept as text: its file in SQL, its objects as hexadecimal bytes, and that program's
+//! output. It opens, shows the same, and undoes and redoes the same. It also opens after a process was killed during the update
+//! of the file.
 //!
-//! Five conversations in one folder: a rewind of the conversation alone with a turn after it; a drop and a rewind of files alone; an
-//! excluded and a hidden message, a fold and a label; a fork of that; two turns that were undone. The texts are never made anew:
-//! only the program of then can.
+//! Five conversations are in one folder. They have a rewind of only the conversation with a turn after it; a drop and a rewind
+//! of only files; an excluded and a hidden message. There are a fold and a label, a fork of that, and two undone turns. The
+//! texts are never made again: only the earlier program can.
 
 use std::fs;
 use std::io::Write as _;
@@ -17,14 +17,14 @@ use rusqlite::Connection;
 
 use super::harness::{World, error};
 
-/// The format of the version before this one.
+/// The format of the previous version.
 const FORMAT: u32 = 11;
 const STORE: &str = include_str!("older/store.sql");
 const OBJECTS: &str = include_str!("older/objects.hex");
-/// Command lines with all that they printed, and between them `$ files`: what was in the folder.
+/// Command lines with their output, and between them `$ files`: the content of the folder.
 const PRINTED: &str = include_str!("older/printed.txt");
 
-/// What was in the folder then.
+/// The content of the folder then.
 const FILES: [(&str, &str); 6] = [
     ("b.txt", "b\n"),
     ("c.txt", "see\n"),
@@ -34,7 +34,7 @@ const FILES: [(&str, &str); 6] = [
     ("p.txt", "hi\n"),
 ];
 
-/// The store as it was, with the folder that its conversations work in.
+/// The earlier store, with the folder of its conversations.
 fn older() -> World {
     let world = World::working(&FILES);
     let (folder, data) = (fs::metadata(world.folder()).expect("a folder"), world.data());
@@ -56,7 +56,7 @@ fn older() -> World {
     world
 }
 
-/// A file of the data, which nobody else may read.
+/// A file of the data, private to its owner.
 fn private(file: &Path, bytes: &[u8]) {
     let mut options = fs::OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(0o600).open(file).expect("created");
@@ -68,7 +68,7 @@ fn format(world: &World) -> u32 {
     db.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a format")
 }
 
-/// What is in the folder, a line each.
+/// The content of the folder, one line each.
 fn files(world: &World) -> String {
     let names = fs::read_dir(world.folder()).expect("a folder");
     let mut names: Vec<String> =
@@ -81,7 +81,7 @@ fn files(world: &World) -> String {
     format!("$ files\n{}", names.into_iter().map(line).collect::<String>())
 }
 
-/// What was printed then, a command each.
+/// The earlier output, one command each.
 fn printed() -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     for line in PRINTED.split_inclusive('\n') {
@@ -105,7 +105,7 @@ fn without_member(text: &str, name: &str) -> String {
     })
 }
 
-/// Does again what was done then, and holds it against what was printed.
+/// Repeats the earlier commands, and compares their output.
 fn shows_the_same(world: &World, blocks: &[String]) {
     for expected in blocks {
         let command = expected.lines().next().expect("a command");
@@ -113,14 +113,14 @@ fn shows_the_same(world: &World, blocks: &[String]) {
             Some(words) => {
                 let words: Vec<&str> = words.split(' ').collect();
                 let found = world.seen(&words, &world.run(&words));
-                // Targets have begun to say whether there are more.
+                // Targets now say whether there are more.
                 let found = match expected.contains("\"more\"") {
                     true => found,
                     false => found.replace(",\"more\":false}", "}"),
                 };
-                // Operations have begun to say in a code what they did.
+                // Operations now have a code for what they did.
                 let found = without_member(&found, "summary");
-                // Receipts have begun to say what stays.
+                // Receipts now say what stays.
                 let is_then_s = |line: &&str| !line.starts_with("! ") || expected.contains(*line);
                 found.split_inclusive('\n').filter(is_then_s).collect()
             }
@@ -175,7 +175,7 @@ fn a_store_whose_migration_was_killed_opens_unchanged() {
             if done.status.success() {
                 break;
             }
-            // The client says that the owner could not start.
+            // The client reports that the owner could not start.
             assert!(
                 matches!(done.status.code(), Some(7 | 137)) || done.status.signal() == Some(9),
                 "{call}:{nth}: {done:?}"

@@ -1,4 +1,4 @@
-//! The owner as a process: where it is, who else gets to it, and how it ends.
+//! The owner as a process: its place, the access of other users, and its end.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use super::harness::{World, error, out, signal, until};
 /// An owner without a client.
 pub(super) struct Serving {
     child: Option<Child>,
-    /// What it said when it was there.
+    /// Its output at the start.
     pub(super) said: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ impl Serving {
         Self::by(world.command(&[&["serve"], arguments].concat()))
     }
 
-    /// One that is killed when it first comes to a point.
+    /// An owner that is killed when it first reaches a point.
     pub(super) fn doomed(world: &World, point: &str) -> Self {
         let mut command = world.command(&["serve"]);
         command.env("RETAKE_FAILPOINT", point);
@@ -59,7 +59,7 @@ impl Serving {
         self.child().try_wait().expect("asked").is_some()
     }
 
-    /// Waits for its end by itself, which is no good one, and gives what it said of it.
+    /// Waits for its end by itself, which must be a failure; returns its output.
     pub(super) fn said_at_its_end(mut self) -> String {
         until("it ends", || self.has_ended());
         let output = self.child.take().expect("it is there").wait_with_output().expect("ended");
@@ -67,7 +67,7 @@ impl Serving {
         error(&output)
     }
 
-    /// Waits for its end; whether it is a good one.
+    /// Waits for its end; returns whether it was successful.
     pub(super) fn ended(mut self) -> bool {
         until("it ends", || self.has_ended());
         self.child.take().expect("it is there").wait().expect("ended").success()
@@ -76,7 +76,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // A test that fails leaves nothing behind.
+        // A failing test leaves nothing behind.
         if let Some(mut child) = self.child.take() {
             drop(child.kill());
             drop(child.wait());
@@ -123,7 +123,7 @@ fn all_commands_work_through_the_owner_until_it_is_told_to_stop() {
     assert_eq!(world.texts().len(), 3, "the next command starts another one");
 }
 
-/// An answer that comes while the owner is told to end is waited for.
+/// The owner waits for the end of an answer after a request to stop.
 #[test]
 fn a_stopped_owner_waits_for_the_end_of_a_run() {
     for way in [None, Some(Signal::TERM), Some(Signal::INT)] {
@@ -146,7 +146,7 @@ fn a_stopped_owner_waits_for_the_end_of_a_run() {
     }
 }
 
-/// Who asks twice does not want to wait: what was said so far is kept, and marked.
+/// A second interrupt means not to wait: the output so far is stored, and marked.
 #[test]
 fn an_owner_that_is_interrupted_twice_ends_at_once() {
     let world = World::new();
@@ -160,8 +160,7 @@ fn an_owner_that_is_interrupted_twice_ends_at_once() {
         serving.signal(Signal::INT);
         serving.has_ended()
     });
-    // Who asked takes the owner's place, and tells all that there is of the answer: the half that was stored, or, where none was, a
-    // new one.
+    // The client becomes the owner, and shows the whole answer: the stored half, or a new one if none was stored.
     let told = asking.wait_with_output().expect("ended");
     let log = world.json(&["log"]);
     let entries = log["entries"].as_array().expect("entries");
@@ -173,7 +172,7 @@ fn an_owner_that_is_interrupted_twice_ends_at_once() {
     world.does(&["doctor"]);
 }
 
-/// Two terminals' worth of commands at once, with an owner between them and without.
+/// Commands of two terminals at once, with an owner between them and without.
 #[test]
 fn two_concurrent_clients_lose_nothing() {
     for serves in [true, false] {
@@ -220,7 +219,7 @@ fn a_data_directory_with_a_long_path() {
     assert!(!socket_is_there(&world));
 }
 
-/// Answers whoever comes with this status, and goes with the test.
+/// Replies to every client with this status; ends with the test.
 fn answers_as(world: &World, status: &str) {
     std::fs::create_dir_all(world.data()).expect("made");
     let listener = UnixListener::bind(world.data().join("owner.sock")).expect("bound");
@@ -240,7 +239,7 @@ fn answers_as(world: &World, status: &str) {
                 }
                 asked.extend(&piece[..count]);
             }
-            // Whoever only looks who listens has gone.
+            // A client that only checks for a listener has disconnected.
             drop(stream.write_all(answer.as_bytes()));
         }
     });
@@ -263,7 +262,7 @@ fn an_owner_of_another_version_is_named() {
     }
 }
 
-/// What they say to each other decides, and not the number of the version.
+/// The protocol decides, not the version number.
 #[test]
 fn trial_18_an_owner_of_another_version_with_the_same_protocol_is_used() {
     let world = World::new();
@@ -277,7 +276,7 @@ fn trial_18_an_owner_of_another_version_with_the_same_protocol_is_used() {
     assert!(error(&refused).contains("retake 99.1.0 (process 4117)"), "{refused:?}");
 }
 
-/// Whatever is asked for: nothing is done in a way that the owner may understand otherwise, and no second owner is started.
+/// For any request: nothing is done that the owner may understand differently, and no second owner is started.
 #[test]
 fn trial_18_an_older_client_is_refused_by_a_newer_owner_with_a_hint() {
     let newer = retake_wire::PROTOCOL + 1;
@@ -309,10 +308,10 @@ fn trial_18_an_older_client_is_refused_by_a_newer_owner_with_a_hint() {
     }
 }
 
-/// So few descriptors that idle connections could take all of them; all that connect have a place in a queue at least.
+/// So few descriptors that idle connections could take all of them; every client can at least queue.
 const FEW: usize = 96;
 
-/// An owner with few descriptors that listens over TCP as well; its address there.
+/// An owner with few descriptors that also listens over TCP; returns its address.
 fn with_few_descriptors(world: &World) -> (Serving, String) {
     let script = format!("ulimit -n {FEW}; exec \"$1\" serve --listen 127.0.0.1:0");
     let mut command = super::detached::shell(world, &script);
@@ -324,7 +323,7 @@ fn with_few_descriptors(world: &World) -> (Serving, String) {
     (serving, address)
 }
 
-/// Waits until an owner has taken as many connections as it takes, and gives how many descriptors it has then.
+/// Waits until an owner has its maximum of connections, and returns its number of descriptors.
 fn descriptors_at_rest(pid: u32) -> usize {
     let count = || std::fs::read_dir(format!("/proc/{pid}/fd")).expect("its descriptors").count();
     let (mut last, mut same) = (count(), 0);
@@ -337,7 +336,7 @@ fn descriptors_at_rest(pid: u32) -> usize {
     last
 }
 
-/// Nobody needs a token to connect, over TCP: all that connections there may have is less than all that there is.
+/// Over TCP, clients can connect without a token: these connections must not take all descriptors.
 #[test]
 fn trial_29_the_socket_answers_while_idle_connections_have_all_places_of_tcp() {
     let world = World::working(&[]);
@@ -353,7 +352,7 @@ fn trial_29_the_socket_answers_while_idle_connections_have_all_places_of_tcp() {
     assert!(serving.ended());
 }
 
-/// Each listener has places of its own.
+/// Each listener has connections of its own.
 #[test]
 fn trial_29_tcp_answers_while_idle_connections_have_all_places_of_the_socket() {
     let world = World::new();

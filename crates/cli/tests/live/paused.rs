@@ -1,5 +1,5 @@
-//! An owner that is stopped for a while, or dead with a run at work: nobody waits for it for ever, and it writes nothing once another
-//! one is there.
+//! An owner that is suspended for a while, or dead with an active run: no client waits for ever, and it writes nothing once there
+//! is another one.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use super::harness::{World, error, out, until};
 use super::killed::holds;
 use super::owned::Serving;
 
-/// Says something to the owner that listens at this address.
+/// Sends a message to the owner at this address.
 fn say(world: &World, serving: &Serving, of: &str, text: &str) -> Result<Reply, Problem> {
     let base =
         serving.said[1].split([' ', ';']).find(|word| word.starts_with("http://")).expect("an address");
@@ -44,14 +44,14 @@ fn an_owner_that_was_paused_writes_nothing_after_another_one_took_over() {
     let unanswered = world.run(&["say", "lost"]);
     assert!(!unanswered.status.success(), "{unanswered:?}");
     assert!(error(&unanswered).contains("does not answer"), "{unanswered:?}");
-    // The lock goes with its process alone; here somebody has helped.
+    // Only the end of the process removes the lock; here somebody removed it.
     fs::remove_file(world.data().join("owner.lock")).expect("removed");
     fs::remove_file(world.data().join("owner.sock")).expect("removed");
     let new = Serving::start(&world, &[]);
     world.does(&["say", "two"]);
     old.signal(Signal::CONT);
     let refused = say(&world, &old, of, "three").expect_err("it owns nothing any more");
-    // It notices by itself, too, and may have ended by then.
+    // It also notices by itself, and may have ended by then.
     let known = ["taken_over", "data_moved", "owner_away", "owner_lost"];
     assert!(known.contains(&&*refused.code), "{refused:?}");
     assert_eq!(world.texts(), ["one", "two"]);
@@ -72,7 +72,7 @@ fn a_run_whose_owner_was_killed_is_marked_by_the_next_owner() {
     until("a part is stored", || holds(world.data(), b"I am the demo"));
     serving.signal(Signal::KILL);
     assert!(!serving.ended());
-    // Who asked takes its place.
+    // The client becomes the owner.
     let told = asking.wait_with_output().expect("ended");
     let log = world.json(&["log"]);
     assert_eq!(log["entries"].as_array().map(Vec::len), Some(2), "{log}");
@@ -93,7 +93,7 @@ fn a_call_whose_owner_was_killed_is_shown_as_interrupted_also_after_the_conversa
         let serving = Serving::start(&world, &[]);
         let mut asking = world.command(start).spawn().expect("it starts");
         until("it works", || world.read(made).is_some());
-        // Who asked would take its place.
+        // The client would become the owner.
         asking.kill().expect("killed");
         asking.wait().expect("ended");
         serving.signal(Signal::KILL);

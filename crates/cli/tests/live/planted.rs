@@ -1,5 +1,5 @@
-//! What a folder or a command plants in git's own folder: what would run at the person's next commit is told at once, and before and after
-//! a step back; what would run in a reading command does nothing; and nobody is held up.
+//! What a folder or a command plants in git's own folder. Anything that would run at the person's next commit is reported at
+//! once, and before and after a step back. Anything that would run in a reading command does nothing, and nobody is delayed.
 
 use std::fs;
 use std::process::Command;
@@ -67,7 +67,7 @@ fn git(world: &World, arguments: &[&str]) {
     assert!(done.status.success(), "{done:?}");
 }
 
-/// What is told of a call.
+/// The output about a call.
 fn card(model: &Model, world: &World, answer: Answer) -> String {
     let told = model.turn(world, "go", vec![answer, words("done")]);
     let called = told.iter().find(|event| event["event"] == "called").expect("a call");
@@ -77,7 +77,7 @@ fn card(model: &Model, world: &World, answer: Answer) -> String {
 #[test]
 fn trial_27_planted_files_in_nested_repositories_and_by_jobs_are_reported() {
     let model = Model::start();
-    // Its owner lives on between turns.
+    // Its owner stays alive between turns.
     let world = model.world(&[("a", "a\n")]).with("RETAKE_IDLE_S", "60");
     let settings = fs::read_to_string(world.config()).expect("there are settings");
     world.settings(&format!("{settings}sandbox = false\n"));
@@ -120,7 +120,7 @@ fn trial_27_planted_files_in_nested_repositories_and_by_jobs_are_reported() {
     world.run(&["stop"]);
 }
 
-/// Without its HEAD, `.git` is none to git, and the folder around it may be one.
+/// Without its HEAD, `.git` is no repository to git, and the folder around it may be one.
 #[test]
 fn trial_27_git_init_in_the_workspace_is_reported_and_reverted() {
     let model = Model::start();
@@ -156,14 +156,14 @@ fn trial_27_repositories_below_the_workspace_are_protected_in_namespaces() {
         );
         assert!(told.contains("Read-only file system") && !told.contains("planted\n"), "{plant}: {told}");
     }
-    // What a call has made, another one changes and removes.
+    // Another call changes and removes what a call has created.
     card(&model, &world, shell("git init -q made"));
     let told = card(&model, &world, shell("git -C made config a.b c && rm -rf made && echo gone"));
     assert!(told.contains("gone\n"), "{told}");
     world.run(&["stop"]);
 }
 
-/// Whatever lies instead of what git keeps there: the call ends, and so does the owner.
+/// Whatever replaces git's own files: the call ends, and so does the owner.
 #[test]
 fn trial_24_a_pipe_in_the_place_of_a_repository_causes_no_delay() {
     let model = Model::start();
@@ -197,7 +197,8 @@ fn trial_24_a_pipe_in_the_place_of_a_repository_causes_no_delay() {
     until("the owner has ended", || world.owners().is_empty());
 }
 
-/// Reading runs unasked also in plan mode, where nobody may write; so does what the repository names for it, which can do nothing.
+/// Reading commands run without approval even in plan mode, in which nothing may be written; so does a program that the
+/// repository names for them, which can do nothing.
 #[test]
 fn trial_22_in_plan_mode_a_hostile_repository_runs_nothing_that_writes() {
     let model = Model::start();
@@ -219,7 +220,7 @@ fn trial_22_in_plan_mode_a_hostile_repository_runs_nothing_that_writes() {
     assert!(status.expect("git is there").status.success() && world.read("written").is_some());
 }
 
-/// A folder whose ignore rules, each file as long as one may be, keep a capture busy for many seconds.
+/// A folder whose ignore rules, in files of the largest permitted size, take a capture many seconds.
 fn ruled(world: &World, megabytes: usize) {
     let rules: String = (0..80_000).map(|at| format!("x{at}*y{at}z\n")).collect();
     let rules = &rules[..(1 << 20) - 1];
@@ -230,7 +231,7 @@ fn ruled(world: &World, megabytes: usize) {
     }
 }
 
-/// A capture of 51 MB of rules takes its time, and nobody else's.
+/// A capture of 51 MB of rules takes time, but delays nobody else.
 #[test]
 fn trial_24_other_clients_are_answered_and_sigterm_works_while_a_hostile_repository_is_captured() {
     let world = World::working(&[("a", "a\n")]).with("RETAKE_IDLE_S", "600").with("RETAKE_WAIT_MS", "20000");

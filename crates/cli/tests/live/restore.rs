@@ -1,8 +1,9 @@
-//! Named files through the real program: what differs, how, and as it was. Must never touch a folder that is not its own.
+//! Named files with the real program: their differences, and their restore. Must never touch a folder that is not its
+//! own.
 
 use super::harness::{World, error, shows};
 
-/// A folder with a checkpoint, after which a command and a person have changed what can be changed.
+/// A folder with a checkpoint, after which a command and a person have changed all kinds of things.
 fn since_lunch() -> World {
     let world = World::working(&[("a", "one\n"), ("mine", "mine\n"), ("gone", "dear\n")]);
     world.exec("echo two > a");
@@ -102,7 +103,7 @@ fn the_line_conversation_restores_files() {
         pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
         pty.reads_keys();
     };
-    // What stands further up is an earlier question.
+    // Text further up is an earlier question.
     let asks = || {
         pty.until("the question", |screen| screen.trim_end().ends_with("Restore them? [y/N]"));
         pty.reads_keys();

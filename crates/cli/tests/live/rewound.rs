@@ -1,5 +1,5 @@
-//! The program killed in the middle of a rewind of turns in which an agent wrote files: conversation, files and prompt are all
-//! those of before, or all those of after, and what was acknowledged is there.
+//! The program killed during a rewind of turns with file changes: conversation, files and prompt are all as before, or all as
+//! after, and everything acknowledged is there.
 
 use retake_wire::request::{Apply, List};
 use retake_wire::{Action, Client as _, HttpClient, Reply, Request};
@@ -11,12 +11,12 @@ use super::harness::{Manifest, World, manifest};
 use super::model::{Model, call, calls, shell, words};
 use super::owned::Serving;
 
-/// The steps at which it is killed: those that change files, and those of looking and writing down that frame them.
+/// The points at which it is killed: those of file changes, and those of captures and records around them.
 fn deadly(point: &str) -> bool {
     point.starts_with("apply.") || ["capture.opened", "capture.saved", "objects.synced"].contains(&point)
 }
 
-/// What a moment is: the folder, the conversation, and what a model is asked then.
+/// A state: the folder, the conversation, and the model's prompt.
 #[derive(Debug, PartialEq)]
 struct Moment {
     files: Manifest,
@@ -24,7 +24,7 @@ struct Moment {
     prompt: Vec<Value>,
 }
 
-/// What is there now. A turn is taken for it, and taken back.
+/// The present state. It is read with a turn, which is undone.
 fn moment(model: &Model, world: &World) -> Moment {
     let (files, texts) = (manifest(world.folder()), world.texts());
     let asked = model.asked().len();
@@ -34,7 +34,7 @@ fn moment(model: &Model, world: &World) -> Moment {
     Moment { files, texts, prompt }
 }
 
-/// Three turns that write by every tool that writes.
+/// Three turns that use every writing tool.
 fn work(model: &Model, world: &World) {
     let first = calls(&[("write", json!({"path": "a", "content": "1\n2\n3\n"}))]);
     model.turn(world, "begin", vec![first, words("begun")]);
@@ -43,11 +43,11 @@ fn work(model: &Model, world: &World) {
     model.turn(world, "edit", vec![call("edit", edit), made, words("edited")]);
     let line = "echo 4 >> a; mv new old; rm -r tree; echo file > tree; chmod +x mine; ln -s a link";
     model.turn(world, "rework", vec![shell(line), words("reworked")]);
-    // What the line did to what the agent had read is told once, here.
+    // The effect of the line on what the agent had read is reported once, here.
     model.turn(world, "look", vec![words("seen")]);
 }
 
-/// Begins to go back to the second turn with an owner that is killed at the `nth` time that it comes to a point; whether it came there.
+/// Starts a rewind to the second turn with an owner that is killed at the `nth` pass of a point; returns whether it got there.
 fn killed(world: &World, point: &str, nth: usize, request: &str) -> bool {
     let serving = Serving::doomed(world, &format!("{point}:{nth}"));
     let client = HttpClient::new(world.reach()).expect("a client");
@@ -108,7 +108,7 @@ fn a_rewind_killed_at_any_step_is_done_completely_or_not_at_all() {
                 false => assert_eq!(now, after, "{when}: all of after; {report}"),
             }
             *(if now == before { &mut held } else { &mut went }) += 1;
-            // Whoever heard nothing asks again, and it is done once.
+            // A client without a reply repeats its request, and it is done once.
             world.does(&["rewind", "t2", "--request-id", &when]);
             assert_eq!((manifest(world.folder()), world.texts()), (after.files.clone(), after.texts.clone()));
             world.does(&["undo"]);

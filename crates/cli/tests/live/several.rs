@@ -1,4 +1,4 @@
-//! A conversation in several folders, through the real program: what a command does in any of them goes back as one step.
+//! A conversation in several folders, with the real program: a command's changes in all of them are reverted as one step.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn two_folders() -> World {
     world
 }
 
-/// What is in both.
+/// The content of both.
 fn both(world: &World) -> [Option<String>; 3] {
     ["a", "../other/b", "../other/made"].map(|name| world.read(name).map(|text| text.trim().to_owned()))
 }

@@ -1,4 +1,4 @@
-//! An owner that ends or is stopped in the middle of an answer is reported at once or after some seconds; one at work is waited for.
+//! An owner that ends or is suspended during an answer is reported at once or after some seconds; a working one is waited for.
 
 use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use super::harness::{World, error, out, signal, until};
 
-/// A world with an owner that stays, and whose model takes its time.
+/// A world with an owner that stays, and a slow model.
 fn staying() -> World {
     let world = World::working(&[]).with("RETAKE_IDLE_S", "600").with("RETAKE_WAIT_MS", "20000");
     world.settings("[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 40\n");
@@ -19,7 +19,7 @@ fn owner(world: &World) -> String {
     world.owners().first().expect("an owner").clone()
 }
 
-/// Asks, and waits for the first of the answer.
+/// Sends a request, and waits for the first part of the answer.
 fn asking(world: &World) -> Child {
     let mut client = world.command(&["ask", "one apple"]).spawn().expect("it starts");
     let mut first = [0; 4];
@@ -74,7 +74,7 @@ fn trial_18_a_terminal_reports_a_stopped_owner_and_works_when_it_is_resumed() {
     world.does(&["stop"]);
 }
 
-/// The answer to a command that works for longer than an idle owner would be silent.
+/// The reply to a command that works for longer than an idle owner would be silent.
 #[test]
 fn trial_18_a_client_waits_for_an_owner_that_works_for_long() {
     let world = staying();
@@ -96,8 +96,8 @@ fn trial_18_an_owner_that_is_killed_in_the_middle_of_an_answer_is_replaced_at_on
     world.does(&["stop"]);
 }
 
-/// A process that listens as an owner does, and is not the one that answers: as if somebody else held its sockets. Whatever is not about
-/// the owner itself is never answered.
+/// A process that listens like an owner but is not the one that replies, as if another process held its sockets. Requests about
+/// anything but the owner itself are never answered.
 const HELD: &str = r#"
 import json, os, socket, sys, threading, time
 home, path, protocol = sys.argv[1:]
@@ -156,7 +156,7 @@ fn trial_18_a_call_to_an_owner_that_is_killed_ends_at_once_even_if_its_socket_is
     held.stdout.as_mut().expect("a pipe").read_exact(&mut ready).expect("it listens");
     let mut client = world.command(&["list", "--all"]).spawn().expect("it starts");
     until("it has asked", || home.join("asked").exists());
-    // Waited for meanwhile: what is dead and not yet buried has ended as well.
+    // Reaped meanwhile: a zombie has ended, too.
     let buried = thread::spawn(move || {
         held.kill().expect("killed");
         held.wait().expect("ended")

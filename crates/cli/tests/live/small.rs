@@ -1,11 +1,11 @@
-//! Small things that are said or answered: exit codes, what is refused, and what to do next.
+//! Small outputs and replies: exit codes, refusals, and remedies.
 
 use std::process::Stdio;
 
 use super::harness::{World, error, out};
 use super::prompt;
 
-/// What a command says when it ends with this exit code.
+/// The output of a command that ends with this exit code.
 fn ends(world: &World, arguments: &[&str], code: i32) -> String {
     let output = world.run(arguments);
     let said = out(&output) + &error(&output);
@@ -172,7 +172,7 @@ fn trial_16_keys_that_arrive_in_a_burst_are_reported_as_no_answer() {
     assert_eq!(world.read("a").as_deref(), Some("two\n"));
 }
 
-/// What is piped in is words, whatever it looks like: a command is given by a person at a terminal.
+/// Piped input is always text: only a person at a terminal gives commands.
 #[test]
 fn trial_15_piped_input_is_never_a_command() {
     let world = World::talking();
@@ -206,7 +206,7 @@ fn trial_15_a_conversation_without_a_title_is_shown_by_its_id() {
     assert!(!said.contains("“”"), "{said}");
 }
 
-/// What makes a search that finds nothing is told alike, however it is asked.
+/// An empty search gets the same error in every form.
 #[test]
 fn trial_14_a_search_without_words_shows_a_hint() {
     let world = World::talking();

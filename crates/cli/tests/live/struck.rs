@@ -1,4 +1,5 @@
-//! The owner struck dead again and again, while clients work: what was acknowledged is there, once, and who follows has what is there.
+//! The owner killed repeatedly while clients work: everything acknowledged is there, once, and subscribers have the current
+//! state.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -20,10 +21,10 @@ use tokio::time::{sleep, timeout};
 use super::harness::World;
 use super::owned::Serving;
 
-/// Nothing here takes longer.
+/// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// So often it is struck.
+/// The number of kills.
 const BLOWS: usize = 5;
 
 const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 5\n";
@@ -36,7 +37,7 @@ fn is_gone(problem: &Problem) -> bool {
     problem.code == "owner_away" || problem.code == "owner_lost"
 }
 
-/// Asks until there is somebody who answers.
+/// Repeats a request until there is a reply.
 async fn insists<T, F: Future<Output = Result<T, Problem>>>(ask: impl Fn() -> F) -> Result<T, Problem> {
     let asking = async {
         loop {
@@ -73,7 +74,7 @@ async fn entries(client: &HttpClient, of: &str) -> (u64, Vec<Entry>) {
             other => panic!("{other:?}"),
         };
         let (_, entries) = all.get_or_insert_with(|| (page.revision, Vec::new()));
-        // Earlier pages are of the same head, whatever is said meanwhile.
+        // Earlier pages have the same head, whatever is added meanwhile.
         log.at = Some(page.head);
         entries.splice(0..0, page.entries);
         log.before = entries.first().map(|entry| entry.id.clone());
@@ -83,7 +84,7 @@ async fn entries(client: &HttpClient, of: &str) -> (u64, Vec<Entry>) {
     }
 }
 
-/// Says this and takes that back, until it is over; what was acknowledged.
+/// Adds and reverts messages until it is over; returns the acknowledged ones.
 async fn works(
     client: HttpClient,
     of: String,
@@ -137,7 +138,7 @@ fn said(of: &str, text: &str, request_id: Option<String>) -> Say {
     }
 }
 
-/// Asks the model one thing after the other, until it is over; how each was answered.
+/// Sends prompts to the model until it is over; returns how each was answered.
 async fn asks(client: HttpClient, of: String, over: Arc<AtomicBool>) -> Vec<(String, Ended)> {
     let mut answered = Vec::new();
     for step in 0.. {
@@ -175,7 +176,7 @@ async fn asks(client: HttpClient, of: String, over: Arc<AtomicBool>) -> Vec<(Str
     answered
 }
 
-/// What a follower has.
+/// A subscriber's copy.
 #[derive(Default)]
 struct Copy {
     revision: u64,
@@ -201,7 +202,7 @@ impl Copy {
     }
 }
 
-/// Follows, from owner to owner, until nothing is said any more and it has what is there.
+/// Subscribes from owner to owner, until there are no more messages and the copy is current.
 async fn follows(client: HttpClient, of: String, quiet: Arc<AtomicBool>) -> Copy {
     let (mut copy, mut since) = (Copy::default(), None);
     loop {
@@ -266,7 +267,7 @@ async fn an_owner_that_is_killed_under_load_loses_no_acknowledged_request() {
     for (copy, of) in following.into_iter().zip([&of, &of, &asked]) {
         let copy = copy.await.expect("no panic");
         let there = entries(&fresh, of).await.1;
-        // Of a long conversation a follower has the end.
+        // A subscriber of a long conversation has its end.
         let had: Vec<Entry> = copy.entries.into_values().collect();
         let told = || (lines(&had), lines(&there));
         assert!(there.ends_with(&had) && had.len() >= there.len().min(100), "seed {seed}: {:?}", told());
@@ -285,7 +286,7 @@ fn lines(entries: &[Entry]) -> Vec<String> {
         .collect()
 }
 
-/// Each question is there once, with the answer that was told of it.
+/// Each prompt is there once, with the reported answer.
 fn was_answered(answered: Vec<(String, Ended)>, there: &[Entry]) {
     assert!(!answered.is_empty());
     for (text, ended) in answered {
@@ -305,7 +306,7 @@ fn was_answered(answered: Vec<(String, Ended)>, there: &[Entry]) {
     }
 }
 
-/// Nothing runs, and the store is whole.
+/// Nothing runs, and the store is healthy.
 async fn is_well(client: &HttpClient, of: &str) {
     let Ok(Reply::Conversation(info)) = client.call(Request::Info(Of { conversation: of.to_owned() })).await
     else {

@@ -1,4 +1,4 @@
-//! Whose environment and whose keys: those of the terminal that asked, whoever has started the owner.
+//! Environment and keys are those of the requesting terminal, whichever client started the owner.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -9,7 +9,7 @@ use super::harness::{World, out};
 use super::killed::holds;
 use super::model::{Model, call, shell, words};
 
-/// Asks with these variables, and lets the agent run a command line; what it printed.
+/// Sends a prompt with these variables, and lets the agent run a command line; returns its output.
 fn printed(model: &Model, world: &World, line: &str, variables: &[(&str, &str)]) -> String {
     model.then(vec![shell(line), words("Done.")]);
     let mut command = world.command(&["ask", "--mode", "allow-all", "do it"]);
@@ -66,7 +66,7 @@ fn trial_18_a_key_that_the_owner_lacks_comes_from_the_terminal_that_has_it() {
     world.does(&["stop"]);
 }
 
-/// The owner makes its own files for its user only; what is made in a workspace is as the terminal that asked has it.
+/// The owner's own files are private to its user; files in a workspace get the umask of the requesting terminal.
 #[test]
 fn trial_18_files_get_the_umask_of_the_requesting_terminal() {
     let model = Model::start();

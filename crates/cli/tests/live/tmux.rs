@@ -1,5 +1,5 @@
-//! The full-screen client in a real terminal: a server of tmux of its own, with a shell in which `retake` is typed. Must never leave a server
-//! behind, nor touch one of the person who runs the tests.
+//! The full-screen client in a real terminal: a tmux server of its own, with a shell in which `retake` is typed. Must never leave
+//! a server behind, nor touch one of the person who runs the tests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,16 +11,16 @@ use unicode_width::UnicodeWidthStr as _;
 use super::harness::{World, runs};
 use crate::term::pty::now;
 
-/// How often the screen is looked at, and how long it may take to show what is waited for.
+/// How often the screen is read, and how long it may take to show the expected text.
 const LOOK: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What the shell says when it waits for words.
+/// The shell's prompt.
 const PROMPT: &str = "here$";
 
 /// A window with a shell.
 pub(super) struct Tmux {
-    /// Where the server listens: a path of a socket is short.
+    /// The folder of the socket: its path must be short.
     home: TempDir,
 }
 
@@ -30,7 +30,7 @@ impl Tmux {
         let terminal = Self { home: tempfile::tempdir().expect("a folder") };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let mut start = terminal.command();
-        // Some shells take the prompt out of what they give on.
+        // Some shells remove the prompt from the environment of their children.
         let shell = format!("exec env PS1='{PROMPT} ' sh");
         start.args(["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, &shell]);
         let given = world.command(&[]);
@@ -82,13 +82,13 @@ impl Tmux {
         self.does(&["send-keys", "-l", text]);
     }
 
-    /// Presses a key, by tmux's names. What comes after an Escape waits until that is seen: read together, the two are one key, as in any
-    /// terminal.
+    /// Presses a key, by tmux's names. A key after an Escape waits until that is visible: read together, the two are one key, as
+    /// in any terminal.
     pub(super) fn press(&self, key: &str) {
         self.does(&["send-keys", key]);
     }
 
-    /// Sends bytes, as the terminal's keys, mouse or focus would.
+    /// Sends bytes, like the terminal's keys, mouse or focus.
     pub(super) fn sends(&self, bytes: &str) {
         let bytes: Vec<String> = bytes.bytes().map(|byte| format!("{byte:02x}")).collect();
         let mut command = vec!["send-keys", "-H"];
@@ -96,7 +96,7 @@ impl Tmux {
         self.does(&command);
     }
 
-    /// Turns the wheel, or presses and releases a button, at a place of the screen, counted from 0.
+    /// Turns the wheel, or presses and releases a button, at a position of the screen, counted from 0.
     pub(super) fn mouse(&self, button: u8, column: usize, row: usize) {
         let (column, row) = (column + 1, row + 1);
         self.sends(&format!("\x1b[<{button};{column};{row}M"));
@@ -105,7 +105,7 @@ impl Tmux {
         }
     }
 
-    /// Where a text is on the screen: column and row.
+    /// The position of a text on the screen: column and row.
     pub(super) fn place_of(&self, text: &str) -> (usize, usize) {
         let screen = self.shows(text);
         let found =
@@ -113,12 +113,12 @@ impl Tmux {
         found.expect("it is shown")
     }
 
-    /// Gives the window a background, which tmux then tells those who ask for it.
+    /// Sets the window's background, which tmux reports to programs that query it.
     pub(super) fn is_behind(&self, colour: &str) {
         self.does(&["select-pane", "-P", &format!("bg={colour}")]);
     }
 
-    /// Writes all that the program prints to a file, as it is.
+    /// Writes the program's raw output to a file.
     pub(super) fn records(&self, file: &Path) {
         self.does(&["pipe-pane", "-o", &format!("cat > '{}'", file.display())]);
     }
@@ -150,12 +150,12 @@ impl Tmux {
         (next(), next(), next() == 1)
     }
 
-    /// Whether a program has the other screen, which hides what the shell has printed.
+    /// Whether a program has the alternate screen, which hides the shell's output.
     pub(super) fn is_full_screen(&self) -> bool {
         self.does(&["display-message", "-p", "#{alternate_on}"]).trim() == "1"
     }
 
-    /// Whether a program has the mouse.
+    /// Whether a program has captured the mouse.
     pub(super) fn has_mouse(&self) -> bool {
         self.does(&["display-message", "-p", "#{mouse_any_flag}"]).trim() == "1"
     }
@@ -195,7 +195,7 @@ impl Tmux {
         self.until(&format!("no {text}"), |screen| !screen.contains(text))
     }
 
-    /// From now on what programs copy can be pasted here.
+    /// From now on, copied text can be pasted here.
     pub(super) fn accepts_copies(&self) {
         self.does(&["set-option", "-s", "set-clipboard", "on"]);
     }
@@ -205,7 +205,7 @@ impl Tmux {
         self.does(&["show-buffer"])
     }
 
-    /// Waits until the shell has the terminal again, as it was: lines are read and echoed, the cursor is there.
+    /// Waits until the shell has the terminal again, restored: lines are read and echoed, the cursor is visible.
     pub(super) fn is_given_back(&self) {
         self.until("the shell", |screen| {
             !self.is_full_screen()
@@ -218,7 +218,7 @@ impl Tmux {
             screen.contains("icanon+echo+") || screen.contains("echo+icanon+")
         });
         assert!(!self.has_mouse(), "the mouse is free");
-        // What is pasted, and that the window has the focus, is told in no other way than a shell expects.
+        // Pastes and focus changes arrive only as a shell expects.
         self.types("cat -v");
         self.press("Enter");
         self.pastes("pasted");
@@ -230,25 +230,25 @@ impl Tmux {
         assert!(!screen.contains("^[["), "{screen}");
     }
 
-    /// Leaves the client by its key, and waits until the shell has the terminal again.
+    /// Quits the client with its key, and waits until the shell has the terminal again.
     pub(super) fn leaves(&self) {
         self.press("C-q");
         self.is_given_back();
     }
 
-    /// Closes the window, as a person who has enough of it.
+    /// Closes the window, like a person.
     pub(super) fn closes(self) {
         drop(self);
     }
 
-    /// The processes that the shell of the window has started; none if it has ended.
+    /// The child processes of the window's shell; none if it has ended.
     fn children(&self) -> String {
         let shown = self.command().args(["display-message", "-p", "#{pane_pid}"]).output();
         let shell = String::from_utf8_lossy(&shown.expect("tmux is installed").stdout).trim().to_owned();
         std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap_or_default()
     }
 
-    /// The process of the program that runs in the window.
+    /// The process of the program in the window.
     pub(super) fn pid_of(&self, program: &Path) -> String {
         let children = self.children();
         let is_it = |pid: &&str| {
@@ -265,8 +265,8 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 impl Drop for Tmux {
-    /// Closes the window. A client whose terminal was closed stores what was typed, and starts an owner for that if there is none. So this
-    /// waits for its end: then no owner starts any more.
+    /// Closes the window. A client whose terminal was closed stores its draft, and starts an owner for that if there is none. So
+    /// this waits for its end: after that no owner starts.
     fn drop(&mut self) {
         let children = self.children();
         // The shell may have ended by itself, and the server with it.

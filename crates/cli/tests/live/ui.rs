@@ -1,5 +1,5 @@
-//! The full-screen client in a real terminal, with a real owner and a model whose words the test has written: what a person types,
-//! and what the screen shows then. Must never look into the program in another way than a person does.
+//! The full-screen client in a real terminal, with a real owner and a scripted model: what a person types, and what the screen
+//! then shows. Must never inspect the program in another way than a person does.
 
 mod asked;
 mod colours;
@@ -24,13 +24,13 @@ use super::tmux::Tmux;
 use rustix::process::Signal;
 use serde_json::json;
 
-/// What the composer says when it is empty.
+/// The text of an empty composer.
 const EMPTY: &str = "Say something";
 
-/// What the picker is called.
+/// The title of the picker.
 const PICKER: &str = "Rewind: go back to before a message";
 
-/// The client of this world, where nothing is said and nothing typed.
+/// The client of this world, with nothing said and nothing typed.
 fn open(world: &World) -> Tmux {
     let client = Tmux::client(world, "");
     client.shows(EMPTY);
@@ -45,22 +45,22 @@ fn opened(model: &Model, answers: Vec<Answer>) -> (World, Tmux) {
     (world, client)
 }
 
-/// Says something, and waits until the answer is stored and nothing runs.
+/// Sends a message, and waits until the answer is stored and nothing runs.
 fn says(client: &Tmux, text: &str, answer: &str) {
     client.types(text);
     client.press("Enter");
     answered(client, answer);
 }
 
-/// Waits until an answer is stored and nothing runs: what is painted while it comes is not there yet.
+/// Waits until an answer is stored and nothing runs: text drawn while it arrives is not stored yet.
 fn answered(client: &Tmux, answer: &str) {
     client.until(answer, |screen| {
         screen.contains(answer) && screen.contains(EMPTY) && !screen.contains("Ctrl+C stops")
     });
 }
 
-/// Presses a key until the screen shows what comes of it: keys are passed over for a moment where something has just changed. It is
-/// pressed again only where the question still stands, so that a slow machine does not send what comes next.
+/// Presses a key until the screen shows its effect: keys are ignored for a moment after a change. It is pressed again only while
+/// the question is shown, so that a slow machine does not send a later key.
 pub(super) fn answers(client: &Tmux, key: &str, expected: &str) {
     for _ in 0..20 {
         client.press(key);
@@ -72,7 +72,7 @@ pub(super) fn answers(client: &Tmux, key: &str, expected: &str) {
     client.shows(expected);
 }
 
-/// A client with three turns, of which the second wrote a file.
+/// A client with three turns, the second of which wrote a file.
 fn three_turns(model: &Model) -> (World, Tmux) {
     let world = model.world(&[("a.txt", "one\n")]);
     model.then(vec![
@@ -142,7 +142,7 @@ fn a_rewind_in_the_full_screen_program_shows_its_plan_and_can_be_undone() {
     assert!(shown && line.contains("pears please"), "the cursor is in the composer: {screen}");
     assert_eq!(column, line.trim_end().chars().count(), "at the end of the words");
 
-    // Nothing runs by itself: the model was asked four times, and not more.
+    // Nothing runs by itself: the model was called exactly four times.
     assert_eq!(model.asked().len(), 4);
     client.press("M-u");
     client.shows("Enter applies");
@@ -235,7 +235,7 @@ fn two_terminals_see_each_other_and_keep_their_own_drafts() {
     let screen = one.hides("The third answer.");
     assert!(screen.contains("half a thought"), "its composer is its own: {screen}");
     assert!(!screen.contains("plums please"), "{screen}");
-    // A list that is open is made anew when somebody else changes the conversation.
+    // An open list is renewed when another client changes the conversation.
     one.press("C-r");
     one.shows(PICKER);
     two.press("M-u");
@@ -249,12 +249,12 @@ fn the_terminal_is_restored_however_the_program_ends() {
     let model = Model::start();
     let world = model.world(&[]);
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_retake"));
-    // Told to end.
+    // Asked to end.
     let client = open(&world);
     let pid = client.pid_of(program);
     signal(&pid, Signal::TERM);
     client.is_given_back();
-    // Suspended, and taken up again.
+    // Suspended, and resumed.
     let client = open(&world);
     client.types("some words");
     client.shows("some words");
@@ -264,7 +264,7 @@ fn the_terminal_is_restored_however_the_program_ends() {
     client.press("Enter");
     client.shows("some words");
     assert!(client.is_full_screen());
-    // Left.
+    // Quit.
     client.leaves();
 }
 
@@ -281,13 +281,13 @@ fn a_client_finds_another_owner_when_its_own_is_killed() {
     client.shows("› are you");
     owner.kill().expect("killed");
     owner.wait().expect("it ends");
-    // The client becomes the owner, and goes on with what is typed.
+    // The client becomes the owner, and keeps what is typed.
     client.types(" there?");
     client.shows("› are you there?");
     client.press("Enter");
     answered(&client, "Still here.");
     assert_eq!(world.texts().len(), 4);
-    // What is typed from now on is kept by it.
+    // Text typed from now on is stored by it.
     client.types("not sent");
     client.shows("› not sent");
     client.leaves();
@@ -336,7 +336,7 @@ fn a_selected_message_is_copied_hidden_and_forked() {
     client.shows("Enter applies");
     answers(&client, "Enter", "undone");
     client.shows("The third answer.");
-    // A fork is a conversation beside this one.
+    // A fork is a separate conversation.
     client.press("M-Up");
     client.shows("y copy");
     client.press("g");
@@ -369,7 +369,7 @@ fn words_are_found_here_and_in_all_conversations() {
     client.shows("of 3");
     client.press("Escape");
     client.hides("of 3");
-    // A new conversation, and back by a word that was said in the other one.
+    // A new conversation, and back with a search for a word of the other one.
     client.press("C-t");
     client.shows("2 new");
     client.press("C-o");

@@ -1,4 +1,4 @@
-//! An approval request outlives the terminal that showed it, for as long as a setting says, and any other terminal can answer it.
+//! An approval request outlives the terminal that showed it, as long as a setting says, and any other terminal can answer it.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -10,7 +10,7 @@ use super::ui::answers;
 use super::{CTRL_D, prompt};
 use crate::term::pty::Pty;
 
-/// A terminal in which it is asked whether a file may be written, and the settings of this world.
+/// A terminal with an approval request to write a file, and the settings of this world.
 fn asked(model: &Model, wait_s: u32) -> (World, Pty) {
     let world = model.world(&[]);
     let settings = std::fs::read_to_string(world.config()).expect("settings");
@@ -28,7 +28,7 @@ fn running(world: &World) -> usize {
     world.json(&["status"])["running"].as_array().map_or(0, Vec::len)
 }
 
-/// Waits until the run is over, and gives what the model was told of the call.
+/// Waits until the run is over, and returns the result of the call for the model.
 fn told(model: &Model, world: &World) -> String {
     until("the run is over", || running(world) == 0);
     let told = model.asked_last();
@@ -81,7 +81,7 @@ fn trial_18_an_approval_is_rejected_when_no_person_was_present_for_the_configure
     assert_eq!(world.read("b"), None);
 }
 
-/// Ctrl+Z in the terminal: the person is not there.
+/// Ctrl+Z in the terminal: the person is not present.
 #[test]
 fn trial_18_a_suspended_terminal_does_not_count_as_present_for_approvals() {
     let model = Model::start();

@@ -1,4 +1,4 @@
-//! All of it at once: a model over HTTP, real tools in a real folder, ten turns, and the way back to the third.
+//! Everything together: a model over HTTP, real tools in a real folder, ten turns, and a rewind to the third.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::harness::{World, error, manifest, until};
 use super::model::{Answer, Model, call, calls, shell, words};
 use super::{CTRL_D, prompt};
 
-/// An MCP server with one tool. It writes into its folder, and sends something that nothing brings back.
+/// An MCP server with one tool. It writes into its folder, and sends something irreversible.
 const SERVER: &str = r#"
 import json, os, sys
 home = os.path.dirname(os.path.abspath(__file__))
@@ -40,7 +40,7 @@ fn background(command: &str) -> Answer {
     call("shell", json!({"command": command, "background": true}))
 }
 
-/// What goes out of the world.
+/// An effect outside of the world.
 fn post() -> Answer {
     call("mcp__board__post", json!({"text": "hello"}))
 }
@@ -49,7 +49,7 @@ fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
     ("edit", json!({"path": path, "edits": [{"old": old, "new": new}]}))
 }
 
-/// What `/todo` and `/jobs` show.
+/// The output of `/todo` and `/jobs`.
 fn lists(world: &World) -> (String, String) {
     let mut pty = world.converse();
     prompt(&pty);
@@ -99,7 +99,7 @@ fn go_on(model: &Model, world: &World) {
     model.turn(world, "last", vec![write, words("done")]);
 }
 
-/// What nothing takes back is named, by what it was asked to do.
+/// Irreversible calls are named, with their arguments.
 fn stays(said: &str) {
     let below = said.lines().skip_while(|line| !line.starts_with("! can't be taken back: ")).nth(1);
     assert!(below.is_some_and(|call| call.contains(r#"`mcp__board__post {"text":"hello"}`"#)), "{said}");

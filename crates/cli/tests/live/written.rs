@@ -1,4 +1,5 @@
-//! Files whose names a person gives: each command that writes one goes through links, keeps modes, and never replaces what is no regular file.
+//! Files whose names a person gives: each command that writes one follows links, keeps modes, and never replaces anything except
+//! a regular file.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
@@ -7,7 +8,7 @@ use std::process::Command;
 
 use super::harness::{World, error};
 
-/// A command that writes a file, and what is done so that it writes this one.
+/// A command that writes a file, set up to write this one.
 type Writer = fn(&World, &Path) -> Command;
 
 fn export(world: &World, file: &Path) -> Command {
@@ -31,7 +32,7 @@ fn unset(world: &World, file: &Path) -> Command {
     command
 }
 
-/// The file of servers lies beside the settings.
+/// The file of servers is beside the settings.
 fn servers(world: &World, file: &Path, arguments: &[&str]) -> Command {
     let own = world.home().join("mcp.json");
     let _ = fs::remove_file(&own);
@@ -47,7 +48,7 @@ fn remove(world: &World, file: &Path) -> Command {
     servers(world, file, &["mcp", "remove", "it"])
 }
 
-/// With what its file holds before.
+/// With the earlier content of its file.
 const WRITERS: [(&str, Writer, &str); 5] = [
     ("export", export, "old"),
     ("config set", set, "[model]\ndefault = \"demo\"\n"),
@@ -69,7 +70,7 @@ fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).expect("there").is_symlink()
 }
 
-/// A folder whose names nobody else has.
+/// A folder with unique names.
 fn names<const N: usize>(world: &World, names: [&str; N]) -> [PathBuf; N] {
     let folder = world.home().join("written");
     let _ = fs::remove_dir_all(&folder);
@@ -116,7 +117,7 @@ fn trial_16_a_dangling_link_leads_to_each_new_file() {
         assert_eq!(mode(&file) & 0o022, 0, "{what}: nobody else writes it");
         assert!(fs::metadata(&file).expect("there").len() > 0, "{what}");
     }
-    // What is there is never replaced by a backup, whatever leads to it.
+    // A backup never replaces an existing file, whatever leads to it.
     let [link, file] = names(&world, ["link", "file"]);
     fs::write(&file, "mine").expect("written");
     symlink("file", &link).expect("linked");
@@ -125,7 +126,7 @@ fn trial_16_a_dangling_link_leads_to_each_new_file() {
     assert_eq!(fs::read_to_string(&file).expect("there"), "mine");
 }
 
-/// A device like `/dev/null`: one of ours, where this user may make one, so that no defect takes away the machine's.
+/// A device like `/dev/null`: a test device, if this user may create one, so that no bug removes the machine's.
 fn device(at: &Path) -> PathBuf {
     let made = Command::new("mknod").arg(at).args(["c", "1", "3"]).output().expect("mknod is there");
     let is_of_use = made.status.success() && fs::write(at, "x").is_ok();
@@ -141,7 +142,7 @@ fn trial_16_no_command_replaces_a_device() {
     for name in [&device, &link] {
         does("export", export(&world, name));
         does("backup", backup(&world, name));
-        // What is read before it is written is refused, or goes where everything goes.
+        // A file that is read before it is written is refused, or written like any other.
         for writer in [set, add] {
             drop(writer(&world, name).output().expect("it starts"));
         }
@@ -150,7 +151,7 @@ fn trial_16_no_command_replaces_a_device() {
     }
 }
 
-/// A command may have made the link.
+/// A command may have created the link.
 #[test]
 fn trial_16_an_export_through_a_link_overwrites_no_file_of_retake_and_names_its_target() {
     let world = World::talking();

@@ -1,4 +1,4 @@
-//! The composer: what is typed, pasted and prefilled comes back whole.
+//! The composer: typed, pasted and prefilled text comes back complete.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -18,14 +18,14 @@ fn edit(prefill: &[&str]) -> Pty {
     pty
 }
 
-/// Waits for the text as it was read, and for the next prompt: what is typed before it stands is the terminal's own line.
+/// Waits for the text as it was read, and for the next prompt: keys before the prompt are echoed by the terminal itself.
 #[track_caller]
 fn reads(pty: &Pty, text: &str) {
     let short = text.chars().take(60).collect::<String>();
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     let expected = format!("READ {} {:016x} {short:?}", text.len(), hasher.finish());
-    // The line may be wrapped by the terminal.
+    // The terminal may have wrapped the line.
     pty.until(&expected, |screen| {
         let after = screen.replace('\n', "").rsplit_once(&expected).map(|(_, after)| after.to_owned());
         after.is_some_and(|after| after.contains("you> "))

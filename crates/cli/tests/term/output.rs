@@ -1,10 +1,10 @@
-//! The pager, progress, and Ctrl-C while work runs.
+//! The pager, progress, and Ctrl-C during work.
 
 use std::process::{Command, Stdio};
 
 use super::pty::{Pty, program};
 
-/// Ends what reads a line, without an echo.
+/// Ends a program that reads a line, without an echo.
 const CTRL_D: &str = "\x04";
 
 #[test]

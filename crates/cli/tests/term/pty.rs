@@ -1,5 +1,5 @@
-//! A pseudo-terminal with the demonstration program in it: keys go in, a screen comes out. It answers the questions that a terminal
-//! answers. Must never wait without a deadline, and kills what it started.
+//! A pseudo-terminal with the demo program: keys go in, a screen comes out. It answers terminal queries. Must never wait without
+//! a deadline, and kills what it started.
 
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// Generous, for a busy machine; what is waited for normally takes milliseconds.
+/// Generous, for a busy machine; the usual wait is milliseconds.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// How often modes are looked at, which change without a word.
+/// How often terminal modes are checked, since their changes are silent.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The time, for deadlines.
@@ -31,11 +31,11 @@ pub(crate) struct Pty {
     screen: Arc<(Mutex<vt100::Parser<Answers>>, Condvar)>,
 }
 
-/// Answers questions for the cursor and the kind of terminal, and thereby says that it knows no newer protocol.
+/// Answers queries for the cursor and the kind of terminal, so that the program knows it supports no newer protocol.
 #[derive(Default)]
 struct Answers {
     pending: Vec<u8>,
-    /// All that was ever printed.
+    /// All output so far.
     transcript: Vec<u8>,
 }
 
@@ -67,7 +67,7 @@ fn cells(number: u16) -> NonZero<u16> {
     NonZero::new(number).expect("a terminal has rows and columns")
 }
 
-/// The demonstration program.
+/// The demo program.
 pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_term_demo"))
 }
@@ -133,13 +133,13 @@ impl Pty {
         self.screen.0.lock().expect("the screen").screen().hide_cursor()
     }
 
-    /// Waits until the screen is as expected, and gives it back. It looks again when something is printed, and now and then.
+    /// Waits until the screen matches, and returns it. It checks after each output, and at intervals.
     #[track_caller]
     pub(crate) fn until(&self, what: &str, expected: impl Fn(&str) -> bool) -> String {
         self.until_screen(what, |screen| expected(&screen.contents()))
     }
 
-    /// Waits until the cursor is there, which is when a drawing that ends with moving it is complete.
+    /// Waits until the cursor is there: then a drawing that ends with moving it is complete.
     #[track_caller]
     pub(crate) fn cursor_is_at(&self, row: u16, column: u16) {
         self.until_screen("the cursor", |screen| screen.cursor_position() == (row, column));
@@ -171,7 +171,7 @@ impl Pty {
         self.master.resize(PtySize { rows, cols, ..PtySize::default() }).expect("a new size");
     }
 
-    /// Whether the terminal is in the modes it had before the program began.
+    /// Whether the terminal has the modes from before the program began.
     pub(crate) fn is_restored(&self) -> bool {
         modes(&*self.master) == self.modes
     }
@@ -182,12 +182,12 @@ impl Pty {
         self.until("raw mode", |_| !self.is_restored());
     }
 
-    /// The number of its process.
+    /// Its process id.
     pub(crate) fn pid(&self) -> String {
         self.child.process_id().expect("it runs").to_string()
     }
 
-    /// Ends the program where it stands.
+    /// Kills the program.
     pub(crate) fn kill_at_once(&mut self) {
         let pid = self.child.process_id().and_then(|pid| i32::try_from(pid).ok()).expect("it runs");
         let pid = rustix::process::Pid::from_raw(pid).expect("it has an id");
@@ -216,7 +216,7 @@ impl Drop for Pty {
     }
 }
 
-/// A thread that types, since a terminal takes keys only as fast as they are read.
+/// A thread that types, since a terminal accepts keys only as fast as they are read.
 fn type_keys(mut writer: Box<dyn Write + Send>) -> Sender<Vec<u8>> {
     let (keys, typed) = channel::<Vec<u8>>();
     std::thread::spawn(move || {
@@ -229,7 +229,7 @@ fn type_keys(mut writer: Box<dyn Write + Send>) -> Sender<Vec<u8>> {
     keys
 }
 
-/// A thread that draws what the program prints, and answers what it asks.
+/// A thread that draws the program's output, and answers its queries.
 fn show(
     mut reader: Box<dyn Read + Send>,
     screen: Arc<(Mutex<vt100::Parser<Answers>>, Condvar)>,

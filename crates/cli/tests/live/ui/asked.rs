@@ -1,5 +1,5 @@
-//! Questions of the agent in a real terminal, while one types and while one does not. Must never give leave by another key than one that
-//! a person would press for it.
+//! Requests of the agent in a real terminal, with and without typing. Must never approve by another key than a person would press
+//! for it.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn write(content: &str) -> Answer {
     call("write", json!({"path": "n.txt", "content": content}))
 }
 
-/// Asked whether a file may be written.
+/// With an approval request to write a file.
 fn asked(model: &Model, answers: Vec<Answer>) -> (World, Tmux) {
     let (world, client) = opened(model, answers);
     client.types("write it");
@@ -63,7 +63,7 @@ fn text_typed_when_a_question_appears_stays_whole_and_other_keys_answer() {
     assert_eq!(model.asked().len(), 2, "nothing was sent");
 }
 
-/// What stands at the end of a long line is what is agreed to, too.
+/// The end of a long line is approved, too, so it must be shown.
 #[test]
 fn an_approval_shows_a_long_command_completely() {
     let model = Model::start();
@@ -77,6 +77,6 @@ fn an_approval_shows_a_long_command_completely() {
         .until("the question", |screen| screen.contains("may it run?") && screen.contains("n   refuse"));
     let all = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(all.contains(&format!("$ {long} · may it run?")), "{screen}");
-    // Several commands have no narrow rule together: no key gives one for every command at once.
+    // Several commands have no common narrow rule: no key gives one for every command at once.
     assert!(screen.contains("w   wider: every command") && !screen.contains("c   allow"), "{screen}");
 }

@@ -1,4 +1,4 @@
-//! Colours in a real terminal, by what it says of itself. Must never need one to be read.
+//! Colours in a real terminal, according to its reports. Must never need one to be read.
 
 use super::EMPTY;
 use crate::live::harness::{World, until};
@@ -6,11 +6,11 @@ use crate::live::model::{Model, words};
 use crate::live::tmux::Tmux;
 use crate::term::pty::Pty;
 
-/// The words of a person, in the dark and in the light theme.
+/// A person's message, in the dark and in the light theme.
 const DARK: &str = "38;2;121;192;255";
 const LIGHT: &str = "38;2;9;80;174";
 
-/// A client started so, in which something was said.
+/// A client started like this, with some messages.
 fn talking(model: &Model, world: &World, behind: Option<&str>, start: &str) -> Tmux {
     model.then(vec![words("A **bold answer** and a [link](https://example.org).")]);
     let client = Tmux::shell(world, 100, 30);
@@ -23,8 +23,8 @@ fn talking(model: &Model, world: &World, behind: Option<&str>, start: &str) -> T
     client
 }
 
-/// The screen with its colours, but for the background that the terminal has by itself, once it shows this one. A screen that is read
-/// while it is painted may lack what moves.
+/// The screen with its colours, apart from the terminal's own background, once it shows this one. A screen that is read while it
+/// is drawn may lack moving parts.
 fn colours(start: &str, expected: &str) -> String {
     let model = Model::start();
     let world = model.world(&[]);
@@ -32,7 +32,7 @@ fn colours(start: &str, expected: &str) -> String {
     has(&client, expected)
 }
 
-/// Waits until the screen shows this colour, and gives the screen.
+/// Waits until the screen shows this colour, and returns the screen.
 fn has(client: &Tmux, colour: &str) -> String {
     let mut seen = String::new();
     until("the colour", || {
@@ -56,7 +56,7 @@ fn without_colours_there_are_none() {
     let bold = "\x1b[1m";
     let none = colours("NO_COLOR=1 COLORTERM=truecolor \"$RETAKE\"", bold);
     for colour in ["38;", "48;", "[3", "[9"] {
-        // `39` and `49` are the terminal's own.
+        // `39` and `49` are the terminal's defaults.
         let none = none.replace("\x1b[39m", "").replace("\x1b[49m", "").replace("\x1b[3m", "");
         assert!(!none.contains(colour), "{colour}: {none:?}");
     }
@@ -71,14 +71,14 @@ fn a_light_terminal_is_detected_and_gets_light_colours() {
     assert!(!client.coloured().contains(DARK));
     assert!(!client.screen().contains("rgb"), "the answer is nobody's words");
     client.leaves();
-    // Who says it in the settings is not asked.
+    // If the settings say so, the terminal is not asked.
     let before = std::fs::read_to_string(world.config()).expect("settings");
     world.settings(&format!("{before}[face]\nbackground = \"dark\"\n"));
     let client = talking(&model, &world, Some("#ffffff"), "COLORTERM=truecolor \"$RETAKE\"");
     has(&client, DARK);
 }
 
-/// The client in a terminal that the test plays.
+/// The client in a terminal simulated by the test.
 fn played(world: &World) -> Pty {
     let path = |path: &std::path::Path| path.display().to_string();
     let (home, data, config) = (path(world.home()), path(world.data()), path(&world.config()));
@@ -98,7 +98,7 @@ fn an_answer_that_comes_late_and_in_pieces_is_never_typed() {
     let mut client = played(&world);
     client.shows(EMPTY);
     until("it asks", || client.ever_printed("\x1b]11;?"));
-    // What it was waiting for is not needed to begin.
+    // The answer that it waits for is not needed to begin.
     client.send("half a");
     client.shows("half a");
     client.send("\x1b]11;rgb:ff");
@@ -119,7 +119,7 @@ fn a_terminal_that_answers_no_query_works() {
     let world = World::new();
     let mut client = played(&world);
     client.shows(EMPTY);
-    // A key that an answer begins with, and no more.
+    // A key that begins like an answer, and no more.
     client.send("words \x1b]");
     client.send("11;");
     client.send(" and more");

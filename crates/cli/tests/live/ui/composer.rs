@@ -1,4 +1,5 @@
-//! Typing in a real terminal: the person's own editor, pastes, undo, completion. Must never send what was not sent.
+//! Typing in a real terminal: the person's own editor, pastes, undo, completion. Must never send anything without
+//! Enter.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,7 +32,7 @@ fn a_message_is_written_in_the_persons_editor() {
     let screen = client.shows("in a second line!");
     assert!(!screen.contains("in the editor"), "{screen}");
     assert!(model.asked().is_empty());
-    // Commands of the agent write in the folder for temporary files, and not where the words were.
+    // Commands of the agent can write in the folder for temporary files, and not where the text was.
     let file = std::fs::read_to_string(world.home().join("where")).expect("written");
     assert!(std::path::Path::new(&file).starts_with(world.data()), "{file}");
     assert!(!std::path::Path::new(&file).exists(), "{file}");
@@ -54,7 +55,7 @@ fn a_long_paste_is_folded_and_sent_in_full() {
     let model = Model::start();
     let (_world, client) = opened(&model, vec![words("So many lines.")]);
     let long: Vec<String> = (1..=300).map(|number| format!("line {number}")).collect();
-    // Both may come in one piece.
+    // Both may arrive in one piece.
     client.types("look: ");
     client.pastes(&long.join("\n"));
     let screen = client.shows("300 lines]");
@@ -106,7 +107,7 @@ fn paths_and_commands_are_completed() {
     client.shows("› /permissions ");
     client.press("C-u");
     client.shows(EMPTY);
-    // Enter takes what is offered, and a second one does it.
+    // Enter picks the completion, and a second one runs it.
     client.types("/hel");
     client.shows("Show keys and commands");
     client.press("Tab");
@@ -167,7 +168,7 @@ fn emoji_of_several_code_points_leave_no_artefacts_on_the_screen() {
         client.press("BSpace");
     }
     client.until("the screen as it was", |screen| screen == before);
-    // What is sent is what was typed.
+    // The sent text is the typed text.
     says(&client, "🇩🇪 for the 👩‍👩‍👧", "it ends.");
     let screen = client.shows("From DEFR with 👩 and ❤  it ends.");
     assert!(screen.contains("> DE for the 👩"), "{screen}");

@@ -1,5 +1,5 @@
-//! What is typed and not sent, in a real terminal: kept however the client ends, where it belongs, beside what other terminals keep. Must
-//! never send it.
+//! Drafts in a real terminal: stored however the client ends, in the right place, beside those of other terminals. Must never
+//! send one.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn drafts_are_kept_over_a_restart() {
     client.shows("an unfinished thought");
     client.leaves();
     let mut thought = "an unfinished thought".to_owned();
-    // One who quits right after typing, or while the draft rests, is the one who would lose it.
+    // A person who quits just after typing, or during the pause before the draft is stored, could lose it.
     for round in 0..8 {
         let client = Tmux::client(&world, "-c");
         client.shows(&thought);
@@ -53,7 +53,7 @@ fn a_draft_without_a_conversation_is_kept() {
     assert!(!screen.contains("the first thought"), "it was said: {screen}");
 }
 
-/// A conversation of one turn, and nobody in it.
+/// A conversation of one turn, without a client.
 fn left(model: &Model) -> World {
     let (world, client) = opened(model, vec![words("Hello.")]);
     says(&client, "hello", "Hello.");
@@ -137,7 +137,7 @@ fn text_typed_before_the_conversation_is_loaded_goes_to_it() {
     let model = Model::start();
     let world = left(&model);
     let client = Tmux::shell(&world, 100, 30);
-    // All of it is there before the client has the terminal.
+    // All of it arrives before the client has the terminal.
     client.sends("\"$RETAKE\" -c\nfor the conversation");
     client.until("both", |screen| screen.contains("› for the conversation") && screen.contains("Hello."));
     client.leaves();
@@ -191,7 +191,7 @@ fn an_invalid_reference_to_a_message_is_kept_and_named() {
     });
 }
 
-/// What the owner keeps of a conversation, by whoever; and what is aside.
+/// The owner's drafts of a conversation, with those aside.
 fn kept(world: &World) -> String {
     let conversation = world.json(&["list"])["conversations"][0]["id"].as_str().expect("an id").to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -1,4 +1,4 @@
-//! Other words instead of a message, and a rewind in a small window. Must never take back what was not said before.
+//! Editing a message, and a rewind in a small window. Must never take back anything that was not announced.
 
 use super::{EMPTY, answers, three_turns};
 use crate::live::model::{Model, words};
@@ -28,7 +28,7 @@ fn a_sent_edit_reports_what_it_reverted_and_is_undone_in_two_steps() {
     }
     assert!(!screen.contains("editing t1"), "{screen}");
     assert_eq!(world.read("new.txt"), None, "the file went along");
-    // One step: the new words go, and the old ones come back with their files.
+    // One step: the new message goes, and the old one comes back with its files.
     client.press("M-u");
     client.until("the plan", |screen| screen.contains("new.txt") && screen.contains("Enter applies"));
     answers(&client, "Enter", "The third answer.");

@@ -1,5 +1,5 @@
-//! The terminal after something in the program has panicked: the shell has it again, and the person reads what to do. Must never panic in
-//! another way than a bug would.
+//! The terminal after a panic in the program: the shell has it again, and the person sees what to do. Must never panic in another
+//! way than a bug would.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,7 +12,7 @@ use crate::live::harness::{World, runs, signal, until};
 use crate::live::model::{Model, words};
 use crate::live::tmux::Tmux;
 
-/// Tells the client to end, as the system does.
+/// Asks the client to end, like the system.
 fn is_told_to_end(client: &Tmux) -> String {
     let pid = client.pid_of(Path::new(env!("CARGO_BIN_EXE_retake")));
     signal(&pid, Signal::TERM);
@@ -39,7 +39,7 @@ fn sigterm_while_an_editor_is_open_restores_the_terminal_and_keeps_the_text() {
     std::fs::set_permissions(&editor, Permissions::from_mode(0o755)).expect("executable");
     let world = world.with("VISUAL", &editor.display().to_string());
     let client = open(&world);
-    // The owner is there: what is typed has somewhere to go.
+    // The owner is there: a draft can be stored.
     client.shows("the demo model answers");
     client.types("half a thought");
     client.shows("half a thought");
@@ -48,13 +48,13 @@ fn sigterm_while_an_editor_is_open_restores_the_terminal_and_keeps_the_text() {
     let pid = is_told_to_end(&client);
     client.is_given_back();
     std::fs::write(world.home().join("written"), "").expect("written");
-    // As long as it lives, the words are its own.
+    // As long as it is running, the text is its own.
     until("it has ended", || !runs(&pid));
     let client = Tmux::client(&world, "");
     client.shows("› half a thought");
 }
 
-/// The whole program, with an owner that panics there as soon as it is told to. What the shell shows then.
+/// The whole program, with an owner that panics on request in this place. Returns what the shell shows then.
 fn panics(place: &str) -> String {
     let world = World::new();
     let (sign, printed) = (world.home().join("now"), world.home().join("printed"));

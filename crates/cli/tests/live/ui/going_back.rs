@@ -1,4 +1,4 @@
-//! `/undo N`, `/redo` and restores as they are typed. Must never go further than was said.
+//! Typed `/undo N`, `/redo` and restores. Must never go further than announced.
 
 use super::{EMPTY, answers, three_turns};
 use crate::live::model::Model;

@@ -1,5 +1,5 @@
-//! What is hidden and comes back, steps told one by one, what was said on another branch, and the way back through panes that opened
-//! one another. Must never rely on how long anything takes.
+//! Hidden messages shown again, steps listed individually, messages of another branch, and the way back through nested panes.
+//! Must never depend on timing.
 
 use super::{EMPTY, answers, says, three_turns};
 use crate::live::harness::World;
@@ -12,18 +12,18 @@ fn line(client: &Tmux, line: &str) {
     client.press("Enter");
 }
 
-/// Agrees to the plan on the screen.
+/// Agrees to the shown plan.
 fn agrees(client: &Tmux, expected: &str) {
     client.shows("Enter applies");
     answers(client, "Enter", expected);
 }
 
-/// Whether something was said, as the owner knows it.
+/// Whether the owner has this message.
 fn is_said(world: &World, words: &str) -> bool {
     world.texts().iter().any(|text| text.contains(words))
 }
 
-/// The row that is selected holds this.
+/// The selected row contains this.
 fn selects(client: &Tmux, text: &str) -> String {
     client.until(text, |screen| screen.lines().any(|line| line.contains('❯') && line.contains(text)))
 }
@@ -37,7 +37,7 @@ fn hidden_messages_are_listed_and_shown_again_by_their_turn() {
     client.until("what is left", |screen| !screen.contains("plums please"));
     line(&client, "/exclude t1");
     agrees(&client, "[excluded]");
-    // Later, when undo would take back something else: the list, a filter, the plan, and it is there again.
+    // Later, when undo would revert something else: the list, a filter, the plan, and it is there again.
     line(&client, "/hidden");
     client.until("both", |screen| screen.contains("t3 hidden") && screen.contains("t1 excluded"));
     client.types("plums");
@@ -53,7 +53,7 @@ fn hidden_messages_are_listed_and_shown_again_by_their_turn() {
     client.until("the message", |screen| {
         screen.contains("> plums please") && screen.contains("The third answer.")
     });
-    // All of a turn, its first message included, by its number.
+    // All of a turn, with its first message, by its number.
     for message in ["t3", "@"] {
         line(&client, &format!("/hide {message}"));
         agrees(&client, "/hidden lists it later");
@@ -132,7 +132,7 @@ fn the_tree_shows_other_branches_and_escape_closes_panes_one_by_one() {
     client.shows("every branch");
     client.types("third");
     selects(&client, "The third");
-    // Beside the branch: where it leaves what is here, and what was said there since.
+    // Beside the branch: where it leaves the current one, and its messages since.
     let said = client.until("what was said there", |screen| {
         ["leaves what is here", "pears please", "The second answer.", "plums please"]
             .iter()
@@ -145,7 +145,7 @@ fn the_tree_shows_other_branches_and_escape_closes_panes_one_by_one() {
     });
     client.press("C-d");
     client.shows("leaves what is here");
-    // Its plan stands on the tree, the tree on the conversation.
+    // Its plan is in front of the tree, the tree in front of the conversation.
     client.press("Enter");
     client.until("the plan", |screen| screen.contains("Enter applies") && screen.contains("new.txt"));
     client.press("Escape");

@@ -1,4 +1,4 @@
-//! Leaving the client while something runs. Must never take for stopped what goes on, nor the other way round.
+//! Quitting the client during a run. Must never show a continuing run as stopped, nor the reverse.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::live::harness::{World, until};
 use crate::live::model::{Model, call, words};
 use crate::live::tmux::Tmux;
 
-/// A command runs, in a conversation that may run all.
+/// A command runs, in a conversation with all permissions.
 fn at_work(model: &Model, world: &World, command: &str) -> Tmux {
     model.then(vec![call("shell", json!({"command": command})), words("Done.")]);
     let client = open(world);

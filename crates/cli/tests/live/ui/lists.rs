@@ -1,4 +1,4 @@
-//! Lists in a real terminal: conversations, pickers, the tree, operations, the help. Must never rely on what a list is made of.
+//! Lists in a real terminal: conversations, pickers, the tree, operations, the help. Must never depend on how a list is built.
 
 use super::{EMPTY, answers, open, opened, says, three_turns};
 use crate::live::model::{Model, words};
@@ -119,7 +119,7 @@ fn the_state_after_an_operation_is_restored() {
     client.until("the rewind", |screen| {
         screen.lines().any(|line| line.contains('❯') && line.contains("rewind"))
     });
-    // As it was before the rewind.
+    // The state before the rewind.
     client.press("Enter");
     client.shows("Restore");
     client.shows("Enter applies");

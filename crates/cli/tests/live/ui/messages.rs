@@ -1,13 +1,13 @@
-//! What can be done to a selected message, each with its plan first. Must never apply what was not shown.
+//! Actions on a selected message, each with its plan first. Must never apply anything that was not shown.
 
 use super::{EMPTY, answers, opened, says, three_turns};
 use crate::live::model::{Model, shell, words};
 use crate::live::tmux::Tmux;
 
-/// Selects the message with these words.
+/// Selects the message with this text.
 fn selects(client: &Tmux, text: &str) {
     let marked = |screen: &str| -> String { screen.lines().filter(|line| line.contains('▌')).collect() };
-    // What is still being said is no message yet.
+    // An incomplete answer is no message yet.
     client.until("nothing runs", |screen| !screen.contains("Ctrl+C stops"));
     client.press("M-Up");
     let mut at = marked(
@@ -97,7 +97,7 @@ fn a_message_is_edited_and_answered_again() {
     client.shows("Retry");
     answers(&client, "Enter", "Quite another answer.");
     client.shows("[alternative 2 of 2]");
-    // And back to the first one, by the key of alternatives.
+    // And back to the first one, with the key of alternatives.
     selects(&client, "Quite another answer.");
     client.press("a");
     client.until("both answers", |screen| screen.contains("Other answers") && screen.contains("❯ ● 2"));

@@ -49,7 +49,7 @@ fn a_click_selects_a_row_and_one_more_takes_what_can_be_taken_at_once() {
     client.press("Escape");
     client.hides(PICKER);
     client.shows("The third answer.");
-    // What can be taken at once is: the first click selects, the second one takes.
+    // For rows that can be picked at once: the first click selects, the second one picks.
     client.press("M-p");
     let (column, row) = client.place_of("allow-all");
     client.mouse(LEFT, column, row);

@@ -1,11 +1,11 @@
-//! What a plan says of files, and what can be chosen in it. Must never lose what a person wrote.
+//! The files of a plan, and the choices in it. Must never lose a person's text.
 
 use super::{EMPTY, PICKER, answers, opened, three_turns};
 use crate::live::harness::{World, until};
 use crate::live::model::{Model, shell, words};
 use crate::live::tmux::Tmux;
 
-/// The picker at the second turn, whose file somebody has changed by hand.
+/// The picker at the second turn, whose file a person has changed by hand.
 fn changed_by_hand(model: &Model) -> (World, Tmux) {
     let (world, client) = three_turns(model);
     world.write("new.txt", "by hand\n");
@@ -32,7 +32,7 @@ fn chooses(client: &Tmux, outcome: &str) {
     }
 }
 
-/// Goes on to the final question, and applies.
+/// Continues to the final question, and applies.
 fn applies(client: &Tmux) {
     client.press("Enter");
     client.shows("Enter applies");
@@ -88,7 +88,7 @@ fn diffs_are_paged_through_and_a_key_changes_the_scope() {
     assert_eq!(world.texts().len(), 2);
 }
 
-/// The stop itself makes the plan stale that was agreed to: the run has written and said more until then.
+/// The stop itself makes the agreed plan stale: the run has written and said more until then.
 #[test]
 fn files_that_a_command_writes_until_it_is_stopped_are_reverted_with_its_turn() {
     let model = Model::start();
@@ -103,7 +103,7 @@ fn files_that_a_command_writes_until_it_is_stopped_are_reverted_with_its_turn() 
     client.press("Enter");
     until("the command writes", || world.read("r.txt").is_some_and(|text| text.contains("3\n")));
     client.press("C-r");
-    // What is agreed to names the file: only then nothing else is added by what the run does until its end.
+    // The plan that is agreed to names the file: only then the run adds nothing else until its end.
     let is_planned = |screen: &str| screen.contains(PICKER) && screen.contains("- r.txt");
     client.until("the plan", |screen| is_planned(screen) && screen.contains("Ctrl+X"));
     client.press("C-x");

@@ -1,5 +1,5 @@
-//! The process is stopped from outside, and goes on by the shell's `fg`. Must never leave the shell with the terminal of the client, nor
-//! the client with that of the shell.
+//! The process is suspended from outside, and resumed with the shell's `fg`. Must never leave the shell with the terminal modes
+//! of the client, nor the reverse.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::live::harness::{World, signal, until};
 use crate::live::model::Model;
 use crate::live::tmux::Tmux;
 
-/// The client with some words in its composer, and its process.
+/// The client with some text in its composer, and its process.
 fn with_words(world: &World) -> (Tmux, String) {
     let client = open(world);
     client.types("some words");
@@ -19,7 +19,7 @@ fn with_words(world: &World) -> (Tmux, String) {
     (client, pid)
 }
 
-/// Waits until the process is stopped.
+/// Waits until the process is suspended.
 fn is_stopped(pid: &str) {
     until("it is stopped", || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("Linux");
@@ -27,7 +27,7 @@ fn is_stopped(pid: &str) {
     });
 }
 
-/// Goes on by the shell's `fg`: all is as it was, and keys, mouse and pastes come to the client.
+/// Resumes with the shell's `fg`: everything is as before, and the client gets keys, mouse and pastes.
 fn goes_on(client: &Tmux) {
     client.sends("fg\n");
     client.shows("some words");
@@ -74,7 +74,7 @@ fn a_client_resumed_after_sigstop_sets_the_terminal_up_again() {
     let (client, pid) = with_words(&world);
     signal(&pid, Signal::STOP);
     is_stopped(&pid);
-    // As shells do that edit their lines.
+    // As shells with line editing do.
     client.sends("stty sane; printf '\\033[?1000l\\033[?1002l\\033[?1003l\\033[?2004l'\n");
     client.until("a terminal of the shell", |_| !client.has_mouse());
     goes_on(&client);

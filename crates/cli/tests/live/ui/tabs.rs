@@ -1,4 +1,4 @@
-//! Conversations side by side in a real terminal. Must never let what one of them does be seen in another.
+//! Conversations in several tabs of a real terminal. Must never show the events of one in another.
 
 use super::{EMPTY, opened, says};
 use crate::live::model::{Model, half, words};

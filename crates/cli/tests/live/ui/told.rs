@@ -1,10 +1,10 @@
-//! What a person is told who looks elsewhere. Must never ring for what is seen.
+//! Notifications for a person who looks elsewhere. Must never ring for something visible.
 
 use super::EMPTY;
 use crate::live::model::{Model, shell, words};
 use crate::live::tmux::Tmux;
 
-/// What a terminal says when it gets the focus, and when it loses it.
+/// The terminal's report of getting the focus, and of losing it.
 const FOCUS: &str = "\x1b[I";
 const NO_FOCUS: &str = "\x1b[O";
 
