@@ -1,7 +1,7 @@
-//! Core's plans for files, and what comes of them, equal those of a naive model, whatever calls, people, another conversation, rewinds,
-//! undos, redos, drops and choices do. All of it is in memory; the engine's test runs the same model over a disk. Every line has a name
-//! of its own that says who wrote it, and the model says which lines must be there; it must never be made from the code's rules, but
-//! from the spec.
+//! Core's plans for files and their results equal those of a naive model, under any sequence of calls, people, another
+//! conversation, rewinds, undos, redos, drops and choices. All of it is in memory; the engine's test runs the same model on a
+//! disk. Every line has a unique name that gives its author, and the model says which lines must exist. The model must follow the
+//! spec, never the code's rules.
 
 mod bytes;
 mod chosen;
@@ -34,7 +34,7 @@ use proptest::test_runner::RngSeed;
 use steps::{Do, Edit};
 use world::World;
 
-/// Does the steps in a folder with these edits made.
+/// Does the steps in a folder after these edits.
 fn run(edits: &[Edit], steps: &[(u8, Do)]) {
     let mut world = World::new(edits);
     for (talk, step) in steps {
@@ -43,8 +43,8 @@ fn run(edits: &[Edit], steps: &[(u8, Do)]) {
     world.close();
 }
 
-/// One in some thousand new sequences meets a corner that the model does not know. So the usual ones are always the same;
-/// `PROPTEST_RNG_SEED=7 PROPTEST_CASES=20000` takes others.
+/// One in some thousand new sequences meets a case that the model does not know. So the default ones are always the same;
+/// `PROPTEST_RNG_SEED=7 PROPTEST_CASES=20000` uses others.
 const USUAL: RngSeed = RngSeed::Fixed(20_261_122);
 
 fn config() -> ProptestConfig {

@@ -1,4 +1,4 @@
-//! Ids and authors for tests. Ids count up: no clock, no chance.
+//! Ids and authors for tests. Ids count up: no clock, no randomness.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

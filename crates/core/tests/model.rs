@@ -1,5 +1,5 @@
-//! Every decision and every reading of core equals that of a naive model that copies lists, whatever is said, done, undone and
-//! forked. The records are in memory; the store's tests run the same model over its backends.
+//! Every decision and every reading of core equals that of a naive model that copies lists, under any sequence of says,
+//! actions, undos and forks. The records are in memory; the store's tests run the same model over its backends.
 
 mod adoption;
 mod checks;
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use steps::Do;
 use world::World;
 
-/// Carries out the steps, for the sequences that were found.
+/// Carries out the steps, for the sequences found earlier.
 fn run_everywhere(steps: &[(u8, Do)]) {
     run(steps);
 }

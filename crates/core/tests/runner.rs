@@ -1,4 +1,4 @@
-//! Core's tests over records in memory, one binary.
+//! Core's tests with records in memory, one binary.
 
 mod files;
 mod kit;

@@ -1,4 +1,5 @@
-//! The bytes of all versions by their hash, and merges of them, line by line: what the object store of a worktree does. Hashes count up.
+//! The bytes of all versions by their hash, and line-based merges of them, in place of a worktree's object store. Hashes count
+//! up.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use super::naive::Thing;
 #[derive(Debug, Default)]
 pub(super) struct Versions(Vec<Vec<u8>>);
 
-/// Lines of a base that a side changed, and what it has for them.
+/// Lines of a base that a side changed, and its replacement.
 type Change<'a> = (Range<usize>, &'a [&'a str]);
 
 impl Versions {
@@ -30,7 +31,7 @@ impl Versions {
         &self.0[no]
     }
 
-    /// The lines of a text; nothing, where it is none.
+    /// The lines of a text; `None` for other content.
     fn text(&self, hash: ContentHash) -> Option<Vec<&str>> {
         let text = std::str::from_utf8(self.bytes(hash)).ok()?;
         (!text.contains('\0')).then(|| text.split_inclusive('\n').collect())
@@ -59,7 +60,7 @@ impl Versions {
     }
 }
 
-/// What leads from one text to another: lines that are in both, in the same order, stay.
+/// The changes from one text to another: common lines in the same order stay.
 fn changes<'a>(base: &[&str], side: &'a [&'a str]) -> Vec<Change<'a>> {
     let mut longest = vec![vec![0; side.len() + 1]; base.len() + 1];
     for at in (0..base.len()).rev() {
@@ -91,7 +92,7 @@ fn changes<'a>(base: &[&str], side: &'a [&'a str]) -> Vec<Change<'a>> {
     }
 }
 
-/// The lines of a text with these changes in it, in their order.
+/// The lines of a text after these changes, in order.
 fn changed(base: &[&str], changes: impl IntoIterator<Item = (Range<usize>, Vec<String>)>) -> Vec<u8> {
     let (mut text, mut done) = (String::new(), 0);
     for (lines, with) in changes {
@@ -107,7 +108,7 @@ fn owned(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| (*line).to_owned()).collect()
 }
 
-/// Whether two changes of the same text can't both be done.
+/// Whether two changes of the same text exclude each other.
 fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     let within =
         |point: &Range<usize>, range: &Range<usize>| range.start < point.start && point.start < range.end;
@@ -119,7 +120,7 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     }
 }
 
-/// What both sides changed; nothing, where they changed the same place, or places that touch.
+/// The changes of both sides; `None` if they changed the same place, or places that touch.
 fn merged(base: &[&str], ours: &[&str], theirs: &[&str]) -> Option<Vec<u8>> {
     let (ours, theirs) = (changes(base, ours), changes(base, theirs));
     let touch = |one: &Range<usize>, other: &Range<usize>| one.start <= other.end && other.start <= one.end;
@@ -133,7 +134,7 @@ fn merged(base: &[&str], ours: &[&str], theirs: &[&str]) -> Option<Vec<u8>> {
     Some(changed(base, all.into_iter().map(|(lines, with)| (lines.clone(), owned(with)))))
 }
 
-/// All of ours, and what theirs changed in lines that ours left as they were.
+/// All of ours, and the changes of theirs in lines that ours left unchanged.
 fn merged_over(base: &[&str], ours: &[&str], theirs: &[&str]) -> Vec<u8> {
     let ours = changes(base, ours);
     let mut pieces: Vec<(Range<usize>, Vec<String>)> = Vec::new();

@@ -1,5 +1,5 @@
-//! What the choices of a person come to (`rewind.md`, *Plan*, *Adoption*): what stays as it is, for now or for good, and what is
-//! then no matter of a turn any more.
+//! The effects of a person's choices (`rewind.md`, *Plan*, *Adoption*): what stays unchanged, for now or for good, and what then
+//! no longer belongs to a turn.
 
 use std::collections::BTreeSet;
 
@@ -13,35 +13,35 @@ use super::truth::{Reg, Val};
 use super::view::{Item, Who};
 
 impl Made<'_> {
-    /// What is chosen is done.
+    /// Applies the choices.
     pub(super) fn choose(&mut self) {
         let mut touched: BTreeSet<String> = self.changed().iter().flat_map(|reg| self.paths(reg)).collect();
         touched.extend(self.expected.may.iter().cloned());
         touched.extend(self.expected.doubt.iter().cloned());
         touched.extend(self.expected.only_doubt.values().flatten().cloned());
-        // What a choice had kept, and is its turn's again, comes only where nothing else is chosen.
-        // In a step on files alone it is planned, too, and so chosen.
+        // What a choice had kept, and what belongs to its turn again, returns only if nothing else is chosen. A step on files
+        // alone plans it, too, and so chooses it.
         let single = self.talk.kept.single.symmetric_difference(&self.kept.single);
         touched.extend(single.flat_map(|(_, reg)| self.paths(reg)));
         let reversed: BTreeSet<String> = self.reversed().iter().flat_map(|reg| self.paths(reg)).collect();
         for path in self.all_paths() {
             let Some(choice) = self.chosen(&path).cloned() else { continue };
-            // "Exactly as it was there, whatever others wrote since", and "the last version that someone else wrote": also where the
-            // steps that are reversed come to nothing.
+            // "Exactly as it was there, whatever others wrote since", and "the last version that someone else wrote": even if the
+            // reversed steps cancel each other.
             let is_named =
                 || matches!(choice, Choice::Checkpoint | Choice::Yours) && reversed.contains(&path);
             if !touched.contains(&path) && !is_named() {
                 continue;
             }
-            // Of names that go together one alone can't stay.
+            // One of several names that belong together can't stay alone.
             let apart = |other: &String| *other != path && self.chosen(other) != Some(&choice);
             let links = self.links().into_iter().filter(|link| link.contains(&path));
             let free = self.expected.free.contains(&path);
-            // What is left alone keeps all of it, unless another name that it had is not.
+            // A path that is left alone keeps everything, unless another of its names is not left alone.
             let mut homes = self.homes_at(&path).into_iter().flat_map(|text| self.homes(text));
             let free = free && (choice != Choice::Skip || homes.any(|home| apart(&home)));
             let is_free = links.flatten().any(|other| apart(&other)) || free;
-            // What becomes of these layers is not settled by the spec alone.
+            // The spec alone does not decide about these layers.
             let takes_doubt = choice == Choice::Merge && self.expected.doubt.contains(&path);
             let is_left = is_free && matches!(choice, Choice::Skip | Choice::Disk);
             if choice == Choice::Yours || takes_doubt || is_left {
@@ -53,8 +53,8 @@ impl Made<'_> {
                 self.expected.view.unsure.extend(here);
             }
             if choice == Choice::Checkpoint {
-                // What others wrote goes as well, as it was chosen, and what is uncertain; whether it comes back with what it was
-                // written into is not settled.
+                // Changes by others go as well, as chosen, and uncertain ones; whether they return with the text that they were
+                // written into is not specified.
                 let texts = self.homes_at(&path);
                 let is_others = |pile: &[Item]| {
                     pile.iter().any(|item| matches!(item.who, Who::Other | Who::Own(_, false)))
@@ -62,7 +62,7 @@ impl Made<'_> {
                 let piles = self.expected.view.piles.iter().filter(|(reg, _)| is_at(reg, &path, &texts));
                 let gone: Vec<Reg> =
                     piles.filter(|(_, pile)| is_others(pile)).map(|(reg, _)| reg.clone()).collect();
-                // So that comes back with its turn, which "comes back as it went" (*After*).
+                // So that returns with its turn, which "comes back as it went" (*After*).
                 let goes =
                     |item: &Item| matches!(item.who, Who::Own(of, false) if self.expected.out.contains(&of));
                 let piles = self.expected.view.piles.iter_mut().filter(|(reg, _)| gone.contains(reg));
@@ -78,12 +78,12 @@ impl Made<'_> {
         }
     }
 
-    /// What is chosen for a path.
+    /// The choice for a path.
     fn chosen(&self, path: &str) -> Option<&Choice> {
         self.asked.chosen.get(path).or(self.asked.others.as_ref())
     }
 
-    /// What comes of a path depends on what fits.
+    /// The result for a path depends on what can be applied.
     fn free(&mut self, path: &str, choice: &Choice) {
         if *choice == Choice::Checkpoint && !self.expected.free.contains(path) {
             self.exact(path);
@@ -96,7 +96,7 @@ impl Made<'_> {
             .chain([path.to_owned()])
             .collect();
         if *choice == Choice::Checkpoint {
-            // So it is with all names of what is there, and with what is in a folder that goes.
+            // The same for all names of what is there, and for the content of a folder that goes.
             linked.extend(self.homes_at(path).into_iter().flat_map(|text| self.homes(text)));
             let below = format!("{path}/");
             linked.extend(self.all_paths().into_iter().filter(|other| other.starts_with(&below)));
@@ -107,13 +107,13 @@ impl Made<'_> {
         if matches!(choice, Choice::Skip | Choice::Disk | Choice::Yours) {
             self.free_copies(path);
         }
-        // One of the names of what was renamed is left as it is, and the other one goes: that was asked for, too.
+        // One of the names of a renamed text is left alone, and the other one goes: that was requested, too.
         if matches!(choice, Choice::Checkpoint | Choice::Yours) || linked.len() > 1 {
             self.expected.told.extend(linked);
         }
     }
 
-    /// What was there before the first change that leaves, if nothing has been taken back since.
+    /// The content before the first change that leaves, if nothing has been reverted since.
     fn exact(&mut self, path: &str) {
         let is_plain = matches!(self.asked.act, Act::Rewind(_)) && self.expected.into.is_empty();
         let mut deltas = self
@@ -128,7 +128,7 @@ impl Made<'_> {
         }
     }
 
-    /// A path stays as it is: for now, or for good.
+    /// A path stays unchanged: for now, or for good.
     fn leave(&mut self, path: &str, for_good: bool) {
         let texts: BTreeSet<usize> = self.homes_at(path);
         let homes: BTreeSet<String> = texts.iter().flat_map(|text| self.homes(*text)).collect();
@@ -153,7 +153,7 @@ impl Made<'_> {
             if for_good {
                 // What lies under others' or later changes is no change of this path any more.
                 let goes = |who: Who| matches!(who, Who::Own(entry, _) if toggled.contains(&entry));
-                // So does all of a text that something else has taken the place of.
+                // The same for all of a text that something else has replaced.
                 let is_away = reg.text().is_some_and(|text| self.talk.view.path_of(text).is_none());
                 let top = if is_away { Some(pile.len()) } else { None };
                 let covered = top.or(pile.iter().rposition(|item| !goes(item.who))).unwrap_or(0);
@@ -166,7 +166,7 @@ impl Made<'_> {
                     self.expected.view.unsure.insert(reg.clone());
                 }
                 if self.asked.scope == Scope::Files {
-                    // The entry is taken out, so what the choice leaves of it is the person's, also what is uncertain.
+                    // The entry is taken out, so what the choice leaves of it belongs to the person, including uncertain changes.
                     let out = &self.expected.out;
                     let goes =
                         |who: Who| goes(who) || matches!(who, Who::Own(entry, false) if out.contains(&entry));
@@ -176,7 +176,8 @@ impl Made<'_> {
                     // What was there before and is wanted is no layer that "the step would have put in" (*Adoption*).
                     let before = own(&old);
                     let into = self.expected.into.iter().filter(|entry| !before.contains(*entry));
-                    // Nor does it take out what is neither in the files nor wanted, as where several undos cancel each other.
+                    // Nor does it take out what is neither in the files nor wanted, for example if several undos cancel each
+                    // other.
                     let is_own = |entry: usize| {
                         let mut all = self.talk.view.piles.values().flatten();
                         all.any(|item| matches!(item.who, Who::Own(of, _) if of == entry))
@@ -184,7 +185,7 @@ impl Made<'_> {
                     let out =
                         self.expected.out.iter().filter(|entry| is_own(**entry) || self.talk.wants(**entry));
                     let asked: Vec<usize> = out.chain(into).chain(&toggled).copied().collect();
-                    // So are the other names that it had.
+                    // The same for its other names.
                     let others = homes.iter().filter(|home| !self.asked.chosen.contains_key(*home));
                     for reg in others.map(|home| Reg::Whole(home.clone())).chain([reg.clone()]) {
                         self.expected.kept.single.extend(asked.iter().map(|entry| (*entry, reg.clone())));
@@ -198,7 +199,7 @@ impl Made<'_> {
             }
             self.expected.view.piles.insert(reg.clone(), pile);
         }
-        // A choice for one name of a rename holds for the others.
+        // A choice for one name of a rename also applies to the others.
         for home in homes {
             if !self.asked.chosen.contains_key(&home) {
                 self.expected.only_doubt.remove(&home);
@@ -214,7 +215,7 @@ impl Made<'_> {
         self.expected.only_doubt.remove(path);
     }
 
-    /// "A rename is recognised by equal bytes": a copy of what is kept may be taken for its other name.
+    /// "A rename is recognised by equal bytes": a copy of kept content may be taken for its other name.
     fn free_copies(&mut self, path: &str) {
         let copies = self.copies(&self.homes_at(path)).into_iter();
         for other in copies.filter(|other| !self.asked.chosen.contains_key(other)) {
@@ -223,7 +224,7 @@ impl Made<'_> {
         }
     }
 
-    /// The paths of other texts that hold just what one of these does.
+    /// The paths of other texts with the same content as one of these.
     fn copies(&self, texts: &BTreeSet<usize>) -> BTreeSet<String> {
         let view = &self.talk.view;
         let is_copy = |one: usize, other: usize| {
@@ -236,9 +237,8 @@ impl Made<'_> {
         copies.map(|(path, _)| path).collect()
     }
 
-    /// Of a text that goes with the turn that made it, a later one loses the lines that it wrote over. Says whether the text had
-    /// taken the place of something else: of the later one nothing but its lines is left then, and what the choice keeps stands
-    /// right beside them.
+    /// A later text loses the lines that it wrote over in a text that goes with its turn. Returns whether the text had replaced
+    /// something else: then only the later one's own lines are left, and what the choice keeps is directly beside them.
     fn loses(&self, reg: &Reg, pile: &mut [Item], homes: &BTreeSet<String>) -> bool {
         let (Reg::Place(text, _), [below, above, ..]) = (reg, pile) else { return false };
         let leaves = |who: Who| matches!(who, Who::Own(entry, _) if self.expected.out.contains(&entry));
@@ -268,7 +268,7 @@ impl Made<'_> {
     }
 }
 
-/// Whether something that can be written is at a path, at which these texts are or were.
+/// Whether something writable is at a path that these texts have or had.
 fn is_at(reg: &Reg, path: &str, texts: &BTreeSet<usize>) -> bool {
     match reg {
         Reg::Whole(at) => at == path,

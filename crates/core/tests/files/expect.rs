@@ -1,5 +1,5 @@
-//! What the spec demands of a step (`rewind.md`, *Plan*, *After*): which changes leave the files and which come, what is a conflict,
-//! what stays in spite of it, and what of the files is then the person's own.
+//! The requirements of the spec for a step (`rewind.md`, *Plan*, *After*). Which changes leave the files and which come, what is
+//! a conflict, what stays anyway, and which part of the files then belongs to the person.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,49 +10,49 @@ use super::naive::{Act, Back, Delta, Files, Kept, Outcome, Talk, Thing};
 use super::truth::{Reg, Val};
 use super::view::{Clash, Clashes, Item, View, Who};
 
-/// What a step must come to.
+/// The expected result of a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expected {
     pub(super) view: View,
     pub(super) kept: Kept,
-    /// Of each of these groups one path at least is in conflict.
+    /// In each of these groups at least one path must be in conflict.
     pub(super) must: Vec<BTreeSet<String>>,
-    /// These may be in conflict, and no others.
+    /// Only these may be in conflict.
     pub(super) may: BTreeSet<String>,
-    /// What comes of these is not settled by the spec alone, but that nothing of others is lost.
+    /// The spec alone does not decide about these, except that no change by others is lost.
     pub(super) free: BTreeSet<String>,
-    /// Of these the permission bits are not settled by the spec alone.
+    /// The spec alone does not decide about the permission bits of these.
     pub(super) bits: BTreeSet<String>,
-    /// In these the lines of others go, as it was asked for in so many words.
+    /// In these the lines of other authors go, because that was explicitly requested.
     pub(super) told: BTreeSet<String>,
-    /// In these something stays as it is uncertain whose it is.
+    /// In these something stays because its author is uncertain.
     pub(super) doubt: BTreeSet<String>,
-    /// In these nothing else is to be done; each with where that may be said.
+    /// In these nothing else is to be done; each with the paths at which that may be reported.
     pub(super) only_doubt: BTreeMap<String, BTreeSet<String>>,
-    /// These are exactly so, unless they are in conflict.
+    /// These have exactly this content, unless they are in conflict.
     pub(super) exact: BTreeMap<String, Option<Thing>>,
-    /// A conflict here is with what a person has adopted, and with nothing else.
+    /// A conflict here is only with what a person has adopted.
     pub(super) hand: BTreeSet<String>,
     /// The entries whose changes leave, and those whose changes come.
     pub(super) out: BTreeSet<usize>,
     pub(super) into: BTreeSet<usize>,
-    /// Whether a step that was done before is reversed.
+    /// Whether an earlier step is reversed.
     pub(super) reverses: bool,
 }
 
-/// What is asked for along with a step.
+/// The request of a step.
 pub(super) struct Asked<'a> {
     pub(super) act: &'a Act,
     pub(super) scope: Scope,
     pub(super) chosen: BTreeMap<String, Choice>,
     pub(super) others: Option<Choice>,
-    /// What was left by earlier steps and is asked about again in this one, by the plan.
+    /// Entries left by earlier steps that need a choice again in this one, according to the plan.
     pub(super) again: BTreeSet<usize>,
-    /// Whether all or nothing of what entries did is in the files: asked only where the model does not know.
+    /// Whether all or none of the changes of entries are in the files: needed only where the model does not know.
     pub(super) applied: BTreeMap<usize, Option<bool>>,
 }
 
-/// What a step must come to.
+/// The expected result of a step.
 pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expected {
     let after = &outcome.talk;
     let writers = talk.writers();
@@ -81,19 +81,18 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
         merge(&mut clashes, view.take(&out, &theirs));
     }
     if outcome.back.is_none() {
-        // What a choice has left in a file stays the person's.
+        // What a choice has left in a file remains the person's.
         let given_back = talk.kept.single.difference(&kept.single);
         given_back.for_each(|(entry, reg)| view.give(*entry, reg));
     }
-    // What an earlier head had adopted comes back with it; single paths that were kept do not.
+    // Adoptions of an earlier head return with it; single kept paths do not.
     let single = |entry: usize, reg: &Reg| kept.single.contains(&(entry, reg.clone()));
     for delta in talk.deltas.iter().filter(|delta| into.contains(&delta.entry)) {
         merge(&mut clashes, view.put(delta, &single));
     }
     let reverses = go_back(talk, outcome, &theirs, &mut view, &mut clashes);
     if outcome.back.as_ref().is_some_and(|back| back.len() > 1) {
-        // Steps that cancel each other may clash on the way: what they come to in all does not.
-        // Nor does what goes in all.
+        // Steps that cancel each other may conflict on the way, but their total does not. Nor does what goes in total.
         let goes = |item: &Item| match item.who {
             Who::Base => true,
             Who::Own(entry, is_sure) => is_sure && out.contains(&entry),
@@ -134,7 +133,7 @@ pub(super) fn expect(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expec
     made.expected
 }
 
-/// What undos and redos take back, one after the other. Says whether a step on files is among it.
+/// What undos and redos revert, in order. Returns whether a step on files is among it.
 fn go_back(
     talk: &Talk,
     outcome: &Outcome,
@@ -145,7 +144,7 @@ fn go_back(
     let mut reverses = false;
     let (on_path, is_alone) = (talk.timeline(), outcome.back.as_ref().is_some_and(|back| back.len() == 1));
     for (answers, op) in outcome.back.iter().flatten() {
-        // What an earlier step has left of an entry that is not on the path, but for what it kept for good.
+        // What an earlier step has left of an entry that is not on the path, apart from what it kept for good.
         let theirs_now = |entry: usize, reg: &Reg| {
             theirs(entry, reg)
                 || is_alone && talk.kept.single.contains(&(entry, reg.clone())) && !on_path.contains(&entry)
@@ -161,10 +160,10 @@ fn go_back(
     reverses
 }
 
-/// What is in the way of a step that is reversed, without what need not be.
+/// The conflicts of a reversed step, without those that are not necessary.
 fn eased(talk: &Talk, files: &Files, now: &View, view: &mut View, mut reversed: Clashes) -> Clashes {
     let ((before, after), (was, is)) = (&files.trees, (&files.views.0, &files.views.1));
-    // Where it has changed nothing, nothing is in its way: an undo "reverses the rewind's own delta" (*After*).
+    // A step that has changed nothing has no conflict: an undo "reverses the rewind's own delta" (*After*).
     let is_same = |reg: &Reg| match reg {
         Reg::Whole(path) => before.get(path) == after.get(path),
         Reg::Place(..) | Reg::Mode(_) => before == after,
@@ -177,7 +176,7 @@ fn eased(talk: &Talk, files: &Files, now: &View, view: &mut View, mut reversed: 
         if let (Reg::Whole(_), Some(Val::Text(text))) = (reg, pile.last().map(|item| &item.val))
             && is_alike(reg)
         {
-            // "A later step leaves it", and so what was in a text that others took away as well.
+            // "A later step leaves it", and so also the content of a text that others removed.
             let places = view.piles.keys().filter(|reg| reg.text() == Some(*text)).cloned();
             view.unsure.extend(places.collect::<Vec<_>>());
         }
@@ -193,7 +192,7 @@ fn eased(talk: &Talk, files: &Files, now: &View, view: &mut View, mut reversed: 
             }
         }
     }
-    // "The same merge rules apply if files were touched since" (*After*), also where a choice had kept on the way what it reverses.
+    // "The same merge rules apply if files were touched since" (*After*), even if a choice had kept on the way what it reverses.
     let own = was.piles.iter().filter(|(reg, was)| is.piles.get(*reg) != Some(was));
     for (reg, _) in own.filter(|(reg, _)| talk.kept.single.iter().any(|(_, of)| of == *reg)) {
         reversed.entry(reg.clone()).or_insert(Clash::May);
@@ -201,7 +200,7 @@ fn eased(talk: &Talk, files: &Files, now: &View, view: &mut View, mut reversed: 
     reversed
 }
 
-/// Files alone are put back, and not whose a thing is that stays the same.
+/// Only files are restored; the author of unchanged content is not.
 fn forget_whose(before: &View, view: &mut View) {
     let was = |reg: &Reg| before.piles.get(reg);
     let same =
@@ -210,16 +209,16 @@ fn forget_whose(before: &View, view: &mut View) {
     view.unsure.extend(same);
 }
 
-/// The files stay as they are for good.
+/// The files stay unchanged for good.
 fn of_conversation_alone(talk: &Talk, outcome: &Outcome, asked: &Asked<'_>) -> Expected {
     let (after, kept) = (&outcome.talk, outcome.kept.last().expect("one at least"));
     let is_in = |entry: &usize| match (talk.wants(*entry), after.wants_with(*entry, kept)) {
-        // What an earlier step has left undecided is as the files have it.
+        // What an earlier step has left undecided is as in the files.
         (was, is) if was != is => talk.is_in_files(*entry, &asked.applied).unwrap_or(was),
         (was, _) => was,
     };
     let wanted = talk.writers().into_iter().filter(is_in).collect();
-    // What a choice had left in a file stays the person's, as its layers do not come back.
+    // What a choice had left in a file remains the person's, as its layers do not return.
     let mut view = talk.view.clone();
     talk.kept.single.difference(&kept.single).for_each(|(entry, reg)| view.give(*entry, reg));
     Expected { kept: after.steered(kept.clone(), &wanted), view, ..Expected::default() }
@@ -232,7 +231,7 @@ fn merge(clashes: &mut Clashes, more: Clashes) {
     }
 }
 
-/// A step as it would be done, before anything is chosen.
+/// A step as it would be done, before any choice.
 pub(super) struct Made<'a> {
     pub(super) talk: &'a Talk,
     pub(super) asked: &'a Asked<'a>,
@@ -252,7 +251,7 @@ impl Made<'_> {
         .collect()
     }
 
-    /// The paths at which something is written.
+    /// The paths of a register that is written.
     pub(super) fn paths(&self, reg: &Reg) -> BTreeSet<String> {
         let views = [&self.talk.view, &self.expected.view];
         let mut paths: BTreeSet<String> =
@@ -270,18 +269,18 @@ impl Made<'_> {
         paths
     }
 
-    /// What the step writes.
+    /// The registers that the step writes.
     pub(super) fn changed(&self) -> Vec<Reg> {
         let (before, after) = (&self.talk.view.piles, &self.expected.view.piles);
         let regs: BTreeSet<&Reg> = before.keys().chain(after.keys()).collect();
         regs.into_iter().filter(|reg| before.get(reg) != after.get(reg)).cloned().collect()
     }
 
-    /// Says of paths what is so of what is written there.
+    /// Transfers conflicts of registers to their paths.
     fn place(&mut self, clashes: &Clashes) {
         for (reg, clash) in clashes {
             let paths = self.paths(reg);
-            // Which of its names is said to be in conflict is not settled.
+            // Which of its names is reported as a conflict is not specified.
             let homes = reg.text().map(|text| self.homes(text)).unwrap_or_default();
             let paths: BTreeSet<String> = paths.into_iter().chain(homes).collect();
             if *clash == Clash::Must && !self.expected.must.contains(&paths) {
@@ -289,7 +288,7 @@ impl Made<'_> {
             }
             self.expected.may.extend(paths);
         }
-        // What can't come back under one name of a rename does not go from the other one, whatever is there now.
+        // If a text can't return under one name of a rename, it does not go from the other one, whatever is there now.
         let (out, into) = (&self.expected.out, &self.expected.into);
         let goes = |delta: &&Delta| out.contains(&delta.entry) || into.contains(&delta.entry);
         let moved: BTreeSet<usize> = self.talk.deltas.iter().filter(goes).flat_map(Delta::texts).collect();
@@ -305,7 +304,7 @@ impl Made<'_> {
                 since.skip(1).any(|item| item.val != Val::Absent && item.val != Val::Text(*text))
             };
             let is_hard = homes.iter().any(is_taken);
-            // What a turn that stays wrote under the new name goes along, or is asked about.
+            // What a turn that stays wrote under the new name follows, or needs a choice.
             let stays = |item: &Item| matches!(item.who, Who::Own(entry, _) if !out.contains(&entry));
             let mut piles = self.talk.view.piles.iter().filter(|(reg, _)| reg.text() == Some(*text));
             let is_later = piles.any(|(_, pile)| pile.iter().any(stays));
@@ -313,17 +312,17 @@ impl Made<'_> {
                 self.expected.may.extend(homes);
             }
         }
-        // So it is where a step is reversed that had brought it from one to the other.
+        // The same if a reversed step had moved it from one to the other.
         for names in self.renamed_back() {
             if !names.is_disjoint(&self.expected.may) {
                 self.expected.may.extend(names);
             }
         }
-        // Bits are merged apart from the bytes, also where one text takes the place of another.
+        // Bits are merged apart from the bytes, even where one text replaces another.
         let texts = |view: &View| view.hint().into_values().collect::<BTreeSet<usize>>();
         let (was, is) = (texts(&self.talk.view), texts(&self.expected.view));
         for text in was.symmetric_difference(&is) {
-            // A renamed text stays under its new name where it can't come back under the old one.
+            // A renamed text stays under its new name if it can't return under the old one.
             let homes = self.homes(*text);
             if homes.len() > 1 && !homes.is_disjoint(&self.expected.may) {
                 self.expected.may.extend(homes.iter().cloned());
@@ -342,7 +341,7 @@ impl Made<'_> {
         self.bits_of_found();
         let unsure: Vec<Reg> = self.talk.view.unsure.union(&self.expected.view.unsure).cloned().collect();
         for reg in self.changed().into_iter().chain(unsure) {
-            // Others have renamed it: the merge follows, where the bytes are equal.
+            // Others have renamed it: the merge follows if the bytes are equal.
             let text = reg.text().or(match (self.talk.view.top(&reg), self.expected.view.top(&reg)) {
                 (Val::Text(text), _) | (_, Val::Text(text)) => Some(*text),
                 _ => None,
@@ -353,7 +352,7 @@ impl Made<'_> {
                 pile.is_some_and(|pile| pile.iter().any(|item| item.who == Who::Other))
             });
             let unsure = self.talk.view.unsure.contains(&reg) || self.expected.view.unsure.contains(&reg);
-            // Bits of a text that something else has taken the place of.
+            // The bits of a text that something else has replaced.
             let bits = matches!(&reg, Reg::Mode(text) if self.talk.view.path_of(*text).is_none());
             if unsure || bits || homes.len() > 1 && (by_others || self.expected.reverses) {
                 let paths: BTreeSet<String> = self.paths(&reg).into_iter().chain(homes).collect();
@@ -364,8 +363,8 @@ impl Made<'_> {
         }
     }
 
-    /// A file that a dropped turn had made comes back, as its removal goes: with what others and turns that stay wrote into it alone
-    /// (*After*). The model has no file for that.
+    /// A file created by a dropped turn returns as the target of its removal, with only what others and turns that stay wrote
+    /// into it (*After*). The model has no file for that.
     fn orphans(&mut self) {
         let is_made =
             |text: usize| self.talk.view.piles.values().flatten().any(|item| item.val == Val::Text(text));
@@ -380,7 +379,7 @@ impl Made<'_> {
         self.expected.free.extend(paths);
     }
 
-    /// Where nobody but turns that go, and turns that a person has adopted, has written anything.
+    /// Paths that only turns that go, and adopted turns, have written.
     fn adopted(&mut self) {
         let adopted =
             |who: Who| matches!(who, Who::Own(entry, true) if self.talk.kept.adopted.contains(&entry));
@@ -396,9 +395,9 @@ impl Made<'_> {
                 hand.extend(paths);
             }
         }
-        // What others put in the place of a folder is in the way of all below.
+        // What others put in the place of a folder conflicts with everything below.
         let is_below = |path: &str| path.match_indices('/').any(|(at, _)| others.contains(&path[..at]));
-        // What stays in a folder is in the way of what is to take its place: one "is removed only when empty" (*Plan*).
+        // What stays in a folder conflicts with what is to replace it: one "is removed only when empty" (*Plan*).
         let holds = |path: &str| {
             let below = format!("{path}/");
             self.expected.may.iter().any(|other| other.starts_with(&below))
@@ -416,7 +415,7 @@ impl Made<'_> {
         self.expected.hand = hand;
     }
 
-    /// Where a file takes the place of a folder, or a folder that of a file, all below goes along.
+    /// If a file replaces a folder, or a folder a file, everything below is included.
     fn swaps(&mut self) {
         let is_folder = |val: &Val| matches!(val, Val::Other(Thing::Folder { .. }));
         let is_swap = |path: &String| {
@@ -428,7 +427,7 @@ impl Made<'_> {
                 all.any(|reg| matches!(reg, Reg::Whole(other) if other.starts_with(&within) && *view.top(reg) != Val::Absent))
             };
             let (was_there, is_there) = (*was != Val::Absent, *is != Val::Absent);
-            // What was in the folder, and others had put there, has no folder to come back into.
+            // The content that others had put into the folder has no folder to return to.
             (is_folder(was) || below(&self.talk.view) || below(&self.expected.view))
                 && is_there
                 && !is_folder(is)
@@ -448,21 +447,21 @@ impl Made<'_> {
         }
     }
 
-    /// Where it may be said that something at a path is uncertain: under the name at which the change was made, where somebody, or a
+    /// Where an uncertain change at a path may be reported. That is under the name at which it was made, if another author, or a
     /// turn that stays, has renamed the file since.
     fn said_at(&self, path: &str) -> BTreeSet<String> {
         let homes = self.homes_at(path).into_iter().flat_map(|text| self.homes(text));
         homes.chain([path.to_owned()]).collect()
     }
 
-    /// What is uncertain stays.
+    /// Uncertain changes stay.
     fn doubts(&mut self) {
         let mut sure = BTreeSet::new();
         let mut doubt = BTreeSet::new();
         for (reg, pile) in &self.talk.view.piles {
             for item in pile {
                 let Who::Own(entry, is_sure) = item.who else { continue };
-                // What a choice had kept for good is not asked about again, after a restore neither.
+                // What a choice had kept for good needs no choice again, even after a restore.
                 let single = (entry, reg.clone());
                 let is_theirs = self.expected.kept.single.contains(&single)
                     || !self.expected.reverses && self.talk.kept.single.contains(&single);
@@ -473,7 +472,7 @@ impl Made<'_> {
             }
         }
         if self.expected.reverses {
-            // Other layers come back below.
+            // Other layers return below.
             sure.extend(doubt.iter().cloned());
         }
         let both: Vec<String> = doubt.intersection(&sure).cloned().collect();

@@ -1,4 +1,4 @@
-//! The folder in memory, and the edits that anybody makes there: what the engine's test does on a disk.
+//! The folder in memory, and edits by anyone: the counterpart of the disk in the engine's test.
 
 use super::naive::{Thing, Tree};
 use super::steps::{Bytes, Edit};
@@ -11,17 +11,17 @@ fn is_folder(tree: &Tree, path: &str) -> bool {
     matches!(tree.get(path), Some(Thing::Folder { .. }))
 }
 
-/// What is at a path, and below it.
+/// Whether a path is a folder or below it.
 fn is_within(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Nothing is at a path any more.
+/// Removes anything at a path.
 fn clear(tree: &mut Tree, path: &str) {
     tree.retain(|other, _| !is_within(other, path));
 }
 
-/// A path's folders are there, whatever was in their place.
+/// Creates a path's folders, replacing anything in their place.
 fn make_room(tree: &mut Tree, name: &str) {
     for (at, _) in name.match_indices('/') {
         if !is_folder(tree, &name[..at]) {
@@ -31,7 +31,7 @@ fn make_room(tree: &mut Tree, name: &str) {
     }
 }
 
-/// Writes a file, in place where there is one.
+/// Writes a file, in place if it exists.
 fn write(tree: &mut Tree, name: &str, bytes: Vec<u8>) {
     make_room(tree, name);
     let mode = match tree.get(name) {
@@ -42,7 +42,7 @@ fn write(tree: &mut Tree, name: &str, bytes: Vec<u8>) {
     tree.insert(name.to_owned(), Thing::File { bytes, mode });
 }
 
-/// Makes an edit as somebody, whatever is there.
+/// Makes an edit as this author, whatever exists.
 pub(super) fn edit(tree: &mut Tree, edit: &Edit, mint: &mut Mint, who: &str) {
     let file = |tree: &Tree, path: &str| match tree.get(path) {
         Some(Thing::File { bytes, .. }) => Some(bytes.clone()),
@@ -88,7 +88,7 @@ pub(super) fn edit(tree: &mut Tree, edit: &Edit, mint: &mut Mint, who: &str) {
                 }
             }
         }
-        // Two names of one file are a matter of the disk.
+        // Only a disk can have two names of one file.
         Edit::Copy(from, to) | Edit::Hard(from, to) => {
             if let Some(bytes) = file(tree, from.file()).filter(|_| from.file() != to.file()) {
                 write(tree, to.file(), bytes);

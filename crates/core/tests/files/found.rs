@@ -1,4 +1,4 @@
-//! Sequences that the property test once found wrong, each told as short as it was.
+//! Sequences that once failed in the property test, each minimized.
 
 use retake_core::Choice;
 use retake_core::Scope::{self, Both, Files};
@@ -27,7 +27,7 @@ fn a_folder_that_is_needed_is_made_and_the_plan_says_so() {
     let tree = [call(&[Folder(DE)]), call(&[Flat(D)])];
     let skipped = choosing(Aim::Redo(1), DE, Choice::Skip);
     check(tree.iter().cloned().chain([act(Aim::Rewind(0)), act(Aim::Undo(1)), skipped]).collect());
-    // The agent empties a folder, somebody removes it, and the agent puts a file in its place.
+    // The agent empties a folder, another author removes it, and the agent puts a file in its place.
     let emptied =
         [turn(&[Lines(DX, 0, 1)]), turn(&[Remove(DX)]), Do::Edit(vec![Remove(D)]), turn(&[Flat(D)])];
     check(emptied.into_iter().chain([act(Aim::Turn(1))]).collect());
@@ -83,10 +83,10 @@ fn answer_to_a_rewind_is_undone_with_it_and_its_files() {
 
 #[test]
 fn undo_takes_back_nothing_but_what_was_done_last() {
-    // Files went back alone: undoing what was said later does not bring them forward.
+    // Only files were rewound: an undo of a later message does not redo them.
     let behind = [turn(&[Lines(A, 0, 1)]), within(Aim::Turn(0), Files), Say];
     check(behind.iter().cloned().chain([act(Aim::Undo(1)), act(Aim::Redo(1)), act(Aim::Undo(2))]).collect());
-    // Nor does undoing a rewind bring forward what another one had taken back.
+    // Nor does the undo of a rewind redo what another one had reverted.
     check(vec![
         call(&[Lines(B, 0, 1)]),
         turn(&[Lines(A, 0, 1)]),
@@ -135,7 +135,7 @@ fn file_moved_with_its_folder_over_another_belongs_to_the_call() {
 
 #[test]
 fn showing_a_message_settles_nothing_that_another_step_left() {
-    // The change of the mode was made while both conversations ran: undo leaves it, and it is no matter of the turn that is shown.
+    // The mode was changed while both conversations ran: undo leaves it, and it does not belong to the shown turn.
     let steps = [
         (0, call(&[Lines(A, 0, 1)])),
         (0, act(Aim::Drop(0))),
@@ -146,7 +146,7 @@ fn showing_a_message_settles_nothing_that_another_step_left() {
         (0, act(Aim::Show)),
     ];
     run(&[Lines(A, 0, 1)], &steps);
-    // Nor does it bring forward what a rewind of the conversation alone has left.
+    // Nor does it redo what a rewind of only the conversation has left.
     check(vec![
         turn(&[Lines(A, 0, 1)]),
         turn(&[Lines(B, 0, 1)]),
@@ -160,7 +160,7 @@ fn showing_a_message_settles_nothing_that_another_step_left() {
 
 #[test]
 fn a_line_of_a_person_between_two_layers_is_not_lost_with_the_lower_one() {
-    // The same place, three times: what the drop keeps, the rewind finds below.
+    // The same place, three times: what the drop keeps is below for the rewind.
     for choice in [Choice::Checkpoint, Choice::Disk] {
         check(vec![
             turn(&[Lines(A, 0, 1)]),
@@ -179,7 +179,7 @@ fn a_rename_that_comes_again_loses_nothing_of_the_persons() {
 
 #[test]
 fn a_call_that_stays_keeps_its_change_when_an_undo_goes_past_it() {
-    // A call without a turn of its own, after a drop: undoing the drop takes back nothing of it.
+    // A call without a turn of its own, after a drop: the undo of the drop reverts nothing of it.
     for choice in [None, Some(Choice::Checkpoint)] {
         let drop = Act(Aim::Drop(0), Both, (Vec::new(), choice), Never);
         check(vec![turn(&[Lines(A, 1, 1)]), drop, call(&[Lines(A, 2, 1)]), act(Aim::Undo(1)), Say]);

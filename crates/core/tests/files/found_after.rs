@@ -1,4 +1,4 @@
-//! The sequences that the property test found after that.
+//! The next failing sequences of the property test.
 
 use retake_core::Choice;
 use retake_core::Scope::{Both, Conversation, Files};

@@ -1,4 +1,4 @@
-//! Sequences that the property test of core found wrong first, each told as short as it was.
+//! Sequences that first failed in core's property test, each minimized.
 
 use retake_core::Choice;
 use retake_core::Scope::Files;

@@ -1,4 +1,4 @@
-//! More sequences that the property test once found wrong.
+//! More failing sequences of the property test.
 
 use retake_core::Choice;
 use retake_core::Scope::{Both, Conversation, Files};
@@ -54,7 +54,7 @@ fn skipped_content_belongs_to_its_turn_when_the_conversation_alone_returns() {
             act(last),
         ]);
     }
-    // Nothing of it is in the files: it does not come with a later step.
+    // Nothing of it is in the files: it does not return with a later step.
     check(vec![
         turn(&[Lines(A, 0, 1)]),
         act(Aim::Turn(0)),

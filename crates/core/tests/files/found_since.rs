@@ -1,4 +1,4 @@
-//! The sequences that the property test found since.
+//! Failing sequences of the property test since then.
 
 use retake_core::Choice;
 use retake_core::Scope::{Both, Conversation};
@@ -165,7 +165,7 @@ fn a_choice_in_undos_that_cancel_each_other_keeps_nothing() {
 
 #[test]
 fn trial_06_content_restored_by_a_person_as_several_calls_left_it_stays_the_persons() {
-    // Of a file that was there the place that both calls wrote, and a file that they made.
+    // The place of an existing file that both calls wrote, and a file that they created.
     for base in [[Lines(A, 0, 0)], [Lines(C, 0, 1)]] {
         for (first, second) in [(0, 0), (0, 1)] {
             for after in [vec![act(Aim::Undo(2))], vec![act(Aim::Undo(1)), act(Aim::Drop(0))]] {

@@ -1,5 +1,5 @@
-//! A folder and the conversations that work in it, as they should be: who wrote what, and what a step must come to. The folder itself may
-//! be one in memory or one on a disk; whoever has it says what is in it.
+//! A folder and its conversations in the ideal: the author of each change, and the required result of a step. The folder itself
+//! may be in memory or on a disk; its owner passes the content.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -13,20 +13,20 @@ use super::told::{self, Told};
 use super::truth::{News, Reg, Truth, Val};
 use super::view::{View, Who};
 
-/// It.
+/// The model.
 pub(super) struct Model {
     pub(super) talks: Vec<Talk>,
-    /// What is in the folder.
+    /// The content of the folder.
     pub(super) tree: Tree,
-    /// What was in it when it was looked at last.
+    /// Its content at the last capture.
     pub(super) looked: Tree,
     pub(super) truth: Truth,
-    /// While nobody but one conversation's calls has touched anything: the folder at each tip.
+    /// While only one conversation's calls have changed anything: the folder at each tip.
     pub(super) alone: Option<HashMap<Option<usize>, Tree>>,
 }
 
 impl Model {
-    /// Of conversations that begin with a folder in which this is.
+    /// Of conversations that begin with this folder.
     pub(super) fn new(mut talks: Vec<Talk>, tree: Tree) -> Self {
         let mut truth = Truth::default();
         let news = truth.advance(&tree, &BTreeMap::new());
@@ -38,8 +38,8 @@ impl Model {
         self.talks.iter().any(|talk| talk.open.is_some())
     }
 
-    /// The folder is looked at: what changed belongs to the calls that are open, or to nobody. When the call of a conversation ends, with
-    /// the entry that tells its result, what is its own belongs to that.
+    /// Captures the folder: changes belong to the open calls, or to nobody. When the call of a conversation ends, its own changes
+    /// belong to the entry with its result.
     pub(super) fn look(&mut self, ending: Option<(usize, usize)>) {
         let open = self.talks.iter().filter(|talk| talk.open.is_some()).count();
         let own = |at: usize| ending.filter(|(ending, _)| *ending == at).map(|(_, entry)| entry);
@@ -48,7 +48,7 @@ impl Model {
         self.attribute(&entries, open == 1);
     }
 
-    /// What changed since the last look was done by these.
+    /// Attributes the changes since the last capture to these entries.
     pub(super) fn attribute(&mut self, entries: &[Option<usize>], sure: bool) {
         let before = std::mem::replace(&mut self.looked, self.tree.clone());
         let news = self.truth.advance(&self.tree, &BTreeMap::new());
@@ -64,7 +64,7 @@ impl Model {
                 let before = changed.map(|(path, before, _)| (path, before)).collect();
                 let (events, ops) = (news.events.clone(), talk.ops);
                 talk.deltas.push(Delta { entry, sure, events, before, ops });
-                // What is seen of a call while more is said belongs to its entry: so it is at all tips from there on.
+                // Changes of a call seen before later entries belong to its entry: so they are there at all tips from then on.
                 let since = |tip: &Option<usize>| talk.path_to(*tip).contains(&entry);
                 self.alone.iter_mut().for_each(|alone| alone.retain(|tip, _| !since(tip)));
                 self.remember(at);
@@ -82,7 +82,8 @@ impl Model {
         }
     }
 
-    /// A step of a conversation has put files back: it is as its own view has it, and for the other it is somebody else's.
+    /// A step of a conversation has restored files: its own view is now true, and for the other conversation it is a change by
+    /// another author.
     pub(super) fn put_back(&mut self, at: usize, tree: Tree) {
         self.looked = tree.clone();
         let hint = self.talks[at].view.hint();
@@ -96,7 +97,7 @@ impl Model {
             }
             news.born.iter().for_each(|(text, body)| talk.view.begin(*text, body));
             self.truth.begin_again(&mut talk.view);
-            // What is otherwise than the model has it: what lies below is not known either.
+            // The real content differs from the model: the layers below are unknown, too.
             for event in self.truth.apart(&talk.view) {
                 talk.view.write(&event, Who::Other);
                 talk.view.unsure.insert(event.reg.clone());
@@ -104,10 +105,10 @@ impl Model {
         }
     }
 
-    /// Keeps what is in the folder at this tip, while one conversation is alone with it and nothing of it is dropped.
+    /// Records the folder at this tip, while one conversation is alone with it and nothing is dropped.
     pub(super) fn remember(&mut self, at: usize) {
         let (tip, whole) = (self.talks[at].tip, self.talks[at].dropped.is_empty());
-        // What a call has changed belongs to its end.
+        // A call's changes belong to its end.
         let is_open = self.is_open();
         match self.alone.as_mut().filter(|_| at == 0 && !is_open) {
             Some(alone) if whole => drop(alone.insert(tip, self.tree.clone())),
@@ -116,7 +117,7 @@ impl Model {
         }
     }
 
-    /// What an action aims at, where there is something.
+    /// The target of an action, if there is one.
     pub(super) fn aim(&self, at: usize, aim: Aim) -> Option<Act> {
         let talk = &self.talks[at];
         let back = |list: &[usize], number: u8| {
@@ -156,7 +157,7 @@ impl Model {
         })
     }
 
-    /// It was refused: that must be for a reason, and nothing has changed.
+    /// It was refused: that needs a reason, and nothing has changed.
     pub(super) fn was_refused(&self, at: usize, step: &Step<'_>, found: &Tree, error: &dyn fmt::Debug) {
         let act = step.act;
         assert_same(found, &self.tree, &(act, "what is refused changes nothing", error));
@@ -189,7 +190,7 @@ impl Model {
         .cloned()
     }
 
-    /// It was done, and this is in the folder. Whether it made an operation, where that is known.
+    /// It was applied, with this content of the folder. Whether it made an operation, if known.
     pub(super) fn was_done(&mut self, at: usize, step: Step<'_>, mut found: Tree, made_op: Option<bool>) {
         let act = step.act;
         let Some(expected) = step.expected else { panic!("{act:?} should be refused") };
@@ -240,7 +241,7 @@ impl Model {
         (talk.view, talk.kept) = (view, expected.kept);
         self.talks[at] = talk;
         if found == self.tree {
-            // What is nobody's stays so.
+            // Changes without an author stay so.
             self.settle(at);
         } else {
             self.put_back(at, found);
@@ -256,7 +257,7 @@ impl Model {
         }
     }
 
-    /// The operations of a step. What it does to files is the last one's.
+    /// The operations of a step. The last one has the file changes.
     fn ops(
         &self,
         at: usize,
@@ -277,22 +278,22 @@ impl Model {
     }
 }
 
-/// A step that was planned.
+/// A planned step.
 pub(super) struct Step<'a> {
     pub(super) act: &'a Act,
     pub(super) scope: Scope,
-    /// Whether nothing is chosen, and for which paths something is.
+    /// Whether nothing is chosen, and the paths with a choice.
     pub(super) is_plain: bool,
     pub(super) names: Vec<String>,
     pub(super) outcome: Option<Outcome>,
     pub(super) expected: Option<Expected>,
     pub(super) told: Option<Told>,
-    /// Whether files are looked at.
+    /// Whether files are involved.
     pub(super) touches: bool,
     pub(super) saved: &'a Option<(String, Thing)>,
 }
 
-/// Somebody has written these.
+/// This author has written these.
 fn learn(view: &mut View, news: &News, who: Who) {
     news.born.iter().for_each(|(text, body)| view.begin(*text, body));
     news.events.iter().for_each(|event| view.write(event, who));
@@ -319,13 +320,13 @@ fn learn(view: &mut View, news: &News, who: Who) {
     }
 }
 
-/// Holds two trees against each other, and shows where they differ.
+/// Compares two trees, and shows their difference.
 pub(super) fn assert_same(found: &Tree, expected: &Tree, told: &dyn std::fmt::Debug) {
     let apart: Vec<_> = difference(found, expected);
     assert!(apart.is_empty(), "{told:?}\npath, found, expected: {apart:#?}");
 }
 
-/// What differs between two trees.
+/// The difference of two trees.
 pub(super) fn difference(before: &Tree, after: &Tree) -> Vec<(String, Option<Thing>, Option<Thing>)> {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let both =

@@ -1,5 +1,5 @@
-//! What is recorded of a conversation's files, in memory: deltas, layers, and what steps did; and what a step wants of each path by that.
-//! The store keeps the same in rows, and the engine asks it the same.
+//! The records of a conversation's files, in memory: deltas, layers, and the file changes of steps; and from these, what a step
+//! wants of each path. The store keeps the same in rows, and the engine queries it the same way.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,19 +11,19 @@ use retake_core::{
 use super::bytes::Versions;
 use super::naive::{Act, Done, Kept, Outcome, Talk};
 
-/// What a call did, in one look.
+/// The changes of a call in one capture.
 struct Seen {
     id: DeltaId,
     entry: usize,
     layers: BTreeMap<FilePath, Layer>,
 }
 
-/// It.
+/// The log.
 pub(super) struct Log {
     no: LogNo,
     deltas: Vec<Seen>,
     stacks: BTreeMap<FilePath, Stack>,
-    /// What operations did, by their number.
+    /// The file changes of operations, by their number.
     steps: BTreeMap<usize, Moves>,
 }
 
@@ -32,7 +32,7 @@ impl Log {
         Self { no: LogNo(no.into()), deltas: Vec::new(), stacks: BTreeMap::new(), steps: BTreeMap::new() }
     }
 
-    /// A call did this.
+    /// A call made these changes.
     pub(super) fn saw(&mut self, entry: usize, grade: Grade, changes: &[FileChange]) {
         let id = DeltaId { log: self.no, no: self.deltas.len() as u64 + 1 };
         let mut layers = BTreeMap::new();
@@ -44,7 +44,7 @@ impl Log {
         self.deltas.push(Seen { id, entry, layers });
     }
 
-    /// An operation did this.
+    /// An operation made these moves.
     pub(super) fn did(&mut self, op: usize, moves: Moves) {
         for step in moves.values() {
             let path = &step.change.path;
@@ -62,19 +62,19 @@ impl Log {
         self.deltas.iter().find(|seen| seen.id == delta).map(|seen| seen.entry)
     }
 
-    /// The last delta that left this at a path.
+    /// The last delta that left this record at a path.
     pub(super) fn left_by(&self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId> {
         let left = |seen: &&Seen| seen.layers.get(path).is_some_and(|layer| layer.after.as_ref() == record);
         self.deltas.iter().rev().find(left).map(|seen| seen.id)
     }
 
-    /// In how many paths a delta is.
+    /// The number of paths at which a delta is in the files.
     fn applied(&self, seen: &Seen) -> usize {
         let is_in = |path: &&FilePath| self.stack(path).layers().iter().any(|layer| layer.delta == seen.id);
         seen.layers.keys().filter(is_in).count()
     }
 
-    /// Whether all or nothing of what entries did is in the files; nothing, where a part of it is.
+    /// Whether all or none of the changes of entries are in the files; `None` for a part.
     pub(super) fn applied_of(&self) -> BTreeMap<usize, Option<bool>> {
         let mut applied: BTreeMap<usize, (bool, bool)> = BTreeMap::new();
         for seen in &self.deltas {
@@ -86,7 +86,7 @@ impl Log {
         known.collect()
     }
 
-    /// Whether the action changes of any delta whether it is wanted.
+    /// Whether the action changes for any delta whether it is wanted.
     pub(super) fn flips(&self, talk: &Talk, outcome: &Outcome) -> bool {
         let kept = outcome.kept.last().expect("one at least");
         self.deltas.iter().any(|seen| talk.wants(seen.entry) != outcome.talk.wants_with(seen.entry, kept))
@@ -107,7 +107,7 @@ impl Log {
         self.with_moved(wanted_paths)
     }
 
-    /// The files are to be those of a path.
+    /// The files must become those of the path.
     fn settling(
         &self,
         talk: &Talk,
@@ -124,7 +124,7 @@ impl Log {
                 true => self.applied(seen) < seen.layers.len() || flips,
                 false => self.applied(seen) > 0,
             };
-            // What is shown brings its own files, and settles nothing else.
+            // A shown turn brings its own files, and settles nothing else.
             if !is_left || matches!(act, Act::Show(_)) && !flips {
                 continue;
             }
@@ -150,7 +150,7 @@ impl Log {
         returning.wanted_paths()
     }
 
-    /// What operations did is reversed, and what was said since goes with it, but for what stays.
+    /// The changes of operations are reversed, and those of later entries go with them, except those that stay.
     fn going_back(&self, talk: &Talk, act: &Act, outcome: &Outcome) -> Vec<WantedPath> {
         let mut states = vec![talk.clone()];
         for (kind, kept) in outcome.kinds.iter().zip(&outcome.kept) {

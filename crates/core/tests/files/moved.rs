@@ -1,4 +1,5 @@
-//! The names of what a step moves, or what was moved before it (`rewind.md`, *Plan*): what is so of one name is so of the others.
+//! The names of texts that a step moves, or that were moved before it (`rewind.md`, *Plan*): what is true for one name is true
+//! for the others.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ impl Delta {
 }
 
 impl Made<'_> {
-    /// Paths of texts that the step moves: what is so of one is so of the others.
+    /// Paths of texts that the step moves: they are decided together.
     pub(super) fn links(&self) -> Vec<BTreeSet<String>> {
         let (before, after) = (self.talk.view.hint(), self.expected.view.hint());
         let mut links: Vec<BTreeSet<String>> = Vec::new();
@@ -36,7 +37,7 @@ impl Made<'_> {
         links
     }
 
-    /// Where a text has been.
+    /// The paths that a text has had.
     pub(super) fn homes(&self, text: usize) -> BTreeSet<String> {
         let piles = self.talk.view.piles.iter().chain(&self.expected.view.piles);
         piles
@@ -47,7 +48,7 @@ impl Made<'_> {
             .collect()
     }
 
-    /// What the steps on files that are reversed had written.
+    /// The registers that the reversed steps on files had written.
     pub(super) fn reversed(&self) -> BTreeSet<Reg> {
         let steps = self.back.into_iter().flatten().filter_map(|(_, op)| op.as_ref()?.files.as_ref());
         let regs = steps.flat_map(|files| {
@@ -58,7 +59,7 @@ impl Made<'_> {
         regs.collect()
     }
 
-    /// The two names of each text that the steps that are reversed had moved.
+    /// The two names of each text that the reversed steps had moved.
     pub(super) fn renamed_back(&self) -> Vec<BTreeSet<String>> {
         let steps = self.back.into_iter().flatten().filter_map(|(_, op)| op.as_ref()?.files.as_ref());
         let names = steps.flat_map(|files| {
@@ -72,8 +73,8 @@ impl Made<'_> {
         names.collect()
     }
 
-    /// "Kind, mode and bytes merge separately": the bits that a call found go back with it, also where others have put the text itself
-    /// back by now, with other ones.
+    /// "Kind, mode and bytes merge separately": the bits that a call found return with it, even if others have restored the text
+    /// itself by now, with other ones.
     pub(super) fn bits_of_found(&mut self) {
         let (view, out) = (&self.talk.view, &self.expected.out);
         let goes = self.talk.deltas.iter().filter(|delta| out.contains(&delta.entry));
@@ -90,8 +91,8 @@ impl Made<'_> {
         self.expected.bits.extend(homes);
     }
 
-    /// "Where a turn that stays renamed a file, a layer below that goes follows the rename": another file that a text had taken
-    /// the place of comes under the new name. In the model it has no name there.
+    /// "Where a turn that stays renamed a file, a layer below that goes follows the rename": another file that a text had
+    /// replaced returns under the new name. The model has no name for it there.
     pub(super) fn followed(&mut self) {
         let out = &self.expected.out;
         let goes = |item: &Item| matches!(item.who, Who::Own(entry, true) if out.contains(&entry));
@@ -99,7 +100,7 @@ impl Made<'_> {
         let mut names = BTreeSet::new();
         for (reg, pile) in &self.talk.view.piles {
             for (at, item) in pile.iter().enumerate().skip(1).filter(|(_, item)| goes(item)) {
-                // Also where a turn that goes had removed that one before.
+                // Even if a turn that goes had removed that one before.
                 let below = pile[..at].iter().rfind(|item| !goes(item));
                 let is_over = below
                     .is_some_and(|item| matches!(item.val, Val::Other(Thing::File { .. }) | Val::Text(_)));
@@ -115,7 +116,7 @@ impl Made<'_> {
     }
 }
 
-/// Whether others wrote upon something, and what they wrote is there: no call that stays has removed it in between.
+/// Whether others wrote on top of something, and their content is there: no call that stays has removed it in between.
 pub(super) fn is_written_upon(above: &[Item], reg: &Reg, theirs: Theirs<'_>) -> bool {
     let is_theirs = |item: &Item| is_other(item, reg, theirs);
     let are_theirs = above.first().is_some_and(is_theirs) && above.last().is_some_and(is_theirs);

@@ -1,5 +1,5 @@
-//! The naive model of a conversation: plain lists of what was said and done, with copies of everything at each moment. It must
-//! never know of hashes, captures on disk, counters or rows, and never be fast.
+//! The naive model of a conversation: plain lists of entries and operations, with copies of everything at each point in time.
+//! It must never know of hashes, captures on disk, counters or rows, and never be fast.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,7 +10,7 @@ use retake_core::{ConversationId, EntryId, Head, Role};
 use super::truth::{Event, Reg, Val};
 use super::view::{Item, View, Who};
 
-/// What is at a path.
+/// The content of a path.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Thing {
     File { bytes: Vec<u8>, mode: u32 },
@@ -31,22 +31,22 @@ impl fmt::Debug for Thing {
 /// Everything below a folder.
 pub(super) type Tree = BTreeMap<String, Thing>;
 
-/// What a call did, as it was seen.
+/// The changes of a call, as captured.
 #[derive(Clone, Debug)]
 pub(super) struct Delta {
-    /// The entry that it belongs to.
+    /// Its entry.
     pub(super) entry: usize,
-    /// Whether nobody else can have done it.
+    /// Whether nobody else can have made them.
     pub(super) sure: bool,
     pub(super) events: Vec<Event>,
-    /// The paths that it changed, as they were before.
+    /// The paths that it changed, with their content before.
     pub(super) before: BTreeMap<String, Option<Thing>>,
-    /// How many operations there had been.
+    /// The number of operations before it.
     pub(super) ops: usize,
 }
 
 impl Delta {
-    /// The texts that it brought somewhere, or took away.
+    /// The texts that it added or removed somewhere.
     pub(super) fn texts(&self) -> impl Iterator<Item = usize> {
         let vals = self.events.iter().flat_map(|event| [&event.from, &event.to]);
         vals.filter_map(|val| match val {
@@ -61,21 +61,21 @@ impl Delta {
     }
 }
 
-/// What was kept of files against the path (spec `rewind.md`, *Adoption*).
+/// What the files keep against the path (spec `rewind.md`, *Adoption*).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kept {
-    /// Entries whose changes are in the files for good.
+    /// Entries whose changes stay in the files for good.
     pub(super) adopted: BTreeSet<usize>,
     /// Entries on the path whose changes are not.
     pub(super) out: BTreeSet<usize>,
-    /// Single things of entries that belong to the person.
+    /// Single registers of entries that belong to the person.
     pub(super) single: BTreeSet<(usize, Reg)>,
-    /// The same by path, as plans said it: known only where nothing else keeps it.
+    /// The same by path, according to plans: known only if nothing else keeps it.
     pub(super) paths: BTreeSet<(usize, String)>,
 }
 
 impl Kept {
-    /// What an operation changed of it is changed back; what others have kept since stays.
+    /// Reverts the changes of an operation; what others have kept since stays.
     fn without(&self, (before, after): &(Self, Self)) -> Self {
         fn back<T: Ord + Clone>(now: &BTreeSet<T>, before: &BTreeSet<T>, after: &BTreeSet<T>) -> BTreeSet<T> {
             let (came, went) = (&(after - before), &(before - after));
@@ -90,7 +90,7 @@ impl Kept {
     }
 }
 
-/// Something said. Conversations name it by its index.
+/// An entry. Conversations name it by its index.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
     pub(super) id: EntryId,
@@ -109,7 +109,7 @@ pub(super) enum Kind {
     Dropped(BTreeSet<usize>),
     /// These are there again.
     Shown(BTreeSet<usize>),
-    /// Files alone.
+    /// Only files.
     Files,
 }
 
@@ -119,29 +119,29 @@ pub(super) struct Op {
     /// Its number: 1, 2, 3 …
     pub(super) no: usize,
     pub(super) kind: Kind,
-    /// What it did to files; nothing, when it was about the conversation alone.
+    /// Its file changes; `None` if it was about the conversation only.
     pub(super) files: Option<Files>,
     pub(super) kept: (Kept, Kept),
-    /// How much had been said.
+    /// The number of entries then.
     pub(super) at: usize,
-    /// How many operations were made at once with it, and how many there were before these.
+    /// The number of operations made together with it, and the number before these.
     pub(super) all: usize,
     pub(super) head: usize,
 }
 
-/// What a step did to files: everything before and after it.
+/// The file changes of a step: everything before and after it.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
     pub(super) trees: (Tree, Tree),
     pub(super) views: (View, View),
-    /// How many deltas there were.
+    /// The number of deltas then.
     pub(super) deltas: usize,
 }
 
-/// Something done, which undo takes back as one.
+/// A step, which undo reverts as one.
 #[derive(Clone, Debug)]
 pub(super) enum Done {
-    /// The turn that this entry opened.
+    /// The turn of this opener.
     Turn(usize),
     Op(Rc<Op>),
 }
@@ -154,28 +154,28 @@ pub(super) struct Talk {
     pub(super) tip: Option<usize>,
     pub(super) dropped: BTreeSet<usize>,
     pub(super) done: Vec<Done>,
-    /// What was undone, each with the operation that did it.
+    /// Undone steps, each with its operation.
     pub(super) undone: Vec<(Done, Rc<Op>)>,
     pub(super) deltas: Vec<Delta>,
-    /// What it makes of the folder.
+    /// Its view of the folder.
     pub(super) view: View,
     pub(super) kept: Kept,
-    /// How many operations there were.
+    /// The number of operations.
     pub(super) ops: usize,
-    /// The call that is open.
+    /// The open call.
     pub(super) open: Option<usize>,
-    /// What it was at each of its heads: where the tip was, and what was kept.
+    /// The state at each of its heads: the tip, and what was kept.
     pub(super) heads: Vec<(Head, Option<usize>, Kept)>,
 }
 
-/// An action, with what it aims at.
+/// An action with its target.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     Rewind(usize),
     Retry(usize),
     Checkout(Option<usize>),
     Choose(usize, usize),
-    /// To what one of its heads left, by its number.
+    /// A restore of one of its heads, by its index.
     Restore(usize),
     Drop(usize, usize),
     Show(Vec<usize>),
@@ -183,23 +183,23 @@ pub(super) enum Act {
     Redo(usize),
 }
 
-/// What an action would do to the conversation.
+/// The effect of an action on the conversation.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) talk: Talk,
-    /// What it changes; an undo or a redo of several things, one after the other.
+    /// Its changes; an undo or a redo of several steps has them in order.
     pub(super) kinds: Vec<Kind>,
-    /// What it takes back; nothing, where the files are to be those of the path.
+    /// What it reverts; `None` if the files must become those of the path.
     pub(super) back: Option<Back>,
-    /// What is kept after each of what it changes: undo and redo return to what was recorded.
+    /// What is kept after each of its changes: undo and redo restore what was recorded.
     pub(super) kept: Vec<Kept>,
 }
 
-/// What undos and redos take back, one after the other: the entries that go, and the step that is reversed then.
+/// What undos and redos revert, in order: the entries that go, and the reversed step.
 pub(super) type Back = Vec<(BTreeSet<usize>, Option<Rc<Op>>)>;
 
 impl Outcome {
-    /// Whether the conversation stays as it is, and nothing is done at all.
+    /// Whether the conversation stays unchanged, and nothing is done at all.
     pub(super) fn is_nothing(&self, act: &Act) -> bool {
         match (self.kinds.as_slice(), act) {
             (_, Act::Undo(_) | Act::Redo(_)) => false,
@@ -236,13 +236,13 @@ impl Talk {
         path
     }
 
-    /// What people see.
+    /// The timeline.
     pub(super) fn timeline(&self) -> Vec<usize> {
         let path = self.path_to(self.tip);
         path.into_iter().filter(|entry| !self.dropped.contains(entry)).collect()
     }
 
-    /// Something is said.
+    /// Appends an entry.
     pub(super) fn say(&mut self, id: EntryId, role: Role) -> usize {
         self.said.push(Said { id, parent: self.tip, role });
         let entry = self.said.len() - 1;
@@ -254,7 +254,7 @@ impl Talk {
         entry
     }
 
-    /// The turns that are seen: first and last entry.
+    /// The visible turns: first and last entry.
     pub(super) fn turns(&self) -> Vec<(usize, usize)> {
         let mut turns: Vec<(usize, usize)> = Vec::new();
         for entry in self.timeline() {
@@ -266,7 +266,7 @@ impl Talk {
         turns
     }
 
-    /// The answers among which this one can be exchanged.
+    /// The alternatives of this answer.
     pub(super) fn alternatives(&self, entry: usize) -> Vec<usize> {
         let parent = self.said[entry].parent;
         let one = |other: &usize| {
@@ -277,7 +277,7 @@ impl Talk {
         if all.contains(&entry) { all } else { Vec::new() }
     }
 
-    /// The call that a result is of. One behind which somebody has said something has lost its result.
+    /// The call of a result. A call followed by another entry has lost its result.
     fn call_of(&self, result: usize) -> Option<usize> {
         let call = self.said[result].parent.filter(|_| self.said[result].role == Role::Tool)?;
         (self.said[call].role == Role::Assistant).then_some(call)
@@ -288,13 +288,13 @@ impl Talk {
         (0..self.said.len()).find(|at| self.call_of(*at) == Some(call))
     }
 
-    /// What was said last among this and all that follows from it.
+    /// The last entry among this and all that follow it.
     fn latest_leaf(&self, entry: usize) -> usize {
         let below = |later: &usize| self.path_to(Some(*later)).contains(&entry);
         (entry..self.said.len()).rfind(below).unwrap_or(entry)
     }
 
-    /// The conversation after an action; nothing, when it is refused.
+    /// The conversation after an action; `None` if it is refused.
     pub(super) fn act(&self, act: &Act) -> Option<Outcome> {
         let moved = |after| Some(Kind::Tip { before: self.tip, after });
         let kind = match act {
@@ -315,7 +315,7 @@ impl Talk {
                 let within = self.timeline().into_iter().filter(|entry| (from..=to).contains(&entry));
                 Some(Kind::Dropped(within.collect()))
             }
-            // What is dropped and on another branch can't be aimed at.
+            // A dropped entry on another branch is no possible target.
             Act::Show(entries) => {
                 let path = self.path_to(self.tip);
                 let there = entries.iter().all(|entry| path.contains(entry));
@@ -330,7 +330,8 @@ impl Talk {
         })
     }
 
-    /// What is kept once an action has moved the tip: turns that a checkout or a choice brings belong to themselves again.
+    /// What is kept after an action has moved the tip: turns that a checkout or a choice of alternative brings belong to
+    /// themselves again.
     fn returned(&self, act: &Act, kind: &Kind) -> Kept {
         if let Act::Restore(head) = act {
             return self.heads[*head].2.clone();
@@ -359,12 +360,12 @@ impl Talk {
                 Done::Op(op) => (talk.inverse(&op.kind), Some(Rc::clone(op)), op.at),
             };
             let next = talk.with(&kind);
-            // What was said in answer goes with it.
+            // Its answers go with it.
             let stays = next.timeline();
             let goes = |entry: &usize| *entry >= since && !stays.contains(entry);
             let last = kept.last().unwrap_or(&self.kept);
             kept.push(op.as_ref().map_or_else(|| last.clone(), |op| last.without(&op.kept)));
-            // What an earlier step has left undecided since is asked about again.
+            // What an earlier step has left undecided since needs a choice again.
             let left = |entry: &usize| {
                 let is_own = |item: &Item| matches!(item.who, Who::Own(of, _) if of == *entry);
                 !self.wants(*entry)
@@ -388,7 +389,7 @@ impl Talk {
             kinds.push(kind);
             back.push((BTreeSet::new(), Some(Rc::clone(undo))));
         }
-        // What was undone at once did one thing to files: a part of it can't be reversed.
+        // Operations undone together are one change of files: a part of it can't be reversed.
         let whole =
             undone.iter().all(|undo| undo.all == undone.iter().filter(|it| it.head == undo.head).count());
         let mut now = self.kept.clone();
@@ -420,7 +421,7 @@ impl Talk {
         talk
     }
 
-    /// Keeps that something was done, undone or redone.
+    /// Records that something was done, undone or redone.
     pub(super) fn did(&mut self, act: &Act, ops: Vec<Op>) {
         for op in ops.into_iter().map(Rc::new) {
             match act {
@@ -451,12 +452,12 @@ impl Talk {
         self.wants_with(entry, &self.kept)
     }
 
-    /// The same, if this were kept.
+    /// The same with this kept.
     pub(super) fn wants_with(&self, entry: usize, kept: &Kept) -> bool {
         (self.is_on(entry) && !kept.out.contains(&entry)) || kept.adopted.contains(&entry)
     }
 
-    /// What is kept so that these changes are wanted and no others, with this conversation.
+    /// What must be kept so that exactly these changes are wanted, in this conversation.
     pub(super) fn steered(&self, mut kept: Kept, wanted: &BTreeSet<usize>) -> Kept {
         for entry in self.writers() {
             match (self.wants_with(entry, &kept), wanted.contains(&entry)) {
@@ -474,7 +475,7 @@ impl Talk {
         kept
     }
 
-    /// Whether all or nothing of what an entry did is in the files, whatever is wanted of it; nothing, where a part of it is.
+    /// Whether all or none of an entry's changes are in the files, wanted or not; `None` for a part.
     pub(super) fn is_in_files(&self, entry: usize, known: &BTreeMap<usize, Option<bool>>) -> Option<bool> {
         let events = self.deltas.iter().filter(|delta| delta.entry == entry).flat_map(|delta| &delta.events);
         let regs: BTreeSet<&Reg> = events.map(|event| &event.reg).collect();

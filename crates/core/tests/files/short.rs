@@ -1,4 +1,4 @@
-//! Short names for steps, for sequences that are written down.
+//! Short names for steps, for written sequences.
 
 use retake_core::Choice;
 use retake_core::Scope::{self, Both};
@@ -18,7 +18,7 @@ pub(super) const D: Name = Name(5);
 pub(super) const DE: Name = Name(6);
 pub(super) const G: Name = Name(7);
 
-/// Does the steps in one conversation, over a text in `a`.
+/// Does the steps in one conversation, with a text in `a`.
 pub(super) fn check(steps: Vec<Do>) {
     run(&[Lines(A, 0, 1)], &steps.into_iter().map(|step| (0, step)).collect::<Vec<_>>());
 }
@@ -28,7 +28,7 @@ pub(super) fn turn(edits: &[Edit]) -> Do {
     Call(true, edits.to_vec())
 }
 
-/// A call that goes on with a turn.
+/// A call that continues a turn.
 pub(super) fn call(edits: &[Edit]) -> Do {
     Call(false, edits.to_vec())
 }

@@ -1,5 +1,5 @@
-//! Random steps, as plain numbers: what they mean is settled where they are done, so that any part of a sequence is a
-//! sequence, and shrinking works.
+//! Random steps, as plain numbers: their meaning depends on the state when they are done. So any part of a sequence
+//! is a sequence, and shrinking works.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use retake_core::Scope;
 const NAMES: [&str; 8] = ["a", "b", "c", "d/x", "d/e/x", "d", "d/e", "g"];
 const FILES: usize = 5;
 
-/// A path, by its number.
+/// A path, by its index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Name(pub(super) u8);
 
@@ -29,7 +29,7 @@ impl Name {
         self.at() >= FILES
     }
 
-    /// A file: itself, or in it.
+    /// A file: the path itself, or one in it.
     pub(super) fn file(self) -> &'static str {
         match self.str() {
             "d" => "d/x",
@@ -51,24 +51,24 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Bytes that are no text of lines.
+/// Binary content.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bytes {
     Empty,
     Binary,
 }
 
-/// An edit, whoever makes it.
+/// An edit, by any author.
 #[derive(Clone, Debug)]
 pub(super) enum Edit {
-    /// A place of a text gets so many lines.
+    /// Writes this many lines into a place of a text.
     Lines(Name, u8, u8),
     Write(Name, Bytes),
     Remove(Name),
     Mode(Name),
     Link(Name, Name),
     Folder(Name),
-    /// A text takes the place of a folder.
+    /// A text replaces a folder.
     Flat(Name),
     Rename(Name, Name),
     Copy(Name, Name),
@@ -78,7 +78,7 @@ pub(super) enum Edit {
 }
 
 impl Edit {
-    /// The file of which it sets an attribute.
+    /// The file whose attribute it sets.
     pub(super) fn tagged(&self) -> Option<&'static str> {
         match self {
             Self::Tag(name) => Some(name.file()),
@@ -87,11 +87,11 @@ impl Edit {
     }
 }
 
-/// An action; a number counts back from the newest of what it can aim at.
+/// An action; a number counts back from the newest possible target.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Aim {
     Rewind(u8),
-    /// To before a turn.
+    /// A rewind to before a turn.
     Turn(u8),
     Retry(u8),
     Checkout(Option<u8>),
@@ -99,25 +99,25 @@ pub(super) enum Aim {
     /// To an earlier head.
     Restore(u8),
     Drop(u8),
-    /// All that was dropped.
+    /// Everything that was dropped.
     Show,
     Undo(u8),
     Redo(u8),
 }
 
-/// What goes wrong while files are put back, at the n-th point.
+/// A fault while files are restored, at the n-th point.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fault {
     Never,
     Fails(u8),
     Dies(u8),
-    /// Somebody saves a file.
+    /// A person saves a file.
     Saves(u8, Name),
-    /// Nothing does, but the same request comes twice at once.
+    /// No fault, but the same request arrives twice at once.
     Twins,
 }
 
-/// What is chosen, for paths and for all others.
+/// The choices for paths, and for all others.
 pub(super) type Chosen = (Vec<(Name, Choice)>, Option<Choice>);
 
 /// A step. The first number of its pair names the conversation.
@@ -127,14 +127,14 @@ pub(super) enum Do {
     Call(bool, Vec<Edit>),
     Begin(bool),
     End,
-    /// Somebody's edits: the user's, or of whatever is running.
+    /// Edits by the user, or by any running program.
     Edit(Vec<Edit>),
     Git(u8),
     Checkpoint,
     Say,
     Act(Aim, Scope, Chosen, Fault),
     Restart,
-    /// The program is killed, and the calls that are open with it.
+    /// The program is killed, with the open calls.
     Kill,
 }
 
@@ -220,11 +220,11 @@ fn step() -> impl Strategy<Value = Do> {
     ]
 }
 
-/// What is there at first, and what is done then: each step with the number of its conversation.
+/// The initial edits, and the steps, each with the index of its conversation.
 #[derive(Clone)]
 pub(super) struct Case(pub(super) Vec<Edit>, pub(super) Vec<(u8, Do)>);
 
-/// As it is written down in a test.
+/// In the form for a test.
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:?}", self.0)?;

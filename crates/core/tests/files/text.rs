@@ -1,28 +1,28 @@
 //! Texts with a frame: lines that nobody changes, and places between them that are written as a whole. Every line is unique, so
-//! what is in a place says who wrote it, and edits of different places never touch.
+//! the content of a place gives its author, and edits of different places never touch.
 
-/// How many places a text has.
+/// The number of places of a text.
 pub(super) const PLACES: usize = 4;
 
-/// Gives each line a name of its own, with a mark of who wrote it.
+/// Gives each line a unique name, with a mark of its author.
 #[derive(Debug, Default)]
 pub(super) struct Mint(u32);
 
 impl Mint {
-    /// A name that nothing else has.
+    /// A unique name.
     pub(super) fn token(&mut self, who: &str) -> String {
         self.0 += 1;
         format!("{who}-{}", self.0)
     }
 
-    /// Permission bits that few others have.
+    /// Rare permission bits.
     pub(super) fn bits(&mut self) -> u32 {
         self.0 += 1;
         0o600 | (self.0 % 0o100)
     }
 }
 
-/// A text, taken apart.
+/// A parsed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) frame: String,
@@ -30,14 +30,14 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// A new text by somebody.
+    /// A new text by this author.
     pub(super) fn new(mint: &mut Mint, who: &str) -> Self {
         let frame = mint.token(who);
         let places = (0..PLACES).map(|place| vec![format!("{frame}:{place}")]).collect();
         Self { frame, places }
     }
 
-    /// The text that these bytes are, if they are one.
+    /// The text with these bytes, if they are one.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
         let mut lines = text.split('\n');

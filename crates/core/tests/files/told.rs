@@ -1,4 +1,4 @@
-//! What a plan says, held against what the spec demands, and what is on the disk then, held against both.
+//! Compares a plan with the spec's requirements, and the folder afterwards with both.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,14 +10,14 @@ use super::naive::{Act, Talk, Thing, Tree};
 use super::truth::{Reg, Truth, Val};
 use super::view::{Item, Who};
 
-/// What a plan says of a path.
+/// A plan's statement about a path.
 pub(super) struct PathTold {
     pub(super) path: String,
     pub(super) verdict: Verdict,
     against: Option<Against>,
     before: Option<Record>,
     after: Option<Record>,
-    /// Whether it does something to the path, or to what it is made of.
+    /// Whether it changes the path, or its parts.
     moves: bool,
     /// The entries whose changes leave or come.
     out: BTreeSet<usize>,
@@ -31,14 +31,14 @@ impl fmt::Debug for PathTold {
     }
 }
 
-/// What a plan says.
+/// A plan's statements.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) paths: Vec<PathTold>,
 }
 
 impl Told {
-    /// What a plan says, in the model's words; with the entry that each delta belongs to.
+    /// A plan in the model's terms, with the entry of each delta.
     pub(super) fn new<'a>(
         plans: impl IntoIterator<Item = &'a FilePlan>,
         entry: impl Fn(DeltaId) -> Option<usize>,
@@ -81,7 +81,7 @@ impl Told {
         self.paths.iter().flat_map(|path| path.out.iter().chain(&path.into)).copied().filter(left).collect()
     }
 
-    /// The plan says what it must, and nothing that it must not.
+    /// The plan says everything required, and nothing forbidden.
     pub(super) fn fits(&self, expected: &Expected, act: &Act) {
         let conflicts: BTreeSet<&String> = self
             .paths
@@ -110,7 +110,7 @@ impl Told {
         for (path, said) in expected.only_doubt.iter().filter(|(path, _)| !expected.free.contains(*path)) {
             let mut told = self.paths.iter().filter(|told| said.contains(&told.path));
             assert!(
-                // Where something known comes or clashes beside it, the plan says that instead, and names what stays.
+                // If a known change comes or conflicts beside it, the plan says that instead, and names what stays.
                 told.any(|told| {
                     matches!(told.verdict, Verdict::Kept | Verdict::Conflict(_)) || !told.into.is_empty()
                 }),
@@ -118,8 +118,8 @@ impl Told {
             );
         }
         if !expected.reverses && !matches!(act, Act::Undo(_) | Act::Redo(_)) {
-            // What is in conflict is asked about in any case.
-            // So is "unchanged: the path is already in the target state" (*Plan*): nothing is done to what is there.
+            // A conflict always needs a choice. So does "unchanged: the path is already in the target state" (*Plan*): nothing is
+            // done to what is there.
             let is_free = |path: &&PathTold| {
                 expected.free.contains(&path.path)
                     || conflicts.contains(&path.path)
@@ -132,7 +132,7 @@ impl Told {
         }
     }
 
-    /// What was planned is what is there now, and nothing else has changed.
+    /// The folder has the planned content, and nothing else has changed.
     pub(super) fn is_so(&self, found: &Tree, before: &Tree, skip: Option<&str>, act: &Act) {
         for path in self.paths.iter().filter(|path| skip != Some(&path.path)) {
             assert!(
@@ -157,7 +157,7 @@ impl Told {
     }
 }
 
-/// Whether one is the other or in it.
+/// Whether one path is the other or in it.
 fn is_near(one: &str, other: &str) -> bool {
     let within =
         |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
@@ -178,7 +178,7 @@ fn is_record(thing: Option<&Thing>, record: Option<&Record>) -> bool {
     }
 }
 
-/// What is on the disk after a step is what it must be.
+/// The folder after a step meets the requirements.
 pub(super) fn holds(before: &Tree, found: &Tree, talk: &Talk, expected: &Expected, truth: &Truth, act: &Act) {
     let tree = expected.view.tree(truth);
     let all: BTreeSet<&String> = tree.keys().chain(found.keys()).collect();
@@ -205,7 +205,7 @@ pub(super) fn holds(before: &Tree, found: &Tree, talk: &Talk, expected: &Expecte
     }
     for (path, should) in &expected.exact {
         let is = found.get(path);
-        // A folder goes only when it is empty: what is in it is looked at by itself.
+        // A folder goes only when it is empty: its content is checked separately.
         let holds = format!("{path}/");
         if should.is_none() && is_folder(is) && found.keys().any(|other| other.starts_with(&holds)) {
             continue;
@@ -216,7 +216,7 @@ pub(super) fn holds(before: &Tree, found: &Tree, talk: &Talk, expected: &Expecte
     lines(before, found, talk, expected, act);
 }
 
-/// Folders that nobody else has touched come and go with the calls that made them.
+/// Folders that nobody else has touched come and go with the calls that created them.
 fn folders(found: &Tree, talk: &Talk, expected: &Expected, act: &Act) {
     for (reg, pile) in &expected.view.piles {
         let Reg::Whole(path) = reg else { continue };
@@ -232,7 +232,7 @@ fn folders(found: &Tree, talk: &Talk, expected: &Expected, act: &Act) {
         };
         let mut all = talk.view.piles.iter().chain(&expected.view.piles);
         if pile.iter().any(is_folder) && all.all(is_clean) && !expected.may.contains(path) {
-            // What stays in it keeps it.
+            // Remaining content keeps it.
             let holds = expected.view.piles.keys().any(|reg| {
                 matches!(reg, Reg::Whole(other) if other.starts_with(&below))
                     && *expected.view.top(reg) != Val::Absent
@@ -244,7 +244,7 @@ fn folders(found: &Tree, talk: &Talk, expected: &Expected, act: &Act) {
     }
 }
 
-/// Lines of others are never lost.
+/// Lines by others are never lost.
 fn lines(before: &Tree, found: &Tree, talk: &Talk, expected: &Expected, act: &Act) {
     let text = |tree: &Tree| {
         let files = tree.values().filter_map(|thing| match thing {
@@ -265,14 +265,14 @@ fn lines(before: &Tree, found: &Tree, talk: &Talk, expected: &Expected, act: &Ac
             }
         };
         let is_told = talk.view.place_of(reg).is_none_or(|path| expected.told.contains(path));
-        // Of these it is not known which call they are of; a person's own lines tell it by their names.
+        // The call of these is unknown; a person's own lines are recognized by their names.
         let is_unsure = talk.view.unsure.contains(reg);
         let is_theirs = |line: &&String| !is_unsure || line.starts_with("person");
         if !theirs || is_told || expected.view.top(reg) != talk.view.top(reg) {
             continue;
         }
-        // "Each takes back its own deltas" (*Apply*): where another conversation has done so with what was perhaps a call's of this one,
-        // a line that is back is that of the call that wrote it, and goes with that.
+        // "Each takes back its own deltas" (*Apply*): if another conversation has done so with a possible change of a call of
+        // this one, a returned line belongs to the call that wrote it, and goes with that.
         let is_back = pile.iter().any(|item| matches!(item.who, Who::Own(_, false)));
         let goes = |line: &String| {
             let is_its = |item: &Item| match (item.who, &item.val) {

@@ -1,5 +1,5 @@
-//! What really is in the folder, and what changed in it: which text is where, under whatever name, and which of its places was
-//! written. It knows nothing of who did it.
+//! The real content of the folder, and its changes: which text is where, under any name, and which of its places was written. It
+//! knows nothing of authors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use super::naive::{Thing, Tree};
 use super::text::Text;
 use super::view::{View, Who};
 
-/// One thing that can be written on its own.
+/// A register: something that can be written on its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reg {
-    /// What is at a path.
+    /// The content of a path.
     Whole(String),
     /// A place of a text.
     Place(usize, usize),
@@ -19,7 +19,7 @@ pub(super) enum Reg {
 }
 
 impl Reg {
-    /// The text that it belongs to.
+    /// Its text.
     pub(super) fn text(&self) -> Option<usize> {
         match self {
             Self::Whole(_) => None,
@@ -28,18 +28,18 @@ impl Reg {
     }
 }
 
-/// What is written there.
+/// The value of a register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Val {
     Absent,
-    /// A text, by its number; it keeps it where it is renamed.
+    /// A text, by its number, which a rename keeps.
     Text(usize),
     Other(Thing),
     Lines(Vec<String>),
     Bits(u32),
 }
 
-/// Whether two files differ in their permission bits alone, which are merged apart from the bytes.
+/// Whether two files differ only in their permission bits, which are merged apart from the bytes.
 pub(super) fn same_but_bits(one: &Val, other: &Val) -> bool {
     match (one, other) {
         (Val::Other(Thing::File { bytes, .. }), Val::Other(Thing::File { bytes: others, .. })) => {
@@ -49,7 +49,7 @@ pub(super) fn same_but_bits(one: &Val, other: &Val) -> bool {
     }
 }
 
-/// A change. Where a text goes from a path, what was in it.
+/// A change. If a text leaves a path, with its content.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) reg: Reg,
@@ -65,22 +65,22 @@ pub(super) struct Body {
     pub(super) mode: u32,
 }
 
-/// What was seen since the last time.
+/// Changes since the last time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct News {
-    /// Texts that were not there before, as they are.
+    /// New texts, with their content.
     pub(super) born: Vec<(usize, Body)>,
     pub(super) events: Vec<Event>,
-    /// Paths of which it is not clear what was renamed to what.
+    /// Paths with an ambiguous rename.
     pub(super) unclear: BTreeSet<String>,
 }
 
-/// All texts that were ever there, and what is where.
+/// All texts that ever existed, and their present paths.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Truth {
     pub(super) at: BTreeMap<String, Val>,
     texts: Vec<(String, Body)>,
-    /// Which text a path had last, of those with a frame.
+    /// The last text of a path, among those with a frame.
     had: BTreeMap<(String, String), usize>,
 }
 
@@ -91,7 +91,7 @@ impl Truth {
         Thing::File { bytes: text.bytes(), mode: body.mode }
     }
 
-    /// The folder is now so. `hint` says which text is expected where.
+    /// The folder now has this content. `hint` says which text is expected where.
     pub(super) fn advance(&mut self, tree: &Tree, hint: &BTreeMap<String, usize>) -> News {
         let mut news = News::default();
         let found: BTreeMap<&String, (Text, u32)> = tree
@@ -115,9 +115,9 @@ impl Truth {
                 let (text, mode) = &found[path];
                 news.born.push((at, Body { places: text.places.clone(), mode: *mode }));
             }
-            // Another text with this frame went away just now: it may be that one.
+            // Another text with this frame was just removed: it may be that one.
             let went = self.at.iter().filter(|(other, val)| match val {
-                // Also where "another file took the old name" (*Plan*).
+                // Even if "another file took the old name" (*Plan*).
                 Val::Text(other_at) => {
                     let frame = &self.texts[*other_at].0;
                     let stays = found.get(other).is_some_and(|(there, _)| there.frame == *frame);
@@ -139,7 +139,7 @@ impl Truth {
         news
     }
 
-    /// What is really otherwise than a view has it.
+    /// The real differences from a view.
     pub(super) fn apart(&self, view: &View) -> Vec<Event> {
         let mut apart = Vec::new();
         for reg in view.piles.keys() {
@@ -167,8 +167,8 @@ impl Truth {
         apart
     }
 
-    /// A text that others bring back holds what was in it when it went. What a choice had settled while it was away is theirs then:
-    /// "a rewind of the other is a change by someone else" (*Apply*).
+    /// A text that others bring back has the content of its removal. What a choice had settled meanwhile is theirs then: "a
+    /// rewind of the other is a change by someone else" (*Apply*).
     pub(super) fn come_back(&self, view: &mut View, news: &News, who: Who) {
         let came = |text| news.events.iter().any(|event| event.to == Val::Text(text));
         for event in self.apart(view) {
@@ -178,7 +178,7 @@ impl Truth {
         }
     }
 
-    /// A text that a view has forgotten, as the undo of what brought it was to take it away, and that is there all the same.
+    /// A text that a view has forgotten, since an undo should have removed it, but that is still there.
     pub(super) fn begin_again(&self, view: &mut View) {
         for val in self.at.values() {
             if let Val::Text(text) = val
@@ -189,7 +189,7 @@ impl Truth {
         }
     }
 
-    /// Texts that are under another name now.
+    /// Texts under another name now.
     fn renamed(&self, found: &BTreeMap<&String, (Text, u32)>, news: &mut News) -> BTreeMap<String, usize> {
         let gone: Vec<(&String, usize)> = self
             .at
@@ -215,7 +215,7 @@ impl Truth {
             match targets[..] {
                 [] => {}
                 [target] if alike == 1 => {
-                    // Over a file: it could be the same text that was changed.
+                    // Over a file: it could be the same text with changes.
                     if self.at.contains_key(target) {
                         news.unclear.extend([target.clone(), (*path).clone()]);
                     }
@@ -230,7 +230,7 @@ impl Truth {
         places
     }
 
-    /// Texts that are where they were.
+    /// Texts at the same path.
     fn stayed(&self, found: &BTreeMap<&String, (Text, u32)>, places: &mut BTreeMap<String, usize>) {
         for (path, (text, _)) in found {
             if let Some(Val::Text(at)) = self.at.get(*path)

@@ -1,5 +1,5 @@
-//! What a conversation makes of a folder: for each thing that can be written on its own, who wrote what on top of what. Taking a
-//! change back takes it out of that pile; where somebody else has written on it, that is a conflict.
+//! A conversation's view of a folder: for each register, the pile of its writes with their authors. Reverting a change removes it
+//! from that pile; if another author has written on top of it, that is a conflict.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,47 +8,47 @@ use super::moved::is_written_upon;
 use super::naive::{Delta, Thing, Tree};
 use super::truth::{Body, Event, Reg, Truth, Val, same_but_bits};
 
-/// Who wrote something, as a conversation sees it.
+/// The author of a write, from a conversation's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// It was there before.
+    /// It existed before.
     Base,
     /// A person, another conversation, git.
     Other,
-    /// A call, by the entry that it belongs to; `false`: perhaps.
+    /// A call, by its entry; `false`: perhaps.
     Own(usize, bool),
 }
 
-/// What was written, and by whom.
+/// A write and its author.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) who: Who,
     pub(super) val: Val,
 }
 
-/// Everything that was written and counts, lowest first.
+/// All writes that count, lowest first.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct View {
     pub(super) piles: BTreeMap<Reg, Vec<Item>>,
-    /// Of these it is not known what lies below.
+    /// Registers with unknown layers below.
     pub(super) unsure: BTreeSet<Reg>,
-    /// What others had removed of an entry's change before that went: it does not come back with the entry (case 58).
+    /// What others had removed of an entry's change before that went: it does not return with the entry (case 58).
     pub(super) removed: BTreeMap<(usize, Reg), Val>,
 }
 
-/// How two changes of the same thing get in each other's way.
+/// How two changes of the same register conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Clash {
     /// A plan may call it a conflict.
     May,
-    /// It must.
+    /// A plan must call it one.
     Must,
 }
 
-/// What gets in the way where.
+/// The conflicts of registers.
 pub(super) type Clashes = BTreeMap<Reg, Clash>;
 
-/// Whose an item counts as, though a call of the conversation wrote it.
+/// Whether a call's item counts as another author's.
 pub(super) type Theirs<'a> = &'a dyn Fn(usize, &Reg) -> bool;
 
 fn add(clashes: &mut Clashes, reg: &Reg, clash: Clash) {
@@ -56,7 +56,7 @@ fn add(clashes: &mut Clashes, reg: &Reg, clash: Clash) {
     *there = clash.max(*there);
 }
 
-/// Without what others did and put back as it was.
+/// Without changes that others made and reverted.
 fn without_nothing(pile: Vec<Item>) -> Vec<Item> {
     let mut clean: Vec<Item> = Vec::new();
     for item in pile {
@@ -91,7 +91,7 @@ impl fmt::Debug for Item {
 
 impl fmt::Debug for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What was never written is no news.
+        // The base is no new write.
         for (reg, pile) in self.piles.iter().filter(|(_, pile)| pile.len() > 1) {
             let unsure = if self.unsure.contains(reg) { " (unsure)" } else { "" };
             writeln!(f, "{reg:?}{unsure}: {pile:?}")?;
@@ -101,7 +101,7 @@ impl fmt::Debug for View {
 }
 
 impl View {
-    /// A text is there for the first time.
+    /// A text exists for the first time.
     pub(super) fn begin(&mut self, text: usize, body: &Body) {
         let base = |val| vec![Item { who: Who::Base, val }];
         for (at, place) in body.places.iter().enumerate() {
@@ -114,12 +114,12 @@ impl View {
         self.piles.get(reg).and_then(|pile| pile.last()).map_or(&Val::Absent, |item| &item.val)
     }
 
-    /// Somebody has written something.
+    /// An author has written something.
     pub(super) fn write(&mut self, event: &Event, who: Who) {
         let base = || vec![Item { who: Who::Base, val: event.from.clone() }];
         let pile = self.piles.entry(event.reg.clone()).or_insert_with(base);
         if who == Who::Other {
-            // What others have put back is as it was before they came. Which texts were where is not forgotten.
+            // What others have reverted is as before their change. The earlier paths of texts are kept.
             let mut at = pile.len();
             while at > 1 && pile[at - 1].who == Who::Other && event.reg.text().is_some() {
                 at -= 1;
@@ -134,7 +134,7 @@ impl View {
         pile.push(Item { who, val: event.to.clone() });
     }
 
-    /// Where a text is.
+    /// The path of a text.
     pub(super) fn path_of(&self, text: usize) -> Option<&String> {
         self.piles.iter().find_map(|(reg, pile)| match reg {
             Reg::Whole(path) if pile.last()?.val == Val::Text(text) => Some(path),
@@ -142,7 +142,7 @@ impl View {
         })
     }
 
-    /// Where something is, or was last.
+    /// The present path of a register, or the last one.
     pub(super) fn place_of<'a>(&'a self, reg: &'a Reg) -> Option<&'a String> {
         match reg {
             Reg::Whole(path) => Some(path),
@@ -159,7 +159,7 @@ impl View {
         Body { places: places.collect(), mode }
     }
 
-    /// The folder as it should be.
+    /// The expected folder.
     pub(super) fn tree(&self, truth: &Truth) -> Tree {
         let mut tree = Tree::new();
         for (reg, pile) in &self.piles {
@@ -171,7 +171,7 @@ impl View {
             };
             tree.insert(path.clone(), thing);
         }
-        // A folder is there as long as something is in it.
+        // A folder exists as long as something is in it.
         let paths: Vec<String> = tree.keys().cloned().collect();
         for path in paths {
             for (at, _) in path.match_indices('/') {
@@ -190,7 +190,7 @@ impl View {
         texts.collect()
     }
 
-    /// The changes of these entries are taken out. What is perhaps theirs stays.
+    /// Takes out the changes of these entries. Uncertain ones stay.
     pub(super) fn take(&mut self, out: &BTreeSet<usize>, theirs: Theirs<'_>) -> Clashes {
         let mut clashes = Clashes::new();
         let before = self.clone();
@@ -200,11 +200,11 @@ impl View {
                 Who::Base | Who::Other => false,
             };
             let Some(first) = pile.iter().position(goes) else { continue };
-            // Which texts were where before is not forgotten.
+            // The earlier paths of texts are kept.
             let above = pile.split_off(first);
             let clean = without_nothing(above.clone());
             if reg.text().is_none() && clean.len() < above.len() {
-                // What comes back is "its state at turn start" (case 1), whatever others had put there in between.
+                // What returns is "its state at turn start" (case 1), whatever others had put there in between.
                 self.unsure.insert(reg.clone());
             }
             pile.extend(clean);
@@ -212,7 +212,7 @@ impl View {
             let stays: Vec<&Item> = pile[first..].iter().filter(|item| !goes(item)).collect();
             let target = &pile[first - 1].val;
             let is_removed = stays.last().is_some_and(|top| is_other(top, reg, theirs) && top.val == *target);
-            // What a later call put there they have not removed.
+            // They have not removed what a later call put there.
             let upper = pile.iter().rposition(|item| !goes(item)).unwrap_or_default();
             for (at, item) in pile.iter().enumerate().filter(|(_, item)| goes(item)) {
                 let Who::Own(entry, _) = item.who else { continue };
@@ -222,20 +222,20 @@ impl View {
                 };
             }
             if let Some(top) = stays.last() {
-                // What comes to nothing on its own, or differs in bits alone from what comes back, is in nobody's way.
+                // A change that cancels itself, or differs only in bits from what returns, conflicts with nobody.
                 let bits = same_but_bits(&top.val, &pile[last].val) || same_but_bits(&top.val, target);
-                // What others have put back just as the call had left it can't be told from that.
+                // What others have restored exactly as the call had left it can't be distinguished from that.
                 let is_alike = reg.text().is_none() && top.who == Who::Other && top.val == pile[last].val;
                 let nothing = pile[last].val == *target || bits || is_alike;
-                // A call that stays took away just what goes, or went: "overlapping files merge or conflict" (case 36).
+                // A call that stays removed just what goes, or went: "overlapping files merge or conflict" (case 36).
                 let spent = [&Val::Lines(Vec::new()), &pile[last].val];
                 let is_spent = pile.get(last + 1).is_some_and(|item| spent.contains(&&item.val));
                 if bits || is_alike || is_spent {
                     self.unsure.insert(reg.clone());
                 }
-                // Where a call that stays wrote upon it first, others wrote upon that.
-                // So it is where others had taken it back already: then it "clashes only with what was written in its own place".
-                // A folder in the place of a folder changes nothing; one "is removed only when empty" (*Plan*).
+                // If a call that stays wrote on top of it first, others wrote on top of that. The same if others had reverted it
+                // already: then it "clashes only with what was written in its own place". A folder in the place of a folder
+                // changes nothing; one "is removed only when empty" (*Plan*).
                 let is_change = |item: &Item| {
                     item.val != *target && !(is_folder(&item.val) && is_folder(&pile[last].val))
                 };
@@ -251,7 +251,7 @@ impl View {
             let keeps: Vec<Item> = pile.iter().filter(|item| !goes(item)).cloned().collect();
             *pile = keeps;
         }
-        // What came back as it went, without what others had removed of it: they may have written there since.
+        // What returned as it went, without what others had removed of it: they may have written there since.
         let came = before.removed.keys().filter(|(entry, _)| out.contains(entry));
         came.for_each(|(_, reg)| add(&mut clashes, reg, Clash::May));
         self.hidden(&before, theirs, &mut clashes);
@@ -259,13 +259,13 @@ impl View {
         clashes
     }
 
-    /// "What a choice settled is no such removal" (*After*): these come back as they were.
+    /// "What a choice settled is no such removal" (*After*): these return as they were.
     pub(super) fn settle(&mut self, entries: &BTreeSet<usize>, is_at: impl Fn(&Reg) -> bool) {
         self.removed.retain(|(entry, reg), _| !entries.contains(entry) || !is_at(reg));
     }
 
-    /// What is there of an entry is the person's: "what the choice left in the file" (*Adoption*). In a text that is gone since, it
-    /// left nothing.
+    /// What is there of an entry belongs to the person: "what the choice left in the file" (*Adoption*). In a text removed since,
+    /// it left nothing.
     pub(super) fn give(&mut self, entry: usize, reg: &Reg) {
         let is_gone = reg.text().is_some_and(|text| self.path_of(text).is_none());
         let Some(pile) = self.piles.get_mut(reg) else { return };
@@ -274,7 +274,7 @@ impl View {
         pile.iter_mut().filter(|item| is_own(item)).for_each(|item| item.who = Who::Other);
     }
 
-    /// The changes of a call come again.
+    /// The changes of a call return.
     pub(super) fn put(&mut self, delta: &Delta, theirs: Theirs<'_>) -> Clashes {
         let mut clashes = Clashes::new();
         let before = self.clone();
@@ -288,14 +288,14 @@ impl View {
             if there {
                 continue;
             }
-            // Of a text that had another name since, the name of then may be somebody else's now.
+            // The earlier name of a text with another name since may belong to another file now.
             let homes = event.reg.text().map(|text| before.homes_of(text)).unwrap_or_default();
             if homes.len() > 1 {
                 homes.into_iter().for_each(|home| add(&mut clashes, &Reg::Whole(home), Clash::May));
             }
             let top = self.top(&event.reg).clone();
             if self.is_removed(delta.entry, event) {
-                // What others did there since may meet it all the same.
+                // Later changes by others may still conflict with it.
                 let clash = self.piles.get(&event.reg).filter(|_| top != event.from).map(|_| Clash::May);
                 clash.into_iter().for_each(|clash| add(&mut clashes, &event.reg, clash));
                 continue;
@@ -304,13 +304,13 @@ impl View {
                 if let (Val::Text(text), Some(found)) = (&event.from, &event.found)
                     && self.body(*text, found.places.len()) != *found
                 {
-                    // A rename that comes again need not take along what others wrote under the old name since. And "kind, mode and
-                    // bytes merge separately": other bits alone need be in nobody's way.
+                    // A returning rename need not include what others wrote under the old name since. And "kind, mode and bytes
+                    // merge separately": different bits alone need no conflict.
                     let is_written = self.body(*text, found.places.len()).places != found.places;
                     let clash = if is_written && delta.leaves(*text) { Clash::Must } else { Clash::May };
                     add(&mut clashes, &event.reg, clash);
                 }
-                // A call that stays, and others, wrote above where it belongs: that it is there as then is chance.
+                // A call that stays, and others, wrote above its place: that the content is the same as then is chance.
                 let is_later = |item: &Item| matches!(item.who, Who::Own(entry, _) if entry > delta.entry);
                 if self.piles.get(&event.reg).is_some_and(|pile| pile.iter().any(is_later)) {
                     add(&mut clashes, &event.reg, Clash::May);
@@ -336,14 +336,14 @@ impl View {
         self.removed.keys().any(|(of, _)| *of == entry)
     }
 
-    /// Whether others had removed it before it went, or the text that it is in.
+    /// Whether others had removed it, or its text, before it went.
     fn is_removed(&self, entry: usize, event: &Event) -> bool {
         let is_text =
             |text| self.removed.iter().any(|((of, _), val)| *of == entry && *val == Val::Text(text));
         self.removed.contains_key(&(entry, event.reg.clone())) || event.reg.text().is_some_and(is_text)
     }
 
-    /// What comes again was made upon a text that is not in the files: nothing makes it any more.
+    /// A returning change was made in a text that is not in the files: nothing creates that text any more.
     fn missing(&self, delta: &Delta, clashes: &mut Clashes) {
         let is_made = |text| self.piles.values().flatten().any(|item| item.val == Val::Text(text));
         let is_missing = |event: &Event| {
@@ -362,7 +362,7 @@ impl View {
         }
     }
 
-    /// What a step did is reversed.
+    /// Reverses the changes of a step.
     pub(super) fn reverse(&mut self, step: (&Self, &Self), theirs: Theirs<'_>) -> Clashes {
         let mut clashes = Clashes::new();
         let before = self.clone();
@@ -385,12 +385,12 @@ impl View {
             }
             let val = |pile: &Vec<Item>| pile.last().map_or(Val::Absent, |item| item.val.clone());
             if val(now) == val(was) && !was.is_empty() {
-                // Somebody has done it already: what comes back is theirs.
+                // Another author has done the same already: what returns is theirs.
                 add(&mut clashes, reg, Clash::May);
                 let comes = was.last().is_some_and(|item| matches!(item.who, Who::Own(..)));
                 if !comes || !now.last().is_some_and(|item| item.who == Who::Other) {
-                    // A later call that stays and has done it keeps its own layer, whatever is chosen: only those "that the step would
-                    // have taken out (or put in) are no layers of the path any more" (*Adoption*).
+                    // A later call that stays and has done the same keeps its own layer, whatever is chosen: only those "that the
+                    // step would have taken out (or put in) are no layers of the path any more" (*Adoption*).
                     let is_own = |item: &Item| matches!(item.who, Who::Own(..));
                     let since = now.strip_prefix(&is[..]).filter(|since| since.iter().all(is_own));
                     let pile = was.iter().chain(since.filter(|_| comes).unwrap_or_default());
@@ -421,8 +421,8 @@ impl View {
         self.hint().into_values().collect()
     }
 
-    /// Texts that go as nobody makes them any more, though others wrote in them, or calls that stay; also those that were not
-    /// seen any more.
+    /// Texts that go since nothing creates them any more, although others, or calls that stay, wrote into them; also those that
+    /// were not visible any more.
     fn gone(&self, before: &Self, theirs: Theirs<'_>, clashes: &mut Clashes) {
         let made = |view: &Self| {
             let items = view.piles.values().flatten();
@@ -439,7 +439,7 @@ impl View {
                 let pile = without_nothing(pile.clone());
                 let mut upon = pile.iter().filter(|item| item.who != Who::Base).peekable();
                 if upon.peek().is_some() {
-                    // Lines that others took away are not lost with the file.
+                    // Lines that others removed are not lost with the file.
                     let says = |item: &Item| item.val != Val::Lines(Vec::new());
                     let sure = upon.any(|item| match item.who {
                         Who::Own(_, true) => true,
@@ -455,7 +455,7 @@ impl View {
         }
     }
 
-    /// The paths at which a text has ever been.
+    /// All paths that a text has ever had.
     fn homes_of(&self, text: usize) -> Vec<String> {
         let is = |item: &Item| item.val == Val::Text(text);
         let homes = self.piles.iter().filter(|(_, pile)| pile.iter().any(is));
@@ -467,7 +467,7 @@ impl View {
             .collect()
     }
 
-    /// Changes within texts that are not on the disk: where others have removed or replaced them, that is a conflict.
+    /// Changes within texts that are not on the disk: if others have removed or replaced them, that is a conflict.
     fn hidden(&self, before: &Self, theirs: Theirs<'_>, clashes: &mut Clashes) {
         let there: BTreeSet<usize> = before.texts().union(&self.texts()).copied().collect();
         let is_made = |text| self.piles.values().flatten().any(|item| item.val == Val::Text(text));
@@ -476,18 +476,18 @@ impl View {
             if before.piles.get(reg).is_none_or(|was| was == pile) {
                 continue;
             }
-            // What others had removed before its turn went and came back is removed by them still (cases 18 and 58).
+            // What others had removed before its turn went and came back is still removed by them (cases 18 and 58).
             let removed = before.removed.iter().filter(|(_, val)| **val == Val::Text(text));
             removed.for_each(|((_, whole), _)| add(clashes, whole, Clash::May));
-            // Permission bits are merged on their own, whatever has taken the place of the text.
+            // Permission bits are merged on their own, whatever has replaced the text.
             let is_place = matches!(reg, Reg::Place(..));
             for (reg, pile) in &before.piles {
                 let has = |item: &Item| item.val == Val::Text(text);
                 if pile.iter().any(has) {
-                    // Where a call that stays had taken the text away, others wrote upon nothing of it.
+                    // If a call that stays had removed the text, others wrote on top of nothing of it.
                     let above = pile.iter().rposition(has).map_or(&[][..], |at| &pile[at + 1..]);
                     let other = is_written_upon(above, reg, theirs);
-                    // Somebody may have had it under another name before.
+                    // Another author may have had it under another name before.
                     let must = other && is_place && is_made(text) && before.homes_of(text).len() == 1;
                     add(clashes, reg, if must { Clash::Must } else { Clash::May });
                 }

@@ -1,5 +1,5 @@
-//! Does each step both with core's plans and in the naive model, and compares plan and result. The folder, its versions and what is
-//! recorded of it are in memory.
+//! Does each step with core's plans and in the naive model, and compares plan and result. The folder, its versions and its
+//! records are in memory.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use super::text::Mint;
 use super::told::Told;
 use crate::kit::new_id;
 
-/// Two conversations in one folder, and what they should be.
+/// Two conversations in one folder, and their expected state.
 pub(super) struct World {
     model: Model,
     logs: Vec<Log>,
@@ -34,7 +34,7 @@ fn path(name: &str) -> FilePath {
 }
 
 impl World {
-    /// A folder with these edits made.
+    /// A folder after these edits.
     pub(super) fn new(edits: &[Edit]) -> Self {
         let (mut mint, mut tree) = (Mint::default(), Tree::new());
         edits.iter().for_each(|edit| folder::edit(&mut tree, edit, &mut mint, "b"));
@@ -71,7 +71,7 @@ impl World {
                 self.act(at, *aim, *scope, &(paths.collect(), others.clone()));
             }
             Do::Kill => self.kill(),
-            // Of the disk, or of the program; or there is another call at work, or none.
+            // Steps of a disk or of the program; or steps that need an open call, or none.
             Do::Git(_) | Do::Restart | Do::Call(..) | Do::Begin(_) | Do::End | Do::Act(..) => {}
         }
         for talk in &mut self.model.talks {
@@ -126,7 +126,7 @@ impl World {
         self.model.remember(at);
     }
 
-    /// The program is killed with the calls that are open. Whatever happened since may be anyone's.
+    /// The program is killed with the open calls. Changes since then have an unknown author.
     fn kill(&mut self) {
         let open: Vec<Option<usize>> = self.model.talks.iter().map(|talk| talk.open).collect();
         if open.iter().all(Option::is_none) {
@@ -141,8 +141,7 @@ impl World {
         self.model.attribute(&open, false);
     }
 
-    /// The folder is looked at: what changed belongs to the calls that are open, or to nobody; with the call that ends and the entry
-    /// that tells its result.
+    /// Captures the folder: changes belong to the open calls, or to nobody; with the ending call and the entry of its result.
     fn look(&mut self, ending: Option<(usize, usize)>) {
         let talks = self.model.talks.iter().enumerate();
         let of = |(at, talk): (usize, &Talk)| {
@@ -155,7 +154,7 @@ impl World {
         self.model.look(ending);
     }
 
-    /// What changed since the last look is recorded.
+    /// Records the changes since the last capture.
     fn record(&mut self, entries: &[Option<usize>], grade: Grade) {
         let (mut changes, versions) = (Vec::new(), &mut self.versions);
         for (name, before, after) in difference(&self.model.looked, &self.model.tree) {
@@ -172,7 +171,7 @@ impl World {
         }
     }
 
-    /// Plans an action and does it.
+    /// Plans an action and applies it.
     fn act(
         &mut self,
         at: usize,
@@ -233,7 +232,7 @@ impl World {
         }
     }
 
-    /// What core plans.
+    /// Core's plan.
     fn plan(
         &mut self,
         at: usize,
@@ -251,7 +250,7 @@ impl World {
         let mut looking =
             Looking { tree: &self.model.tree, talk, log, versions: &mut self.versions, theirs: &self.theirs };
         let mut plan = FilePlan::new(wanted_paths.clone(), &chosen, &mut looking).expect("no hunks");
-        // What lies in a folder that makes way goes with it.
+        // The content of a folder that is replaced goes with it.
         let in_the_way = plan.in_the_way(&chosen, &mut looking);
         if !in_the_way.is_empty() {
             for path in in_the_way {
@@ -261,7 +260,7 @@ impl World {
             }
             plan = FilePlan::new(wanted_paths, &chosen, &mut looking).expect("no hunks");
         }
-        // A folder that is made for what comes back into it keeps the layers that it has.
+        // A folder created for returning content keeps its layers.
         let is_made = |path: &&mut PathPlan| {
             path.out.is_empty() && path.into.is_empty() && path.step.stack_before.layers().is_empty()
         };
@@ -272,7 +271,7 @@ impl World {
         plan
     }
 
-    /// The folder with what a plan does in it.
+    /// The folder after a plan.
     fn changed(&mut self, plan: &FilePlan) -> Tree {
         let mut tree = self.model.tree.clone();
         for change in plan.changes() {
@@ -294,7 +293,7 @@ impl World {
     }
 }
 
-/// What a plan looks at.
+/// What a plan reads.
 struct Looking<'a> {
     tree: &'a Tree,
     talk: &'a Talk,

@@ -1,5 +1,5 @@
-//! What the files keep (`docs/spec/rewind.md`, *Adoption*): steps on both halves or on one of them, against a list with a value for
-//! each entry.
+//! What the files keep (`docs/spec/rewind.md`, *Adoption*): steps on both halves or on one of them, compared with a list with a
+//! value for each entry.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use super::{checks, rows::Word};
 /// The values that entries had before a step.
 type Before = Vec<(usize, Keep)>;
 
-/// What is kept, as a list that is copied.
+/// What is kept, as a copied list.
 #[derive(Default)]
 struct Kept {
     now: Vec<Keep>,
@@ -25,7 +25,7 @@ struct Kept {
     undone: Vec<Before>,
 }
 
-/// Which half of a step is made, and entries of which earlier steps left it undecided whether their changes are in the files.
+/// The half of a step, and the entries for which earlier steps left it undecided whether their changes are in the files.
 #[derive(Clone, Copy, Debug)]
 struct Half {
     scope: Scope,
@@ -33,7 +33,7 @@ struct Half {
     missing: u64,
 }
 
-/// Whether bit `index` of a number is set: a choice of entries.
+/// Whether bit `index` of a number is set: a random selection of entries.
 fn chosen(bits: u64, index: usize) -> bool {
     bits.rotate_right(u32::try_from(index % 64).expect("small")) & 1 == 1
 }
@@ -61,7 +61,7 @@ fn value(talk: &Talk, index: usize, is_wanted: bool) -> Keep {
 }
 
 impl Kept {
-    /// What a whole action does to it.
+    /// The effect of a whole action.
     fn whole(&self, before: &Talk, after: &Talk, action: &Action) -> Vec<Keep> {
         let mut keep = self.now.clone();
         match action {
@@ -86,7 +86,7 @@ impl Kept {
         keep
     }
 
-    /// What one half of it does: the conversation alone leaves the files as they are, files alone go as with both.
+    /// The effect of one half: the conversation alone leaves the files unchanged, files alone change as with both.
     fn half(&self, before: &Talk, after: &Talk, mut keep: Vec<Keep>, half: Half) -> Vec<Keep> {
         if half.scope == Scope::Both {
             return keep;
@@ -116,7 +116,7 @@ impl Kept {
         keep
     }
 
-    /// Notes what a step has changed.
+    /// Records the changes of a step.
     fn note(&mut self, talk: &Talk, action: &Action, half: Half, keep: Vec<Keep>) {
         let changed = (0..keep.len()).filter(|index| keep[*index] != self.now[*index]);
         let changed: Before = changed.map(|index| (index, self.now[index])).collect();
@@ -128,7 +128,7 @@ impl Kept {
         self.now = keep;
     }
 
-    /// Follows what was said and done otherwise.
+    /// Follows says and other actions.
     fn follow(&mut self, talk: &Talk) {
         self.now.resize(talk.said.len(), Keep::ByPath);
         self.then.resize(usize::try_from(talk.ops).expect("a number") + 1, self.now.clone());
@@ -138,7 +138,7 @@ impl Kept {
     }
 }
 
-/// The entries of a choice, as a path.
+/// The selected entries, as a path.
 fn path(talk: &Talk, bits: u64) -> Path {
     let chosen = talk.said.iter().enumerate().filter(|(index, _)| chosen(bits, *index));
     Path::from_spans(chosen.map(|(_, said)| Span::one(said.pos)))
@@ -205,7 +205,7 @@ fn check(world: &World, kept: &Kept) {
     assert_eq!(world.rows(0).load(now.head), *now, "read from the rows");
 }
 
-/// A rewind to before an entry, with all that was kept when it was said.
+/// A rewind to before an entry, with everything that was kept at its time.
 fn check_before(world: &World, kept: &Kept, index: usize) {
     let (talk, now, rows) = (&world.talks.all[0], world.now(0), world.rows(0));
     let Some(said) = talk.said.get(index).filter(|said| talk.aim(said.id).is_ok()) else { return };

@@ -16,10 +16,10 @@ use super::world::World;
 
 const ALL: usize = 1000;
 
-/// What a reader sees of an entry.
+/// The reader's view of an entry.
 type Shown = (EntryId, Mark, Option<FoldId>);
 
-/// A plan names what the model then has.
+/// A plan announces the model's result.
 pub(super) fn plan(
     world: &World,
     at: usize,
@@ -52,13 +52,13 @@ fn folds_between(before: &Talk, after: &Talk) -> (Vec<FoldId>, Vec<FoldId>) {
     (lifted, is.iter().filter(|fold| !was.contains(fold)).copied().collect())
 }
 
-/// What the model's reader sees.
+/// The view of the model's reader.
 fn shown(talk: &Talk) -> Vec<Shown> {
     let entry = |index: usize| (talk.said[index].id, talk.mark(index), talk.fold_of(index));
     talk.timeline().into_iter().map(entry).collect()
 }
 
-/// What a reader sees of these pieces.
+/// The reader's view of these pieces.
 fn read(rows: Rows<'_>, pieces: &[Piece]) -> Vec<Shown> {
     let piece = |piece: &Piece| {
         let piece = *piece;
@@ -92,7 +92,7 @@ pub(super) fn at_a_glance(world: &World, at: usize) {
     assert_eq!(read(rows, &now.timeline()), shown(talk));
 }
 
-/// Every reading of a conversation as it is now.
+/// Every reading of a conversation in its current state.
 pub(super) fn everything(world: &World, at: usize) {
     at_a_glance(world, at);
     let (talk, now, rows) = (&world.talks.all[at], world.now(at), world.rows(at));
@@ -180,7 +180,7 @@ fn projections(talk: &Talk, now: &Conversation, rows: Rows<'_>) {
     words(talk, &repaired(messages));
 }
 
-/// Turns as targets of a rewind, all at once and in pages; each by its number, and all of it.
+/// Turns as targets of a rewind, all at once and in pages; each by its number, and the whole turn.
 fn turns(talk: &Talk, now: &Conversation, rows: Rows<'_>) {
     let timeline = talk.timeline();
     let openers: Vec<usize> = (0..timeline.len()).filter(|at| talk.said[timeline[*at]].opens).collect();
@@ -221,7 +221,7 @@ fn turns(talk: &Talk, now: &Conversation, rows: Rows<'_>) {
     }
 }
 
-/// What is marked, in pieces: neighbours on the path of one turn with one mark.
+/// Marked entries, in pieces: neighbours on the path in one turn with one mark.
 fn marked(talk: &Talk, now: &Conversation, rows: Rows<'_>) {
     let mut pieces: Vec<(Mark, u64, Vec<usize>)> = Vec::new();
     let mut before = None;
@@ -254,7 +254,7 @@ fn marked(talk: &Talk, now: &Conversation, rows: Rows<'_>) {
     assert_eq!(pages, expected, "what is marked, in pages");
 }
 
-/// How an entry stands, and its alternatives.
+/// The state of an entry, and its alternatives.
 fn entry(talk: &Talk, now: &Conversation, rows: Rows<'_>, index: usize) {
     let said = &talk.said[index];
     let is_on_path = talk.is_on_path(index);

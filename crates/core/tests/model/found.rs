@@ -1,4 +1,4 @@
-//! Sequences that the property test once found wrong, each told as short as it was.
+//! Sequences that once failed in the property test, each minimized.
 
 use retake_core::Reason;
 
@@ -21,7 +21,7 @@ fn exclude(back: u8) -> super::Do {
     Mark(Reason::Exclude, vec![OnPath(back)], false, 9)
 }
 
-/// Does the steps, each in conversation 0 but where a pair says otherwise.
+/// Does the steps, each in conversation 0 unless a pair says otherwise.
 fn check(steps: Vec<(u8, super::Do)>) {
     run_everywhere(&steps);
 }
@@ -98,7 +98,7 @@ fn answer_in_a_fork_without_its_prompt_is_not_late() {
 
 #[test]
 fn a_fork_begins_with_another_branch() {
-    // The newest entry is taken back, then forked from.
+    // The newest entry is reverted, then forked from.
     let steps = [U, A, U, Rewind(OnPath(0)), U, hide(0), Fork(Some(Known(1)))];
     let mut steps: Vec<_> = steps.into_iter().map(|step| (0, step)).collect();
     steps.extend([(1, U), (1, Rewind(OnPath(1))), (1, Undo(1))]);

@@ -9,11 +9,11 @@ use retake_core::{
     Totals,
 };
 
-/// One thing said. Conversations name it by its index in their own list.
+/// An entry. Conversations name it by its index in their own list.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
     pub(super) id: EntryId,
-    /// Where the store keeps it: only to speak with the store, never to decide.
+    /// Its position in the store: only for requests to the store, never for decisions.
     pub(super) pos: Pos,
     pub(super) parent: Option<usize>,
     pub(super) role: Role,
@@ -24,20 +24,20 @@ pub(super) struct Said {
     pub(super) answers: Option<usize>,
     pub(super) opens: bool,
     pub(super) turn: Option<usize>,
-    /// All that was said up to here, this included, whatever its marks.
+    /// All entries up to here, inclusive, with any marks.
     pub(super) totals: Totals,
     pub(super) platform: Option<String>,
     pub(super) facts: Vec<Fact>,
 }
 
 impl Said {
-    /// Of an opener: its number among the openers of its path.
+    /// For an opener: its number among the openers of its path.
     pub(super) fn number(&self) -> u64 {
         self.totals.turns
     }
 }
 
-/// A compaction: the list of what it covers.
+/// A fold: the list of what it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Folded {
     pub(super) id: FoldId,
@@ -49,7 +49,7 @@ pub(super) struct Folded {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Picture {
     pub(super) tip: Option<usize>,
-    /// By index; what lies behind its end is Normal.
+    /// By index; entries beyond its end are normal.
     pub(super) marks: Vec<Mark>,
     pub(super) folds: Vec<Folded>,
     pub(super) labels: BTreeMap<Option<usize>, String>,
@@ -64,17 +64,17 @@ pub(super) enum Kind {
     FoldOut(Folded),
 }
 
-/// Something done, which undo takes back as one.
+/// A step, which undo reverts as one.
 #[derive(Clone, Debug)]
 pub(super) struct Done {
     pub(super) name: &'static str,
     pub(super) step: Step,
     pub(super) kind: Kind,
-    /// What could have been brought forward before it was done.
+    /// What could have been redone before it.
     pub(super) undone_before: Vec<Undone>,
 }
 
-/// Something undone, and where the tip was then.
+/// An undone step, and the tip then.
 #[derive(Clone, Debug)]
 pub(super) struct Undone {
     pub(super) done: Rc<Done>,
@@ -93,7 +93,7 @@ pub(super) enum Item {
 pub(super) struct Talk {
     pub(super) id: ConversationId,
     pub(super) depth: u32,
-    /// How many entries were copied from the parent.
+    /// The number of entries copied from the parent.
     pub(super) base: usize,
     pub(super) said: Vec<Said>,
     pub(super) now: Picture,
@@ -102,9 +102,9 @@ pub(super) struct Talk {
     pub(super) ops: u64,
     pub(super) revision: u64,
     pub(super) rewinds: u64,
-    /// Every head there was, with a copy of what it left.
+    /// Every earlier head, with a copy of its state.
     pub(super) heads: Vec<(Head, Rc<Picture>)>,
-    /// Runs that were started, each to be answered at any later time.
+    /// Runs that were started and can be answered at any later time.
     pub(super) asked: Vec<Answering>,
 }
 
@@ -128,7 +128,7 @@ impl Talk {
         talk
     }
 
-    /// A fork: a copy of everything that can be seen up to `tip`.
+    /// A fork: a copy of everything visible up to `tip`.
     pub(super) fn forked(&self, id: ConversationId, tip: Option<usize>) -> Self {
         let kept: Vec<usize> =
             self.path_to(tip).into_iter().filter(|index| self.mark(*index).is_visible()).collect();
@@ -160,12 +160,12 @@ impl Talk {
         Head::new(self.ops, (self.said.len() - self.base) as u64)
     }
 
-    /// Keeps a copy of the present under the name of its head.
+    /// Stores a copy of the present state under its head.
     pub(super) fn remember(&mut self) {
         self.heads.push((self.head(), Rc::new(self.now.clone())));
     }
 
-    /// The same conversation as it was.
+    /// The same conversation in an earlier state.
     pub(super) fn at(&self, then: &Picture) -> Self {
         Self { now: then.clone(), ..self.clone() }
     }
@@ -211,7 +211,7 @@ impl Talk {
         path.iter().copied().filter(|index| self.mark(*index).is_visible()).collect()
     }
 
-    /// What people see.
+    /// The timeline.
     pub(super) fn timeline(&self) -> Vec<usize> {
         self.visible_of(&self.path())
     }
@@ -220,7 +220,7 @@ impl Talk {
         self.path().into_iter().filter(|index| self.mark(*index) == Mark::Normal).collect()
     }
 
-    /// Where these stand in the Normal list, in this order and with nothing between.
+    /// The place of these in the normal list, in this order without gaps.
     pub(super) fn together(&self, covers: &[EntryId]) -> Option<usize> {
         let normal: Vec<EntryId> = self.normal().into_iter().map(|index| self.said[index].id).collect();
         normal.windows(covers.len().max(1)).position(|window| window == covers)
@@ -248,7 +248,7 @@ impl Talk {
         self.in_force().into_iter().find(|fold| fold.covers.contains(&id)).map(|fold| fold.id)
     }
 
-    /// What the model sees.
+    /// The prompt.
     pub(super) fn prompt(&self) -> Vec<Item> {
         let mut prompt = Vec::new();
         for index in self.normal() {
@@ -276,7 +276,7 @@ impl Talk {
         (0..self.said.len()).filter(|index| self.children(Some(*index)).is_empty()).collect()
     }
 
-    /// What was said last among this and all that follows from it.
+    /// The last entry among this and all that follow it.
     pub(super) fn latest_leaf(&self, index: usize) -> usize {
         let mut latest = index;
         for later in index..self.said.len() {
@@ -287,7 +287,7 @@ impl Talk {
         latest
     }
 
-    /// The answers among which this visible one can be exchanged.
+    /// The alternatives of this visible answer.
     pub(super) fn alternatives(&self, index: usize) -> Vec<usize> {
         let mut siblings = self.children(self.said[index].parent);
         siblings.retain(|sibling| {
@@ -304,7 +304,7 @@ impl Talk {
         Answering { turn: turn.map(pos), tip: self.now.tip.map(pos) }
     }
 
-    /// The labels as the store keeps them.
+    /// The labels in the store's form.
     pub(super) fn labels(&self) -> BTreeMap<LabelTarget, String> {
         let target = |index: Option<usize>| {
             index.map_or(LabelTarget::Title, |index| LabelTarget::Entry(self.said[index].pos))

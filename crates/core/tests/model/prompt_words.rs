@@ -1,17 +1,17 @@
-//! What holds of a prompt in every form: the words of the model in their order, and no result without its call. Must know no
-//! store: every backend is compared by the same words.
+//! The rules for a prompt in every form: the text of the model in order, and no result without its call. Must know no store:
+//! every backend is compared with the same texts.
 
 use retake_core::{Message, NO_MESSAGE, Part};
 
 use super::naive::{Item, Talk};
 
-/// The words of the prompt in their order, and no result without its call just before it.
+/// The text of the prompt in order, and no result without its call directly before it.
 pub(super) fn words(talk: &Talk, prompt: &[Message]) {
     let mut words = Vec::new();
     let mut open: Vec<&str> = Vec::new();
     for part in prompt.iter().flat_map(|message| &message.parts) {
         match part {
-            // It stands where an answer has no prompt.
+            // It is the placeholder for the missing prompt of an answer.
             Part::Text(text) if text == NO_MESSAGE => {}
             Part::Text(text) => words.push(text.replace("[Summary of earlier messages]\n", "")),
             Part::ToolCall { id, .. } => open.push(id),

@@ -1,4 +1,4 @@
-//! The naive conversations, and the requests that random steps become in them.
+//! The naive conversations, and the requests for random steps in them.
 
 use retake_core::{Action, By, EntryId, Fact, Flags, Head, Mark, Part, Role, SayRequest, Step, ToolOutcome};
 
@@ -6,10 +6,10 @@ use super::naive::{Kind, Talk};
 use super::steps::{Do, Pick, Voice};
 use crate::kit::{by, new_id};
 
-/// The keys of the facts that entries make known.
+/// The keys of facts.
 pub(super) const FACT_KEYS: [&str; 3] = ["cwd", "job/a", "job/b"];
 
-/// All conversations as the model has them, and how many requests were made.
+/// All conversations of the model, and the number of requests.
 pub(super) struct Talks {
     pub(super) all: Vec<Talk>,
     pub(super) requests: u64,
@@ -23,7 +23,7 @@ impl Talks {
         By { request: Some(request), ..by() }
     }
 
-    /// The entry that a step aims at.
+    /// The target entry of a step.
     pub(super) fn pick(&self, at: usize, pick: Pick) -> Option<EntryId> {
         let talk = &self.all[at];
         let (list, number) = match pick {
@@ -39,7 +39,7 @@ impl Talks {
         Some(talk.said[*index].id)
     }
 
-    /// The action that a step asks for, where there is something to aim at.
+    /// The action of a step, if there is a target.
     pub(super) fn action(&self, at: usize, step: &Do) -> Option<Action> {
         let talk = &self.all[at];
         let one = |pick: &Pick| self.pick(at, *pick);
@@ -81,7 +81,7 @@ impl Talks {
         })
     }
 
-    /// Something to say, with a word that nobody else says.
+    /// A say with a unique word.
     pub(super) fn saying(&mut self, at: usize, voice: Voice) -> SayRequest {
         let by = self.by();
         let text = Part::text(format!("w{} all", self.requests));
@@ -122,7 +122,7 @@ impl Talks {
         }
     }
 
-    /// One of a few facts; now and then it takes one away.
+    /// One of a few facts; sometimes a removal.
     fn fact(&self) -> Part {
         let (key, number) = (FACT_KEYS[self.requests as usize % 3], self.requests);
         let value = if number.is_multiple_of(4) { String::new() } else { format!("fact{number}") };

@@ -1,11 +1,11 @@
-//! The rows of conversations in memory, as plain lists. Nothing is indexed, nothing is decided.
+//! The rows of conversations in memory, as plain lists, without indexes or decisions.
 
 use retake_core::{
     Conversation, Entry, FoldId, Head, Meta, OpNo, Operation, Part, Path, Pos, Reason, Records, Refusal,
     Revision, Span, Stretch, Totals, Tree,
 };
 
-/// The code of a refusal, or `unknown` for an entry of no conversation or of another one.
+/// The code of a refusal, or `unknown` for an entry of another conversation or none.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Word(pub(super) &'static str);
 
@@ -16,14 +16,14 @@ impl From<Refusal> for Word {
     }
 }
 
-/// A conversation as core has it, and its rows.
+/// A conversation in core's form, and its rows.
 pub(super) struct Log {
-    /// What it was before anything was said in its own log.
+    /// Its state before any entry of its own log.
     pub(super) first: Conversation,
     pub(super) now: Conversation,
     pub(super) entries: Vec<Entry>,
     pub(super) ops: Vec<Operation>,
-    /// The number of the conversation that it is a fork of.
+    /// The index of the parent of a fork.
     pub(super) parent: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ impl Log {
         Self { now: first.clone(), first, entries: Vec::new(), ops: Vec::new(), parent }
     }
 
-    /// The tree that the rows make, with each beginning of a stretch found by comparison.
+    /// The tree made from the rows, with the start of each stretch found by comparison.
     fn tree(&self) -> Tree {
         let (depth, mut stretches) = (self.first.tree.depth(), Vec::new());
         for (at, entry) in self.entries.iter().enumerate() {
@@ -47,7 +47,7 @@ impl Log {
     }
 }
 
-/// The rows that one of the conversations reads.
+/// The rows that one conversation reads.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     pub(super) logs: &'a [Log],
@@ -68,13 +68,13 @@ impl<'a> Rows<'a> {
         &self.log(pos.depth).entries[usize::try_from(pos.seq - 1).expect("a number of an entry")]
     }
 
-    /// How often the conversation was rewound.
+    /// The number of rewinds of the conversation.
     pub(super) fn rewinds(self) -> u64 {
         let ops = self.logs[self.at].ops.iter();
         ops.filter(|op| op.reason == Reason::Rewind).count() as u64
     }
 
-    /// The conversation as it was at a head, read from the rows. Its tree is that of now.
+    /// The conversation at a head, read from the rows. Its tree is the present one.
     pub(super) fn load(self, head: Head) -> Conversation {
         let log = &self.logs[self.at];
         let mut loaded = Conversation { tree: log.tree(), head: log.now.head, ..log.first.clone() };
@@ -92,7 +92,7 @@ impl<'a> Rows<'a> {
         loaded
     }
 
-    /// The ids of the entries of a part of a path.
+    /// The ids of the entries in a part of a path.
     pub(super) fn ids(self, part: &Path) -> Vec<retake_core::EntryId> {
         part.positions().map(|pos| self.entry(pos).meta.id).collect()
     }

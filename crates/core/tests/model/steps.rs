@@ -1,22 +1,22 @@
-//! Random steps, as plain numbers: what they mean is settled where they are done, so that any part of a sequence is
-//! a sequence, and shrinking works.
+//! Random steps, as plain numbers: their meaning depends on the state when they are done. So any part of a sequence
+//! is a sequence, and shrinking works.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use retake_core::Reason;
 
-/// Which entry or head a step aims at.
+/// The target entry or head of a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pick {
     /// One on the path, counted from the tip.
     OnPath(u8),
-    /// Any of the conversation's.
+    /// Any entry of the conversation.
     Known(u8),
-    /// One of another conversation.
+    /// An entry of another conversation.
     Foreign(u8),
 }
 
-/// Who says something.
+/// The author of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Voice {
     User,
@@ -24,17 +24,17 @@ pub(super) enum Voice {
     Synthetic,
     Observed,
     System,
-    /// A model that asks for a tool: so many calls.
+    /// A model with this number of calls.
     Call(u8),
     /// The result of one of the last calls.
     Result(u8),
 }
 
-/// A step. The first number names the conversation.
+/// A step. The first number is the index of its conversation.
 #[derive(Clone, Debug)]
 pub(super) enum Do {
     Say(Voice, Option<Pick>),
-    /// A message with an id of its platform, one of a few.
+    /// A message with a platform id, one of a few.
     Deliver(u8),
     /// Starts a run, to be answered later.
     Ask,
@@ -43,7 +43,7 @@ pub(super) enum Do {
     Rewind(Pick),
     Retry(Pick),
     Edit(Pick),
-    /// Edit and say in one.
+    /// An edit: move and say as one.
     Reword(Pick),
     Undo(u8),
     Redo(u8),
@@ -58,9 +58,9 @@ pub(super) enum Do {
     Unfold(u8),
     Label(Option<Pick>, Option<u8>),
     Fork(Option<Pick>),
-    /// A request that was sent before, again.
+    /// A repeated request.
     Again(u8),
-    /// A Move with a head that was seen earlier.
+    /// A move with an earlier head.
     Stale(u8, Pick),
     Reopen,
 }
@@ -131,7 +131,7 @@ fn others() -> impl Strategy<Value = Do> {
     ]
 }
 
-/// A sequence: each step with the number of its conversation.
+/// A sequence: each step with the index of its conversation.
 pub(super) fn steps() -> impl Strategy<Value = Vec<(u8, Do)>> {
     let step = prop_oneof![5 => says(), 4 => moves(), 3 => others()];
     proptest::collection::vec((0..6u8, step), 1..60)

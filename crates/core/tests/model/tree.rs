@@ -6,7 +6,7 @@ use retake_core::{Conversation, Pos};
 
 use super::naive::Talk;
 
-/// Every leaf is a branch, and every entry is one branch's own. Each entry has the children that the model has.
+/// Every leaf is a branch, and every entry is in exactly one branch. Each entry has the children of the model.
 pub(super) fn shape(talk: &Talk, now: &Conversation) {
     let (tree, pos) = (&now.tree, |index: usize| talk.said[index].pos);
     let leaves = tree.leaves();
@@ -47,7 +47,7 @@ pub(super) fn shape(talk: &Talk, now: &Conversation) {
     assert!(!tree.knows(Pos::new(talk.depth, tree.last() + 1)) && !tree.knows(Pos::new(talk.depth, 0)));
 }
 
-/// The paths to two entries, and the way from one to the other.
+/// The paths to two entries, and the way between them.
 pub(super) fn ways(talk: &Talk, now: &Conversation, one: usize, other: usize) {
     let pos = |index: usize| talk.said[index].pos;
     let path = talk.path_to(Some(one));

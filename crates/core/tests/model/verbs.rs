@@ -1,4 +1,4 @@
-//! What each verb does to the naive model, or the word for why it is refused.
+//! The effect of each verb on the naive model, or the code of its refusal.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use retake_core::{
 
 use super::naive::{Done, Folded, Kind, Said, Talk, Undone};
 
-/// What came of a request: nothing, when there are neither operations nor an entry.
+/// The result of a request: without operations or an entry, nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) ops: u64,
@@ -17,7 +17,7 @@ pub(super) struct Outcome {
     pub(super) composer: Option<EntryId>,
 }
 
-/// A refusal's word; `unknown` where the entry is none of the conversation's.
+/// A refusal's code; `unknown` if the entry does not belong to the conversation.
 pub(super) type Verdict<T> = Result<T, &'static str>;
 
 fn facts_of(part: &Part) -> &[Fact] {
@@ -28,7 +28,7 @@ fn facts_of(part: &Part) -> &[Fact] {
 }
 
 impl Talk {
-    /// Says something.
+    /// Appends an entry.
     pub(super) fn say(&mut self, say: &SayRequest) -> Verdict<Outcome> {
         let again =
             |index: &usize| say.platform_id.is_some() && self.said[*index].platform == say.platform_id;
@@ -88,7 +88,7 @@ impl Talk {
         Ok(Outcome { entry: Some(say.id), ..Outcome::default() })
     }
 
-    /// Whether what is said next rewords a message: nothing was done or said since the edit.
+    /// Whether the next entry rewords a message: nothing was done or said since the edit.
     fn rewords(&self) -> bool {
         let now = self.head();
         let edited =
@@ -96,12 +96,12 @@ impl Talk {
         edited && self.said_at(now.op) == Some(now.seq.0)
     }
 
-    /// How much had been said when an operation was done.
+    /// The number of entries when an operation was done.
     fn said_at(&self, op: retake_core::OpNo) -> Option<u64> {
         self.heads.iter().find(|(head, _)| head.op == op).map(|(head, _)| head.seq.0)
     }
 
-    /// Whether what is said last is all that an edit was for.
+    /// Whether the last entry is all that an edit was for.
     fn is_just_reworded(&self, step: Step, after: Option<usize>) -> bool {
         let Step::Op(no) = step else { return false };
         self.now.tip.is_some_and(|tip| {
@@ -111,7 +111,7 @@ impl Talk {
         })
     }
 
-    /// Whether what a run answers has been taken back.
+    /// Whether the prompt of a run has been reverted.
     fn is_late(&self, answering: Answering) -> bool {
         let gone = |pos: Option<_>| {
             pos.is_some_and(|pos| self.find_pos(pos).is_none_or(|index| !self.is_on_path(index)))
@@ -119,7 +119,7 @@ impl Talk {
         gone(answering.turn) || gone(answering.tip)
     }
 
-    /// The call that a result answers: sought back through the turn.
+    /// The call of a result: searched back through the turn.
     fn call_before(&self, parent: Option<usize>, call: &str) -> Option<usize> {
         for index in self.path_to(parent).into_iter().rev() {
             if self.said[index].calls.iter().any(|id| id == call) {
@@ -137,7 +137,7 @@ impl Talk {
         self.done.push(Rc::new(Done { name, step, kind, undone_before }));
     }
 
-    /// Does something, or says why not; then nothing has changed.
+    /// Applies an action, or returns the refusal; then nothing has changed.
     pub(super) fn act(&mut self, action: &Action) -> Verdict<Outcome> {
         let outcome = match action {
             Action::Rewind(id) => self.back_before(*id, "rewind"),
@@ -166,7 +166,7 @@ impl Talk {
         Ok(outcome)
     }
 
-    /// An entry that can be aimed at.
+    /// A possible target.
     pub(super) fn aim(&self, id: EntryId) -> Verdict<usize> {
         let index = self.find(id).ok_or("unknown")?;
         match (self.is_on_path(index), self.mark(index).is_visible()) {
@@ -176,7 +176,7 @@ impl Talk {
         }
     }
 
-    /// The entry that somebody aims at, on whatever branch it is.
+    /// The target entry, on any branch.
     pub(super) fn aim_anywhere(&self, id: EntryId) -> Verdict<usize> {
         let index = self.find(id).ok_or("unknown")?;
         if self.mark(index).is_visible() { Ok(index) } else { Err("not_visible") }
@@ -196,7 +196,7 @@ impl Talk {
         None
     }
 
-    /// Where the tip goes to that would go to `tip`: never between a call and a result of it on the path.
+    /// The tip after a move to `tip`: never between a call and its result on the path.
     fn back_to(&self, tip: Option<usize>) -> Option<usize> {
         let mut tip = tip;
         while let Some(at) = tip
@@ -211,7 +211,7 @@ impl Talk {
         tip
     }
 
-    /// Where what ends at an entry ends: with the last result of the call that it belongs to.
+    /// The end of a span that ends at an entry: the last result of its call.
     pub(super) fn end_at(&self, entry: usize) -> usize {
         let mut end = entry;
         while let Some(call) = self.call_at(end) {
@@ -233,7 +233,7 @@ impl Talk {
         Ok(self.end_at(self.aim_anywhere(id)?))
     }
 
-    /// The person's words that come back when the tip moves from `before` back to `after`.
+    /// The person's text that returns when the tip moves from `before` back to `after`.
     fn composer(&self, before: Option<usize>, after: Option<usize>) -> Option<EntryId> {
         let path = self.path_to(before);
         let keep = match after {
@@ -345,7 +345,7 @@ impl Talk {
         Some(self.recorded(composer))
     }
 
-    /// Takes back a turn or a Move as if it had never been, unless the tip was moved since.
+    /// Reverts a turn or a move as if it had never happened, unless the tip was moved since.
     fn compensate(&mut self, step: Step) -> Verdict<Outcome> {
         let at = self.done.iter().rposition(|done| done.step == step).ok_or("overtaken")?;
         let later = &self.done[at + 1..];
@@ -413,7 +413,7 @@ impl Talk {
         Ok(self.recorded(None))
     }
 
-    /// Adds the other half of every call or result, where it is within `among`.
+    /// Adds the other half of every call or result, if it is in `among`.
     fn widen(&self, targets: &mut Vec<usize>, among: &[usize]) {
         loop {
             let half = among.iter().copied().find(|index| {
@@ -487,7 +487,7 @@ impl Talk {
     }
 }
 
-/// The mark that a verb gives, and the verb's name.
+/// The mark of a verb, and the verb's name.
 fn effect(verb: Reason) -> (Mark, &'static str) {
     match verb {
         Reason::Hide => (Mark::Hidden, "hide"),

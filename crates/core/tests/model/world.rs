@@ -1,4 +1,4 @@
-//! Carries out each step both with core and in the naive model, and compares the answers.
+//! Carries out each step with core and in the naive model, and compares the results.
 
 use retake_core::{Action, Apply, Commit, Conversation, ConversationId, EntryId, Pos, Say, SayRequest, Seen};
 
@@ -9,12 +9,12 @@ use super::steps::{Do, Pick, Voice};
 use super::verbs::{Outcome, Verdict};
 use crate::kit::{by, new_id};
 
-/// Forks of forks, so deep.
+/// The depth of forks of forks.
 const DEPTH_MAX: u32 = 3;
-/// So many conversations.
+/// The most conversations.
 const TALKS_MAX: usize = 6;
 
-/// The conversations as core has them, and as they should be.
+/// The conversations in core's form, and their expected state.
 pub(super) struct World {
     pub(super) talks: Talks,
     logs: Vec<Log>,
@@ -31,7 +31,7 @@ impl World {
         Rows { logs: &self.logs, at }
     }
 
-    /// A conversation as core has it now.
+    /// The current state of a conversation in core's form.
     pub(super) fn now(&self, at: usize) -> &Conversation {
         &self.logs[at].now
     }
@@ -42,7 +42,7 @@ impl World {
         Ok(self.talks.all[at].said[index].pos)
     }
 
-    /// Carries out a step. The number of the conversation that it touched.
+    /// Carries out a step. Returns the index of its conversation.
     pub(super) fn step(&mut self, talk: u8, step: &Do) -> usize {
         let at = usize::from(talk) % self.talks.all.len();
         match step {
@@ -75,13 +75,13 @@ impl World {
             Do::Deliver(number) => {
                 let platform_id = Some(format!("message-{}", number % 3));
                 let talk = &self.talks.all[at];
-                // To recognise a message that arrives again is the store's business.
+                // The store recognizes repeated messages.
                 if talk.path().iter().all(|index| talk.said[*index].platform != platform_id) {
                     let say = self.talks.saying(at, Voice::User);
                     self.say(at, &SayRequest { platform_id, ..say });
                 }
             }
-            // So it is with a request. Here it is a look at something earlier.
+            // The same for a request. Here it is a check of something earlier.
             Do::Again(number) => super::checks::one_of_many(self, at, usize::from(*number)),
             Do::Reopen => {
                 let (rows, now) = (self.rows(at), self.now(at));
@@ -119,7 +119,7 @@ impl World {
         self.judge(at, after, &expected, got, &format!("{request:?}"));
     }
 
-    /// Carries out an action with core and in the model. Whether it is not refused.
+    /// Carries out an action with core and in the model. Returns whether it was not refused.
     fn apply(&mut self, at: usize, action: Action, seen: Seen) -> bool {
         let before = self.talks.all[at].clone();
         let mut after = before.clone();
@@ -133,7 +133,8 @@ impl World {
         self.judge(at, after, &expected, got, &told)
     }
 
-    /// Compares a decision with the model's, and appends its rows. Whether it is not a refusal.
+    /// Compares a decision with the model's, and appends its rows. Returns whether it was not
+    /// refused.
     pub(super) fn judge(
         &mut self,
         at: usize,
@@ -182,7 +183,7 @@ impl World {
             (Ok(expected), Ok(tip)) => {
                 let id = ConversationId::new(new_id());
                 let mut forked = now.forked(id, tip, now.totals);
-                // Its last entry is another one where the end of that branch is hidden.
+                // Its last entry differs if the end of that branch is hidden.
                 forked.totals = now.totals_at(&rows, forked.state.tip).expect("totals");
                 self.logs.push(Log::new(forked, Some(at)));
                 self.talks.all.push(parent.forked(id, expected));
@@ -196,7 +197,7 @@ impl World {
         }
     }
 
-    /// A move by somebody who saw an earlier head.
+    /// A move by a client that saw an earlier head.
     fn stale(&mut self, at: usize, number: usize, pick: Pick) {
         let talk = &self.talks.all[at];
         let seen = talk.heads[number % talk.heads.len()].0;
