@@ -21,7 +21,7 @@ impl Engine {
         Ok(drafts.map(|(author, parts)| (author, Draft::read(parts))).collect())
     }
 
-    /// The draft of an author; empty where there is none.
+    /// The draft of an author; empty if there is none.
     pub async fn draft(&self, at: &DraftHome, author: &str) -> Result<Draft> {
         let parts = match at {
             DraftHome::Conversation(of) => {

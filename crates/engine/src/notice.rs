@@ -23,7 +23,7 @@ pub enum Notice {
     },
     /// The answer reached the model's limit and is truncated.
     AnswerCut,
-    /// The model refused to go on.
+    /// The model refused to continue.
     ModelRefused,
     /// The answer so far is not saved: a crash would lose it.
     AnswerNotSaved(EngineError),
@@ -31,7 +31,7 @@ pub enum Notice {
     RuleNotKept(EngineError),
     /// The settings became wrong: until they are corrected, none of their rules allows anything.
     SettingsWrong(EngineError),
-    /// Another task failed, and the run goes on.
+    /// Another task failed, and the run continues.
     Failed(EngineError),
     /// The folder cannot be captured: no call can change anything there, because its changes could not be reverted.
     NothingCanChange(EngineError),
@@ -46,7 +46,7 @@ pub enum Notice {
     CoveredGitFilesChanged(Vec<(String, GitFile)>, usize),
     /// The turn waits for these MCP servers to start.
     ServersAwaited(Vec<String>),
-    /// These servers took longer than the turn waits: it goes on without their tools.
+    /// These servers took longer than the turn waits: it continues without their tools.
     ServersLate(Vec<String>, Duration),
     /// A remark about an MCP server.
     Server(String, Note),

@@ -165,8 +165,8 @@ struct Ground {
 }
 
 impl Engine {
-    /// Starts a run. A refusal is returned before anything is stored; afterwards everything is an event. The run goes
-    /// on without a listener. A repeated request gets the result of the first one, and nothing runs twice.
+    /// Starts a run. A refusal is returned before anything is stored; afterwards everything is an event. The run
+    /// continues without a listener. A repeated request gets the result of the first one, and nothing runs twice.
     pub fn run(
         self: &Arc<Self>,
         conversation: ConversationId,

@@ -1,5 +1,5 @@
 //! A lock for stored objects: shared by many tasks, or exclusive for one. A task that waits for exclusive access must never block
-//! the others. An apply in one folder may take a minute, and calls in other folders go on meanwhile.
+//! the others. An apply in one folder may take a minute, and calls in other folders continue meanwhile.
 
 use std::sync::Arc;
 

@@ -244,7 +244,7 @@ async fn pump(
             return;
         }
     }
-    // A read never waits for the pipe here. A job may go on filling it.
+    // A read never waits for the pipe here. A job may continue to fill it.
     for _ in 0..PIPE / buffer.len() {
         match rustix::io::read(&pipe, &mut buffer) {
             Ok(read) if read > 0 && pieces.send(buffer[..read].to_vec()).await.is_ok() => {}

@@ -197,7 +197,7 @@ impl Engine {
 }
 
 /// Refuses a step if another file system is mounted over files that it would revert: they cannot be reached, and the others are
-/// not reverted without them. With the choice to skip them, the step goes on.
+/// not reverted without them. With the choice to skip them, the step continues.
 pub(super) fn refuse_mounted(
     held: &Held,
     plan: &FilePlan,

@@ -1,5 +1,5 @@
 //! Finishes the apply that a crash interrupted: forward if it was decided, back if its direction was reversed, removed if
-//! it was only prepared. If a root is missing or replaced, the step stays open, and the start goes on.
+//! it was only prepared. If a root is missing or replaced, the step stays open, and the start continues.
 
 use futures::future::BoxFuture;
 use retake_core::{FileChange, WorkspaceInfo};

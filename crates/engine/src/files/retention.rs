@@ -203,7 +203,7 @@ impl Engine {
     }
 }
 
-/// Stops a collection that nobody waits for any more: a program that ends must not go on collecting.
+/// Stops a collection that nobody waits for any more: a program that ends must not continue to collect.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {

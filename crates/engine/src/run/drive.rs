@@ -105,7 +105,7 @@ impl Driver {
         let ended = self.close(end).await;
         ended.log();
         let Self { engine, claim, events, so_far: SoFar { waits_behind, .. }, .. } = self;
-        // The claim is handed on or released before the last event, so that its receiver can go on at once.
+        // The claim is handed on or released before the last event, so that its receiver can continue at once.
         let ended = RunEvent::Ended(ended);
         // From here on, a repeated request gets the stored result.
         claim.serves(None);

@@ -261,7 +261,7 @@ impl Events {
                 continue;
             }
             own.pending.send_modify(|pending| *pending += 1);
-            // The run goes on without a listener: only what it stores counts.
+            // The run continues without a listener: only what it stores counts.
             drop(own.sender.send(event.clone()));
         }
     }

@@ -219,7 +219,7 @@ impl Engine {
             return;
         }
         let taken = self.take_words(conversation, RunInput::Claim(self.now())).await;
-        // Runs that cannot be stepped now go on waiting.
+        // Runs that cannot be stepped now keep waiting.
         let (stepped, notices) = match taken {
             Err(error) if error.code == "nothing_waits" => Default::default(),
             taken => taken.or_log("words wait on").unwrap_or_default(),
