@@ -30,7 +30,7 @@ use super::token::Token;
 use super::{socket, stream, transfer};
 use crate::InProcess;
 
-/// How long the stream of a run goes on when the owner stops: its end may follow.
+/// How long the stream of a run continues when the owner stops: its end may follow.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// How long replies in progress may take when the owner stops.
