@@ -113,7 +113,7 @@ impl Server {
         *self.awaited.borrow()
     }
 
-    /// Nobody waits for its start any more. It goes on.
+    /// Nobody waits for its start any more. It continues.
     pub(super) fn give_up(&self) {
         self.awaited.send_replace(false);
     }

@@ -184,7 +184,8 @@ impl McpServers {
         awaited.map(|server| server.name().to_owned()).collect()
     }
 
-    /// Stops waiting for starting servers. They go on; tools that are listed later are available to the next caller.
+    /// Stops waiting for starting servers. They continue; tools that are listed later are available to the next
+    /// caller.
     pub fn give_up(&self) {
         self.servers.iter().for_each(|server| server.give_up());
     }

@@ -1,5 +1,5 @@
-//! Jobs: commands that go on in the background. A job consists of a fact of the conversation and of its log file, so that it
-//! is the same job after a restart. No state is kept in memory. A job must never be reported as ended while one of its
+//! Jobs: commands that continue in the background. A job consists of a fact of the conversation and of its log file, so that
+//! it is the same job after a restart. No state is kept in memory. A job must never be reported as ended while one of its
 //! processes runs.
 
 use std::fs::File;

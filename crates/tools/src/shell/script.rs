@@ -63,7 +63,7 @@ pub(super) fn supervised(processes: usize) -> String {
 }
 
 /// A script that runs its first argument as a job which outlives us, and writes its end to a file. The job's output goes to the
-/// script's own output up to a cap; the rest is dropped, so that the job goes on.
+/// script's own output up to a cap; the rest is dropped, so that the job continues.
 pub(super) fn background(note: &Path, processes: usize, cap: u64) -> String {
     let trap = quoted(&format!("echo $? >|{}", quoted(&note.to_string_lossy())));
     let job = format!("( trap {trap} EXIT; {}eval \"$1\" )", limits(processes));

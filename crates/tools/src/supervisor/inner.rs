@@ -129,15 +129,15 @@ fn pass_on(cap: u64, command: &mut Command) -> std::io::Result<JoinHandle<()>> {
         while let Ok(read @ 1..) = pipe.read(&mut piece) {
             let passed = read.min(left);
             left -= passed;
-            // Output that cannot be stored is lost; the command goes on.
+            // Output that cannot be stored is lost; the command continues.
             let _ = out.write_all(&piece[..passed]);
         }
     };
     std::thread::Builder::new().name("output".into()).spawn(pass)
 }
 
-/// Waits for every process of the call. If others go on, the end of the command is reported at once; otherwise when nothing is
-/// left to do.
+/// Waits for every process of the call. If others continue, the end of the command is reported at once; otherwise when nothing
+/// is left to do.
 fn reap(
     first: Pid,
     tell: impl FnOnce(Ended),

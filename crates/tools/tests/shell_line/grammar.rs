@@ -21,8 +21,9 @@ impl Dice {
     }
 }
 
-/// Productions. A letter in `«»` stands for another production: `L` a list, `C` a command, `S` a simple command, `W` a word,
-/// `P` a part of a word, `Q` text in double quotes, `R` a redirection, `N` a name, `E` an expression, `B` a builtin.
+/// Productions. A letter in `«»` stands for another production. `L` is a list, `C` a command, `S` a simple command, `W` a
+/// word and `P` a part of a word. `Q` is text in double quotes, `R` a redirection, `N` a name, `E` an expression, `B` a
+/// builtin.
 const LIST: &[&str] = &[
     "«C»",
     "«C»",
