@@ -159,7 +159,7 @@ mod tests {
     fn measured(files: u64, git: Option<&str>) -> (serde_json::Value, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
-        crate::tree::make(&tree, files).unwrap();
+        crate::sample_tree::make(&tree, files).unwrap();
         let (report, missing) = measure(&tree, folder.path(), (1, git.map(str::to_owned)), None).unwrap();
         (report.json(), missing)
     }

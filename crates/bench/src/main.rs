@@ -4,12 +4,12 @@ mod ask;
 mod busy;
 mod files;
 mod report;
+mod sample_tree;
 mod samples;
 mod server;
 mod start;
 mod store;
 mod text;
-mod tree;
 mod tui;
 mod turn;
 
@@ -204,7 +204,7 @@ fn main() -> ExitCode {
         Bench::Busy(arguments) => run_busy(&arguments),
         Bench::Ask(arguments) => run_ask(&arguments),
         Bench::Tui(arguments) => run_tui(&arguments),
-        Bench::Tree(arguments) => tree::make(&arguments.to, arguments.files),
+        Bench::Tree(arguments) => sample_tree::make(&arguments.to, arguments.files),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

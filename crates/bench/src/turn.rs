@@ -9,9 +9,9 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::report::Report;
+use crate::sample_tree;
 use crate::samples::{median, timed};
 use crate::store::memory;
-use crate::tree;
 use desk::{Desk, Idle};
 
 /// Calls in a turn with tools.
@@ -37,7 +37,7 @@ pub(crate) fn run(dir: &Path, files: u64, entries: u64, runs: u64) -> anyhow::Re
     report.measure("turn_overhead_p99_us", high(words.clone()));
     report.measure("tool_overhead_us", per_call(&turn.times(talk, Some(Idle::Looks))?, &words));
     let work = folder.path().join("work");
-    tree::make(&work, files)?;
+    sample_tree::make(&work, files)?;
     let own = runtime.block_on(desk.begin(Some(&work)))?;
     // The first capture reads everything; `files` measures that.
     turn.one(own, Some(Idle::Writes))?;

@@ -83,5 +83,5 @@ fn broken(error: &UiError) -> Problem {
     };
     let causes = std::error::Error::source(error).map(ToString::to_string).into_iter().collect();
     let hint = "`retake -c` continues the conversation, and `retake --plain` does so line by line";
-    Problem { causes, ..hinted(kind, "face", error.to_string(), hint) }
+    Problem { causes, ..hinted(kind, "client", error.to_string(), hint) }
 }

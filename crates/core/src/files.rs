@@ -1,9 +1,12 @@
 //! Files of a workspace as data: names, records, changes, layers of deltas, and how a path is rebuilt. Must never touch a
 //! disk.
 
+mod authorship;
 mod change;
 mod coming;
+mod explain;
 mod file_path;
+mod folders;
 mod git;
 mod hunks;
 mod merge;
@@ -14,12 +17,12 @@ mod returning;
 mod shown;
 mod stack;
 #[cfg(test)]
-mod testing;
-mod tree;
-mod whose;
+pub(crate) mod testing;
 mod why_not;
 
+pub use authorship::{Against, Becomes};
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
+pub use explain::{FileTotals, PathChange, PathList, PathReason};
 pub use file_path::{BadFilePath, FilePath};
 pub use git::{
     GitBack, GitFile, GitFileChange, GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree,
@@ -32,5 +35,4 @@ pub use record::{ContentHash, Record};
 pub use returning::{EarlierStep, Returning};
 pub use shown::{DiffHunks, LeftPath, WhyLeft};
 pub use stack::{Clashed, ClashedBy, DeltaId, Layer, Rebuilt, Stack};
-pub use whose::{Against, Becomes};
 pub use why_not::{Uncovered, WhyNot};

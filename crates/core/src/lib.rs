@@ -14,6 +14,7 @@ mod digest;
 mod draft;
 mod effect;
 mod entry;
+mod extent;
 mod files;
 mod fold;
 mod hint;
@@ -58,13 +59,14 @@ pub use digest::Digest;
 pub use draft::{Draft, DraftPiece, DraftPlace, ShownDraft};
 pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
+pub use extent::{FilesExtent, FilesRemark};
 pub use files::{
     Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaId,
-    DiffHunks, EarlierStep, FileChange, FilePath, FilePlan, GitBack, GitFile, GitFileChange, GitFileRole,
-    GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath, Look,
-    MergeBytes, Merged, Moves, NoSuchHunks, Now, PathMove, PathPlan, Rebuilt, Record, Returning, Stack,
-    Uncertain, Uncovered, Unfit, Verdict, Want, WantedPath, WhyLeft, WhyNot, WhyUnfit, merge,
-    without_full_folders,
+    DiffHunks, EarlierStep, FileChange, FilePath, FilePlan, FileTotals, GitBack, GitFile, GitFileChange,
+    GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath,
+    Look, MergeBytes, Merged, Moves, NoSuchHunks, Now, PathChange, PathList, PathMove, PathPlan, PathReason,
+    Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict, Want, WantedPath, WhyLeft,
+    WhyNot, WhyUnfit, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Field, Hint, HintPiece, Remedy};
@@ -81,7 +83,7 @@ pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
 pub use prompt::{Message, NO_MESSAGE, NO_RESULT, repaired, summary_message};
 pub use ranges::{RangeChange, Ranges};
-pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Standing, difference};
+pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Visibility, difference};
 pub use records::Records;
 pub use refusal::Refusal;
 pub use request::{

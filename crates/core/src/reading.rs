@@ -53,9 +53,9 @@ pub struct Include {
     pub hidden: bool,
 }
 
-/// The standing of an entry in a state.
+/// The visibility of an entry in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum Visibility {
     /// On the path, with this mark.
     OnPath(Mark),
     /// On another branch.
@@ -124,16 +124,16 @@ impl Conversation {
         self.timeline()
     }
 
-    /// The current standing of an entry, for a search of everything.
-    pub fn standing(&self, pos: Pos) -> Standing {
-        if self.is_on_path(pos) { Standing::OnPath(self.mark(pos)) } else { Standing::Rewound }
+    /// The current visibility of an entry, for a search of everything.
+    pub fn visibility(&self, pos: Pos) -> Visibility {
+        if self.is_on_path(pos) { Visibility::OnPath(self.mark(pos)) } else { Visibility::Rewound }
     }
 
-    /// Whether a search may show an entry with this standing.
-    pub fn searchable(standing: Standing, include: Include) -> bool {
-        match standing {
-            Standing::OnPath(mark) => mark.is_visible() || include.hidden,
-            Standing::Rewound => include.rewound,
+    /// Whether a search may show an entry with this visibility.
+    pub fn searchable(visibility: Visibility, include: Include) -> bool {
+        match visibility {
+            Visibility::OnPath(mark) => mark.is_visible() || include.hidden,
+            Visibility::Rewound => include.rewound,
         }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::{
     ContentHash, ConversationId, DeltaId, Effect, EffectClass, EffectState, Entry, EntryId, FileChange,
-    FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part, PathMove, Plan, Pos, Receipt, Revision, Standing,
-    Target, Time, Totals, WorkspaceNo,
+    FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part, PathMove, Plan, Pos, Receipt, Revision, Target,
+    Time, Totals, Visibility, WorkspaceNo,
 };
 /// The summary of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -309,8 +309,8 @@ pub struct Hit {
     pub title: String,
     /// The entry.
     pub line: EntryLine,
-    /// Its standing there.
-    pub standing: Standing,
+    /// Its visibility there.
+    pub visibility: Visibility,
     /// Text around the match.
     pub snippet: String,
     /// Byte ranges of the matches in it.

@@ -51,7 +51,7 @@ pub struct ToolSpec {
 
 impl ToolSpec {
     /// The specification of a tool for the model.
-    pub fn of(tool: &dyn retake_tools::Tool) -> Self {
+    pub(crate) fn of(tool: &dyn retake_tools::Tool) -> Self {
         Self { name: tool.name().to_owned(), about: tool.about().to_owned(), schema: tool.schema() }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use retake_core::{
     Action, ConversationId, EntryId, FoldId, Hint, ListRequest, Mark, OpNo, PageRequest, Projection, Reading,
-    Refusal, Remedy,
+    Reason, Refusal, Remedy,
 };
 use retake_store::StoreError;
 
@@ -75,6 +75,14 @@ fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, li
     match near {
         Some(near) => error.hint(list.after(format!("did you mean {near}?"))),
         None => error.hint(list),
+    }
+}
+
+/// The names of the ends of a range, the earlier turn first.
+fn ends<'a>(from: &'a str, to: &'a str) -> (&'a str, &'a str) {
+    match (turn(from), turn(to)) {
+        (Some(first), Some(last)) if first > last => (to, from),
+        _ => (from, to),
     }
 }
 
@@ -164,16 +172,65 @@ impl Engine {
         }
     }
 
-    /// The names of the ends of a range, the earlier turn first, in whichever order they were given.
-    pub fn ends<'a>(&self, from: &'a str, to: &'a str) -> (&'a str, &'a str) {
-        match (turn(from), turn(to)) {
-            (Some(first), Some(last)) if first > last => (to, from),
-            _ => (from, to),
+    /// The action that sets or removes a mark of messages that are named. A range has two names, in any order, and ends with all of
+    /// its last turn. A drop takes whole turns. `seen` is the mark that the author saw.
+    pub async fn mark_named(
+        &self,
+        of: ConversationId,
+        verb: Reason,
+        names: &[String],
+        range: bool,
+        seen: Option<Mark>,
+    ) -> Result<Action> {
+        let removed = verb.removes();
+        let mut entries = Vec::new();
+        match (names, range) {
+            ([], _) => {
+                let error = EngineError::usage("no message is named");
+                return Err(error.hint("name one by its turn, its label or its id"));
+            }
+            ([from, to], true) if removed.is_empty() => {
+                let (from, to) = self.range_named(of, from, to).await?;
+                entries.extend([from, to]);
+            }
+            ([from, to], true) => {
+                let (from, to) = ends(from, to);
+                entries.extend(self.marked(of, from, removed).await?.first());
+                entries.extend(self.marked(of, to, removed).await?.last());
+            }
+            (_, true) => {
+                let count = names.len();
+                let error =
+                    EngineError::usage(format!("a range has two ends, and {count} messages are named"));
+                return Err(error
+                    .with("count", count as u64)
+                    .hint("name its first and its last message, such as t2 t4"));
+            }
+            (_, false) if removed.is_empty() => {
+                for name in names {
+                    entries.push(self.entry(of, name).await?);
+                }
+            }
+            (_, false) => {
+                for name in names {
+                    entries.extend(self.marked(of, name, removed).await?);
+                }
+            }
         }
+        if verb == Reason::Drop && !range {
+            entries = self.whole_turns(of, entries).await?;
+        }
+        Ok(Action::Mark { verb, entries, range, seen })
     }
 
-    /// The last entry that a name means at the end of a range: for a turn, `tN`, its last visible one.
-    pub async fn last_entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId> {
+    /// The first and the last entry of a range, whichever end was named first. A turn, `tN`, ends with its last entry that is shown.
+    pub async fn range_named(&self, of: ConversationId, from: &str, to: &str) -> Result<(EntryId, EntryId)> {
+        let (from, to) = ends(from, to);
+        Ok((self.entry(of, from).await?, self.last_entry(of, to).await?))
+    }
+
+    /// The last entry that a name means, where it ends a range: of a turn, `tN`, the last that is shown.
+    async fn last_entry(&self, conversation: ConversationId, name: &str) -> Result<EntryId> {
         let entry = self.entry(conversation, name).await?;
         let Some(number) = turn(name) else { return Ok(entry) };
         let all = self.store().turn_entries(conversation, number).await?;
@@ -222,16 +279,10 @@ impl Engine {
         Ok(shown.and_then(|shown| shown.fold).ok_or(StoreError::Refused(Refusal::UnknownFold))?)
     }
 
-    /// The visible entries of the turns that contain these entries.
-    pub async fn whole_turns(
-        &self,
-        conversation: ConversationId,
-        entries: Vec<EntryId>,
-    ) -> Result<Vec<EntryId>> {
-        let mut turns = BTreeSet::new();
-        for entry in &entries {
-            turns.insert(self.store().meta(conversation, *entry).await?.totals.turns);
-        }
+    /// The visible entries of the turns that these entries are in.
+    async fn whole_turns(&self, conversation: ConversationId, entries: Vec<EntryId>) -> Result<Vec<EntryId>> {
+        let metas = self.store().metas(conversation, entries.clone()).await?;
+        let turns: BTreeSet<u64> = metas.iter().map(|meta| meta.totals.turns).collect();
         let mut found = Vec::new();
         for turn in turns {
             let all = self.store().turn_entries(conversation, turn).await?;

@@ -14,7 +14,7 @@ use retake_core::{
     Branch, EffectClass, EntryLine, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source, StartedCall,
     Summary, TargetLine, ToolOutcome, Totals, WhyNot,
 };
-use retake_engine::{EngineError, Kind};
+use retake_engine::{EngineError, Kind, PERSON_COMMAND};
 use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
 pub(crate) use cause::{ask_cause, model_cause, unavailable_cause, uncovered_cause};
@@ -229,8 +229,8 @@ pub(crate) fn counts(totals: Totals) -> reply::Counts {
 pub(crate) fn line(line: EntryLine) -> reply::Line {
     let shown = line_of(&line.meta, line.preview);
     match line.called {
-        // A person's command is shown as such, although it is stored as a model's call.
-        Some(called) if called.tool == EXEC => {
+        // A person's command is told as such, not as the call of a model that it is stored as.
+        Some(called) if called.tool == PERSON_COMMAND => {
             let preview = crate::agent::call_line(&called.tool, &called.arguments);
             reply::Line { preview, ran_by: Some(called.author), ..shown }
         }
@@ -248,9 +248,6 @@ fn line_of(meta: &Meta, preview: String) -> reply::Line {
         synthetic: meta.flags.synthetic,
     }
 }
-
-/// The tool of a command that a person runs.
-pub(crate) const EXEC: &str = "exec";
 
 /// A receipt; the caller reads the content for the composer.
 pub(crate) fn receipt(receipt: &Receipt, content: Option<Vec<Part>>) -> reply::Receipt {
@@ -443,10 +440,10 @@ pub(crate) fn branch(branch: Branch) -> reply::Branch {
 }
 
 pub(crate) fn hit(hit: Hit) -> retake_wire::Hit {
-    let standing = match hit.standing {
-        retake_core::Standing::Rewound => Some("rewound".to_owned()),
-        retake_core::Standing::OnPath(mark) if !mark.is_visible() => Some(mark.name().to_owned()),
-        retake_core::Standing::OnPath(_) => None,
+    let standing = match hit.visibility {
+        retake_core::Visibility::Rewound => Some("rewound".to_owned()),
+        retake_core::Visibility::OnPath(mark) if !mark.is_visible() => Some(mark.name().to_owned()),
+        retake_core::Visibility::OnPath(_) => None,
     };
     retake_wire::Hit {
         conversation: hit.conversation.to_string(),

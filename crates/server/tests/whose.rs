@@ -1,11 +1,10 @@
-//! The authors of changes that conflict with a plan, in words and as data. Also steps that are refused although all of them
-//! together are not.
+//! AuthorKind work stands in the way of a plan, in words and as data, and steps that are refused though all of them together are not.
 
 use futures::StreamExt as _;
 use retake_wire::reply::Plan;
 use retake_wire::{
-    Action, Becomes, FileCounts, FilesPlan, MarkVerb, PathPlan, Request, Run, RunEvent, RunStart, Verdict,
-    Whose,
+    Action, AuthorKind, Becomes, FileCounts, FilesPlan, MarkVerb, PathPlan, Request, Run, RunEvent, RunStart,
+    Verdict,
 };
 
 use super::world::{Desk, apply, get, mark, plan, rewind};
@@ -71,7 +70,7 @@ async fn change_of_a_later_turn_names_that_turn() {
          Disk: stays as t3 left it and counts as yours: not asked again"
     );
     let against = path.against.expect("whose");
-    assert_eq!((against.whose, against.turn), (Whose::Later, Some(3)));
+    assert_eq!((against.whose, against.turn), (AuthorKind::Later, Some(3)));
     assert!(against.call.is_some_and(|call| path.calls.iter().all(|own| *own != call)));
     assert_eq!(path.outcomes[0].becomes, Becomes::Stays);
     // One turn and one other author.
@@ -84,7 +83,7 @@ async fn change_of_a_later_turn_names_that_turn() {
          Checkpoint: as t1 left it; undo brings back what it is now; \
          Yours: stays as it is now and counts as yours: not asked again"
     );
-    assert_eq!(path.against.expect("whose").whose, Whose::Hand);
+    assert_eq!(path.against.expect("whose").whose, AuthorKind::Hand);
 }
 
 #[tokio::test]

@@ -3,7 +3,6 @@
 //! `conformance!(open)` makes a test of each case; `open` returns a new, empty store. Cases about files and
 //! processes are tests of the backend itself.
 
-mod agent;
 mod atoms;
 mod basics;
 mod branches;
@@ -20,9 +19,9 @@ mod reading;
 mod runs;
 mod several;
 mod stage;
+mod tool_turns;
 mod turns;
 
-pub use agent::*;
 pub use atoms::*;
 pub use basics::*;
 pub use branches::*;
@@ -39,6 +38,7 @@ pub use reading::*;
 pub use runs::*;
 pub use several::*;
 pub use stage::Stage;
+pub use tool_turns::*;
 pub use turns::*;
 
 /// Makes a test of every case that applies to all backends. `$open` is an expression that returns a new store as

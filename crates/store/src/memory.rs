@@ -3,10 +3,10 @@
 //! It consists of persistent structures that are cheap to copy. A reader has a copy, a savepoint is a copy, and a
 //! commit replaces the shared copy by the writer's. So a reader never sees uncommitted rows.
 
-mod agent;
 mod data;
 mod files;
 mod rows;
+mod tool_turns;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -6,7 +6,6 @@
 //! conversation read-only. The formats have no version of their own; the file has one (`PRAGMA user_version`).
 //! Golden files in `tests/golden` pin them.
 
-mod agent;
 mod content;
 mod export;
 mod files;
@@ -21,10 +20,8 @@ mod random;
 mod run;
 mod state;
 mod stream;
+mod tool_turns;
 
-pub(crate) use agent::{
-    decode_effect_class, decode_effect_state, decode_permission, encode_effect_state, encode_permission,
-};
 pub(crate) use content::{decode_parts, decode_usage, encode_parts, encode_usage};
 pub use export::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, decode_export_header, decode_exported, encode_export_header,
@@ -42,6 +39,9 @@ pub(crate) use place::{decode_flags, decode_pos, decode_request, encode_flags, e
 pub(crate) use run::{decode_run, encode_run};
 pub(crate) use state::{decode_state, encode_state};
 pub(crate) use stream::{decode_stream, encode_stream};
+pub(crate) use tool_turns::{
+    decode_effect_class, decode_effect_state, decode_permission, encode_effect_state, encode_permission,
+};
 
 /// The error of a record. The reader of the row adds the row's name.
 pub(crate) type Decoded<T> = Result<T, String>;

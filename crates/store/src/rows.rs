@@ -3,10 +3,10 @@
 //! A backend must know no rule of the conversation; it stores and finds rows. It decodes strictly: a row that cannot be
 //! read is an error that names the row.
 
-mod agent;
 mod claims;
 mod files;
 mod move_lists;
+mod tool_turns;
 
 use retake_core::{
     ConversationId, Entry, EntryId, KeptChange, ListRequest, Meta, OpNo, Operation, Part, Pos, RequestId,
@@ -17,11 +17,11 @@ use crate::error::Result;
 use crate::query::Query;
 use crate::stream::StreamRow;
 use crate::transfer::Upkeep;
-pub use agent::{EffectRows, FactRows, RunRows};
-pub(crate) use agent::{facts_of, outlives};
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 pub use move_lists::{MoveListRows, OpenList};
+pub use tool_turns::{EffectRows, FactRows, RunRows};
+pub(crate) use tool_turns::{facts_of, outlives};
 
 pub use retake_core::LogNo;
 

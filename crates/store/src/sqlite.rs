@@ -2,7 +2,6 @@
 //!
 //! `record` defines the formats of rows, `schema` the tables. Must know no rule of the conversation.
 
-mod agent;
 mod backup;
 mod cells;
 mod check;
@@ -18,6 +17,7 @@ mod schema;
 mod search;
 #[cfg(test)]
 mod tests;
+mod tool_turns;
 mod transaction;
 #[cfg(feature = "conformance")]
 mod watch;

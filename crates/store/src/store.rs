@@ -4,7 +4,6 @@
 //! A failed request does not affect the others: each has its own savepoint. A receipt is returned only after its commit is
 //! durable. The cache contains only committed conversations, so a reader never sees a change that could still be rolled back.
 
-mod agent;
 mod branches;
 mod cache;
 mod calls_without_result;
@@ -23,6 +22,7 @@ mod requests;
 mod run_result;
 mod search;
 mod targets;
+mod tool_turns;
 mod transfer;
 mod unchanged;
 mod write;
@@ -39,12 +39,12 @@ use tracing::Span;
 use crate::blocking::blocking;
 use crate::error::{Result, StoreError};
 use crate::rows::{Backend, LogNo, Rows, Transactions, read as read_rows};
-pub use agent::RunsStepped;
 use cache::{Cache, Staged};
 pub use events::Subscriber;
 use events::{PendingEvents, Subscribers};
 pub(crate) use load::Loaded;
 use queue::{BATCH_MAX, Queue};
+pub use tool_turns::RunsStepped;
 #[cfg(test)]
 pub(crate) use transfer::import_arguments;
 

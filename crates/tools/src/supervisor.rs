@@ -2,10 +2,10 @@
 //! command, as the command ended. The inner one starts the command within its sandbox, adopts every process of the call whose
 //! parent has ended, and ends with the last of them. Must never start a command with less confinement than in its plan.
 
+mod arguments;
 mod inner;
 mod mounts;
 mod outer;
-mod plan;
 mod signal;
 
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::process::Command;
 
-pub(crate) use plan::Plan;
+pub(crate) use arguments::Arguments;
 
 use crate::cgroup::{Bounds, Group, Place};
 use crate::processes::{OUTER, SUPERVISOR};
@@ -107,7 +107,7 @@ impl Supervisor {
         if !self.namespaces {
             return Err(NoSandbox::SwitchedOff);
         }
-        let plan = Plan { namespaces: true, ..Plan::new("none", Path::new("/")) };
+        let plan = Arguments { namespaces: true, ..Arguments::new("none", Path::new("/")) };
         let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
         let tried = tried.get_or_insert_default();
         tried.entry(self.program.clone()).or_insert_with(|| self.try_out(&plan)).clone()
@@ -121,14 +121,15 @@ impl Supervisor {
         let find = || {
             let places = Place::find()?;
             let group = Group::make(&places, "trial", TRIAL).map_err(failed)?;
-            let plan = Plan { namespaces, join: group.joins(), ..Plan::new("none", Path::new("/")) };
+            let plan =
+                Arguments { namespaces, join: group.joins(), ..Arguments::new("none", Path::new("/")) };
             self.try_out(&plan).map(|()| places)
         };
         tried.entry(self.program.clone()).or_insert_with(find).clone()
     }
 
-    /// Starts a supervisor that does everything except start a command.
-    fn try_out(&self, plan: &Plan) -> Result<(), NoSandbox> {
+    /// Starts a supervisor that does all but start a command.
+    fn try_out(&self, plan: &Arguments) -> Result<(), NoSandbox> {
         let mut trial = std::process::Command::new(&self.program);
         trial.arg0_retake().arg(OUTSIDE).args(plan.to_arguments()).stdin(std::process::Stdio::null());
         let output = trial.output().map_err(failed)?;
@@ -146,9 +147,8 @@ impl Supervisor {
         command
     }
 
-    /// A command that runs a program according to the plan, after it got its arguments and its environment, and was
-    /// [`Self::shielded`].
-    pub(crate) fn command(&self, plan: &Plan, program: &OsStr) -> Command {
+    /// A command that runs a program as the plan says, once it has its arguments and its environment, and is [`Self::shielded`].
+    pub(crate) fn command(&self, plan: &Arguments, program: &OsStr) -> Command {
         let mut command = Command::new(&self.program);
         command
             .arg0("retake")

@@ -162,12 +162,12 @@ pub enum Grade {
     Ambiguous,
 }
 
-/// Whose work keeps a path from what is wanted.
+/// AuthorKind work keeps a path from what is wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Against {
     /// It.
-    pub whose: Whose,
+    pub whose: AuthorKind,
     /// The number of its turn, where a call of this conversation did it and that is on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
@@ -176,11 +176,11 @@ pub struct Against {
     pub call: Option<String>,
 }
 
-/// Whose something is.
+/// AuthorKind something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Whose {
+pub enum AuthorKind {
     /// A call of this conversation did it later, and stays.
     Later,
     /// A call of this conversation did it, and it is there.
@@ -282,7 +282,7 @@ pub struct PathPlan {
     /// along.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
-    /// Whose work keeps it from what is wanted, where something does.
+    /// AuthorKind work keeps it from what is wanted, where something does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,
     /// What it is after each choice; of what is in conflict, or was before something was chosen.

@@ -49,8 +49,8 @@ pub use condition::{
 pub use content::{Part, Role, Usage};
 pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};
 pub use files::{
-    AfterChoice, Against, Becomes, CallLine, Choice, Choose, FileCounts, FileName, FileOptions, FilesDone,
-    FilesPlan, Grade, Others, PathHunks, PathPlan, Scope, Verdict, Whose,
+    AfterChoice, Against, AuthorKind, Becomes, CallLine, Choice, Choose, FileCounts, FileName, FileOptions,
+    FilesDone, FilesPlan, Grade, Others, PathHunks, PathPlan, Scope, Verdict,
 };
 pub use git_file::{GitFileChange, GitFileRole};
 pub use hint::{Hint, HintPiece, Remedy};

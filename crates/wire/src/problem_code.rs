@@ -60,7 +60,7 @@ codes! {
     Aborted = "aborted", "The work was aborted";
     AmbiguousConversation = "ambiguous_conversation", "Several conversations have this name";
     AmbiguousEntry = "ambiguous_entry", "Several messages have this name";
-    AmbiguousMoment = "ambiguous_moment", "The name means several points in time";
+    AmbiguousPoint = "ambiguous_point", "The name means several points in time";
     BadCursor = "bad_cursor", "The cursor does not belong to this reading";
     BadExport = "bad_export", "The stored export is damaged";
     BadImport = "bad_import", "The data to import is not valid";
@@ -83,7 +83,7 @@ codes! {
     EmptyLabel = "empty_label", "A label or a title is empty";
     EmptyQuery = "empty_query", "The search contains no word to look for";
     EmptySummary = "empty_summary", "The summary of a fold is empty";
-    Client = "face", "The terminal program failed";
+    Client = "client", "The terminal program failed";
     Fenced = "fenced", "A newer run has replaced this one";
     File = "file", "A file cannot be read or written";
     FileExists = "file_exists", "The file exists already";
@@ -180,7 +180,7 @@ codes! {
     UnknownFold = "unknown_fold", "There is no such fold";
     UnknownHead = "unknown_head", "There is no such head";
     UnknownImport = "unknown_import", "There is no such import";
-    UnknownMoment = "unknown_moment", "The name means no point in time";
+    UnknownPoint = "unknown_point", "The name means no point in time";
     UnknownPath = "unknown_path", "There is nothing at this path";
     UnknownRequest = "unknown_request", "No request with this id was carried out";
     UnknownRevision = "unknown_revision", "There is no such revision";

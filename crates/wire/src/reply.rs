@@ -92,7 +92,7 @@ pub enum Reply {
     Workspaces(Workspaces),
     /// What differs in a folder now.
     FilesStatus(FilesStatus),
-    /// How files differ between two moments.
+    /// How files differ between two points in time.
     Differences(Differences),
     /// A folder, or what it was before it was forgotten.
     Workspace(WorkspaceShown),

@@ -57,7 +57,7 @@ pub enum Request {
     FilesLog(Page),
     /// What differs in a conversation's folder now, with the authors. → `FilesStatus`
     FilesStatus(Of),
-    /// How files differ between two moments. → `Differences`
+    /// How files differ between two points in time. → `Differences`
     FilesDiff(FilesDiff),
     /// The folders that conversations work in, oldest first. → `Workspaces`
     Workspaces(Workspaces),

@@ -22,7 +22,7 @@ mod cores;
 mod look;
 mod moves;
 mod obstacle;
-mod plan;
+mod order;
 mod report;
 mod settle;
 mod slots;
@@ -37,7 +37,7 @@ use crate::attributes::Changes;
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
 use crate::root::{Root, RootLock};
-use plan::Plan;
+use order::Plan;
 use slots::Slots;
 
 /// The direction of an apply.

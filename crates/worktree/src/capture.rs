@@ -21,9 +21,9 @@ mod rules;
 mod settle;
 mod start;
 mod sweep;
-mod tree;
 mod visit;
 mod watch;
+mod workspace_tree;
 
 pub use asked::{Permission, Progress, Stats, Sweep};
 pub use coverage::CoverageChange;
@@ -34,4 +34,4 @@ pub use named::Picked;
 pub use note::Noting;
 pub use refuse::refuse;
 pub use rules::Rules;
-pub use tree::{Capture, Tree};
+pub use workspace_tree::{Capture, Tree};

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use crate::tools::{self, CARGO_DENY, MDBOOK};
-use crate::{Finding, Tree, case_map, count, cycles, language, mutants, picture, report, root, suite, tidy};
+use crate::{
+    Checkout, Finding, case_map, count, cycles, language, mutants, picture, report, root, suite, tidy,
+};
 
 /// The same random sequences in each run of all tests: a run can be repeated, and a failure comes from a change. `cargo test` and
 /// `cargo xtask long` use new ones.
@@ -61,12 +63,12 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
     match arguments.as_slice() {
         ["test"] => test(out),
         ["long"] => long(out),
-        ["tidy"] => print_findings(&tidy(&Tree::read(&root())?)?, out),
+        ["tidy"] => print_findings(&tidy(&Checkout::read(&root())?)?, out),
         ["language", krate @ ..] if krate.len() < 2 => {
-            print_findings(&language(&Tree::read(&root())?, krate.first().copied()), out)
+            print_findings(&language(&Checkout::read(&root())?, krate.first().copied()), out)
         }
         ["cycles", krate @ ..] if krate.len() < 2 => {
-            for line in cycles(&Tree::read(&root())?, krate.first().copied()) {
+            for line in cycles(&Checkout::read(&root())?, krate.first().copied()) {
                 writeln!(out, "{line}")?;
             }
             Ok(true)
@@ -74,7 +76,7 @@ pub fn run(arguments: &[String], out: &mut dyn Write) -> anyhow::Result<bool> {
         ["cases"] => print_cases(out),
         ["count", folder @ ..] if folder.len() < 2 => {
             let checkout = folder.first().map_or_else(root, PathBuf::from);
-            write!(out, "{}", count(&Tree::read(&checkout)?))?;
+            write!(out, "{}", count(&Checkout::read(&checkout)?))?;
             Ok(true)
         }
         ["mutants", options @ ..] => mutants::run(options, (SEQUENCES, USUAL), out),
@@ -215,7 +217,7 @@ fn print_findings(found: &[Finding], out: &mut dyn Write) -> anyhow::Result<bool
 }
 
 fn print_cases(out: &mut dyn Write) -> anyhow::Result<bool> {
-    let maps = case_map(&Tree::read(&root())?)?;
+    let maps = case_map(&Checkout::read(&root())?)?;
     write!(out, "{}", report(&maps))?;
     Ok(maps.iter().all(crate::CaseMap::is_met))
 }

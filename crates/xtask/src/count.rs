@@ -15,9 +15,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use crate::checkout::Checkout;
 use crate::lex::{Token, tokens};
 use crate::source::{Source, places};
-use crate::tree::Tree;
 
 /// Crates that are for development only.
 const DEVELOPMENT: &[&str] = &["bench", "testkit", "xtask"];
@@ -34,7 +34,7 @@ const BLOCKS: &[&str] =
 
 /// Statements of each crate and in total, as a table for people.
 #[must_use]
-pub fn count(tree: &Tree) -> String {
+pub fn count(tree: &Checkout) -> String {
     let tests = test_files(&tree.sources);
     let mut crates: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for source in tree.sources.iter().filter(|source| is_counted(source, &tests)) {
@@ -181,8 +181,8 @@ fn held(header: &[Token<'_>], around: Holds) -> Holds {
 #[cfg(test)]
 mod tests {
     use super::{count, is_counted, statements, test_files};
+    use crate::checkout::Checkout;
     use crate::source::Source;
-    use crate::tree::Tree;
 
     #[test]
     fn statements_are_counted_by_a_simple_rule() {
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_table_has_a_row_for_each_crate_and_a_total() {
-        let text = count(&Tree::read(&crate::root()).unwrap());
+        let text = count(&Checkout::read(&crate::root()).unwrap());
         assert!(text.lines().any(|line| line.starts_with("core ")), "{text}");
         assert!(text.lines().any(|line| line.starts_with("total ")), "{text}");
         assert!(text.lines().any(|line| line.starts_with("(xtask)")), "{text}");

@@ -2,6 +2,7 @@
 //! development only: no other crate may depend on it. It must never change a source file; the only file that it
 //! makes is the README's picture.
 
+mod checkout;
 mod checks;
 mod commands;
 mod count;
@@ -16,14 +17,13 @@ mod specs;
 mod suite;
 mod tidy;
 mod tools;
-mod tree;
 
+pub use checkout::Checkout;
 pub use commands::run;
 pub use count::count;
 pub use finding::Finding;
 pub use specs::{CaseMap, case_map, report};
 pub use tidy::{cycles, language, tidy};
-pub use tree::Tree;
 
 use std::path::{Path, PathBuf};
 

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, ensure};
 
+use crate::checkout::Checkout;
 use crate::lex;
 use crate::source::Source;
-use crate::tree::Tree;
 
 /// One spec with numbered cases.
 struct Spec {
@@ -51,7 +51,7 @@ impl CaseMap {
 ///
 /// # Errors
 /// A spec is missing in `docs/spec`, or has no cases.
-pub fn case_map(tree: &Tree) -> anyhow::Result<Vec<CaseMap>> {
+pub fn case_map(tree: &Checkout) -> anyhow::Result<Vec<CaseMap>> {
     let mut maps = Vec::new();
     for spec in SPECS {
         let path = format!("docs/spec/{}", spec.file);

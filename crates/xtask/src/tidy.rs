@@ -1,13 +1,13 @@
 //! Runs all checks over the tree. The tables here say which check applies where; each check has its own
 //! module.
 
+use crate::checkout::Checkout;
 use crate::checks::{
     cycles, depends, documents, edges, errors, fields, language, layout, logs, marks, prose, purity, shape,
     walls,
 };
 use crate::finding::Finding;
 use crate::source::Source;
-use crate::tree::Tree;
 
 /// Checks of one file at a time.
 const PER_FILE: &[fn(&Source) -> Vec<Finding>] = &[
@@ -27,8 +27,8 @@ const PER_FILE: &[fn(&Source) -> Vec<Finding>] = &[
 /// All findings, sorted by place; empty if the tree is tidy.
 ///
 /// # Errors
-/// A document that exists and can't be read.
-pub fn tidy(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
+/// A document that is there and cannot be read.
+pub fn tidy(tree: &Checkout) -> anyhow::Result<Vec<Finding>> {
     let mut found = Vec::new();
     for source in &tree.sources {
         found.extend(PER_FILE.iter().flat_map(|check| check(source)));
@@ -46,7 +46,7 @@ pub fn tidy(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
     Ok(found)
 }
 
-fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
+fn papers(tree: &Checkout) -> anyhow::Result<Vec<Finding>> {
     let missing: Vec<_> = documents::REQUIRED
         .iter()
         .chain(&[".ci/run"])
@@ -78,7 +78,7 @@ fn papers(tree: &Tree) -> anyhow::Result<Vec<Finding>> {
 
 /// Cycles of modules, of a crate or of all, one per line.
 #[must_use]
-pub fn cycles(tree: &Tree, krate: Option<&str>) -> Vec<String> {
+pub fn cycles(tree: &Checkout, krate: Option<&str>) -> Vec<String> {
     let crates = tree.manifests.iter().map(|manifest| manifest.krate());
     let crates = crates.filter(|name| krate.is_none_or(|krate| krate == *name));
     crates.flat_map(|krate| cycles::list(krate, &tree.sources)).collect()
@@ -86,7 +86,7 @@ pub fn cycles(tree: &Tree, krate: Option<&str>) -> Vec<String> {
 
 /// Places in the source code of a crate, or of all, whose language is not plain.
 #[must_use]
-pub fn language(tree: &Tree, krate: Option<&str>) -> Vec<Finding> {
+pub fn language(tree: &Checkout, krate: Option<&str>) -> Vec<Finding> {
     let found = language::sources(&tree.sources);
     found
         .into_iter()

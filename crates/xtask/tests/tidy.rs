@@ -1,11 +1,11 @@
 //! Fails if the checkout is untidy. The unit tests of each check show what is checked and how it can
 //! fail.
 
-use retake_xtask::{Tree, root, tidy};
+use retake_xtask::{Checkout, root, tidy};
 
 #[test]
 fn the_tree_is_tidy() {
-    let found = tidy(&Tree::read(&root()).unwrap()).unwrap();
+    let found = tidy(&Checkout::read(&root()).unwrap()).unwrap();
     let lines: Vec<_> = found.iter().map(ToString::to_string).collect();
     assert!(lines.is_empty(), "{} to mend:\n{}", lines.len(), lines.join("\n"));
 }
@@ -18,7 +18,7 @@ fn an_untidy_tree_is_found() {
     std::fs::write(source.join("lib.rs"), "use std::fs;\n").unwrap();
     std::fs::write(root.path().join("crates/core/Cargo.toml"), "[dependencies]\ntokio = \"1\"\n").unwrap();
 
-    let found = tidy(&Tree::read(root.path()).unwrap()).unwrap();
+    let found = tidy(&Checkout::read(root.path()).unwrap()).unwrap();
     let lines: Vec<_> = found.iter().map(ToString::to_string).collect();
     let starts = [
         ".ci/run: missing",

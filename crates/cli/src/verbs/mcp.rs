@@ -56,7 +56,7 @@ struct Add {
     command: Vec<String>,
 }
 
-// The server of the tools.
+// AuthorKind tools.
 #[derive(Debug, Args)]
 struct Tools {
     /// Only the tools of this server

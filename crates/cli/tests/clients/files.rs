@@ -1,8 +1,8 @@
 //! A plan for files: every verdict, two calls, and names with terminal control characters. Only data.
 
 use retake_wire::{
-    AfterChoice, Against, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade, Others,
-    PathCause, PathChange, PathHunks, PathPlan, UncoveredCause, Verdict, Whose,
+    AfterChoice, Against, AuthorKind, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade,
+    Others, PathCause, PathChange, PathHunks, PathPlan, UncoveredCause, Verdict,
 };
 
 use super::fixtures::{ago, id};
@@ -46,7 +46,7 @@ pub(super) fn files_plan() -> FilesPlan {
         partly: false,
         words: String::new(),
     };
-    let by = Against { whose: Whose::Later, turn: Some(3), call: None };
+    let by = Against { whose: AuthorKind::Later, turn: Some(3), call: None };
     let conflict = PathPlan {
         cause: Some(PathCause::Clash { by, change: PathChange::SamePlace, uncertain: false }),
         outcomes: vec![after(Choice::Skip, Becomes::Stays, 3), after(Choice::Checkpoint, Becomes::Before, 1)],

@@ -1,4 +1,4 @@
-//! Environment and keys are those of the requesting terminal, whichever client started the owner.
+//! AuthorKind environment and whose keys: those of the terminal that asked, whoever has started the owner.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;

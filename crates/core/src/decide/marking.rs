@@ -56,6 +56,16 @@ fn effect(verb: Reason) -> (Mark, &'static [Mark]) {
     }
 }
 
+impl Reason {
+    /// The marks that this verb takes away; none of a verb that sets one.
+    pub fn removes(self) -> &'static [Mark] {
+        match effect(self) {
+            (Mark::Normal, marks) => marks,
+            _ => &[],
+        }
+    }
+}
+
 impl Conversation {
     /// Hides, shows, excludes, includes or drops entries. Entries that the verb does not affect stay as they are.
     pub fn mark_entries<R: Records>(

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::authorship::{self, Against, Becomes};
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
 use super::hunks::{self, Unfit, WhyUnfit};
@@ -9,7 +10,6 @@ use super::merge::{Clash, MergeBytes};
 use super::record::Record;
 use super::renames;
 use super::stack::{Clashed, DeltaId, Layer, Rebuilt, Stack};
-use super::whose::{self, Against, Becomes};
 use super::why_not::WhyNot;
 use goal::{Doubt, Goal};
 use moved::Moved;
@@ -246,16 +246,16 @@ impl FilePlan {
         for (name, other) in carried.into_iter().chain(both) {
             paths.entry(name).and_modify(|path| path.renamed = Some(other));
         }
-        super::tree::fit_folders(&mut paths, look);
+        super::folders::fit_folders(&mut paths, look);
         Ok(Self { paths: paths.into_values().collect() })
     }
 
     /// The content of folders that must make way, by a choice for them, and that is not planned: it goes with them.
     pub fn in_the_way(&self, chosen: &Chosen, look: &mut dyn Look) -> Vec<FilePath> {
         let chosen = |path: &&PathPlan| chosen.of(&path.path) == Some(&Choice::Checkpoint);
-        let folders = self.paths.iter().filter(|path| super::tree::is_in_place(path)).filter(chosen);
+        let folders = self.paths.iter().filter(|path| super::folders::is_in_place(path)).filter(chosen);
         let below: BTreeSet<_> =
-            folders.filter_map(|folder| super::tree::below(&folder.path, look)).flatten().collect();
+            folders.filter_map(|folder| super::folders::below(&folder.path, look)).flatten().collect();
         let planned = |path: &FilePath| self.paths.binary_search_by(|plan| plan.path.cmp(path)).is_ok();
         below.into_iter().filter(|path| !planned(path)).collect()
     }
@@ -325,7 +325,7 @@ fn one(
         Some(Doubt::Takes(Err(clashed))) => Some(clashed),
         _ => fork.merged.as_ref().err(),
     };
-    let against = clashed.map(|clashed| whose::against(&path, &clashed.by, &fork.goal.stack, look));
+    let against = clashed.map(|clashed| authorship::against(&path, &clashed.by, &fork.goal.stack, look));
     // A folder in the way makes it a conflict later.
     let outcomes =
         choices.iter().map(|choice| (choice.clone(), fork.becomes(choice, look.bytes()))).collect();
@@ -434,7 +434,7 @@ impl Fork {
             Choice::Checkpoint => self.exact_record().cloned(),
             Choice::Merge | Choice::Hunks(_) => self.outcome(Some(choice), bytes).1,
         };
-        whose::becomes((choice, record.as_ref()), self.disk.as_ref(), (&self.stack, &self.goal.stack))
+        authorship::becomes((choice, record.as_ref()), self.disk.as_ref(), (&self.stack, &self.goal.stack))
     }
 
     /// The version and its layers if no clash and no doubt prevented it.

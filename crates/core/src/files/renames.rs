@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::authorship;
 use super::file_path::FilePath;
 use super::merge::{Clash, MergeBytes, merge};
 use super::plan::{Choice, Chosen, Look, PathPlan, Verdict, WantedPath};
 use super::record::{ContentHash, Record};
 use super::stack::{DeltaId, Layer, Stack};
-use super::whose;
 
 /// Shorter files are equal by coincidence, such as empty ones, `{}`, or one line that every file of a kind has.
 const TELLING: u64 = 32;
@@ -160,7 +160,7 @@ fn left_gone(path: &PathPlan) -> Vec<DeltaId> {
 }
 
 /// Leaves a path as it is until there is a choice, because of another path.
-fn waits_for(path: &mut PathPlan, clash: Clash, against: Option<whose::Against>, other: &FilePath) {
+fn waits_for(path: &mut PathPlan, clash: Clash, against: Option<authorship::Against>, other: &FilePath) {
     path.verdict = Verdict::Conflict(clash);
     path.step.change.after.clone_from(&path.step.change.before);
     path.step.stack_after.clone_from(&path.step.stack_before);
@@ -183,7 +183,7 @@ pub(super) fn removed(paths: &mut Paths, pairs: &[(FilePath, FilePath)], look: &
         if paths.get(goes).filter(is_removed).is_none() {
             continue;
         }
-        let against = whose::who_left(goes, None, look);
+        let against = authorship::who_left(goes, None, look);
         let is_made = |path: &&mut PathPlan| path.verdict == Verdict::Recreate && path.choice.is_none();
         let Some(made) = paths.get_mut(comes).filter(is_made) else { continue };
         made.verdict = Verdict::Conflict(Clash::Removed);

@@ -12,7 +12,7 @@ use super::{
 
 /// A folder with the input of a plan.
 #[derive(Default)]
-pub(super) struct World {
+pub(crate) struct World {
     pub(super) tree: Tree,
     pub(super) theirs: HashMap<FilePath, Option<Record>>,
     pub(super) left: Vec<(FilePath, Option<Record>, DeltaId)>,
@@ -22,7 +22,7 @@ pub(super) struct World {
 
 impl World {
     /// With these versions: the letters of `record`.
-    pub(super) fn of(now: &[(&str, char)]) -> Self {
+    pub(crate) fn of(now: &[(&str, char)]) -> Self {
         let mut world = Self::default();
         world.tree.0.extend(now.iter().filter_map(|(name, what)| Some((path(name), record(*what)?))));
         world
@@ -95,7 +95,7 @@ impl Look for World {
 }
 
 /// Layers, each as its delta with the version before and after.
-pub(super) fn layers(told: &[(u64, &str)], grade: Grade) -> Vec<Layer> {
+pub(crate) fn layers(told: &[(u64, &str)], grade: Grade) -> Vec<Layer> {
     let layer = |(no, versions): &(u64, &str)| {
         let mut versions = versions.chars().map(record);
         let (before, after) = (versions.next().unwrap(), versions.next().unwrap());
@@ -105,13 +105,13 @@ pub(super) fn layers(told: &[(u64, &str)], grade: Grade) -> Vec<Layer> {
 }
 
 /// A path with its current and its wanted layers.
-pub(super) fn wanted_path(name: &str, have: &[(u64, &str)], want: &[(u64, &str)]) -> WantedPath {
+pub(crate) fn wanted_path(name: &str, have: &[(u64, &str)], want: &[(u64, &str)]) -> WantedPath {
     let stack = Stack::new(layers(have, Grade::Seen));
     WantedPath { path: path(name), stack, want: Want::Layers(layers(want, Grade::Seen)) }
 }
 
 /// The plan of the wanted paths with choices.
-pub(super) fn planned(
+pub(crate) fn planned(
     wanted_paths: Vec<WantedPath>,
     chosen: &[(&str, Choice)],
     world: &mut World,
@@ -122,7 +122,7 @@ pub(super) fn planned(
 
 /// A path of a plan in words: its verdict, its new version, the layers that are left, the choices, and whose changes are in the
 /// way.
-pub(super) fn told(plan: &PathPlan) -> String {
+pub(crate) fn told(plan: &PathPlan) -> String {
     let change = &plan.step.change;
     let (before, after) = (letters(change.before.as_ref()), letters(change.after.as_ref()));
     let left: Vec<String> =
@@ -141,6 +141,6 @@ pub(super) fn told(plan: &PathPlan) -> String {
 }
 
 /// All paths of a plan in words.
-pub(super) fn all_told(plan: &FilePlan) -> Vec<String> {
+pub(crate) fn all_told(plan: &FilePlan) -> Vec<String> {
     plan.paths.iter().map(told).collect()
 }

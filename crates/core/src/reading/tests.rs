@@ -100,17 +100,17 @@ fn the_model_sees_summaries_in_the_place_of_what_they_cover() {
 fn a_search_shows_what_people_see_and_more_only_where_it_is_asked_for() {
     let log = Log::after("uaua; exclude 1; hide 2; drop 3; rewind 4; a");
     let rows = [
-        (5, Standing::OnPath(Mark::Normal), [true, true, true]),
-        (1, Standing::OnPath(Mark::Excluded), [true, true, true]),
-        (2, Standing::OnPath(Mark::Hidden), [false, false, true]),
-        (3, Standing::OnPath(Mark::Dropped), [false, false, true]),
-        (4, Standing::Rewound, [false, true, false]),
+        (5, Visibility::OnPath(Mark::Normal), [true, true, true]),
+        (1, Visibility::OnPath(Mark::Excluded), [true, true, true]),
+        (2, Visibility::OnPath(Mark::Hidden), [false, false, true]),
+        (3, Visibility::OnPath(Mark::Dropped), [false, false, true]),
+        (4, Visibility::Rewound, [false, true, false]),
     ];
-    for (seq, standing, shown) in rows {
-        assert_eq!(log.now.standing(Pos::new(0, seq)), standing, "entry {seq}");
+    for (seq, visibility, shown) in rows {
+        assert_eq!(log.now.visibility(Pos::new(0, seq)), visibility, "entry {seq}");
         let asked = [(false, false), (true, false), (false, true)];
         let found =
-            asked.map(|(rewound, hidden)| Conversation::searchable(standing, Include { rewound, hidden }));
+            asked.map(|(rewound, hidden)| Conversation::searchable(visibility, Include { rewound, hidden }));
         assert_eq!(found, shown, "entry {seq}");
     }
     assert_eq!(log.now.export(), log.now.timeline(), "an export takes along what people see");

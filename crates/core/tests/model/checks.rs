@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use retake_core::{
     Commit, Conversation, EntryId, FoldId, Include, Mark, Message, Part, Path, Piece, Pos, PromptPiece,
-    Reason, Records, Standing, Target, Totals, difference, repaired, summary_message,
+    Reason, Records, Target, Totals, Visibility, difference, repaired, summary_message,
 };
 
 use super::naive::{Item, Talk};
@@ -258,8 +258,8 @@ fn marked(talk: &Talk, now: &Conversation, rows: Rows<'_>) {
 fn entry(talk: &Talk, now: &Conversation, rows: Rows<'_>, index: usize) {
     let said = &talk.said[index];
     let is_on_path = talk.is_on_path(index);
-    let standing = if is_on_path { Standing::OnPath(talk.mark(index)) } else { Standing::Rewound };
-    assert_eq!(now.standing(said.pos), standing);
+    let standing = if is_on_path { Visibility::OnPath(talk.mark(index)) } else { Visibility::Rewound };
+    assert_eq!(now.visibility(said.pos), standing);
     let facts = rows.entry(said.pos).parts.iter().filter_map(|part| match part {
         Part::Facts(facts) => Some(facts),
         _ => None,

@@ -22,14 +22,9 @@ impl Engine {
     /// afterwards.
     pub(crate) async fn calls_erased(&self, of: ConversationId, action: &Action) -> Result<Vec<EntryId>> {
         let Action::Erase { entries, .. } = action else { return Ok(Vec::new()) };
-        let mut calls = Vec::new();
-        for entry in entries {
-            calls.push(*entry);
-            if let Some(call) = self.store().meta(of, *entry).await?.answers {
-                calls.push(self.store().entry_id(of, call).await?);
-            }
-        }
-        Ok(calls)
+        let metas = self.store().metas(of, entries.clone()).await?;
+        let calls = metas.iter().filter_map(|meta| meta.answers).collect();
+        Ok([entries.clone(), self.store().entry_ids(of, calls).await?].concat())
     }
 
     /// Erases the output of these calls, and all other output that contains the text. Can be repeated.

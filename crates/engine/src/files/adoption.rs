@@ -7,7 +7,7 @@ use retake_core::{Action, Apply, By, ConversationId, Head, Mark, Reason, Scope, 
 
 use super::note::Note;
 use super::options::FileOptions;
-use super::plan::FolderPlan;
+use super::planned::FolderPlan;
 use crate::Engine;
 use crate::error::Result;
 

@@ -21,7 +21,8 @@ use super::conversation_folders::{lock_each, named_in, shown_in};
 use super::effects::Effects;
 use super::note::Note;
 use super::options::FileOptions;
-use super::plan::{FolderPlan, digest_of};
+use super::plan::digest_of;
+use super::planned::FolderPlan;
 use super::uncaptured::Uncaptured;
 use super::workspace::{Held, accept};
 use crate::Engine;
@@ -43,8 +44,8 @@ pub struct AppliedFiles {
     pub effects: Effects,
     /// Changes of the reverted calls that captures do not cover: they stay.
     pub unseen: Uncaptured,
-    /// Reverted calls without a result: their effects are not known.
-    pub unanswered: Vec<Unanswered>,
+    /// Reverted calls that were interrupted and are not among the effects: what they did is not known.
+    pub cut_off: Vec<Unanswered>,
     /// Messages that waited for a run. They return to the author of the step.
     pub waited: Vec<Words>,
     /// Commands of background jobs that came back to the conversation; they do not run again.
@@ -223,7 +224,7 @@ impl AppliedFiles {
             notes: Vec::new(),
             effects: Effects::default(),
             unseen: Uncaptured::default(),
-            unanswered: Vec::new(),
+            cut_off: Vec::new(),
             waited: Vec::new(),
             ended: Vec::new(),
         }

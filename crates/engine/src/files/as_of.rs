@@ -1,4 +1,4 @@
-//! Named moments of a folder: before a turn, an earlier head, a checkpoint. Also file names as a person types them. Must never
+//! Named points in time of a folder: before a turn, an earlier head, a checkpoint. Also file names as a person types them. Must never
 //! guess: an ambiguous name is refused.
 
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use retake_store::Wanted;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
-/// A moment of a folder.
+/// A point in time of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AsOf {
     /// Before this entry was appended.
@@ -50,18 +50,18 @@ pub(super) fn is_below(path: &FilePath, below: &[Option<FilePath>]) -> bool {
 }
 
 impl Engine {
-    /// The files that the path wanted at a moment, adopted changes included. None if the conversation never had that moment.
-    pub(super) async fn wanted_at(&self, of: ConversationId, moment: &AsOf) -> Result<Option<Wanted>> {
-        match moment {
+    /// The files that the path wanted at a point in time, adopted changes included. None if the conversation never had that point.
+    pub(super) async fn wanted_at(&self, of: ConversationId, point: &AsOf) -> Result<Option<Wanted>> {
+        match point {
             AsOf::Before(entry) => Ok(Some(self.store().wanted_before(of, *entry).await?)),
             AsOf::Head(head) => Ok(Some(self.store().wanted(of, Action::Restore(*head)).await?)),
             AsOf::Checkpoint(_) => Ok(None),
         }
     }
 
-    /// The moment with this name: a head, a checkpoint (by name, or `#N` by its number) or before an entry. Without a name,
+    /// The point in time with this name: a head, a checkpoint (by name, or `#N` by its number) or before an entry. Without a name,
     /// before the last turn.
-    pub fn moment<'a>(
+    pub fn as_of<'a>(
         &'a self,
         conversation: ConversationId,
         name: Option<&'a str>,
@@ -99,7 +99,7 @@ impl Engine {
                     let what = format!("“{name}” is a message and a checkpoint");
                     let which =
                         format!("name the checkpoint by its number, #{}, or the message by its id", row.no);
-                    Err(EngineError::new(Kind::Usage, "ambiguous_moment", what).hint(which))
+                    Err(EngineError::new(Kind::Usage, "ambiguous_point", what).hint(which))
                 }
                 (Some(row), Err(_)) if row.manifest.is_some() => {
                     let mut rows = vec![(own, row)];
@@ -114,13 +114,13 @@ impl Engine {
                 }
                 (Some(_), Err(_)) => Err(no_checkpoint(name)),
                 (None, Ok(entry)) => Ok(AsOf::Before(entry)),
-                (None, Err(error)) => Err(self.no_moment(own, name, error).await?),
+                (None, Err(error)) => Err(self.unknown_point(own, name, error).await?),
             }
         })
     }
 
-    /// Why a name is no moment here. A checkpoint of another folder is reported as such.
-    async fn no_moment(
+    /// Why a name is no point in time here. A checkpoint of another folder is reported as such.
+    async fn unknown_point(
         &self,
         here: retake_core::WorkspaceNo,
         name: &str,
@@ -139,7 +139,7 @@ impl Engine {
         }
         let what = format!("there is no checkpoint and no message “{name}”");
         let hint = Hint::new("{} shows the checkpoints, {} the messages", [Remedy::FilesLog, Remedy::Log]);
-        Ok(EngineError::new(Kind::NotFound, "unknown_moment", what).hint(hint))
+        Ok(EngineError::new(Kind::NotFound, "unknown_point", what).hint(hint))
     }
 
     /// Converts typed names to paths: relative ones are in the conversation's own folder, absolute ones in any of its folders.

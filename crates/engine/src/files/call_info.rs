@@ -1,10 +1,11 @@
 //! The call that changed a file. Must never show hidden content.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
-use retake_core::{ConversationId, EntryId, Part, Pos, ShownEntry, Time};
+use retake_core::{ConversationId, EffectState, EntryId, Part, Pos, Role, ShownEntry, Time};
 
+use super::exec::PERSON_COMMAND;
 use crate::Engine;
 use crate::error::Result;
 use crate::log::LogFailure as _;
@@ -29,6 +30,23 @@ pub struct Asked {
     pub tool: String,
     /// Its arguments, as the model wrote them.
     pub arguments: String,
+}
+
+/// Calls of a page that have no result, by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Calls of the last answer that did not begin.
+    pub unbegun: Vec<String>,
+    /// Calls that began and did not end.
+    pub cut_off: Vec<String>,
+}
+
+/// A call that has no result.
+struct OpenCall<'a> {
+    /// The index of the entry that requests it.
+    at: usize,
+    name: String,
+    tool: &'a str,
 }
 
 /// The name of a call in the ledger, in decisions and in processes: the entry that requested it, and its number there, from 1.
@@ -57,32 +75,50 @@ impl Engine {
     /// The call of an entry, also on another branch. The entry is the call's result, or the answer that requested it if its
     /// changes were found without a result.
     pub async fn called(&self, of: ConversationId, entry: EntryId) -> Result<Called> {
-        let meta = self.store().meta(of, entry).await?;
-        let turn = meta.turn.map(|_| meta.totals.turns);
-        // A hidden or damaged entry has no text.
-        let told = self.store().content(of, entry).await.or_log("a result has no words").unwrap_or_default();
-        let asked = asked_for(&told);
-        if !asked.is_empty() {
-            return Ok(Called { asked, began: Some(meta.time), ended: None, turn });
+        let called = self.called_each(of, vec![entry]).await?;
+        Ok(called.into_iter().next().expect("BUG: each entry has its call"))
+    }
+
+    /// The calls of these entries, in their order, as [`Self::called`] has them.
+    pub async fn called_each(&self, of: ConversationId, entries: Vec<EntryId>) -> Result<Vec<Called>> {
+        let metas = self.store().metas(of, entries.clone()).await?;
+        let contents = self.readable(of, entries).await?;
+        // Results whose calls another entry requested: their index, the position of that entry, and the model's id of the call.
+        let mut results = Vec::new();
+        let mut all = Vec::new();
+        for (index, (meta, parts)) in metas.into_iter().zip(&contents).enumerate() {
+            let turn = meta.turn.map(|_| meta.totals.turns);
+            let asked = asked_for(parts);
+            let (began, ended) = match asked.is_empty() {
+                true => (None, Some(meta.time)),
+                false => (Some(meta.time), None),
+            };
+            results.extend(meta.answers.filter(|_| asked.is_empty()).map(|at| (index, at, answered(parts))));
+            all.push(Called { asked, began, ended, turn });
         }
-        let mut called = Called { asked, began: None, ended: Some(meta.time), turn };
-        let Some(at) = meta.answers else {
-            return Ok(called);
-        };
-        let call = self.store().entry_id(of, at).await?;
-        let asked = self.store().content(of, call).await.or_log("a call has no words").unwrap_or_default();
-        let id = answered(&told);
+        let calls = self.store().entry_ids(of, results.iter().map(|(_, at, _)| *at).collect()).await?;
+        let requests = self.readable(of, calls.clone()).await?;
+        let mut names = Vec::new();
+        for (((index, _, id), call), asked) in results.into_iter().zip(calls).zip(&requests) {
+            let own = asked.iter().filter(|part| match part {
+                Part::ToolCall { id: own, .. } => Some(own.as_str()) == id,
+                _ => false,
+            });
+            all[index].asked = own.filter_map(asked_in).take(1).collect();
+            names.extend(id.and_then(|id| named(call, asked, id)).map(|name| (index, name)));
+        }
         // Before the call's row was written, it waited for an approval or for other calls.
-        if let Some(name) = id.and_then(|id| named(call, &asked, id)) {
-            let began = self.store().began(vec![name]).await?;
-            called.began = began.into_iter().next().flatten().map(|(began, _)| began);
+        let began = self.store().began(names.iter().map(|(_, name)| name.clone()).collect()).await?;
+        for ((index, _), began) in names.into_iter().zip(began) {
+            all[index].began = began.map(|(began, _)| began);
         }
-        let own = asked.iter().filter(|part| match part {
-            Part::ToolCall { id: own, .. } => Some(own.as_str()) == id,
-            _ => false,
-        });
-        called.asked = own.filter_map(asked_in).take(1).collect();
-        Ok(called)
+        Ok(all)
+    }
+
+    /// The content of these entries. A hidden or damaged entry has none.
+    async fn readable(&self, of: ConversationId, entries: Vec<EntryId>) -> Result<Vec<Vec<Part>>> {
+        let contents = self.store().contents(of, entries).await?.into_iter();
+        Ok(contents.map(|parts| parts.or_log("a call cannot be read").unwrap_or_default()).collect())
     }
 
     /// How long the calls worked whose results these entries are, in milliseconds, without waiting times. None for an entry that
@@ -121,6 +157,58 @@ impl Engine {
         }
         Ok(took)
     }
+
+    /// The calls of a page of the timeline that have no result. The last answer is left out while more of it may come: a run is at
+    /// work, or later entries follow.
+    pub async fn unfinished(
+        &self,
+        of: ConversationId,
+        entries: &[ShownEntry],
+        has_later: bool,
+    ) -> Result<Unfinished> {
+        let last = entries.iter().rposition(|shown| role(shown) != Some(Role::Tool));
+        let is_over = !has_later && !self.is_running(of);
+        let asked = if is_over { last.map_or(0, |last| last + 1) } else { last.unwrap_or(0) };
+        let open: Vec<OpenCall<'_>> = (0..asked).flat_map(|at| open_calls(entries, at)).collect();
+        let mut found = Unfinished::default();
+        if open.is_empty() {
+            return Ok(found);
+        }
+        let began = self.calls_begun(open.iter().map(|open| open.name.clone()).collect()).await?;
+        for (OpenCall { at, name, tool }, began) in open.into_iter().zip(began) {
+            match began {
+                Some((_, EffectState::Begun)) => found.cut_off.push(name),
+                // A person's command begins as soon as it is said, and is in no ledger.
+                None if Some(at) == last && tool == PERSON_COMMAND => found.cut_off.push(name),
+                None if Some(at) == last => found.unbegun.push(name),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The role of an entry; none of a damaged one.
+fn role(shown: &ShownEntry) -> Option<Role> {
+    shown.entry.as_ref().ok().map(|entry| entry.meta.role)
+}
+
+/// The calls of an entry that have no result after it.
+fn open_calls(entries: &[ShownEntry], at: usize) -> Vec<OpenCall<'_>> {
+    let Ok(asking) = &entries[at].entry else { return Vec::new() };
+    let behind = entries[at + 1..].iter().take_while(|shown| role(shown) != Some(Role::Assistant));
+    let parts = behind.filter_map(|shown| shown.entry.as_ref().ok()).flat_map(|entry| &entry.parts);
+    let results = parts.filter_map(|part| match part {
+        Part::ToolResult { call, .. } => Some(call.as_str()),
+        _ => None,
+    });
+    let over: HashSet<&str> = results.collect();
+    let calls = asking.parts.iter().filter_map(|part| match part {
+        Part::ToolCall { id, name, .. } => Some((id.as_str(), name.as_str())),
+        _ => None,
+    });
+    let open = (1..).zip(calls).filter(|(_, (id, _))| !over.contains(id));
+    open.map(|(number, (_, tool))| OpenCall { at, name: name_of(asking.meta.id, number), tool }).collect()
 }
 
 /// The calls that an answer asks for.

@@ -18,7 +18,7 @@ use retake_worktree::{
 use super::apply::{AppliedFiles, FolderDone, as_before, moves, unchanged};
 use super::blocking;
 use super::conversation_folders::{HeldAll, shown_in};
-use super::plan::FolderPlan;
+use super::planned::FolderPlan;
 use super::progress::Doing;
 use super::workspace::Held;
 use crate::Engine;

@@ -22,7 +22,7 @@ use crate::error::{EngineError, Kind, Result};
 /// The most captures in one reading.
 const PAGE: usize = 256;
 
-/// The files at a moment.
+/// The files at a point.
 struct View {
     records: BTreeMap<FilePath, Record>,
     /// The files that a checkpoint covered.
@@ -39,7 +39,7 @@ impl View {
 type Differences = Vec<(Option<PathBuf>, Vec<FileChange>)>;
 
 impl Engine {
-    /// The differences below these paths between a moment and another one, or now, folder by folder. From a turn on, these are
+    /// The differences below these paths between a point in time and another one, or now, folder by folder. From a turn on, these are
     /// changes of this conversation's calls, and other changes as far as captures saw them.
     pub fn differences(
         &self,
@@ -106,16 +106,16 @@ impl Engine {
         held: &Held,
         conversation: ConversationId,
         now: &BTreeMap<FilePath, Record>,
-        moment: Option<&AsOf>,
+        point: Option<&AsOf>,
     ) -> Result<View> {
-        let mut records = match moment {
+        let mut records = match point {
             Some(AsOf::Checkpoint(rows)) => {
                 let manifest = self.manifest(held, rows).await?;
                 return Ok(View { records: manifest.records.clone(), manifest: Some(manifest) });
             }
             _ => now.clone(),
         };
-        for (path, record) in self.past(held, conversation, now, moment).await? {
+        for (path, record) in self.past(held, conversation, now, point).await? {
             match record {
                 Some(record) => records.insert(path, record),
                 None => records.remove(&path),
@@ -124,17 +124,17 @@ impl Engine {
         Ok(View { records, manifest: None })
     }
 
-    /// The paths at a moment of the conversation that differ from the current ones.
+    /// The paths at a point of the conversation that differ from the current ones.
     async fn past(
         &self,
         held: &Held,
         conversation: ConversationId,
         now: &BTreeMap<FilePath, Record>,
-        moment: Option<&AsOf>,
+        point: Option<&AsOf>,
     ) -> Result<BTreeMap<FilePath, Option<Record>>> {
         let mut past = BTreeMap::new();
-        let Some(moment) = moment else { return Ok(past) };
-        let Some(wanted) = self.wanted_at(conversation, moment).await? else {
+        let Some(point) = point else { return Ok(past) };
+        let Some(wanted) = self.wanted_at(conversation, point).await? else {
             return Ok(past);
         };
         for wanted_path in self.wanted_paths(held, conversation, None, &wanted).await? {
@@ -144,7 +144,7 @@ impl Engine {
                 past.insert(wanted_path.path, wanted_path.stack.checkpoint(layers));
             }
         }
-        let AsOf::Before(entry) = moment else {
+        let AsOf::Before(entry) = point else {
             return Ok(past);
         };
         let Some(said) = self.said_at(conversation, *entry).await? else {
@@ -185,7 +185,7 @@ impl Engine {
     }
 }
 
-/// Refuses a path that exists at neither moment, or that is not covered.
+/// Refuses a path that exists at neither point, or that is not covered.
 fn check(held: &Held, path: &FilePath, views: &[&View]) -> Result<()> {
     if let Known::NotCovered(why) = held.tree.known(path) {
         return Err(not_covered(format!("{path} is not covered"), why));

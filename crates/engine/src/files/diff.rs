@@ -12,6 +12,7 @@ use retake_core::{
 };
 use retake_worktree::Objects;
 
+use super::exec::PERSON_COMMAND;
 use super::{Doing, blocking};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -102,7 +103,7 @@ impl Engine {
                     (None, Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) })
                 }
             };
-            let began = RunEvent::Started(Some(receipt), "exec".into(), None);
+            let began = RunEvent::Started(Some(receipt), PERSON_COMMAND.into(), None);
             let events = std::iter::once(began).chain(text.map(RunEvent::Text));
             Ok(futures::stream::iter(events.chain([RunEvent::Ended(ended)])).boxed())
         })

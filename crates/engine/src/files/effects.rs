@@ -1,8 +1,9 @@
 //! The effects of an action: calls that it reverts in the conversation and whose effects stay. Shown before the action. Must
 //! never show hidden or erased content.
 
+use super::exec::PERSON_COMMAND;
 use crate::Engine;
-use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time};
+use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time, Unanswered};
 
 /// The most calls that are listed one by one.
 const SHOWN: usize = 10;
@@ -29,6 +30,27 @@ pub struct EffectShown {
     pub began: Time,
     /// Its result.
     pub state: EffectState,
+}
+
+impl Effects {
+    /// Of these calls without a result, those that were interrupted and are not listed here. A call of the newest turn gets its
+    /// result when the run ends that is at work.
+    pub(crate) fn cut_off(&self, unanswered: Vec<Unanswered>, at_work: bool) -> Vec<Unanswered> {
+        let is_listed = |call: &Unanswered| {
+            self.calls.iter().any(|effect| {
+                effect.state == EffectState::Begun
+                    && effect.tool == call.tool
+                    && effect.arguments.as_ref() == Some(&call.arguments)
+            })
+        };
+        // A person's command begins as soon as it is said, and is in no ledger.
+        let began = |call: &Unanswered| match call.state {
+            Some(state) => state == EffectState::Begun,
+            None => call.tool == PERSON_COMMAND,
+        };
+        let all = unanswered.into_iter().filter(|call| !(call.newest && at_work));
+        all.filter(|call| began(call) && !is_listed(call)).collect()
+    }
 }
 
 impl Engine {

@@ -25,6 +25,9 @@ use crate::process::command_line;
 use crate::run::{Ended, Events, Outcome, RunEvent};
 use crate::session::Claim;
 
+/// The tool of a command that a person runs.
+pub const PERSON_COMMAND: &str = "exec";
+
 /// How much of a command's output is kept: its end.
 const OUTPUT_KEPT: usize = 64 << 10;
 
@@ -98,7 +101,7 @@ impl Engine {
         }
         let id = self.new_entry_id().to_string();
         let arguments = json!({ "command": exec.command }).to_string();
-        let call = Part::ToolCall { id: id.clone(), name: "exec".into(), arguments };
+        let call = Part::ToolCall { id: id.clone(), name: PERSON_COMMAND.into(), arguments };
         let receipt =
             self.store().say(conversation, self.saying(Role::Assistant, vec![call], exec.by.clone())).await?;
         let entry = receipt.entries.first().copied().expect("BUG: a message has an entry");
@@ -120,7 +123,7 @@ impl Engine {
 
     /// Follows a command to its end.
     async fn attend_call(self: Arc<Self>, mut call: Call, events: Events) {
-        events.send(RunEvent::Started(Some(call.receipt.clone()), "exec".to_owned(), None));
+        events.send(RunEvent::Started(Some(call.receipt.clone()), PERSON_COMMAND.to_owned(), None));
         for (folder, why) in call.around.lost.drain(..) {
             events.send(RunEvent::Notice(Notice::FolderNotCaptured(folder, why)));
         }

@@ -42,12 +42,11 @@ impl Engine {
             }
             let snapshot = self.store().snapshot(of).await?;
             let known = snapshot.conversation();
-            for (line, entry) in self.store().deltas(of).await? {
-                if wanted.contains(&line.id) {
-                    let turn = self.store().meta(of, entry).await?.totals.turns;
-                    let turn = Some(turn).filter(|_| known.is_on_path(place(known, &line)));
-                    origins.insert(line.id, DeltaOrigin { entry, turn });
-                }
+            let deltas = self.store().deltas_of(of, wanted.clone()).await?;
+            let metas = self.store().metas(of, deltas.iter().map(|(_, entry)| *entry).collect()).await?;
+            for ((line, entry), meta) in deltas.into_iter().zip(metas) {
+                let turn = Some(meta.totals.turns).filter(|_| known.is_on_path(place(known, &line)));
+                origins.insert(line.id, DeltaOrigin { entry, turn });
             }
             Ok(origins)
         })
@@ -60,14 +59,17 @@ impl Engine {
         wanted: &'a HashSet<DeltaId>,
     ) -> BoxFuture<'a, Result<PlannedDeltas>> {
         Box::pin(async move {
-            let mut deltas = self.store().deltas(of).await?;
-            deltas.retain(|(line, _)| wanted.contains(&line.id));
-            let mut results = HashMap::new();
-            for entry in deltas.iter().map(|(_, entry)| *entry).collect::<HashSet<EntryId>>() {
-                if let Some(call) = self.store().meta(of, entry).await?.answers {
-                    results.insert(self.store().entry_id(of, call).await?, entry);
-                }
-            }
+            let mut deltas = self.store().deltas_of(of, wanted.clone()).await?;
+            let entries: HashSet<EntryId> = deltas.iter().map(|(_, entry)| *entry).collect();
+            let entries: Vec<EntryId> = entries.into_iter().collect();
+            let metas = self.store().metas(of, entries.clone()).await?;
+            let (results, calls): (Vec<EntryId>, Vec<Pos>) = entries
+                .into_iter()
+                .zip(metas)
+                .filter_map(|(entry, meta)| Some((entry, meta.answers?)))
+                .unzip();
+            let calls = self.store().entry_ids(of, calls).await?;
+            let results: HashMap<EntryId, EntryId> = calls.into_iter().zip(results).collect();
             for (_, entry) in &mut deltas {
                 *entry = results.get(entry).copied().unwrap_or(*entry);
             }

@@ -1,13 +1,12 @@
 //! The file half of a plan: what an action wants of each path, and what that changes now. Must never change a file.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use retake_core::{
-    Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, EntryId, FilePath, FilePlan, Layer, OpNo,
-    PathMove, PathPlan, Planned, Pos, Reason, Scope, Stack, Verdict, Want, WantedPath, WorkspaceNo,
+    Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, FilePath, FilePlan, Layer, OpNo, PathMove,
+    PathPlan, Pos, Reason, Scope, Stack, Verdict, Want, WantedPath, WorkspaceNo,
 };
 use retake_store::{Wanted, WantedFiles};
 use retake_worktree::Objects;
@@ -16,54 +15,17 @@ use super::authors::{self, KnownVersions};
 use super::blocking;
 use super::capture_state::Looking;
 use super::conversation_folders::HeldAll;
-use super::effects::Effects;
 use super::git::{GitHalf, by_folder};
 use super::hard_links::of_links;
 use super::known_folders::refuse_mounted;
 use super::nested_repositories;
 use super::note::{FolderRemark, Note};
 use super::options::FileOptions;
+use super::planned::{FolderPlan, PlannedFiles, Running};
 use super::returning::Settling;
-use super::uncaptured::Uncaptured;
 use super::workspace::Held;
 use crate::Engine;
 use crate::error::{EngineError, Result};
-
-/// The file half of a plan in one of the folders of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FolderPlan {
-    /// The workspace.
-    pub workspace: WorkspaceNo,
-    /// The folder; none for the conversation's own.
-    pub folder: Option<PathBuf>,
-    /// The folder, also for the conversation's own.
-    pub root: PathBuf,
-    /// The plan for its files.
-    pub plan: FilePlan,
-}
-
-/// Both halves of a plan.
-#[derive(Clone, Debug)]
-pub struct PlannedFiles {
-    /// The plan for the conversation; none for files alone.
-    pub conversation: Option<Planned>,
-    /// The plans for files, the conversation's own folder first. Empty without a workspace, and without a file half.
-    pub files: Vec<FolderPlan>,
-    /// The digest of this plan of files.
-    pub digest: [u8; 16],
-    /// What is adopted, and what stays.
-    pub notes: Vec<Note>,
-    /// Calls that are reverted and whose processes still run: they must be ended first.
-    pub running: Vec<Running>,
-    /// Effects that cannot be reverted.
-    pub effects: Effects,
-    /// Changes of the reverted calls that captures do not cover, oldest first: they stay.
-    pub unseen: Uncaptured,
-    /// A run is at work: it must be ended first.
-    pub at_work: bool,
-    /// The number of messages that wait for its end: stopping the run returns them.
-    pub waiting: usize,
-}
 
 /// The captures that a plan is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,15 +34,6 @@ enum Sight {
     New,
     /// The captures that the same request made just before.
     JustNow,
-}
-
-/// A call whose processes still run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Running {
-    /// The entry with its request.
-    pub entry: EntryId,
-    /// The number of its processes.
-    pub processes: usize,
 }
 
 impl Engine {
@@ -152,6 +105,8 @@ impl Engine {
         let moves_tip = action.traits().moves_tip;
         let at_work = self.is_running(conversation) && (takes_files || moves_tip);
         let waiting = if at_work && moves_tip { self.waiting(conversation).await?.len() } else { 0 };
+        let unanswered = planned.iter().flat_map(|half| &half.unanswered).cloned().collect();
+        let cut_off = effects.cut_off(unanswered, self.is_running(conversation));
         Ok(PlannedFiles {
             conversation: planned,
             files,
@@ -162,6 +117,7 @@ impl Engine {
             unseen,
             at_work,
             waiting,
+            cut_off,
         })
     }
 

@@ -1,4 +1,4 @@
-//! Restores named files or folders as they were at a moment. The person requested it, so the layers of calls stay: a later
+//! Restores named files or folders as they were at a point. The person requested it, so the layers of calls stay: a later
 //! rewind past the restore keeps the restored files.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::error::{EngineError, Kind, Result};
 pub struct Restore {
     /// The files.
     pub paths: Below,
-    /// The moment.
+    /// The point in time.
     pub to: AsOf,
 }
 
@@ -44,8 +44,8 @@ impl Engine {
                     self.versions(held, conversation, &paths, Arc::clone(&then)).await?;
                 (held, wanted_paths, Some(then))
             }
-            moment => {
-                let wanted = self.wanted_at(conversation, moment).await?;
+            point => {
+                let wanted = self.wanted_at(conversation, point).await?;
                 let wanted = wanted.expect("BUG: what is no checkpoint is in the conversation");
                 let mut wanted_paths = self.wanted_paths(&held, conversation, None, &wanted).await?;
                 wanted_paths.retain(|wanted_path| is_below(&wanted_path.path, &paths));

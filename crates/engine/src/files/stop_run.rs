@@ -48,8 +48,7 @@ impl Engine {
         let effects = self.left_behind(conversation, effects).await;
         let unanswered = if calls_go { outlook.unanswered.clone() } else { Vec::new() };
         // A running call has its result when the run is ended.
-        let at_work = self.is_running(conversation);
-        let unanswered = unanswered.into_iter().filter(|call| !(call.newest && at_work)).collect();
+        let cut_off = effects.cut_off(unanswered, self.is_running(conversation));
         let of_ancestors = self.of_ancestors(conversation, &apply.action, &options).await?;
         let may = MayWait::of(&outlook.runs);
         let halting = (options.stop && self.is_running(conversation)).then(|| self.halting(conversation));
@@ -75,7 +74,7 @@ impl Engine {
             None => Vec::new(),
         };
         let notes = [done.notes, of_ancestors].concat();
-        Ok(AppliedFiles { notes, effects, unanswered, waited, ended, ..done })
+        Ok(AppliedFiles { notes, effects, cut_off, waited, ended, ..done })
     }
 
     /// The effects that stay after an action that reverts calls, reported with its result.
@@ -88,7 +87,9 @@ impl Engine {
         let ActionContext { effects, said, unanswered, .. } = self.ahead(of, action, options.scope).await?;
         let unseen = self.unseen(of, &said, options).await?;
         let of_ancestors = self.of_ancestors(of, action, options).await?;
-        Ok(Remaining { effects: self.left_behind(of, effects).await, unseen, unanswered, of_ancestors })
+        let effects = self.left_behind(of, effects).await;
+        let cut_off = effects.cut_off(unanswered, false);
+        Ok(Remaining { effects, unseen, cut_off, of_ancestors })
     }
 
     /// Ends the run at work, then applies the action: what the run stores until its end is reverted too.
@@ -274,16 +275,16 @@ impl Engine {
 pub(crate) struct Remaining {
     effects: Effects,
     unseen: Uncaptured,
-    unanswered: Vec<Unanswered>,
+    cut_off: Vec<Unanswered>,
     of_ancestors: Vec<Note>,
 }
 
 impl AppliedFiles {
     /// Adds the effects that stay.
     pub(crate) fn leaving(self, leaves: Remaining) -> Self {
-        let Remaining { effects, unseen, unanswered, of_ancestors } = leaves;
+        let Remaining { effects, unseen, cut_off, of_ancestors } = leaves;
         let notes = [self.notes, of_ancestors].concat();
-        Self { notes, effects, unseen, unanswered, ..self }
+        Self { notes, effects, unseen, cut_off, ..self }
     }
 }
 

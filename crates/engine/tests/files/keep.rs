@@ -83,7 +83,7 @@ async fn a_checkpoint_is_kept_whatever_its_age() {
     let pruned = yard.engine.prune(Prune::Unneeded).await.expect("pruned");
     assert_eq!((pruned.objects, pruned.damaged), (1, 0), "the second version goes: {pruned:?}");
     let paths = yard.engine.paths(yard.id, vec![b"mine".to_vec()]).await.expect("a path");
-    let to = yard.engine.moment(yard.id, Some("dear")).await.expect("a checkpoint");
+    let to = yard.engine.as_of(yard.id, Some("dear")).await.expect("a checkpoint");
     let restore = Some(retake_engine::Restore { paths, to });
     let options = FileOptions { scope: Scope::Files, restore, ..FileOptions::default() };
     yard.apply(Action::Files(Reason::Files), options).await.expect("it is kept whole");

@@ -12,7 +12,7 @@ impl Yard {
     pub(super) async fn options(&self, paths: &[&str], to: Option<&str>) -> Result<FileOptions> {
         let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
         let paths = self.engine.paths(self.id, paths).await?;
-        let to = self.engine.moment(self.id, to).await?;
+        let to = self.engine.as_of(self.id, to).await?;
         Ok(FileOptions {
             scope: Scope::Files,
             restore: Some(Restore { paths, to }),
@@ -194,17 +194,17 @@ async fn impossible_restore_is_refused_with_its_reason() {
         ("skip/x", Some("here"), "not_covered"),
         (".gitignore", None, "unchanged"),
         (".gitignore", Some("here"), "unchanged"),
-        ("a", Some("nowhere"), "unknown_moment"),
+        ("a", Some("nowhere"), "unknown_point"),
         ("a", Some("#99"), "unknown_checkpoint"),
-        ("a", Some("t7"), "unknown_moment"),
+        ("a", Some("t7"), "unknown_point"),
         ("a", Some("9.9"), "unknown_head"),
     ] {
         let refused = yard.refuses(&[path], to).await;
         assert_eq!(refused.code, code, "{path} {to:?}: {refused}");
     }
     yard.checkpoint("t1").await;
-    assert_eq!(yard.refuses(&["a"], Some("t1")).await.code, "ambiguous_moment");
-    // A path covered only since then is not known to have been absent.
+    assert_eq!(yard.refuses(&["a"], Some("t1")).await.code, "ambiguous_point");
+    // What became covered since is not known to have been absent.
     yard.write(".gitignore", "");
     assert_eq!(yard.would(&["."], Some("here")).await, [".gitignore Revert, theirs", "a Revert"]);
 }
@@ -262,9 +262,9 @@ impl Yard {
     async fn differs(&self, paths: &[&str], from: Option<&str>, to: Option<&str>) -> Vec<String> {
         let paths = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
         let paths = self.engine.paths(self.id, paths).await.expect("paths");
-        let from = self.engine.moment(self.id, from).await.expect("a moment");
+        let from = self.engine.as_of(self.id, from).await.expect("a moment");
         let to = match to {
-            Some(to) => Some(self.engine.moment(self.id, Some(to)).await.expect("a moment")),
+            Some(to) => Some(self.engine.as_of(self.id, Some(to)).await.expect("a moment")),
             None => None,
         };
         let changes = self.engine.differences(self.id, paths, from, to).await.expect("compared");

@@ -329,7 +329,7 @@ async fn named_files_of_another_folder_are_named_from_the_top() {
     yard.write("a", "mine\n");
     let name = |name: &str| yard.beside(name).to_str().expect("UTF-8").as_bytes().to_vec();
     let all = yard.engine.paths(yard.id, Vec::new()).await.expect("folders");
-    let here = yard.engine.moment(yard.id, Some("here")).await.expect("a checkpoint");
+    let here = yard.engine.as_of(yard.id, Some("here")).await.expect("a checkpoint");
     let differ = yard.engine.differences(yard.id, all, here.clone(), None).await.expect("compared");
     let names: Vec<_> = differ
         .iter()
@@ -338,7 +338,7 @@ async fn named_files_of_another_folder_are_named_from_the_top() {
     assert_eq!(names, [(None, "a".to_owned()), (Some(yard.beside("other")), "b".to_owned())]);
     for (to, a, b) in [
         (here, "mine\n", "2\n"),
-        (yard.engine.moment(yard.id, Some("t2")).await.expect("it"), "mine\n", "1\n"),
+        (yard.engine.as_of(yard.id, Some("t2")).await.expect("it"), "mine\n", "1\n"),
     ] {
         let paths = yard.engine.paths(yard.id, vec![name("other/b")]).await.expect("a path");
         let options = FileOptions {

@@ -9,7 +9,7 @@ use retake_wire::{
     Action as WireAction, Attached, MarkVerb, Problem, ProblemKind, Reply, RunStart, reply, request,
 };
 
-use super::files::words;
+use super::files::translate;
 use super::{head, request_id, works_in};
 use crate::InProcess;
 use crate::convert::{self, misused, problem, usage};
@@ -112,7 +112,7 @@ impl InProcess {
         let entry = self.entry(conversation, &edit.entry).await?;
         let parts = self.wording(conversation, entry, edit.parts, edit.attached).await?;
         let seen = seen(edit.head.as_deref(), false)?;
-        let files = words::file_options(&edit.files)?;
+        let files = translate::file_options(&edit.files)?;
         let edited = self.engine.edit(conversation, entry, parts, files, seen, by).await;
         let (receipt, back) = edited.map_err(problem)?;
         self.reworded(&receipt, Some(&back)).await.map(Reply::Receipt)
@@ -184,7 +184,7 @@ impl InProcess {
         let worded = retake_wire::Run { request_id: None, conversation: String::new(), ..run.clone() };
         let by = self.by(run.request_id.as_deref(), "run", &worded)?;
         let permit = self.permit(run.permit)?;
-        let files = words::file_options(&run.files)?;
+        let files = translate::file_options(&run.files)?;
         let retake_wire::Run { conversation, folder, start, model, head, .. } = run;
         let start = match start {
             RunStart::Say { parts, piped, .. } if conversation.is_empty() => {
@@ -260,49 +260,12 @@ impl InProcess {
                 Action::Choose(answer, at_least_one("choose", number)?)
             }
             WireAction::Mark { verb, entries, range, seen } => {
-                if entries.is_empty() || (range && entries.len() != 2) {
-                    let count = entries.len();
-                    return Err(match range {
-                        true => misused(
-                            format!("a range has two ends, and {count} messages are named"),
-                            "name its first and its last message, such as t2 t4",
-                        ),
-                        false => misused("no message is named", "name one by its turn, its label or its id"),
-                    });
-                }
                 let seen = seen.as_deref().map(mark).transpose()?;
-                let marks = taken_away(verb);
-                let mut names: Vec<&str> = entries.iter().map(String::as_str).collect();
-                if let ([from, to], true) = (names.as_slice(), range) {
-                    let (from, to) = self.engine.ends(from, to);
-                    names = vec![from, to];
-                }
-                let mut ids = Vec::new();
-                for (at, entry) in names.into_iter().enumerate() {
-                    if marks.is_empty() {
-                        // A range that ends with a turn includes its last answer.
-                        ids.push(match range && at == 1 {
-                            true => self.engine.last_entry(of, entry).await.map_err(problem)?,
-                            false => self.entry(of, entry).await?,
-                        });
-                        continue;
-                    }
-                    let named = self.engine.marked(of, entry, marks).await.map_err(problem)?;
-                    match (range, at) {
-                        (false, _) => ids.extend(named),
-                        (true, 0) => ids.extend(named.first()),
-                        (true, _) => ids.extend(named.last()),
-                    }
-                }
-                if verb == MarkVerb::Drop && !range {
-                    ids = self.engine.whole_turns(of, ids).await.map_err(problem)?;
-                }
-                Action::Mark { verb: verb_of(verb), entries: ids, range, seen }
+                let marked = self.engine.mark_named(of, verb_of(verb), &entries, range, seen).await;
+                marked.map_err(problem)?
             }
             WireAction::Fold { from, to, summary } => {
-                let (first, last) = self.engine.ends(&from, &to);
-                let from = self.entry(of, first).await?;
-                let to = self.engine.last_entry(of, last).await.map_err(problem)?;
+                let (from, to) = self.engine.range_named(of, &from, &to).await.map_err(problem)?;
                 Action::Fold { verb: Reason::Fold, from, to, summary, covers: None }
             }
             WireAction::Unfold { fold } => {
@@ -348,15 +311,6 @@ fn verb_of(verb: MarkVerb) -> Reason {
         MarkVerb::Exclude => Reason::Exclude,
         MarkVerb::Include => Reason::Include,
         MarkVerb::Drop => Reason::Drop,
-    }
-}
-
-/// The marks that a verb removes.
-fn taken_away(verb: MarkVerb) -> &'static [Mark] {
-    match verb {
-        MarkVerb::Show => &[Mark::Hidden, Mark::Dropped],
-        MarkVerb::Include => &[Mark::Excluded],
-        MarkVerb::Hide | MarkVerb::Exclude | MarkVerb::Drop => &[],
     }
 }
 

@@ -1,20 +1,19 @@
-//! Plans and actions with their file half: converts the options to the engine's, and its plans and results to
-//! replies.
+//! Plans and actions with their files: the options for the engine, and the engine's results as replies. It only translates.
 
-use retake_core::{Action, Apply, ConversationId, EffectState, Planned, Reason, Totals, Unanswered, Verdict};
-use retake_engine::{Doing, Effects, FileOptions, FolderPlan, PlannedFiles, Restore, Scope};
+use retake_core::{Action, Apply, ConversationId, FilesExtent, Reason};
+use retake_engine::{Doing, FileOptions, PlannedFiles, Restore, Scope};
 use retake_wire::{Action as WireAction, Condition, Problem, Reply, english, reply, request};
 
 use super::changes::seen;
 use super::{erase, steps};
 use crate::InProcess;
-use crate::convert::{self, EXEC, problem, usage};
+use crate::convert::{self, problem, usage};
 
-mod shown;
-pub(super) mod whose;
-pub(super) mod words;
+pub(super) mod authors;
+mod folders;
+pub(super) mod translate;
 
-use words::{OfFiles, bytes_in, file_options};
+use translate::{bytes_in, file_options};
 
 /// The work in progress, as a reply.
 pub(super) fn work(doing: Option<Doing>) -> reply::Work {
@@ -57,20 +56,15 @@ impl InProcess {
             unseen,
             at_work,
             waiting,
+            cut_off,
         } = planned;
-        let plans = files.iter().map(|folder| &folder.plan);
-        let of_files = OfFiles::new(scope, plans, messages(half.as_ref()));
-        let said = (!restores).then(|| of_files.before());
-        let runs = self.engine.is_running(conversation);
-        let unanswered = half.iter().flat_map(|half| &half.unanswered).filter(|call| !(call.newest && runs));
-        let cut_off = cut_off(unanswered, &effects);
+        let messages = half.as_ref().map(|half| [half.plan.taken_back, half.plan.brought_back]);
+        let extent = FilesExtent::new(scope, files.iter().map(|folder| &folder.plan), messages);
+        let said = (!restores).then(|| translate::remark(extent.before()));
         let more = notes.into_iter().map(convert::note);
         let conditions: Vec<Condition> =
-            said.into_iter().chain(words::unknown(&cut_off, &unseen)).chain(more).collect();
-        let changes = |folder: &FolderPlan| {
-            folder.plan.paths.iter().any(|path| !matches!(path.verdict, Verdict::Unchanged))
-        };
-        let changes_files = files.iter().any(changes);
+            said.into_iter().chain(translate::unknown(&cut_off, &unseen)).chain(more).collect();
+        let concerns_files = files.iter().any(|folder| folder.plan.concerns_files());
         let files = match files.iter().all(|folder| folder.plan.paths.is_empty()) {
             true => None,
             false => Some(self.files_plan(conversation, files, digest, plan.diff).await?),
@@ -89,7 +83,7 @@ impl InProcess {
                 convert::plan_of_files(conversation.to_string(), head.to_string(), conditions)
             }
         };
-        let unchanged = shown.unchanged && !changes_files;
+        let unchanged = shown.unchanged && !concerns_files;
         let running = running
             .into_iter()
             .map(|running| reply::Running { entry: running.entry.to_string(), processes: running.processes });
@@ -183,36 +177,10 @@ impl InProcess {
         }
         let names = paths.iter().map(bytes_in).collect::<Result<Vec<_>, _>>()?;
         let paths = self.engine.paths(of, names).await.map_err(problem)?;
-        let to = self.engine.moment(of, to.as_deref()).await.map_err(problem)?;
+        let to = self.engine.as_of(of, to.as_deref()).await.map_err(problem)?;
         let restore = Some(Restore { paths, to });
         Ok((Action::Files(Reason::Files), FileOptions { scope: Scope::Files, restore, ..options }))
     }
-}
-
-/// The interrupted calls that an action reverts, without those in the list of irreversible effects.
-pub(super) fn cut_off<'a>(
-    unanswered: impl Iterator<Item = &'a Unanswered>,
-    effects: &Effects,
-) -> Vec<Unanswered> {
-    let told = |call: &Unanswered| {
-        effects.calls.iter().any(|effect| {
-            effect.state == EffectState::Begun
-                && effect.tool == call.tool
-                && effect.arguments.as_ref() == Some(&call.arguments)
-        })
-    };
-    // A person's command begins at once, and is not in the ledger.
-    let began = |call: &Unanswered| match call.state {
-        Some(state) => state == EffectState::Begun,
-        None => call.tool == EXEC,
-    };
-    unanswered.filter(|call| began(call) && !told(call)).cloned().collect()
-}
-
-/// The totals that leave and enter the conversation; for files alone, calls may.
-fn messages(half: Option<&Planned>) -> [Totals; 2] {
-    let unknown = Totals { calls: 1, ..Totals::default() };
-    half.map_or([unknown; 2], |half| [half.plan.taken_back, half.plan.brought_back])
 }
 
 fn no_file_options(files: &retake_wire::FileOptions, diff: bool) -> Result<(), Problem> {

@@ -8,7 +8,7 @@ use retake_engine::{EngineError, FilesStatus, FolderShown, FolderStatus, Prune, 
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, english, reply, request};
 
-use super::files::words::{bytes_in, grade, name};
+use super::files::translate::{bytes_in, grade, name};
 use super::{limit, page};
 use crate::InProcess;
 use crate::convert::{problem, uncovered_cause, usage};
@@ -56,9 +56,9 @@ impl InProcess {
         let id = self.conversation(&diff.conversation).await?;
         let names = diff.paths.iter().map(bytes_in).collect::<Result<Vec<_>, _>>()?;
         let paths = self.engine.paths(id, names).await.map_err(problem)?;
-        let from = self.engine.moment(id, diff.from.as_deref()).await.map_err(problem)?;
+        let from = self.engine.as_of(id, diff.from.as_deref()).await.map_err(problem)?;
         let to = match diff.to {
-            Some(to) => Some(self.engine.moment(id, Some(&to)).await.map_err(problem)?),
+            Some(to) => Some(self.engine.as_of(id, Some(&to)).await.map_err(problem)?),
             None => None,
         };
         let folders = self.engine.differences(id, paths, from, to).await.map_err(problem)?;

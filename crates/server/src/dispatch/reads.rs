@@ -1,18 +1,16 @@
 //! Requests that read.
 
-use std::collections::HashSet;
-
 use retake_core::{
-    CallWords, ConversationId, EffectState, Include, ListRequest, Mark, OpNo, OpRange, PageRequest,
-    Projection, Reading, Revision, RunState, SearchRequest, Shelf, Sort, Summary, Time,
+    CallWords, ConversationId, Include, ListRequest, Mark, OpNo, OpRange, PageRequest, Projection, Reading,
+    Revision, RunState, SearchRequest, Shelf, Sort, Summary, Time,
 };
-use retake_engine::{EngineError, Kind};
+use retake_engine::{EngineError, Kind, Unfinished};
 use retake_wire::request::{USUAL_HITS, USUAL_PAGE};
 use retake_wire::{ModelCause, Problem, Reply, Search, english, reply, request};
 
 use super::{head, limit, page};
 use crate::InProcess;
-use crate::convert::{self, EXEC, model_cause, problem, unavailable_cause};
+use crate::convert::{self, model_cause, problem, unavailable_cause};
 use crate::log::LogFailure as _;
 
 /// Data beside the log of a conversation.
@@ -114,11 +112,11 @@ impl InProcess {
         let reading = Reading { projection, at: Some(head), branch };
         let page = self.engine.page(id, reading, page).await.map_err(problem)?;
         let is_now = head == now && branch.is_none() && projection == Projection::Timeline;
-        let entries = self.wire_entries(id, page.entries).await?;
-        let (unbegun, cut_off) = match is_now {
-            true => self.unfinished(&entries, !page.later && !self.engine.is_running(id)).await?,
-            false => (Vec::new(), Vec::new()),
+        let Unfinished { unbegun, cut_off } = match is_now {
+            true => self.engine.unfinished(id, &page.entries, page.later).await.map_err(problem)?,
+            false => Unfinished::default(),
         };
+        let entries = self.wire_entries(id, page.entries).await?;
         Ok(Reply::Entries(reply::Entries {
             conversation: id.to_string(),
             head: head.to_string(),
@@ -131,35 +129,7 @@ impl InProcess {
         }))
     }
 
-    /// Calls without a result: those of the last answer that were not recorded before they began, and recorded ones that did not
-    /// end. The last answer is left out while more results may come.
-    async fn unfinished(
-        &self,
-        entries: &[reply::Entry],
-        is_over: bool,
-    ) -> Result<(Vec<String>, Vec<String>), Problem> {
-        let last = entries.iter().rposition(|entry| entry.role != retake_wire::Role::Tool);
-        let asked = if is_over { last.map_or(0, |last| last + 1) } else { last.unwrap_or(0) };
-        let open: Vec<Open> = (0..asked).flat_map(|at| open(entries, at)).collect();
-        if open.is_empty() {
-            return Ok((Vec::new(), Vec::new()));
-        }
-        let calls = open.iter().map(|open| open.call.clone()).collect();
-        let began = self.engine.calls_begun(calls).await.map_err(problem)?;
-        let (mut unbegun, mut cut_off) = (Vec::new(), Vec::new());
-        for (Open { at, call, tool }, began) in open.into_iter().zip(began) {
-            match began {
-                Some((_, EffectState::Begun)) => cut_off.push(call),
-                // A person's command begins at once, without an approval request.
-                None if Some(at) == last && tool == EXEC => cut_off.push(call),
-                None if Some(at) == last => unbegun.push(call),
-                _ => {}
-            }
-        }
-        Ok((unbegun, cut_off))
-    }
-
-    /// Entries with their cost, if prices are set, and how long the calls worked whose results they are.
+    /// Entries with what they cost, where prices are set, and how long the calls worked whose results they are.
     pub(crate) async fn wire_entries(
         &self,
         of: ConversationId,
@@ -385,30 +355,4 @@ impl InProcess {
         let (warning, models) = (problem.as_ref().map(english::problem), models.collect());
         Ok(Reply::Models(reply::Models { default, cause, why, problem, warning, models }))
     }
-}
-
-/// A call without a result.
-struct Open<'a> {
-    /// The index of the entry that requests it.
-    at: usize,
-    /// Its key in runs.
-    call: String,
-    tool: &'a str,
-}
-
-/// The calls of an entry without a later result.
-fn open(entries: &[reply::Entry], at: usize) -> impl Iterator<Item = Open<'_>> {
-    let asking = &entries[at];
-    let behind = entries[at + 1..].iter().take_while(|entry| entry.role != retake_wire::Role::Assistant);
-    let results = behind.flat_map(|entry| &entry.parts).filter_map(|part| match part {
-        retake_wire::Part::ToolResult { call, .. } => Some(call.as_str()),
-        _ => None,
-    });
-    let over: HashSet<&str> = results.collect();
-    let calls = asking.parts.iter().filter_map(|part| match part {
-        retake_wire::Part::ToolCall { id, name, .. } => Some((id.as_str(), name.as_str())),
-        _ => None,
-    });
-    let open = (1..).zip(calls).filter(move |(_, (id, _))| !over.contains(id));
-    open.map(move |(number, (_, tool))| Open { at, call: format!("{}-{number}", asking.id), tool })
 }

@@ -1,13 +1,12 @@
 //! The result of one step or several, as a receipt. Must never make a step.
 
-use retake_core::{Action, ConversationId, PathPlan, Receipt};
+use retake_core::{Action, ConversationId, FileTotals, FilesExtent, PathPlan, Receipt};
 use retake_engine::{AppliedFiles, FileOptions, PlannedFiles, RefusedStep, WholeReceipt};
 use retake_wire::{Condition, LeftPath, Problem, Reply, StepRefusal, english, reply, request};
 
 use super::erase;
-use super::files::cut_off;
-use super::files::whose::Whose;
-use super::files::words::{OfFiles, count, left, name, unknown};
+use super::files::authors::Origins;
+use super::files::translate::{counts, left, name, remark, unknown};
 use super::request_id;
 use crate::InProcess;
 use crate::convert::{self, problem};
@@ -22,9 +21,9 @@ pub(super) struct Done {
     left: Vec<LeftPath>,
     /// Further conditions about files.
     notes: Vec<Condition>,
-    /// Its relation to files, and what else stays.
-    of_files: Option<OfFiles>,
-    /// Whether it is a repeated request that files may go with: what stayed was reported then.
+    /// What it had to do with files, and what else stays.
+    extent: Option<FilesExtent>,
+    /// The request has come before, and files may go with it: what stayed was told then.
     again: bool,
     pub(super) conditions: Vec<Condition>,
     refusal: Option<StepRefusal>,
@@ -71,8 +70,8 @@ impl InProcess {
     /// Adds a step's result, without its receipt.
     async fn tell(&self, done: &mut Done, applied: &AppliedFiles) -> Result<(), Problem> {
         let of = applied.receipt.conversation;
-        let whose = self.whose(of, applied.folders.iter().map(|folder| &folder.plan)).await?;
-        done.tell(applied, &whose);
+        let origins = self.origins(of, applied.folders.iter().map(|folder| &folder.plan)).await?;
+        done.tell(applied, &origins);
         Ok(())
     }
 
@@ -85,33 +84,33 @@ impl InProcess {
     ) -> Result<Option<(usize, StepRefusal)>, Problem> {
         let refused = self.engine.refused_step(of, action, options, all).await.map_err(problem)?;
         let Some(RefusedStep { done, folder, path }) = refused else { return Ok(None) };
-        let whose = self.whose_paths(of, [&path].into_iter()).await?;
+        let origins = self.origins_of_paths(of, [&path].into_iter()).await?;
         let name = name(folder.as_deref(), &path.path);
-        Ok(whose.cause(&path).map(|cause| (done, StepRefusal::Conflict { name, cause })))
+        Ok(origins.cause(&path).map(|cause| (done, StepRefusal::Conflict { name, cause })))
     }
 
     /// The combined receipt of all steps: their total result, as in their plan.
     pub(super) async fn told(&self, done: Done, asked: Option<usize>) -> Result<reply::Receipt, Problem> {
-        let Done { receipts, left, notes, of_files, again, conditions, refusal, effects, waited } = done;
+        let Done { receipts, left, notes, extent, again, conditions, refusal, effects, waited } = done;
         let WholeReceipt { receipt: whole, moves, composer } =
             self.engine.whole_receipt(receipts).await.map_err(problem)?;
-        let mut counts = retake_wire::FileCounts::default();
+        let mut totals = FileTotals::default();
         let any = !moves.is_empty();
-        moves.iter().for_each(|folder| count(&mut counts, folder.iter()));
+        moves.iter().for_each(|folder| totals.add(folder.iter()));
         let files = (any || !left.is_empty() || !notes.is_empty()).then_some(retake_wire::FilesDone {
-            counts,
+            counts: counts(totals),
             left: left.iter().map(left_sentence).collect(),
             notes: convert::sentences(&notes),
             left_paths: left,
             conditions: notes,
         });
-        let none = match of_files {
+        let unchanged = match extent {
             _ if whole.unchanged => None,
-            Some(of_files) => of_files.none(),
-            None if again && !any => OfFiles::again([whole.taken_back, whole.brought_back]),
+            Some(extent) => extent.unchanged(),
+            None if again && !any => FilesExtent::repeated([whole.taken_back, whole.brought_back]),
             None => None,
         };
-        let conditions: Vec<Condition> = none.into_iter().chain(conditions).collect();
+        let conditions: Vec<Condition> = unchanged.map(remark).into_iter().chain(conditions).collect();
         let steps = asked.map(|asked| steps(whole.ops.len(), asked, refusal));
         let stays = convert::sentences(&conditions);
         Ok(reply::Receipt {
@@ -151,23 +150,23 @@ fn left_sentence(left: &LeftPath) -> String {
 }
 
 impl Done {
-    fn tell(&mut self, applied: &AppliedFiles, whose: &Whose) {
+    fn tell(&mut self, applied: &AppliedFiles, origins: &Origins) {
         for done in &applied.folders {
             let folder = done.folder.as_deref();
             let alone = |path: &PathPlan| {
                 let name = name(folder, &path.path);
-                whose.cause(path).map(|cause| LeftPath { name, cause, kept: Vec::new() })
+                origins.cause(path).map(|cause| LeftPath { name, cause, kept: Vec::new() })
             };
             self.left.extend(done.plan.paths.iter().filter_map(alone));
             self.left.extend(done.left.iter().map(|it| left(folder, it)));
         }
         let receipt = &applied.receipt;
         let plans = applied.folders.iter().map(|done| &done.plan);
-        let of_files = OfFiles::new(applied.scope, plans, [receipt.taken_back, receipt.brought_back]);
-        self.of_files = Some(self.of_files.map_or(of_files, |before| before.and(of_files)));
-        let cut_off = cut_off(applied.unanswered.iter(), &applied.effects);
+        let messages = Some([receipt.taken_back, receipt.brought_back]);
+        let extent = FilesExtent::new(applied.scope, plans, messages);
+        self.extent = Some(self.extent.map_or(extent, |before| before.and(extent)));
         let notes = applied.notes.iter().cloned().map(convert::note);
-        for condition in unknown(&cut_off, &applied.unseen).into_iter().chain(notes) {
+        for condition in unknown(&applied.cut_off, &applied.unseen).into_iter().chain(notes) {
             // Each of several steps may leave the same.
             if !self.conditions.contains(&condition) {
                 self.conditions.push(condition);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use retake_core::{Action, ChangeEvent, Part, Source};
 
-use super::agent::copied;
 use super::stage::Stage;
+use super::tool_turns::copied;
 use crate::Store;
 
 async fn set(stage: &Stage, author: &str, parts: &[Part]) {

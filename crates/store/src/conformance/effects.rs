@@ -8,8 +8,8 @@ use retake_core::{
     Rule, Ruling, RunEnding, RunInput, RunRefusal, SayRequest, Steer, ToolOutcome, Words,
 };
 
-use super::agent::copied;
 use super::stage::{Stage, by, by_request, new_id};
+use super::tool_turns::copied;
 use crate::{ActionContextRequest, Result, Store, StoreError};
 
 const EXTERNAL: EffectClass = EffectClass::External;

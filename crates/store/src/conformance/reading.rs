@@ -7,8 +7,8 @@ use retake_core::{
     Reading, Reason, Revision, Role, SayRequest, SearchRequest, Shelf, Sort, Source, Time, joined_text,
 };
 
-use super::agent::copied;
 use super::stage::Stage;
+use super::tool_turns::copied;
 use crate::{Store, StoreError};
 
 const TIMELINE: Reading = Reading::now(Projection::Timeline);

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retake_core::{
     Action, Apply, By, ConversationId, EntryId, Head, Include, NewConversation, NewFork, PageRequest, Part,
-    Projection, Reading, Reason, Receipt, Role, SayRequest, SearchRequest, Seen, Standing, Time, joined_text,
+    Projection, Reading, Reason, Receipt, Role, SayRequest, SearchRequest, Seen, Time, Visibility,
+    joined_text,
 };
 
 use crate::{Result, Store};
@@ -194,10 +195,12 @@ impl Stage {
             ..SearchRequest::default()
         };
         let hits = self.store.search(request).await.expect("hits").hits;
-        let words = hits.iter().map(|hit| match hit.standing {
-            Standing::Rewound => format!("{}(rewound)", hit.line.preview),
-            Standing::OnPath(mark) if !mark.is_visible() => format!("{}({})", hit.line.preview, mark.name()),
-            Standing::OnPath(_) => hit.line.preview.clone(),
+        let words = hits.iter().map(|hit| match hit.visibility {
+            Visibility::Rewound => format!("{}(rewound)", hit.line.preview),
+            Visibility::OnPath(mark) if !mark.is_visible() => {
+                format!("{}({})", hit.line.preview, mark.name())
+            }
+            Visibility::OnPath(_) => hit.line.preview.clone(),
         });
         words.collect::<Vec<_>>().join(" ")
     }

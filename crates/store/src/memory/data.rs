@@ -21,7 +21,7 @@ pub(super) struct Data {
     /// By root and the platform's id.
     pub(super) platform: HashTrieMapSync<(LogNo, String), Vec<Key>>,
     pub(super) files: super::files::Files,
-    pub(super) agent: super::agent::Agent,
+    pub(super) agent: super::tool_turns::Agent,
     /// Drafts of new conversations, by folder and author.
     pub(super) drafts_in: RedBlackTreeMapSync<(String, String), Vec<Part>>,
 }

@@ -5,7 +5,7 @@
 //! are packed as in rows; a delta is as in its row. Version 2 added the ledger, runs and permissions; version 3 the
 //! operations' changes of `kept`.
 
-mod agent;
+mod tool_turns;
 
 use retake_core::{
     ConversationId, Entry, Meta, Operation, Permission, Pos, RequestId, Revision, Role, Run, Time, Totals,
@@ -51,9 +51,9 @@ enum LineRecord {
     Conversation(ConversationRecord),
     Entry(EntryRecord),
     Operation(OperationRecord),
-    Effect(agent::EffectRecord),
-    Run(agent::RunLineRecord),
-    Permission(agent::PermissionLineRecord),
+    Effect(tool_turns::EffectRecord),
+    Run(tool_turns::RunLineRecord),
+    Permission(tool_turns::PermissionLineRecord),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -184,10 +184,10 @@ pub(crate) fn encode_full(line: &FullLine) -> String {
         FullLine::Operation(of, op, made_by) => {
             to_json(&LineRecord::Operation(operation_record(*of, op, made_by)))
         }
-        FullLine::Effect(of, effect) => to_json(&LineRecord::Effect(agent::effect_record(*of, effect))),
-        FullLine::Run(of, run) => to_json(&LineRecord::Run(agent::run_record(*of, run))),
+        FullLine::Effect(of, effect) => to_json(&LineRecord::Effect(tool_turns::effect_record(*of, effect))),
+        FullLine::Run(of, run) => to_json(&LineRecord::Run(tool_turns::run_record(*of, run))),
         FullLine::Permission(of, settled) => {
-            to_json(&LineRecord::Permission(agent::permission_record(*of, settled)))
+            to_json(&LineRecord::Permission(tool_turns::permission_record(*of, settled)))
         }
     }
 }
@@ -201,9 +201,11 @@ pub(crate) fn encode_import(import: &FullImport, each: &mut dyn FnMut(&str)) {
         entries.for_each(|record| line(&LineRecord::Entry(record)));
         let ops = full.ops.iter().map(|(op, made_by)| operation_record(of, op, made_by));
         ops.for_each(|record| line(&LineRecord::Operation(record)));
-        full.effects.iter().for_each(|effect| line(&LineRecord::Effect(agent::effect_record(of, effect))));
-        full.runs.iter().for_each(|run| line(&LineRecord::Run(agent::run_record(of, run))));
-        let permission = full.permission.as_ref().map(|settled| agent::permission_record(of, settled));
+        full.effects
+            .iter()
+            .for_each(|effect| line(&LineRecord::Effect(tool_turns::effect_record(of, effect))));
+        full.runs.iter().for_each(|run| line(&LineRecord::Run(tool_turns::run_record(of, run))));
+        let permission = full.permission.as_ref().map(|settled| tool_turns::permission_record(of, settled));
         permission.into_iter().for_each(|record| line(&LineRecord::Permission(record)));
     }
 }
@@ -227,9 +229,9 @@ pub fn decode_full(line: &str) -> Decoded<FullLine> {
             let request = made_by.as_ref().map(|(request, _)| request.clone());
             Ok(FullLine::Operation(of, Box::new(operation(record, request)?), made_by))
         }
-        LineRecord::Effect(record) => agent::effect(record),
-        LineRecord::Run(record) => agent::run(&record),
-        LineRecord::Permission(record) => agent::permission(&record),
+        LineRecord::Effect(record) => tool_turns::effect(record),
+        LineRecord::Run(record) => tool_turns::run(&record),
+        LineRecord::Permission(record) => tool_turns::permission(&record),
     }
 }
 

@@ -28,7 +28,7 @@ macro_rules! variants {
     };
 }
 
-mod agent;
+mod tool_turns;
 
 variants! { PARTS, part_name: Part {
     Part::Text(_) => "text",

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use retake_core::{Finding, OpNo, Pos, Time};
 use rusqlite::Connection;
 
-use super::agent::facts;
 use super::cells::all;
 use super::rows::SqliteRows;
+use super::tool_turns::facts;
 use super::{backup, schema, search};
 use crate::error::{Result, StoreError, database_error};
 use crate::lock::{io, utc};

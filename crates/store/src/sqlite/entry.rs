@@ -247,7 +247,7 @@ impl EntryRows for SqliteRows {
             encode_parts(&entry.parts),
         ];
         run(&self.db, sql, values)?;
-        super::agent::facts::insert(&self.db, home, entry)?;
+        super::tool_turns::facts::insert(&self.db, home, entry)?;
         self.texts.extend(super::search::text_of(&entry.parts).map(|text| (key, text)));
         Ok(())
     }

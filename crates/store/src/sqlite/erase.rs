@@ -9,7 +9,7 @@ use retake_core::{OpNo, Part, RequestId};
 use rusqlite::{Connection, params};
 
 use super::cells::{first, one, run};
-use super::{agent, backup, entry, files, operation, schema, search};
+use super::{backup, entry, files, operation, schema, search, tool_turns};
 use crate::error::{Result, StoreError};
 use crate::record::{decode_parts, encode_kept, encode_parts, encode_request, erased_delta};
 use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo};
@@ -63,8 +63,8 @@ fn erase_entry(db: &Connection, key: Key) -> Result<()> {
     if let Some(text) = search::text_of(&parts) {
         search::remove(db, packed, &text)?;
     }
-    agent::facts::remove(db, key)?;
-    agent::effects::erase(db, key)?;
+    tool_turns::facts::remove(db, key)?;
+    tool_turns::effects::erase(db, key)?;
     let sql = (
         "erase an entry",
         "UPDATE entry SET content = ?2, usage = NULL, flags = flags | 16,

@@ -1,7 +1,7 @@
 //! Files: a call's changes are stored with its result, and an operation with its file half and its intent, each as one
 //! transaction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use retake_core::{
     Action, Capture, ChangeKind, ContentHash, ConversationId, DeltaId, DeltaLine, EntryId, FileChange,
@@ -140,9 +140,13 @@ pub(super) fn undecided_files(rows: &dyn Rows, loaded: &Loaded) -> Result<Undeci
 }
 
 /// The deltas of a conversation, each with the id of its entry.
-fn deltas(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<(DeltaLine, EntryId)>> {
+fn deltas(
+    rows: &dyn Rows,
+    loaded: &Loaded,
+    keeps: impl Fn(&DeltaLine) -> bool,
+) -> Result<Vec<(DeltaLine, EntryId)>> {
     let log = loaded.row.log;
-    let lines = rows.deltas(log)?.into_iter();
+    let lines = rows.deltas(log)?.into_iter().filter(keeps);
     lines.map(|line| Ok((line, rows.meta(Key { log, seq: line.seq })?.id))).collect()
 }
 
@@ -215,7 +219,17 @@ impl Store {
 
     /// The deltas of a conversation, oldest first. Those of its parent are not its own.
     pub async fn deltas(&self, conversation: ConversationId) -> Result<Vec<(DeltaLine, EntryId)>> {
-        self.with(conversation, deltas).await
+        self.with(conversation, |rows, loaded| deltas(rows, loaded, |_| true)).await
+    }
+
+    /// Of these deltas, those that the conversation knows, each with its entry.
+    pub async fn deltas_of(
+        &self,
+        conversation: ConversationId,
+        wanted: HashSet<DeltaId>,
+    ) -> Result<Vec<(DeltaLine, EntryId)>> {
+        self.with(conversation, move |rows, loaded| deltas(rows, loaded, |line| wanted.contains(&line.id)))
+            .await
     }
 
     /// The layers of a delta.

@@ -139,11 +139,27 @@ impl Store {
         self.with(conversation, move |rows, loaded| read::content(rows, loaded, entry)).await
     }
 
+    /// The content of these entries, in their order, as [`Self::content`] has it.
+    pub async fn contents(
+        &self,
+        conversation: ConversationId,
+        entries: Vec<EntryId>,
+    ) -> Result<Vec<Result<Vec<Part>>>> {
+        self.with(conversation, move |rows, loaded| {
+            Ok(entries.into_iter().map(|entry| read::content(rows, loaded, entry)).collect())
+        })
+        .await
+    }
+
     /// The place and time of an entry that the conversation knows, also on another branch.
     pub async fn meta(&self, conversation: ConversationId, entry: EntryId) -> Result<Meta> {
+        self.with(conversation, move |rows, loaded| meta(rows, loaded, entry)).await
+    }
+
+    /// The places and times of these entries, in their order, as [`Self::meta`] has them.
+    pub async fn metas(&self, conversation: ConversationId, entries: Vec<EntryId>) -> Result<Vec<Meta>> {
         self.with(conversation, move |rows, loaded| {
-            let pos = locate(rows, loaded, entry)?;
-            Ok(Meta { pos, ..rows.meta(loaded.key(pos)?)? })
+            entries.into_iter().map(|entry| meta(rows, loaded, entry)).collect()
         })
         .await
     }
@@ -151,6 +167,14 @@ impl Store {
     /// The id of the entry at a position.
     pub async fn entry_id(&self, conversation: ConversationId, pos: Pos) -> Result<EntryId> {
         self.with(conversation, move |rows, loaded| Ok(rows.meta(loaded.key(pos)?)?.id)).await
+    }
+
+    /// The ids of the entries at these positions, in their order.
+    pub async fn entry_ids(&self, conversation: ConversationId, places: Vec<Pos>) -> Result<Vec<EntryId>> {
+        self.with(conversation, move |rows, loaded| {
+            places.into_iter().map(|pos| Ok(rows.meta(loaded.key(pos)?)?.id)).collect()
+        })
+        .await
     }
 
     /// An entry of any conversation whose id has this prefix, and its conversation. For ids that a conversation does not know.
@@ -196,4 +220,9 @@ impl Store {
         })
         .await
     }
+}
+
+fn meta(rows: &dyn Rows, loaded: &Loaded, entry: EntryId) -> Result<Meta> {
+    let pos = locate(rows, loaded, entry)?;
+    Ok(Meta { pos, ..rows.meta(loaded.key(pos)?)? })
 }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use retake_core::{Conversation, Hit, Hits, Include, Part, Path, Pos, SearchRequest, Standing};
+use retake_core::{Conversation, Hit, Hits, Include, Part, Path, Pos, SearchRequest, Visibility};
 
 use super::Store;
 use super::load::{Loaded, load};
@@ -41,11 +41,11 @@ impl Searched {
         Self { path: loaded.conversation.path(), loaded, title: None }
     }
 
-    /// The standing of an entry here.
-    fn standing(&self, pos: Pos) -> Standing {
+    /// The visibility of an entry here.
+    fn visibility(&self, pos: Pos) -> Visibility {
         match self.path.contains(pos) {
-            true => Standing::OnPath(self.loaded.conversation.mark(pos)),
-            false => Standing::Rewound,
+            true => Visibility::OnPath(self.loaded.conversation.mark(pos)),
+            false => Visibility::Rewound,
         }
     }
 }
@@ -68,7 +68,7 @@ impl Family<'_> {
     }
 
     /// The conversation for showing a row: its own, else the first fork with it.
-    fn home(&mut self, key: Key, include: Include) -> Result<Option<(LogNo, Pos, Standing)>> {
+    fn home(&mut self, key: Key, include: Include) -> Result<Option<(LogNo, Pos, Visibility)>> {
         let own = self.meet(key.log)?;
         let root = own.loaded.row.root;
         let mut logs = vec![key.log];
@@ -84,9 +84,9 @@ impl Family<'_> {
                 let Some(pos) = searched.loaded.pos(key) else {
                     continue;
                 };
-                let standing = searched.standing(pos);
-                if Conversation::searchable(standing, plain) {
-                    return Ok(Some((*log, pos, standing)));
+                let visibility = searched.visibility(pos);
+                if Conversation::searchable(visibility, plain) {
+                    return Ok(Some((*log, pos, visibility)));
                 }
             }
         }
@@ -115,8 +115,8 @@ pub(super) fn search(rows: &dyn Rows, request: &SearchRequest, only: Option<Arc<
             Some(log) => {
                 let searched = family.meet(log)?;
                 let pos = searched.loaded.pos(key);
-                let standing = pos.map(|pos| (log, pos, searched.standing(pos)));
-                standing.filter(|(_, _, standing)| Conversation::searchable(*standing, request.include))
+                let visibility = pos.map(|pos| (log, pos, searched.visibility(pos)));
+                visibility.filter(|(_, _, visibility)| Conversation::searchable(*visibility, request.include))
             }
         };
         match hit {
@@ -129,7 +129,7 @@ pub(super) fn search(rows: &dyn Rows, request: &SearchRequest, only: Option<Arc<
     let more = found.len() > request.limit;
     found.truncate(request.limit);
     let shown = |parts: &[Part]| query.snippet_of(parts, SNIPPET_CHARS, request.calls);
-    let hits = found.into_iter().map(|(log, pos, standing)| hit(&mut family, &shown, log, pos, standing));
+    let hits = found.into_iter().map(|(log, pos, visibility)| hit(&mut family, &shown, log, pos, visibility));
     Ok(Hits { hits: hits.collect::<Result<_>>()?, more, understood })
 }
 
@@ -153,7 +153,7 @@ fn hit(
     shown: &dyn Fn(&[Part]) -> Snippet,
     log: LogNo,
     pos: Pos,
-    standing: Standing,
+    visibility: Visibility,
 ) -> Result<Hit> {
     let rows = family.rows;
     let searched = family.meet(log)?;
@@ -165,9 +165,9 @@ fn hit(
     let entry = rows.entry(loaded.key(pos)?)?;
     let snippet = shown(&entry.parts);
     let conversation = &loaded.conversation;
-    let reading = match standing {
-        Standing::OnPath(_) => conversation.visible(&searched.path),
-        Standing::Rewound => {
+    let reading = match visibility {
+        Visibility::OnPath(_) => conversation.visible(&searched.path),
+        Visibility::Rewound => {
             let branch = conversation.tree.path(Some(conversation.tree.latest_leaf(pos)));
             conversation.visible(&branch)
         }
@@ -179,7 +179,7 @@ fn hit(
         conversation: loaded.row.id,
         title,
         line: line_of(pos, entry),
-        standing,
+        visibility,
         snippet: snippet.text,
         marks: snippet.marks,
         before: context(before)?,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use retake_core::{
     EntryId, EntryPage, Fact, FoldId, Head, Hit, Include, Mark, OpRange, PageRequest, Path, Planned,
-    Projection, PromptPiece, Reading, Receipt, Revision, SearchRequest, ShownEntry, Sort, Standing,
+    Projection, PromptPiece, Reading, Receipt, Revision, SearchRequest, ShownEntry, Sort, Visibility,
 };
 use retake_store::{Result, Store, StoreError};
 
@@ -264,12 +264,12 @@ async fn search(store: &Store, talk: &Talk, include: Include, query: &str) {
     let mut expected = Vec::new();
     for (index, said) in talk.said.iter().enumerate() {
         let standing = match path.contains(&index) {
-            true => Standing::OnPath(talk.mark(index)),
-            false => Standing::Rewound,
+            true => Visibility::OnPath(talk.mark(index)),
+            false => Visibility::Rewound,
         };
         let found = match standing {
-            Standing::OnPath(mark) => mark.is_visible() || include.hidden,
-            Standing::Rewound => include.rewound,
+            Visibility::OnPath(mark) => mark.is_visible() || include.hidden,
+            Visibility::Rewound => include.rewound,
         };
         if found && said.word.split(' ').any(|word| word == query) {
             let (before, after) = context(talk, index, &path);
@@ -277,7 +277,7 @@ async fn search(store: &Store, talk: &Talk, include: Include, query: &str) {
         }
     }
     let line = |line: &Option<retake_core::EntryLine>| line.as_ref().map(|line| line.meta.id);
-    let hit = |hit: &Hit| (hit.line.meta.id, hit.standing, line(&hit.before), line(&hit.after));
+    let hit = |hit: &Hit| (hit.line.meta.id, hit.visibility, line(&hit.before), line(&hit.after));
     let mut found: Vec<_> = hits.iter().map(hit).collect();
     found.sort_unstable_by_key(|hit| hit.0);
     expected.sort_unstable_by_key(|hit| hit.0);

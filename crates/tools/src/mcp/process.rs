@@ -18,7 +18,7 @@ use crate::cgroup::{self, Bounds};
 use crate::processes;
 use crate::sandbox::{Net, Sandbox};
 use crate::shell::ShellConfig;
-use crate::supervisor::{Inherits, Plan, shielded};
+use crate::supervisor::{Arguments, Inherits, shielded};
 
 /// The bytes of standard error that are kept.
 const KEPT: usize = 8 << 10;
@@ -88,7 +88,8 @@ impl Start<'_> {
                 bound = cgroup::Group::of(supervisor, mark, bounds).await.and_then(Result::ok);
                 let join = bound.iter().flat_map(cgroup::Group::joins).collect();
                 let file_size = Some(*file_size);
-                let plan = Plan { namespaces, confined, join, file_size, ..Plan::new(mark, self.folder) };
+                let plan =
+                    Arguments { namespaces, confined, join, file_size, ..Arguments::new(mark, self.folder) };
                 let mut command = supervisor.command(&plan, program);
                 set_environment(&mut command);
                 (shielded(command, mark, Inherits::Nothing), None)

@@ -21,7 +21,7 @@ use crate::processes;
 use crate::sandbox::{Confinement, Net, Sandbox};
 use crate::secret::Secrets;
 use crate::spooled_output::{SpooledOutput, Teller};
-use crate::supervisor::{Inherits, Plan, Supervisor, shielded};
+use crate::supervisor::{Arguments, Inherits, Supervisor, shielded};
 use crate::umask;
 
 /// How long processes have to end after they were signalled.
@@ -133,14 +133,14 @@ impl Line<'_> {
         };
         let (mut command, confined) = match self.supervisor {
             Some(supervisor) => {
-                let plan = Plan {
+                let plan = Arguments {
                     namespaces: confined.as_ref().is_some_and(|confined| confined.namespaces),
                     confined,
                     cap: self.job,
                     join: group.iter().flatten().flat_map(Group::joins).collect(),
                     note: self.job.map(|_| spool.note.clone()),
                     file_size: Some(self.file_size),
-                    ..Plan::new(&call.id, self.folder)
+                    ..Arguments::new(&call.id, self.folder)
                 };
                 (supervisor.command(&plan, script::shell()), None)
             }

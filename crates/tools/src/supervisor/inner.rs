@@ -14,7 +14,7 @@ use rustix::process::{Pid, Resource, Rlimit, WaitOptions};
 
 use super::mounts::Mounts;
 use super::outer::Ended;
-use super::{GIVEN, Plan, refuse};
+use super::{Arguments, GIVEN, refuse};
 use crate::processes::MARK;
 
 /// The most bytes that are forwarded at once.
@@ -32,7 +32,7 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     let fail = |error: &dyn std::fmt::Display| error.to_string();
     let (number, rest) = arguments.split_first().ok_or("no arguments")?;
     let mut report = take(number).map_err(|error| fail(&error))?;
-    let (plan, command) = Plan::of(rest)?;
+    let (plan, command) = Arguments::of(rest)?;
     for group in &plan.join {
         let join = |mut file: File| file.write_all(b"0");
         let joined = File::options().write(true).open(group).and_then(join);
@@ -101,8 +101,8 @@ pub(super) fn let_go() {
     }
 }
 
-/// Starts the command from a confined thread, if it must be confined.
-fn start(mut command: Command, plan: Plan) -> std::io::Result<Pid> {
+/// Starts the command from a thread that is confined, where it is to be.
+fn start(mut command: Command, plan: Arguments) -> std::io::Result<Pid> {
     let Some(confined) = plan.confined else { return Ok(pid_of(&command.spawn()?)) };
     let within = move || {
         confined.close().map_err(std::io::Error::other)?;

@@ -3,8 +3,8 @@
 //! one exception is an empty folder or file to mount on, which is removed with the call, except for the folder of a terminal
 //! multiplexer.
 
-mod again;
 mod git;
+mod remount;
 mod sockets;
 
 use std::collections::HashSet;
@@ -52,7 +52,7 @@ pub(super) struct Mounts {
     /// All mounts, in order.
     places: Vec<Place>,
     covers: Option<Covers>,
-    keeper: Option<again::Keeper>,
+    remounter: Option<remount::Remounter>,
     later: Option<sockets::Later>,
 }
 
@@ -140,7 +140,7 @@ impl Mounts {
                 self.places.push(Place { path: hidden.clone(), kind: Kind::Covered });
             }
         }
-        // Nothing can be mounted yet; the keeper does it later.
+        // Nothing can be mounted yet; the remounter does it.
         let absent = confined.absent.iter().cloned().chain(absent);
         self.places.extend(absent.map(|path| Place { path, kind: Kind::Covered }));
         if confined.net == Net::Open {

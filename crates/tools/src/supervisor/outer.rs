@@ -13,7 +13,7 @@ use rustix::io::FdFlags;
 use rustix::pipe::PipeFlags;
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use super::{INSIDE, Plan, refuse, signal};
+use super::{Arguments, INSIDE, refuse, signal};
 use crate::processes::{INNER, SUPERVISOR};
 
 /// The encoded end of a command, as a kind and a number.
@@ -47,7 +47,7 @@ impl Ended {
 
 /// Runs the outer supervisor.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
-    let plan = match Plan::of(arguments) {
+    let plan = match Arguments::of(arguments) {
         Ok((plan, _)) => plan,
         Err(why) => return refuse(&why),
     };
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     }
 }
 
-fn start(plan: &Plan, arguments: &[OsString]) -> std::io::Result<(Child, OwnedFd)> {
+fn start(plan: &Arguments, arguments: &[OsString]) -> std::io::Result<(Child, OwnedFd)> {
     let (report, told) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     rustix::io::fcntl_setfd(&told, FdFlags::empty())?;
     let mut inner = Command::new("/proc/self/exe");

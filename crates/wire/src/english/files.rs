@@ -2,7 +2,7 @@
 //! conversation.
 
 use crate::condition::{PathCause, PathChange, UncertainWhen};
-use crate::files::{AfterChoice, Against, Becomes, Choice, Whose};
+use crate::files::{AfterChoice, Against, AuthorKind, Becomes, Choice};
 
 /// Why a path is left alone.
 pub fn path_cause(it: &PathCause) -> String {
@@ -18,8 +18,8 @@ pub fn path_cause(it: &PathCause) -> String {
         PathCause::Needed => "what comes back belongs into it".to_owned(),
         PathCause::NotEmpty { by: None } => "something else is in it".to_owned(),
         PathCause::NotEmpty { by: Some(by) } => match by.whose {
-            Whose::Git => "git keeps something in it".to_owned(),
-            Whose::Uncovered => "what is in it is not covered".to_owned(),
+            AuthorKind::Git => "git keeps something in it".to_owned(),
+            AuthorKind::Uncovered => "what is in it is not covered".to_owned(),
             _ => format!("{} put something into it", author(by)),
         },
         PathCause::MadeSince { by } => format!("{} made it since", author(by)),
@@ -81,11 +81,11 @@ pub fn after_choice(it: &AfterChoice) -> String {
 /// The author of a change, as the subject of a sentence about the past.
 fn author(by: &Against) -> String {
     match by.whose {
-        Whose::Later | Whose::There | Whose::Missing => turn(by.turn),
-        Whose::Hand => "you or another program".to_owned(),
-        Whose::Git => "git".to_owned(),
-        Whose::Uncovered => "somebody".to_owned(),
-        Whose::Others => "somebody else".to_owned(),
+        AuthorKind::Later | AuthorKind::There | AuthorKind::Missing => turn(by.turn),
+        AuthorKind::Hand => "you or another program".to_owned(),
+        AuthorKind::Git => "git".to_owned(),
+        AuthorKind::Uncovered => "somebody".to_owned(),
+        AuthorKind::Others => "somebody else".to_owned(),
     }
 }
 
@@ -96,7 +96,7 @@ fn turn(number: Option<u64>) -> String {
 fn clash(by: &Against, change: PathChange, uncertain: bool) -> String {
     let who = author(by);
     match (by.whose, change) {
-        (Whose::Later, change) => {
+        (AuthorKind::Later, change) => {
             let may = if uncertain { "may have " } else { "" };
             let what = match change {
                 PathChange::Removed => "removed it",
@@ -108,13 +108,13 @@ fn clash(by: &Against, change: PathChange, uncertain: bool) -> String {
             };
             format!("{who} {may}{what} later")
         }
-        (Whose::There, PathChange::Removed) => format!("{who} removed it"),
-        (Whose::There, PathChange::Made) => format!("{who} made it, too"),
-        (Whose::There, _) => format!("it is as {who} left it, which changed the same place"),
-        (Whose::Missing, _) => format!("it goes on from what {who} did, and that is not there"),
-        (Whose::Git, _) => "the folder in its place holds what git keeps for itself".to_owned(),
-        (Whose::Uncovered, _) => "the folder in its place holds what is not covered".to_owned(),
-        (Whose::Hand | Whose::Others, change) => {
+        (AuthorKind::There, PathChange::Removed) => format!("{who} removed it"),
+        (AuthorKind::There, PathChange::Made) => format!("{who} made it, too"),
+        (AuthorKind::There, _) => format!("it is as {who} left it, which changed the same place"),
+        (AuthorKind::Missing, _) => format!("it goes on from what {who} did, and that is not there"),
+        (AuthorKind::Git, _) => "the folder in its place holds what git keeps for itself".to_owned(),
+        (AuthorKind::Uncovered, _) => "the folder in its place holds what is not covered".to_owned(),
+        (AuthorKind::Hand | AuthorKind::Others, change) => {
             let what = match change {
                 PathChange::SamePlace => "changed the same place",
                 PathChange::Permissions => "changed its permissions, too",

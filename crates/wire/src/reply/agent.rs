@@ -173,7 +173,7 @@ pub struct Waiting {
 pub struct Words {
     /// What.
     pub parts: Vec<Part>,
-    /// Whose.
+    /// AuthorKind.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// When it was typed, Unix milliseconds.

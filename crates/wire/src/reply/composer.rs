@@ -8,7 +8,7 @@ use crate::content::Part;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Draft {
-    /// Whose it is.
+    /// AuthorKind it is.
     pub author: String,
     /// The text, and what is attached; empty, when there is none. All of it, bounded by what was typed.
     pub parts: Vec<Part>,

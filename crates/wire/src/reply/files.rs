@@ -157,7 +157,7 @@ pub struct Job {
     pub processes: u64,
 }
 
-/// How files differ between two moments.
+/// How files differ between two points in time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Differences {

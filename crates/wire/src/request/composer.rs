@@ -14,7 +14,7 @@ use crate::shape;
 pub struct DraftOf {
     /// The conversation.
     pub conversation: String,
-    /// Whose draft it is. Default: the owner's user.
+    /// AuthorKind draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
 }
@@ -25,7 +25,7 @@ pub struct DraftOf {
 pub struct SetDraft {
     /// The conversation.
     pub conversation: String,
-    /// Whose draft it is. Default: the owner's user.
+    /// AuthorKind draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
@@ -57,7 +57,7 @@ pub struct DraftIn {
     /// The folder in which it would begin, absolute.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// Whose draft it is. Default: the owner's user.
+    /// AuthorKind draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
 }
@@ -69,7 +69,7 @@ pub struct SetDraftIn {
     /// The folder in which it would begin, absolute.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// Whose draft it is. Default: the owner's user.
+    /// AuthorKind draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
@@ -97,7 +97,7 @@ pub struct SetDraftIn {
 pub struct ClaimDraft {
     /// The conversation.
     pub conversation: String,
-    /// Whose draft it is. Default: the owner's user.
+    /// AuthorKind draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.
@@ -113,7 +113,7 @@ pub struct ClaimDraftIn {
     /// The folder in which it would begin, absolute.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// Whose draft it is. Default: the owner's user.
+    /// AuthorKind draft it is. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
     /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.

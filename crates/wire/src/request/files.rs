@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::FileName;
 
-/// Asks how files differ between two moments, each named as in [`crate::Action::RestoreFiles`].
+/// Asks how files differ between two points in time, each named as in [`crate::Action::RestoreFiles`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilesDiff {

@@ -10,7 +10,7 @@ use super::cores::on_cores;
 use super::look::{Look, OPEN};
 use super::moves::Times;
 use super::obstacle::Obstacle;
-use super::plan::{Step, wanted};
+use super::order::{Step, wanted};
 use super::report::{Failed, Report};
 use super::slots::slot;
 use super::{Direction, Ground, sync};

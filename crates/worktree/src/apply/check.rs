@@ -12,7 +12,7 @@ use super::Direction;
 use super::cores::on_cores;
 use super::look::{Look, OPEN};
 use super::obstacle::{Obstacle, Refusal};
-use super::plan::{Plan, Step};
+use super::order::{Plan, Step};
 use super::report::{Note, NoteKind};
 use super::stage::{ConcatAll as _, Model};
 use crate::failpoint::failpoint;

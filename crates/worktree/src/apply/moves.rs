@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::carry::mode;
 use super::look::Look;
 use super::obstacle::Obstacle;
-use super::plan::{Step, there, wanted};
+use super::order::{Step, there, wanted};
 use super::slots::{aside, slot};
 use super::{Direction, Ground};
 use crate::attributes::SPECIAL;

@@ -5,7 +5,7 @@ use std::io;
 use retake_core::{FilePath, LeftPath, WhyLeft};
 
 use super::obstacle::Obstacle;
-use super::plan::Plan;
+use super::order::Plan;
 use super::slots::{SlotName, Slots};
 
 /// The results of the paths.

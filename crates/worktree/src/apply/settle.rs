@@ -13,7 +13,7 @@ use super::look::{Look, OPEN};
 use super::moves::Spot;
 pub(super) use super::moves::Times;
 use super::obstacle::Obstacle;
-use super::plan::{Plan, there, wanted};
+use super::order::{Plan, there, wanted};
 use super::report::{Failed, Report};
 use super::slots::{SlotName, Slots, aside, slot};
 use super::{Direction, Ground, stage, sync};

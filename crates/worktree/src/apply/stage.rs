@@ -15,7 +15,7 @@ use super::cores::on_cores;
 use super::look::{Look, OPEN};
 use super::moves::{move_over, set_mode};
 use super::obstacle::{Obstacle, Refusal};
-use super::plan::{Plan, Step, wanted};
+use super::order::{Plan, Step, wanted};
 use super::slots::{Slots, draft, slot};
 use super::{Direction, sync};
 use crate::attributes::{AS_OWNER, Attribute, Attributes, SPECIAL, attribute, attributes};

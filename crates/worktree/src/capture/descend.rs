@@ -8,13 +8,13 @@ use retake_core::{FilePath, Record, WhyNot};
 
 use super::coverage::CoverageChange;
 use super::index::What;
-use super::sweep::{Draft, InForce, Job, Side, Standing};
+use super::sweep::{Coverage, Draft, InForce, Job, Side};
 use super::visit::{Here, Visitor, ready};
 
 /// The decision about a folder.
 enum Entering {
     No(WhyNot),
-    As(Standing),
+    As(Coverage),
 }
 
 impl Visitor<'_> {
@@ -27,13 +27,13 @@ impl Visitor<'_> {
         inode: u64,
     ) -> Draft {
         let old = here.old(before);
-        let entering = match here.standing {
-            Standing::Arriving => self.arriving(here),
-            Standing::Leaving(why) => self.leaving(here, old, why),
-            Standing::Both => self.on_both_sides(here, old),
+        let entering = match here.coverage {
+            Coverage::Arriving => self.arriving(here),
+            Coverage::Leaving(why) => self.leaving(here, old, why),
+            Coverage::Both => self.on_both_sides(here, old),
         };
-        let standing = match entering {
-            Entering::As(standing) => standing,
+        let coverage = match entering {
+            Entering::As(coverage) => coverage,
             Entering::No(why) => return self.uncovered(here, name, before, why),
         };
         let was_folder = old.and_then(What::known) == Some(&What::Folder);
@@ -47,7 +47,7 @@ impl Visitor<'_> {
                 self.context.not_enough.store(true, Ordering::Relaxed);
             }
         } else {
-            self.queue(here, path, old, was_folder, standing);
+            self.queue(here, path, old, was_folder, coverage);
         }
         match before {
             Some(at) if old == Some(&What::Folder) => Draft::Keep(at),
@@ -61,13 +61,13 @@ impl Visitor<'_> {
         path: FilePath,
         old: Option<&What>,
         was_folder: bool,
-        standing: Standing,
+        coverage: Coverage,
     ) {
         let unknown = matches!(old, Some(What::Unknown(..)));
-        let line = match (here.standing, standing) {
-            (Standing::Both, Standing::Leaving(why)) => Some(CoverageChange::Lost(why)),
-            (Standing::Both, Standing::Arriving) => Some(CoverageChange::Gained),
-            (Standing::Both, _) if unknown => Some(CoverageChange::Gained),
+        let line = match (here.coverage, coverage) {
+            (Coverage::Both, Coverage::Leaving(why)) => Some(CoverageChange::Lost(why)),
+            (Coverage::Both, Coverage::Arriving) => Some(CoverageChange::Gained),
+            (Coverage::Both, _) if unknown => Some(CoverageChange::Gained),
             _ => None,
         };
         let place = Some(path);
@@ -76,28 +76,28 @@ impl Visitor<'_> {
             Some(folder) => Some(folder.record()),
             None => old.and_then(What::known).and_then(What::record),
         };
-        let in_force = match standing {
-            Standing::Leaving(_) => InForce::unchanged(Arc::clone(&here.in_force.old)),
+        let in_force = match coverage {
+            Coverage::Leaving(_) => InForce::unchanged(Arc::clone(&here.in_force.old)),
             _ => here.in_force.clone(),
         };
-        let (old, before) = if standing == Standing::Arriving { (None, None) } else { (folder, before) };
+        let (old, before) = if coverage == Coverage::Arriving { (None, None) } else { (folder, before) };
         let late = here.job.late || unknown;
-        self.jobs.push(Job { place, old, before, in_force, standing, late, line, alone: false });
+        self.jobs.push(Job { place, old, before, in_force, coverage, late, line, alone: false });
     }
 
     fn arriving(&self, here: &Here<'_>) -> Entering {
-        here.in_force.new.excludes(&self.path).map_or(Entering::As(Standing::Arriving), Entering::No)
+        here.in_force.new.excludes(&self.path).map_or(Entering::As(Coverage::Arriving), Entering::No)
     }
 
     fn leaving(&self, here: &Here<'_>, old: Option<&What>, why: WhyNot) -> Entering {
         match old {
-            Some(What::Folder) => Entering::As(Standing::Leaving(why)),
+            Some(What::Folder) => Entering::As(Coverage::Leaving(why)),
             Some(What::Uncovered(why) | What::Unknown(why, _)) => Entering::No(*why),
             _ => here
                 .in_force
                 .old
                 .excludes(&self.path)
-                .map_or(Entering::As(Standing::Leaving(why)), Entering::No),
+                .map_or(Entering::As(Coverage::Leaving(why)), Entering::No),
         }
     }
 
@@ -111,12 +111,12 @@ impl Visitor<'_> {
             _ => here.in_force.new.excludes(&self.path),
         };
         match (old, now) {
-            (Some(What::Folder), None) => Entering::As(Standing::Both),
-            (Some(What::Folder), Some(why)) => Entering::As(Standing::Leaving(why)),
+            (Some(What::Folder), None) => Entering::As(Coverage::Both),
+            (Some(What::Folder), Some(why)) => Entering::As(Coverage::Leaving(why)),
             (Some(What::Unknown(_, Some(kept))), None) if **kept == What::Folder => {
-                Entering::As(Standing::Both)
+                Entering::As(Coverage::Both)
             }
-            (Some(What::Unknown(..) | What::Uncovered(_)), None) => Entering::As(Standing::Arriving),
+            (Some(What::Unknown(..) | What::Uncovered(_)), None) => Entering::As(Coverage::Arriving),
             (Some(What::Unknown(..) | What::Uncovered(_)), Some(why)) => Entering::No(why),
             // It did not exist, or it was something else.
             (None | Some(What::File(_) | What::Link(_)), now) => self.appeared(here, now),
@@ -126,9 +126,9 @@ impl Visitor<'_> {
     fn appeared(&self, here: &Here<'_>, now: Option<WhyNot>) -> Entering {
         let then = if here.in_force.is_unchanged() { now } else { here.in_force.old.excludes(&self.path) };
         match (then, now) {
-            (None, None) => Entering::As(Standing::Both),
-            (None, Some(why)) => Entering::As(Standing::Leaving(why)),
-            (Some(_), None) => Entering::As(Standing::Arriving),
+            (None, None) => Entering::As(Coverage::Both),
+            (None, Some(why)) => Entering::As(Coverage::Leaving(why)),
+            (Some(_), None) => Entering::As(Coverage::Arriving),
             (Some(_), Some(why)) => Entering::No(why),
         }
     }

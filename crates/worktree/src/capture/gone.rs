@@ -8,7 +8,7 @@ use retake_core::{FileChange, FilePath, Record};
 
 use super::findings::Findings;
 use super::index::{Index, What};
-use super::tree::Tree;
+use super::workspace_tree::Tree;
 use crate::attributes::{ANY_MODE, Attributes, Changes, Gone, Version, version};
 
 impl Index {

@@ -8,7 +8,7 @@ use retake_core::{ContentHash, FilePath, Record, WhyNot};
 
 use super::bytes::{Reader, Writer};
 use super::index::{Entry, Folder, Index, Place, What, child};
-use super::tree::{Capture, Tree};
+use super::workspace_tree::{Capture, Tree};
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
 

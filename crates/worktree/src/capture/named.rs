@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, Weak};
 use retake_core::FilePath;
 
 use super::index::{Entry, Index, What, child};
-use super::tree::Tree;
+use super::workspace_tree::Tree;
 use crate::attributes::AS_OWNER;
 
 /// Files that were found in a tree, with the state of the tree: they are searched again after a change.

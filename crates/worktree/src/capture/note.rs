@@ -11,7 +11,7 @@ use super::findings::Findings;
 use super::index::{Folder, Index, Known, Place, What};
 use super::index_file;
 use super::read;
-use super::tree::{Capture, Tree};
+use super::workspace_tree::{Capture, Tree};
 use crate::apply::on_cores;
 use crate::error::Result;
 use crate::objects::hash;

@@ -9,7 +9,7 @@ use retake_core::{FileChange, FilePath, Record, WhyNot};
 use super::coverage::CoverageChange;
 use super::findings::Findings;
 use super::index::{Entry, Folder, Index, Place, What, child, is_before};
-use super::sweep::{Draft, Found, Job, Outcome, Side, Standing, State};
+use super::sweep::{Coverage, Draft, Found, Job, Outcome, Side, State};
 
 /// A comparison in progress.
 pub(crate) struct Settling<'a> {
@@ -38,7 +38,7 @@ enum Fate {
 impl Outcome {
     fn fate(&self) -> Option<Fate> {
         match self {
-            Self::Seen { standing: Standing::Leaving(why), .. } => Some(Fate::Left(*why)),
+            Self::Seen { coverage: Coverage::Leaving(why), .. } => Some(Fate::Left(*why)),
             Self::Seen { .. } => None,
             Self::Uncovered(why) => Some(Fate::Uncovered(*why)),
             Self::Unknown(why) => Some(Fate::Unknown(*why)),
@@ -51,7 +51,7 @@ impl Outcome {
 struct Here<'a> {
     place: Option<&'a FilePath>,
     late: bool,
-    standing: Standing,
+    coverage: Coverage,
     /// The stamp of its own last change, by a created or removed name.
     ctime: i64,
     fresh: bool,
@@ -127,7 +127,7 @@ impl<'a> Settling<'a> {
     }
 
     fn folder(&mut self, found: Found) {
-        let Outcome::Seen { mode, inode, ctime, attributes, standing, line, drafts } = found.outcome else {
+        let Outcome::Seen { mode, inode, ctime, attributes, coverage, line, drafts } = found.outcome else {
             return;
         };
         let job = found.job;
@@ -141,12 +141,12 @@ impl<'a> Settling<'a> {
                 inside || !self.is_late(ctime)
             });
         self.fresh.extend(job.place.clone().filter(|_| fresh));
-        let here = Here { place: job.place.as_ref(), late: job.late, standing, ctime, fresh };
+        let here = Here { place: job.place.as_ref(), late: job.late, coverage, ctime, fresh };
         if let Some(path) = &job.place {
             if let Some(line) = line {
                 self.findings.coverage.push((path.clone(), line));
             }
-            if standing != Standing::Arriving {
+            if coverage != Coverage::Arriving {
                 let late = self.late(&here, ctime);
                 self.compare(path, job.before, Some(Record::Folder { mode }), late);
             }
@@ -173,9 +173,9 @@ impl<'a> Settling<'a> {
         for entry in &old.entries[at..] {
             self.gone(&here, entry);
         }
-        match standing {
-            Standing::Leaving(_) => self.forget(&job.place),
-            Standing::Both | Standing::Arriving => {
+        match coverage {
+            Coverage::Leaving(_) => self.forget(&job.place),
+            Coverage::Both | Coverage::Arriving => {
                 self.put(job.place.clone(), Folder { mode, inode, attributes, entries });
             }
         }
@@ -188,7 +188,7 @@ impl<'a> Settling<'a> {
         if job.alone {
             return !self.folders.contains_key(&job.place);
         }
-        !matches!(job.standing, Standing::Leaving(_)) && !self.folders.contains_key(&path.parent())
+        !matches!(job.coverage, Coverage::Leaving(_)) && !self.folders.contains_key(&path.parent())
     }
 
     /// Whether the last capture, which did not read everything, missed a change with this stamp.
@@ -219,7 +219,7 @@ impl<'a> Settling<'a> {
         }
         // Its stamp is not known: if the last capture did not read everything, it may have been removed before that.
         let (late, ctime) = (self.since.is_some(), i64::MAX);
-        let here = Here { place: place.as_ref(), late, standing: Standing::Both, ctime, fresh: false };
+        let here = Here { place: place.as_ref(), late, coverage: Coverage::Both, ctime, fresh: false };
         let entries = old.entries.iter().filter_map(|entry| self.kept(&here, entry)).collect();
         self.put(place.clone(), Folder { entries, attributes: old.attributes.clone(), ..*old });
     }
@@ -276,7 +276,7 @@ impl<'a> Settling<'a> {
     /// A file or link that was read, compared with its earlier state.
     fn covered(&mut self, here: &Here<'_>, path: &FilePath, what: &What, side: Side, old: Option<&What>) {
         // A path that was covered by itself, before its folder was, is compared by itself.
-        if here.standing == Standing::Arriving || (old.is_none() && self.old.extras.contains_key(path)) {
+        if here.coverage == Coverage::Arriving || (old.is_none() && self.old.extras.contains_key(path)) {
             return;
         }
         let arrives = side == Side::Arriving;
@@ -338,14 +338,14 @@ impl<'a> Settling<'a> {
                 entry(What::Uncovered(why))
             }
             Fate::Uncovered(why) => {
-                if was_covered && !matches!(here.standing, Standing::Leaving(_)) {
+                if was_covered && !matches!(here.coverage, Coverage::Leaving(_)) {
                     self.findings.coverage.push((path.clone(), CoverageChange::Lost(why)));
                 }
                 self.forget_below(&path);
                 entry(What::Uncovered(why))
             }
             Fate::Unknown(why) => {
-                if was_covered && !matches!(here.standing, Standing::Leaving(_)) {
+                if was_covered && !matches!(here.coverage, Coverage::Leaving(_)) {
                     self.findings.coverage.push((path, CoverageChange::Lost(why)));
                 }
                 let kept = old.and_then(What::known).filter(|_| why.is_unknown());
@@ -377,7 +377,7 @@ impl<'a> Settling<'a> {
         let Some(folder) = old.folders.get(&place) else {
             return;
         };
-        let here = Here { place: Some(path), late, standing: Standing::Both, ctime: i64::MAX, fresh: false };
+        let here = Here { place: Some(path), late, coverage: Coverage::Both, ctime: i64::MAX, fresh: false };
         for entry in &folder.entries {
             self.gone(&here, entry);
         }

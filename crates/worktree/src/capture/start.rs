@@ -7,7 +7,7 @@ use retake_core::FilePath;
 
 use super::index::{Index, Place, child};
 use super::rules::{Chain, IGNORE_FILES, Parsed};
-use super::sweep::{InForce, Job, Standing};
+use super::sweep::{Coverage, InForce, Job};
 use super::visit::ignore_file;
 use crate::objects::Objects;
 
@@ -35,9 +35,9 @@ pub(crate) fn folders(index: &Index, named: &[Place], parsed: &Parsed, objects: 
 
 fn job(index: &Index, place: Place, in_force: InForce, alone: bool) -> Job {
     let old = index.folders.get(&place).cloned();
-    let standing = if old.is_some() { Standing::Both } else { Standing::Arriving };
+    let coverage = if old.is_some() { Coverage::Both } else { Coverage::Arriving };
     let before = old.as_ref().map(|folder| folder.record());
-    Job { place, old, before, in_force, standing, late: false, line: None, alone }
+    Job { place, old, before, in_force, coverage, late: false, line: None, alone }
 }
 
 fn nearest_known(index: &Index, mut place: Place) -> Place {

@@ -76,9 +76,9 @@ impl InForce {
     }
 }
 
-/// A folder's standing under the earlier and the current rules.
+/// A folder's coverage under the earlier and the current rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum Coverage {
     Both,
     /// Covered until now: its changes count, then it leaves the index.
     Leaving(WhyNot),
@@ -95,7 +95,7 @@ pub(crate) struct Job {
     /// The record at its place.
     pub before: Option<Record>,
     pub in_force: InForce,
-    pub standing: Standing,
+    pub coverage: Coverage,
     /// Whether its known state is older than the last capture.
     pub late: bool,
     /// The report about its own coverage.
@@ -118,7 +118,7 @@ pub(crate) enum Outcome {
         inode: u64,
         ctime: i64,
         attributes: Option<Arc<Attributes>>,
-        standing: Standing,
+        coverage: Coverage,
         line: Option<CoverageChange>,
         drafts: Vec<Draft>,
     },

@@ -15,7 +15,7 @@ use super::coverage::CoverageChange;
 use super::index::{self, Folder, What};
 use super::read::{self, Reading, Refusal, Request};
 use super::rules::{self, CACHE_TAG, Chain, IGNORE_FILES, LONGEST_IGNORE_FILE};
-use super::sweep::{Context, Counts, Draft, Found, InForce, Job, Outcome, Side, Standing, State};
+use super::sweep::{Context, Counts, Coverage, Draft, Found, InForce, Job, Outcome, Side, State};
 use crate::apply::StagingName;
 use crate::attributes::Attributes;
 use crate::error::{Result, WorktreeError};
@@ -41,7 +41,7 @@ type IgnoreFiles = Vec<(&'static [u8], What)>;
 pub(crate) struct Here<'a> {
     fd: BorrowedFd<'a>,
     pub job: &'a Job,
-    pub standing: Standing,
+    pub coverage: Coverage,
     pub in_force: InForce,
     /// Whether limits and ignore files equal those of the last capture.
     pub same_rules: bool,
@@ -105,7 +105,7 @@ impl<'a> Visitor<'a> {
         listing.read(fd.as_fd())?;
         failpoint!("capture.listed").map_err(failpoint::errno)?;
         self.note_git(job, listing);
-        let mut standing = job.standing;
+        let mut coverage = job.coverage;
         let mut line = job.line;
         if job.place.is_some()
             && let Some(why) = rules::marked(listing, || self.is_tag(fd.as_fd()))
@@ -113,35 +113,35 @@ impl<'a> Visitor<'a> {
             if job.alone {
                 self.context.not_enough.store(true, Ordering::Relaxed);
             }
-            let leaves = standing == Standing::Both && job.old.is_some() && !job.late;
-            match standing {
+            let leaves = coverage == Coverage::Both && job.old.is_some() && !job.late;
+            match coverage {
                 _ if why == WhyNot::Repository => return Ok(Some(Outcome::Uncovered(why))),
-                Standing::Leaving(_) if job.old.is_some() => {}
-                Standing::Both if leaves => {
-                    standing = Standing::Leaving(why);
+                Coverage::Leaving(_) if job.old.is_some() => {}
+                Coverage::Both if leaves => {
+                    coverage = Coverage::Leaving(why);
                     line = Some(CoverageChange::Lost(why));
                 }
                 _ => return Ok(Some(Outcome::Uncovered(why))),
             }
         }
-        let (in_force, ignore_files) = self.rules(job, standing, fd.as_fd(), listing)?;
+        let (in_force, ignore_files) = self.rules(job, coverage, fd.as_fd(), listing)?;
         let same_rules = in_force.is_unchanged() && self.context.index.limits == self.context.limits();
         if job.alone && !same_rules {
             self.context.not_enough.store(true, Ordering::Relaxed);
         }
-        let here = Here { fd: fd.as_fd(), job, standing, in_force, same_rules, ignore_files };
+        let here = Here { fd: fd.as_fd(), job, coverage, in_force, same_rules, ignore_files };
         let drafts = self.merge(&here, listing)?;
         let mode = (stat.st_mode & 0o777) as u16;
         let (inode, ctime) = (stat.st_ino, Signature::of(&stat).ctime);
         // The root itself is never created again.
         let attributes = job.place.as_ref().and_then(|_| Attributes::of(&fd, &stat));
         let now = Folder { mode, inode, attributes: attributes.clone(), entries: Vec::new() };
-        Ok(self.changed(job, &now, standing, line, &drafts).then_some(Outcome::Seen {
+        Ok(self.changed(job, &now, coverage, line, &drafts).then_some(Outcome::Seen {
             mode,
             inode,
             ctime,
             attributes,
-            standing,
+            coverage,
             line,
             drafts,
         }))
@@ -160,14 +160,14 @@ impl<'a> Visitor<'a> {
         &self,
         job: &Job,
         now: &Folder,
-        standing: Standing,
+        coverage: Coverage,
         line: Option<CoverageChange>,
         drafts: &[Draft],
     ) -> bool {
         let Some(old) = &job.old else {
             return true;
         };
-        let same = standing == Standing::Both
+        let same = coverage == Coverage::Both
             && line.is_none()
             && (old.mode, old.inode, &old.attributes) == (now.mode, now.inode, &now.attributes)
             && old.entries.len() == drafts.len()
@@ -188,7 +188,7 @@ impl<'a> Visitor<'a> {
     fn rules(
         &mut self,
         job: &Job,
-        standing: Standing,
+        coverage: Coverage,
         fd: BorrowedFd<'_>,
         listing: &Listing,
     ) -> Result<(InForce, IgnoreFiles), Trouble> {
@@ -196,7 +196,7 @@ impl<'a> Visitor<'a> {
         let mut new_files = [const { None }; 3];
         let mut read = Vec::new();
         let mut same = true;
-        let leaving = matches!(standing, Standing::Leaving(_));
+        let leaving = matches!(coverage, Coverage::Leaving(_));
         // The folder was unknown: files that its own ignore files exclude were never covered.
         let is_new = job.old.is_none();
         for (which, name) in IGNORE_FILES.into_iter().enumerate() {
@@ -331,7 +331,7 @@ impl<'a> Visitor<'a> {
         let old = here.old(before);
         let bare = name.to_bytes();
         if let Some((_, what)) = here.ignore_files.iter().find(|(file, _)| *file == bare) {
-            let side = if here.standing == Standing::Arriving { Side::Arriving } else { Side::Both };
+            let side = if here.coverage == Coverage::Arriving { Side::Arriving } else { Side::Both };
             return Ok(Some(ready(bare, side, what.clone())));
         }
         let depth = self.path.iter().filter(|byte| **byte == b'/').count();
@@ -359,7 +359,7 @@ impl<'a> Visitor<'a> {
                     Ok(before.map(Draft::Keep))
                 }
                 _ => {
-                    let side = if here.standing == Standing::Arriving { Side::Arriving } else { Side::Both };
+                    let side = if here.coverage == Coverage::Arriving { Side::Arriving } else { Side::Both };
                     let what = read::link(here.fd, bare, signature).map_err(Trouble::Fatal)?;
                     Ok(what.map(|what| ready(bare, side, what)))
                 }
@@ -422,10 +422,10 @@ impl<'a> Visitor<'a> {
         };
         let old = || excludes(&here.in_force.old, context.index.limits, &context.index.always);
         let new = || excludes(&here.in_force.new, context.limits(), &context.rules.always);
-        match here.standing {
-            Standing::Arriving => new().map_or(Ok(Side::Arriving), Err),
-            Standing::Leaving(_) => old().map_or(Ok(Side::Both), Err),
-            Standing::Both => match (old(), new()) {
+        match here.coverage {
+            Coverage::Arriving => new().map_or(Ok(Side::Arriving), Err),
+            Coverage::Leaving(_) => old().map_or(Ok(Side::Both), Err),
+            Coverage::Both => match (old(), new()) {
                 (None, None) => Ok(Side::Both),
                 (None, Some(why)) => Ok(Side::Leaving(why)),
                 (Some(_), None) => Ok(Side::Arriving),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::merge::{MergeBytes, merge};
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack, Step};
 use super::moved::{self, Moved};
-use super::{Choice, Fork, Layer, PathMove, Record, Verdict, Want, plain, whose};
+use super::{Choice, Fork, Layer, PathMove, Record, Verdict, Want, authorship, plain};
 
 impl Want {
     /// The wanted layers for a path with these ones; `None` if it keeps them.
@@ -309,7 +309,7 @@ impl Fork {
     ) -> Verdict {
         match plain(self.disk.as_ref(), record) {
             // The certain layers are out of it already, and the uncertain one stays.
-            Verdict::Unchanged if choice.is_none() && !whose::uncertain(after, out).is_empty() => {
+            Verdict::Unchanged if choice.is_none() && !authorship::uncertain(after, out).is_empty() => {
                 Verdict::Kept
             }
             verdict => verdict,

@@ -5,7 +5,7 @@
 use super::super::hunks;
 use super::{
     Choice, Chosen, FileChange, FilePath, Grade, Look, Now, PathMove, PathPlan, Record, Stack, Unfit,
-    Verdict, WhyUnfit, whose,
+    Verdict, WhyUnfit, authorship,
 };
 
 pub(super) fn plan(
@@ -55,7 +55,7 @@ pub(super) fn plan(
     let choices = std::iter::once(usual.clone()).chain(others.map(|(choice, _)| choice)).collect();
     let stack_after = if then == disk { stack.clone() } else { stack.at_version(then.as_ref()) };
     let theirs = foreign && then != disk;
-    let against = (verdict == Verdict::Foreign).then(|| whose::who_left(&path, disk.as_ref(), look));
+    let against = (verdict == Verdict::Foreign).then(|| authorship::who_left(&path, disk.as_ref(), look));
     let change = FileChange { path: path.clone(), before: disk, after: then };
     Ok(Some(PathPlan {
         path,

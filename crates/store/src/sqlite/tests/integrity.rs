@@ -2,7 +2,7 @@
 
 use retake_core::{Change, Fact, Finding, Head, OpNo, Part, Reason};
 
-use super::super::{agent, draft, entry, files, operation as operations};
+use super::super::{draft, entry, files, operation as operations, tool_turns};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::{Result, StoreError};
 use crate::rows::{
@@ -203,7 +203,7 @@ fn no_reader_scans_the_entries() {
         .chain(operations::READS)
         .chain(files::READS)
         .chain(draft::READS)
-        .chain(agent::READS.iter().copied().flatten())
+        .chain(tool_turns::READS.iter().copied().flatten())
     {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let nothing = vec![1; statement.parameter_count()];

@@ -342,7 +342,7 @@ impl App {
     }
 }
 
-/// The conversation of the draft.
+/// AuthorKind draft it is.
 fn place(draft: &Request) -> Option<&str> {
     match draft {
         Request::SetDraft(set) => Some(&set.conversation),

@@ -23,7 +23,7 @@ const SIGN: &str = "› ";
 /// Its columns.
 const MARGIN: u16 = 2;
 
-/// The focus while it is drawn.
+/// AuthorKind the keys are while it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keys {
     /// The composer: letters are written.

@@ -46,7 +46,7 @@ const POLL_MS: i64 = 250;
 pub(crate) struct Proposal {
     action: Action,
     ends: Ends,
-    /// The place of the keys that are named.
+    /// AuthorKind keys are named.
     context: Context,
     choices: FileOptions,
     plan: Option<Plan>,

@@ -7,9 +7,9 @@ use retake_wire::reply::{
     Plan, Receipt, Target, TargetPage, TimelinePlan, Waiting, Words, Work,
 };
 use retake_wire::{
-    Action, AfterChoice, Against, Becomes, CallLine, Choice, Condition, EffectClass, FileCounts, FileName,
-    FilesPlan, Grade, Others, PathCause, PathChange, PathPlan, Problem, ProblemKind, Reply, Request, Role,
-    Scope, Verdict, Whose,
+    Action, AfterChoice, Against, AuthorKind, Becomes, CallLine, Choice, Condition, EffectClass, FileCounts,
+    FileName, FilesPlan, Grade, Others, PathCause, PathChange, PathPlan, Problem, ProblemKind, Reply,
+    Request, Role, Scope, Verdict,
 };
 
 use crate::ui::keymap::{Command, Key, Keymap};
@@ -169,7 +169,7 @@ pub(crate) fn with_conflict() -> Plan {
     files.conflicts = 1;
     let first = &mut files.paths[0];
     first.verdict = Verdict::Conflict;
-    let by = Against { whose: Whose::Later, turn: Some(3), call: None };
+    let by = Against { whose: AuthorKind::Later, turn: Some(3), call: None };
     first.cause = Some(PathCause::Clash { by, change: PathChange::SamePlace, uncertain: false });
     first.choices = vec![Choice::Skip, Choice::Disk, Choice::Yours, Choice::Checkpoint];
     let after = |choice: &Choice, becomes| AfterChoice {

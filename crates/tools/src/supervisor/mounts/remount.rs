@@ -14,8 +14,8 @@ use rustix::io::Errno;
 
 use super::{Covers, Kind, Mounts, OFTEN, Place, hold, is_out_of_reach, open, upon_itself};
 
-/// Maintains the mounts of a call until its supervisor ends.
-pub(super) struct Keeper {
+/// What is done to the places of a call until its supervisor ends.
+pub(super) struct Remounter {
     places: Vec<Place>,
     covers: Covers,
     /// The source of events about new names; `None` if this user's limit is reached.
@@ -33,9 +33,9 @@ impl Mounts {
         let notes = inotify::init(CreateFlags::CLOEXEC).ok();
         let places = std::mem::take(&mut self.places);
         let is_blind = notes.is_none();
-        let mut keeper = Keeper { places, covers, notes, watched: HashMap::new(), is_blind };
-        keeper.look(Path::new("/"));
-        self.keeper = Some(keeper);
+        let mut remounter = Remounter { places, covers, notes, watched: HashMap::new(), is_blind };
+        remounter.look(Path::new("/"));
+        self.remounter = Some(remounter);
     }
 
     /// Restores removed mounts from now on, and covers sockets that others bind, in threads of its own.
@@ -43,22 +43,22 @@ impl Mounts {
         if let Some(later) = self.later.take() {
             later.keep()?;
         }
-        let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
+        let Some(mut remounter) = self.remounter.take() else { return Ok(()) };
         let keep = move || {
             let _ = crate::sandbox::keep_mounting();
-            while keeper.is_told().is_ok() {}
-            // Without a watch there are no events to wait for.
+            while remounter.is_told().is_ok() {}
+            // There is nothing to wait for: the kernel tells of no new names without a watch.
             loop {
                 std::thread::sleep(OFTEN);
-                keeper.look(Path::new("/"));
+                remounter.look(Path::new("/"));
             }
         };
         std::thread::Builder::new().name("mounts".into()).spawn(keep).map(drop)
     }
 }
 
-impl Keeper {
-    /// Waits for new names and handles them; an error if the kernel lost events.
+impl Remounter {
+    /// Waits until there are new names, and looks at them; an error where the kernel does not tell all.
     fn is_told(&mut self) -> rustix::io::Result<()> {
         let Some(notes) = self.notes.take().filter(|_| !self.is_blind) else { return Err(Errno::NOSPC) };
         let mut buffer = [MaybeUninit::uninit(); 4096];

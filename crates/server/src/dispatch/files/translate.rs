@@ -1,4 +1,4 @@
-//! Converts the options for files to the engine's, and its plans and results to the wire's. Only types.
+//! The options for files as the engine takes them, and the engine's plans and results as the wire has them. It only translates.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
-    Choice, Chosen, DeltaId, EntryId, FilePath, FilePlan, Grade, LeftPath, PathMove, PathPlan, Record,
-    Totals, Unanswered, Verdict, WhyLeft, without_full_folders,
+    Choice, Chosen, DeltaId, EntryId, FilePath, FileTotals, FilesRemark, Grade, LeftPath, PathPlan,
+    Unanswered, Verdict, WhyLeft,
 };
 use retake_engine::{FileOptions, Scope, Uncaptured, WhyUnseen, named_in, shown_in};
 use retake_wire::{Condition, PathCause, Problem, ProblemCode, UncoveredCause, UncoveredPath, english};
 
-use super::whose::Whose;
+use super::authors::Origins;
 use crate::convert::{git_file, uncovered_cause, usage};
 
 pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Result<FileOptions, Problem> {
@@ -94,14 +94,9 @@ pub(in crate::dispatch) fn path_plan(
     folder: Option<&Path>,
     path: PathPlan,
     calls: &HashMap<DeltaId, EntryId>,
-    whose: &Whose,
+    origins: &Origins,
 ) -> retake_wire::PathPlan {
-    // By the move that will be recorded, as in the receipt.
-    let verdict = match path.verdict {
-        Verdict::Revert | Verdict::Merge => path.step.verdict(),
-        ref other => other.clone(),
-    };
-    let verdict = match verdict {
+    let verdict = match path.recorded_verdict() {
         Verdict::Revert => retake_wire::Verdict::Revert,
         Verdict::Delete => retake_wire::Verdict::Delete,
         Verdict::Recreate => retake_wire::Verdict::Recreate,
@@ -115,23 +110,18 @@ pub(in crate::dispatch) fn path_plan(
         Verdict::Foreign => retake_wire::Verdict::Foreign,
         Verdict::NotCovered(_) => retake_wire::Verdict::NotCovered,
     };
-    // The last call that changed it comes first. A call that returns instead of a leaving one was reverted before, and is no
-    // earlier call of the same change.
-    let by: Box<dyn Iterator<Item = &DeltaId>> = match path.out.is_empty() {
-        true => Box::new(path.into.iter().rev()),
-        false => Box::new(path.out.iter()),
-    };
-    let mut by: Vec<String> = by.filter_map(|no| calls.get(no)).map(ToString::to_string).collect();
-    // A call with a job has several deltas.
+    let mut by: Vec<String> =
+        path.shown_deltas().filter_map(|no| calls.get(&no)).map(ToString::to_string).collect();
+    // A call whose job went on has several.
     by.dedup();
-    let cause = whose.cause(&path);
+    let cause = origins.cause(&path);
     retake_wire::PathPlan {
         name: name(folder, &path.path),
         verdict,
         why: cause.as_ref().map(english::path_cause),
         cause,
-        against: whose.against(&path),
-        outcomes: whose.outcomes(&path),
+        against: path.opponent().map(|by| origins.author(by)),
+        outcomes: origins.outcomes(&path),
         grade: grade(path.grade),
         calls: by,
         choices: path.choices.into_iter().map(choice).collect(),
@@ -152,83 +142,10 @@ pub(in crate::dispatch) fn grade(grade: Grade) -> retake_wire::Grade {
     }
 }
 
-/// Counts the plan of a path: `count` counts the changes of files, as for their receipt.
-pub(super) fn tally(plan: &mut retake_wire::FilesPlan, path: &retake_wire::PathPlan) {
-    match standing(path) {
-        _ if path.full_folder => {}
-        Stands::Waits => plan.conflicts += 1,
-        Stands::Left(_) => plan.left += 1,
-        Stands::Done | Stands::So => {}
-    }
-}
-
-/// The heading of a path in the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stands {
-    /// It waits for a choice.
-    Waits,
-    /// It is left alone, with this verdict.
-    Left(retake_wire::Verdict),
-    /// It is changed.
-    Done,
-    /// It has the wanted version already.
-    So,
-}
-
-fn standing(path: &retake_wire::PathPlan) -> Stands {
-    match path.verdict {
-        retake_wire::Verdict::Conflict => Stands::Waits,
-        // It was chosen.
-        retake_wire::Verdict::Unchanged if path.cause.is_some() => Stands::Left(path.verdict),
-        retake_wire::Verdict::Unchanged => Stands::So,
-        retake_wire::Verdict::Revert
-        | retake_wire::Verdict::Delete
-        | retake_wire::Verdict::Recreate
-        | retake_wire::Verdict::Merge
-        | retake_wire::Verdict::Part => Stands::Done,
-        left => Stands::Left(left),
-    }
-}
-
-/// Marks the folders whose content is listed under the same heading, in the order of the paths. For each path it is known
-/// whether it is only a folder.
-pub(super) fn mark_full_folders(paths: &mut [(FilePath, bool, retake_wire::PathPlan)]) {
-    let told: Vec<bool> = (0..paths.len())
-        .map(|at| {
-            let (folder, is_folder, plan) = &paths[at];
-            let within = paths[at + 1..].iter().take_while(|(path, ..)| path.is_within(folder));
-            let mut alike = within.filter(|(.., other)| standing(other) == standing(plan));
-            *is_folder && alike.next().is_some()
-        })
-        .collect();
-    for ((.., plan), told) in paths.iter_mut().zip(told) {
-        plan.full_folder = told;
-    }
-}
-
-/// Whether a path is only a folder, as far as the plan knows.
-pub(super) fn is_folder(path: &PathPlan) -> bool {
-    let change = &path.step.change;
-    let layers = path.step.stack_before.layers().iter().flat_map(|layer| [&layer.before, &layer.after]);
-    let mut known = layers.chain([&change.before, &change.after, &path.whole]).flatten().peekable();
-    known.peek().is_some() && known.all(|record| matches!(record, Record::Folder { .. }))
-}
-
-/// Counts the changed files of one folder, from the recorded moves in the order of the paths: the same result each time. A
-/// folder that comes or goes with its files does not count.
-pub(in crate::dispatch) fn count<'a>(
-    counts: &mut retake_wire::FileCounts,
-    moves: impl Iterator<Item = &'a PathMove>,
-) {
-    let done = moves.filter(|made| made.change.before != made.change.after);
-    for made in without_full_folders(done.collect(), |made| &made.change) {
-        match made.verdict() {
-            Verdict::Delete => counts.deleted += 1,
-            Verdict::Recreate => counts.recreated += 1,
-            Verdict::Merge => counts.merged += 1,
-            _ => counts.reverted += 1,
-        }
-    }
+/// The counts of a step's files.
+pub(in crate::dispatch) fn counts(totals: FileTotals) -> retake_wire::FileCounts {
+    let FileTotals { deleted, recreated, merged, reverted } = totals;
+    retake_wire::FileCounts { deleted, recreated, merged, reverted }
 }
 
 pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &LeftPath) -> retake_wire::LeftPath {
@@ -241,67 +158,14 @@ pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &LeftPath) -> retak
     retake_wire::LeftPath { name: name(folder, &left.path), cause, kept }
 }
 
-/// A step's relation to files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dispatch) struct OfFiles {
-    scope: Scope,
-    folders: usize,
-    paths: usize,
-    /// Whether a file is changed or left alone.
-    any: bool,
-    /// Whether calls come or go.
-    calls: bool,
-}
-
-impl OfFiles {
-    /// For these plans, and these totals of messages.
-    pub(in crate::dispatch) fn new<'a>(
-        scope: Scope,
-        plans: impl Iterator<Item = &'a FilePlan>,
-        messages: [Totals; 2],
-    ) -> Self {
-        let calls = messages.iter().any(|totals| totals.calls > 0);
-        let mut all = Self { scope, folders: 0, paths: 0, any: false, calls };
-        for plan in plans {
-            all.folders += 1;
-            all.paths += plan.paths.len();
-            all.any |= plan.paths.iter().any(|path| path.verdict != Verdict::Unchanged || path.is_chosen());
-        }
-        all
-    }
-
-    /// For several steps together.
-    pub(in crate::dispatch) fn and(self, next: Self) -> Self {
-        Self {
-            scope: next.scope,
-            folders: self.folders.max(next.folders),
-            paths: self.paths + next.paths,
-            any: self.any || next.any,
-            calls: self.calls || next.calls,
-        }
-    }
-
-    /// What is still known of it for a repeated request without recorded files.
-    pub(in crate::dispatch) fn again(messages: [Totals; 2]) -> Option<Condition> {
-        messages.iter().all(|totals| totals.calls == 0).then_some(Condition::NoFileChanges)
-    }
-
-    /// The condition that no file changes, with the reason.
-    pub(in crate::dispatch) fn none(self) -> Option<Condition> {
-        match self {
-            // Without a reverted or returning call, no file changes.
-            Self { paths: 0, calls: false, .. } => Some(Condition::NoFileChanges),
-            Self { scope: Scope::Conversation, .. } => Some(Condition::ConversationOnly),
-            // A file that is not covered may have been changed anyway.
-            Self { paths: 0, .. } => Some(Condition::NoCoveredFileChanges),
-            Self { any: false, .. } => Some(Condition::FilesUnchanged),
-            _ => None,
-        }
-    }
-
-    /// The condition about what an action does not do.
-    pub(in crate::dispatch) fn before(self) -> Condition {
-        self.none().unwrap_or(Condition::CoveredFoldersOnly { folders: self.folders as u64 })
+/// What is said of a step's files as a whole.
+pub(in crate::dispatch) fn remark(remark: FilesRemark) -> Condition {
+    match remark {
+        FilesRemark::NoFileChanges => Condition::NoFileChanges,
+        FilesRemark::ConversationOnly => Condition::ConversationOnly,
+        FilesRemark::NoCoveredFileChanges => Condition::NoCoveredFileChanges,
+        FilesRemark::Unchanged => Condition::FilesUnchanged,
+        FilesRemark::CoveredFoldersOnly(folders) => Condition::CoveredFoldersOnly { folders: folders as u64 },
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::authorship::{self, Against};
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
 use super::merge::Clash;
 use super::plan::{Choice, Look, Now, PathMove, PathPlan, Verdict};
 use super::record::Record;
 use super::stack::Stack;
-use super::whose::{self, Against};
 
 /// The permission bits of a missing folder that is created for a restored file.
 const FOLDER_MODE: u16 = 0o755;
@@ -89,7 +89,7 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
     // The verdict of a staying folder in it says why.
     let of_child = |child: &FilePath| {
         let plan = paths.get(child).filter(|plan| plan.verdict == Verdict::NotEmpty);
-        plan.and_then(|plan| plan.against).unwrap_or_else(|| whose::who_put(child, look))
+        plan.and_then(|plan| plan.against).unwrap_or_else(|| authorship::who_put(child, look))
     };
     let against = stays.as_ref().map_or(Against::Git, of_child);
     let Some(plan) = paths.get_mut(name) else { return };
@@ -117,7 +117,7 @@ fn has_a_folder(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
             Now::Covered(Some(Record::Folder { .. })) => break,
             Now::Covered(None) => missing.push(folder.clone()),
             Now::Covered(Some(_)) | Now::NotCovered(_) => {
-                let against = whose::who_put(&folder, look);
+                let against = authorship::who_put(&folder, look);
                 let Some(plan) = paths.get_mut(name) else { return };
                 plan.against = Some(against);
                 plan.verdict = Verdict::Conflict(Clash::Parent);

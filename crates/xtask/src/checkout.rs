@@ -10,13 +10,13 @@ use crate::source::Source;
 
 /// Everything that the checks read.
 #[derive(Debug)]
-pub struct Tree {
+pub struct Checkout {
     root: PathBuf,
     pub(crate) sources: Vec<Source>,
     pub(crate) manifests: Vec<Manifest>,
 }
 
-impl Tree {
+impl Checkout {
     /// Reads the checkout at `root`.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ const END: &str = "--";
 
 /// How to run a command.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct Arguments {
     /// The id of its call.
     pub(crate) call: String,
     /// Its working folder.
@@ -30,8 +30,8 @@ pub(crate) struct Plan {
     pub(crate) file_size: Option<u64>,
 }
 
-impl Plan {
-    /// A plan without any option.
+impl Arguments {
+    /// A plan that adds nothing.
     pub(crate) fn new(call: &str, folder: &Path) -> Self {
         Self {
             call: call.to_owned(),
@@ -177,18 +177,18 @@ mod tests {
             namespaces: true,
             ..Confinement::of(Net::Closed)
         };
-        let plan = Plan {
+        let plan = Arguments {
             namespaces: true,
             join: vec!["/group/cgroup.procs".into()],
             confined: Some(confined),
             cap: Some(7),
             note: Some("/end".into()),
             file_size: Some(1 << 40),
-            ..Plan::new("0a-b", Path::new("/work"))
+            ..Arguments::new("0a-b", Path::new("/work"))
         };
         let mut arguments = plan.to_arguments();
         arguments.extend(["bash".into(), "--".into()]);
-        let (same, command) = Plan::of(&arguments).expect("a plan");
+        let (same, command) = Arguments::of(&arguments).expect("a plan");
         assert_eq!((same, command), (plan, &["bash".into(), "--".into()][..]));
     }
 
@@ -198,7 +198,7 @@ mod tests {
         for words in
             [&["net", "half", "--"][..], &["novel", "x", "--"], &["write", "/", "--"], &["call", "x"]]
         {
-            assert!(Plan::of(&arguments(words)).is_err(), "{words:?}");
+            assert!(Arguments::of(&arguments(words)).is_err(), "{words:?}");
         }
     }
 }

@@ -1,15 +1,16 @@
-//! The file half of a plan for people: each path with its diff, its calls, and changes by others. Must never carry it out.
+//! The file half of a plan as a reply: each path with its diff, the calls that changed it, and changes by other authors. Changes
+//! nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use retake_core::{
-    ConversationId, DeltaId, DiffHunks, EntryId, FileChange, FilePath, PathPlan, Record, Time, Verdict,
+    ConversationId, DeltaId, EntryId, FileChange, FilePath, FileTotals, PathList, PathPlan, Time,
 };
 use retake_engine::{FolderPlan, PlannedDeltas, headed_in, shown_in};
 use retake_wire::{CallLine, Others, Problem};
 
-use super::words::{count, hex, is_folder, mark_full_folders, path_plan, tally};
+use super::translate::{counts, hex, path_plan};
 use crate::InProcess;
 use crate::convert::problem;
 
@@ -30,9 +31,11 @@ impl InProcess {
             self.engine.planned_deltas(of, &named).await.map_err(problem)?;
         let mut shown = retake_wire::FilesPlan { digest: hex(&digest), ..Default::default() };
         // A call has a delta in each folder that it changed.
-        let mut told = HashSet::new();
-        for (_, entry) in deltas.iter().filter(|(_, entry)| told.insert(*entry)) {
-            let call = self.engine.called(of, *entry).await.map_err(problem)?;
+        let mut listed = HashSet::new();
+        let entries = deltas.iter().map(|(_, entry)| *entry).filter(|entry| listed.insert(*entry));
+        let entries: Vec<EntryId> = entries.collect();
+        let calls = self.engine.called_each(of, entries.clone()).await.map_err(problem)?;
+        for (entry, call) in entries.into_iter().zip(calls) {
             shown.calls.push(CallLine {
                 entry: entry.to_string(),
                 line: crate::agent::called(&call.asked),
@@ -52,25 +55,23 @@ impl InProcess {
         }
         let calls: HashMap<DeltaId, EntryId> =
             deltas.into_iter().map(|(line, entry)| (line.id, entry)).collect();
-        let whose = self.whose(of, folders.iter().map(|folder| &folder.plan)).await?;
+        let origins = self.origins(of, folders.iter().map(|folder| &folder.plan)).await?;
+        let mut totals = FileTotals::default();
         for FolderPlan { folder, plan, .. } in folders {
             let folder = folder.as_deref();
-            count(&mut shown.counts, plan.paths.iter().map(|path| &path.step));
-            let mut paths = Vec::with_capacity(plan.paths.len());
-            for path in plan.paths {
-                let (text, hunks) = self.path_diff(folder, &path, diff).await?;
+            totals.add(plan.paths.iter().map(|path| &path.step));
+            let PathList { full_folders, conflicts, left } = plan.list();
+            shown.conflicts += conflicts;
+            shown.left += left;
+            for (path, full_folder) in plan.paths.into_iter().zip(full_folders) {
+                let (diff, hunks) = self.path_diff(folder, &path, diff).await?;
                 let kept = path.out.iter().any(|no| left_behind.contains(no));
-                let (name, is_folder) = (path.path.clone(), is_folder(&path));
-                let mut told = path_plan(folder, path, &calls, &whose);
-                told.hunks.count = hunks;
-                paths.push((name, is_folder, retake_wire::PathPlan { diff: text, kept, ..told }));
-            }
-            mark_full_folders(&mut paths);
-            for (.., path) in paths {
-                tally(&mut shown, &path);
-                shown.paths.push(path);
+                let mut line = path_plan(folder, path, &calls, &origins);
+                line.hunks.count = hunks;
+                shown.paths.push(retake_wire::PathPlan { diff, kept, full_folder, ..line });
             }
         }
+        shown.counts = counts(totals);
         Ok(shown)
     }
 
@@ -82,29 +83,14 @@ impl InProcess {
         path: &PathPlan,
         diff: bool,
     ) -> Result<(Option<String>, Option<u32>), Problem> {
-        let waits = matches!(path.verdict, Verdict::Conflict(_));
-        let (after, what) = match &path.verdict {
-            Verdict::Part => {
-                (&path.whole, DiffHunks::Only(path.hunks.iter().map(|hunk| *hunk as usize).collect()))
-            }
-            Verdict::Conflict(_) | Verdict::Kept => (&path.whole, DiffHunks::Numbered),
-            _ => (&path.step.change.after, DiffHunks::Numbered),
-        };
-        let change = FileChange {
-            path: headed_in(folder, &path.path),
-            before: path.step.change.before.clone(),
-            after: after.clone(),
-        };
-        if change.before == change.after || !(diff || waits) {
+        let (change, what) = path.shown_change();
+        if change.before == change.after || !(diff || path.waits()) {
             return Ok((None, None));
         }
-        let made = self.engine.diff(change, None, what).await.map_err(problem)?;
-        // A created or removed file has hunks in its diff, but none of them can be chosen.
-        let stays = matches!(
-            (&path.step.change.before, after),
-            (Some(Record::File { .. }), Some(Record::File { .. }))
-        );
-        let hunks = u32::try_from(made.hunks).ok().filter(|hunks| stays && *hunks > 0);
+        let can_choose = change.has_hunks_to_choose();
+        let headed = FileChange { path: headed_in(folder, &path.path), ..change };
+        let made = self.engine.diff(headed, None, what).await.map_err(problem)?;
+        let hunks = u32::try_from(made.hunks).ok().filter(|hunks| can_choose && *hunks > 0);
         Ok((diff.then(|| String::from_utf8_lossy(&made.text).into_owned()), hunks))
     }
 
