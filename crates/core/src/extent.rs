@@ -16,7 +16,7 @@ pub struct FilesExtent {
     calls: bool,
 }
 
-/// What is said of the files of a step as a whole.
+/// A remark about the files of a step as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilesRemark {
     /// No call leaves or returns, so no file changes.

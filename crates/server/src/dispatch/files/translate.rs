@@ -158,7 +158,7 @@ pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &LeftPath) -> retak
     retake_wire::LeftPath { name: name(folder, &left.path), cause, kept }
 }
 
-/// What is said of a step's files as a whole.
+/// The remark about a step's files as a whole.
 pub(in crate::dispatch) fn remark(remark: FilesRemark) -> Condition {
     match remark {
         FilesRemark::NoFileChanges => Condition::NoFileChanges,
