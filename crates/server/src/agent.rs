@@ -136,7 +136,7 @@ pub(crate) fn ended(ended: retake_engine::CallEnded) -> retake_wire::CallEnded {
         call: ended.call,
         failed: ended.outcome == ToolOutcome::Failed,
         shown: ended.shown,
-        not_run: ended.not_run.map(not_run),
+        not_run: ended.not_run.map(not_run).map(Box::new),
         changed: ended.changed,
         entry: ended.entry.to_string(),
     }

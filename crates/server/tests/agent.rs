@@ -106,7 +106,7 @@ fn called(event: RunEvent) -> Option<(bool, String)> {
 
 fn not_run(event: RunEvent) -> Option<Option<CallRefusal>> {
     match event {
-        RunEvent::Called(ended) => Some(ended.not_run),
+        RunEvent::Called(ended) => Some(ended.not_run.map(|why| *why)),
         _ => None,
     }
 }

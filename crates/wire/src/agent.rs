@@ -233,7 +233,7 @@ pub struct CallEnded {
     pub shown: String,
     /// Why it did not run, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_run: Option<CallRefusal>,
+    pub not_run: Option<Box<CallRefusal>>,
     /// How many files it was seen to change.
     pub changed: usize,
     /// Its result.

@@ -64,7 +64,7 @@ fn called(call: &str, failed: bool, shown: &str, changed: usize) -> RunEvent {
 /// A call that did not run. The text of the owner is not what is shown.
 fn refused(call: &str, why: CallRefusal) -> RunEvent {
     let shown = "words of the owner".to_owned();
-    let (call, not_run) = (call.to_owned(), Some(why));
+    let (call, not_run) = (call.to_owned(), Some(Box::new(why)));
     RunEvent::Called(CallEnded { call, failed: true, shown, not_run, changed: 0, entry: id(9) })
 }
 

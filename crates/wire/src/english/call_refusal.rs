@@ -5,7 +5,7 @@ use crate::call_refusal::CallRefusal;
 
 /// What people are shown of a call that is over, also where its owner is of another version.
 pub fn call_ended(it: &CallEnded) -> String {
-    match &it.not_run {
+    match it.not_run.as_deref() {
         None | Some(CallRefusal::Unknown) => it.shown.clone(),
         Some(known) => format!("not run: {}", call_refusal(known)),
     }
@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn text_of_the_owner_is_shown_where_the_code_says_nothing() {
-        let ended = |not_run| CallEnded {
+        let ended = |not_run: Option<CallRefusal>| CallEnded {
             call: "e2-1".to_owned(),
             failed: true,
             shown: "what the owner says".to_owned(),
-            not_run,
+            not_run: not_run.map(Box::new),
             changed: 0,
             entry: "e3".to_owned(),
         };
