@@ -68,7 +68,7 @@ pub use erase::{ErasePlan, ErasedRows, ObjectsErased};
 pub use exec::{Exec, PERSON_COMMAND};
 pub use git_hooks::put_back;
 pub use known_folders::{FolderShown, PathShown};
-pub use note::{FolderRemark, Note};
+pub use note::{FolderRemark, NotOpened, Note};
 pub use options::FileOptions;
 pub use origin::{DeltaOrigin, PlannedDeltas};
 pub use planned::{FolderPlan, PlannedFiles, Running};

@@ -8,11 +8,13 @@ mod report;
 mod run_notice;
 mod sandbox;
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
-    Branch, EffectClass, EntryLine, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source, StartedCall,
-    Summary, TargetLine, ToolOutcome, Totals, WhyNot,
+    Branch, EffectClass, EntryLine, Field, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source,
+    StartedCall, Summary, TargetLine, ToolOutcome, Totals, WhyNot,
 };
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
 use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
@@ -46,7 +48,7 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
     let code = ProblemCode::from(error.code);
     debug_assert!(code.title().is_some(), "BUG: the list of codes lacks {code}");
     let uncovered = error.fields.iter().find_map(|(name, value)| match value {
-        retake_core::Field::Text(why) if *name == "uncovered" => WhyNot::from_name(why),
+        Field::Text(why) if *name == "uncovered" => WhyNot::from_name(why),
         _ => None,
     });
     let message = match uncovered {
@@ -60,7 +62,7 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
         code,
         kind,
         message,
-        fields: error.fields.into_iter().map(|(name, value)| (name.to_owned(), field(value))).collect(),
+        fields: named(error.fields),
         remedies: hint.iter().flat_map(retake_wire::Hint::remedies).cloned().collect(),
         hint,
         causes: error.cause.into_iter().map(|cause| cause.to_string()).collect(),
@@ -69,11 +71,16 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
     }
 }
 
-fn field(value: retake_core::Field) -> serde_json::Value {
+/// The values of a code, by name.
+fn named(fields: Vec<(&'static str, Field)>) -> BTreeMap<String, serde_json::Value> {
+    fields.into_iter().map(|(name, value)| (name.to_owned(), field(value))).collect()
+}
+
+fn field(value: Field) -> serde_json::Value {
     match value {
-        retake_core::Field::Text(text) => text.into(),
-        retake_core::Field::Number(number) => number.into(),
-        retake_core::Field::Numbers(numbers) => numbers.into(),
+        Field::Text(text) => text.into(),
+        Field::Number(number) => number.into(),
+        Field::Numbers(numbers) => numbers.into(),
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::FileName;
 use crate::mark_verb::MarkVerb;
+use crate::notice::NoticeCause;
 use crate::problem::Problem;
 use crate::problem_code::ProblemCode;
 
@@ -188,8 +189,12 @@ pub enum Condition {
         folder: String,
         /// It does not exist.
         missing: bool,
-        /// Why it cannot be opened; absent if it does not exist.
+        /// What failed. Absent if it does not exist.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<NoticeCause>,
+        /// Deprecated, the next version leaves it out: `cause` as an English sentence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
         why: Option<String>,
     },
     /// A code of a newer owner.

@@ -74,8 +74,9 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         Condition::FolderGone { folder, missing: true, .. } => {
             format!("the workspace's folder {folder} is not there: what was changed in it stays")
         }
-        Condition::FolderGone { folder, why, .. } => {
-            let why = why.as_ref().map(|why| format!("{why}; ")).unwrap_or_default();
+        Condition::FolderGone { folder, cause, why, .. } => {
+            let why = cause.as_ref().map(notice::because).or_else(|| why.clone());
+            let why = why.map(|why| format!("{why}; ")).unwrap_or_default();
             format!("the folder {folder} cannot be opened: {why}what was changed in it stays")
         }
         Condition::Unknown => UNKNOWN.to_owned(),

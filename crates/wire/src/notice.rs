@@ -151,7 +151,7 @@ impl RunNotice {
     }
 }
 
-/// Why something failed that a notice is about. It is no `Problem`, as problems hold notices.
+/// Why something failed that a notice or a condition is about. It is no `Problem`, as problems hold notices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoticeCause {

@@ -136,7 +136,7 @@ impl Engine {
                         }
                         Err(error) => gone.push(Note::FolderGone {
                             folder: PathBuf::from(std::ffi::OsString::from_vec(row.root)),
-                            why: (error.kind != Kind::NotFound).then(|| error.why()),
+                            why: (error.kind != Kind::NotFound).then(|| error.into()),
                         }),
                     }
                 }

@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
-use retake_core::{ConversationId, GitFile, GitFileChange, GitFileRole, GitRemark, Head, Mark, Reason};
+use retake_core::{
+    ConversationId, Field, GitFile, GitFileChange, GitFileRole, GitRemark, Head, Mark, Reason,
+};
+
+use crate::error::EngineError;
 
 /// A remark. Returned once: a repeated request does not get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +53,25 @@ pub enum Note {
         /// The folder.
         folder: PathBuf,
         /// The reason. None if the folder does not exist.
-        why: Option<String>,
+        why: Option<NotOpened>,
     },
+}
+
+/// Why a folder cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotOpened {
+    /// The code of the failure.
+    pub code: &'static str,
+    /// What the system says, or what failed.
+    pub why: String,
+    /// The values of the code, by name.
+    pub fields: Vec<(&'static str, Field)>,
+}
+
+impl From<EngineError> for NotOpened {
+    fn from(error: EngineError) -> Self {
+        Self { code: error.code, why: error.why(), fields: error.fields }
+    }
 }
 
 /// Something that stays in a folder. Paths are in the form for people, and each command is for a shell in the folder.

@@ -1,8 +1,10 @@
 //! Notes of the engine, converted to conditions.
 
 use retake_core::{GitFile, GitFileChange, GitFileRole, GitRemark, Reason};
-use retake_engine::{FolderRemark as Remark, Note};
-use retake_wire::{Condition, FolderRemark, MarkCount, MarkVerb, UncoveredCause};
+use retake_engine::{FolderRemark as Remark, NotOpened, Note};
+use retake_wire::{Condition, FolderRemark, MarkCount, MarkVerb, NoticeCause, UncoveredCause};
+
+use super::named;
 
 /// The condition of a note.
 pub(crate) fn note(of: Note) -> Condition {
@@ -24,9 +26,23 @@ pub(crate) fn note(of: Note) -> Condition {
             folder: folder.map(|folder| folder.display().to_string()),
             remark: in_folder(remark),
         },
-        Note::FolderGone { folder, why } => {
-            Condition::FolderGone { folder: folder.display().to_string(), missing: why.is_none(), why }
-        }
+        Note::FolderGone { folder, why: None } => Condition::FolderGone {
+            folder: folder.display().to_string(),
+            missing: true,
+            cause: None,
+            why: None,
+        },
+        Note::FolderGone { folder, why: Some(NotOpened { code, why, fields }) } => Condition::FolderGone {
+            folder: folder.display().to_string(),
+            missing: false,
+            cause: Some(NoticeCause {
+                code: code.into(),
+                message: why.clone(),
+                fields: named(fields),
+                ..NoticeCause::default()
+            }),
+            why: Some(why),
+        },
     }
 }
 

@@ -314,6 +314,10 @@ mod tests {
                 "the folder /w cannot be opened: Permission denied (os error 13); what was changed in it stays",
             ),
             (
+                r#"{"code":"folder_gone","folder":"/w","missing":false,"cause":{"code":"storage","message":"Not a directory","fields":{"path":"/w"}},"why":"older"}"#,
+                "the folder /w cannot be opened: Not a directory; what was changed in it stays",
+            ),
+            (
                 r#"{"code":"folder_gone","folder":"/w","missing":false}"#,
                 "the folder /w cannot be opened: what was changed in it stays",
             ),
