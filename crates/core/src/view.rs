@@ -54,10 +54,10 @@ pub enum ReadOnly {
 pub struct Steps {
     /// The number of its rewinds.
     pub rewinds: u64,
-    /// The next step to undo, as a word: `turn`, `rewind`, `hide` …
-    pub undo: Option<String>,
+    /// The next step to undo.
+    pub undo: Option<StepLine>,
     /// The next step to redo.
-    pub redo: Option<String>,
+    pub redo: Option<StepLine>,
 }
 
 /// Entries of a projection, in path order.
@@ -244,6 +244,13 @@ pub struct StepLine {
     pub op: Option<Operation>,
     /// The entry that it moved to, or the turn.
     pub aim: Option<StepTarget>,
+}
+
+impl StepLine {
+    /// What it is, as a word: `turn`, `rewind`, `hide` …
+    pub fn name(&self) -> &'static str {
+        self.op.as_ref().map_or("turn", |op| op.reason.name())
+    }
 }
 
 /// The entry that an operation moved to: the target of a rewind, the end of another branch.

@@ -3,9 +3,12 @@
 use futures::StreamExt;
 use retake_wire::reply::Receipt;
 use retake_wire::request::{At, Edit, Of};
-use retake_wire::{Action, Attached, Mode, Outcome, Part, Permit, Request, Run, RunEvent, RunStart};
+use retake_wire::{
+    Action, Attached, MessageName, Mode, OpSummary, Outcome, Part, Permit, PlannedStep, Request, Run,
+    RunEvent, RunStart,
+};
 
-use super::world::{Desk, get, plan};
+use super::world::{Desk, get, plan, rewind};
 
 /// The first events of a run.
 async fn begun(desk: &Desk, id: &str, start: RunStart, request_id: Option<&str>) -> Receipt {
@@ -154,4 +157,20 @@ async fn the_receipt_of_a_retry_says_what_it_took_back() {
         retried,
         "the same request has the same receipt"
     );
+}
+
+/// Every subscriber gets the conversation, and only the client that rewound gets the words.
+#[tokio::test]
+async fn conversation_names_its_next_undo_and_redo_without_words_of_messages() {
+    let desk = Desk::new().await;
+    let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
+    desk.apply(&id, rewind(&entries[2])).await;
+    let three = MessageName { turn: 2, opens_turn: true, words: String::new() };
+    let summary = OpSummary::Moved { message: Some(three) };
+    let step = Some(PlannedStep::Operation { reason: "rewind".to_owned(), summary });
+    let next = desk.info(&id).await.steps;
+    assert_eq!((&next.undo_step, next.undo.as_deref(), &next.redo_step), (&step, Some("rewind"), &None));
+    desk.apply(&id, Action::Undo { count: 1 }).await;
+    let next = desk.info(&id).await.steps;
+    assert_eq!((&next.redo_step, next.redo.as_deref()), (&step, Some("rewind")));
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause};
 use crate::content::{Part, Role, Usage};
 use crate::mcp::{McpServers, McpTools};
-use crate::op_summary::OpSummary;
+use crate::op_summary::{OpSummary, PlannedStep};
 use crate::problem::Problem;
 use crate::search::Hits;
 
@@ -209,9 +209,17 @@ pub struct Access {
 pub struct NextSteps {
     /// How many rewinds it has seen.
     pub rewinds: u64,
-    /// What `undo` would take back next.
+    /// What `undo` would take back next, without the words of a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo_step: Option<PlannedStep>,
+    /// What `redo` would bring back next, without the words of a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redo_step: Option<PlannedStep>,
+    /// Deprecated, the next version leaves it out: `undo_step` as an English word.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub undo: Option<String>,
-    /// What `redo` would bring back next.
+    /// Deprecated, the next version leaves it out: `redo_step` as an English word.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub redo: Option<String>,
 }
 

@@ -9,7 +9,8 @@ use retake_wire::reply::{
 };
 use retake_wire::{
     Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, ModelCause, OpSummary, Outcome, Part,
-    Problem, ProblemKind, Remedy, Reply, Request, Role, RunEvent, SandboxFact, UnavailableCause, Usage,
+    PlannedStep, Problem, ProblemKind, Remedy, Reply, Request, Role, RunEvent, SandboxFact, UnavailableCause,
+    Usage,
 };
 
 use super::{branches, folder};
@@ -132,7 +133,13 @@ pub(super) fn conversation() -> Conversation {
         revision: 30,
         tip: Some(id(6)),
         counts: counts(6, 1, 2),
-        steps: NextSteps { rewinds: 1, undo: Some("the turn “hello”".to_owned()), redo: None },
+        steps: NextSteps {
+            rewinds: 1,
+            undo: Some("turn".to_owned()),
+            undo_step: Some(PlannedStep::Turn { message: None }),
+            redo: None,
+            redo_step: None,
+        },
         access: Access::default(),
         running: false,
         archived: false,

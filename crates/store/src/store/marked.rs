@@ -139,12 +139,16 @@ pub(super) fn steps(rows: &dyn Rows, loaded: &Loaded, commit: &Commit) -> Result
         Reason::Undo(step) | Reason::Redo(step) => Some(step),
         _ => None,
     });
-    let lines = steps.take(STEPS).map(|step| match step {
+    steps.take(STEPS).map(|it| step(rows, loaded, it)).collect()
+}
+
+/// What a step of an undo or a redo is.
+pub(super) fn step(rows: &dyn Rows, loaded: &Loaded, step: Step) -> Result<StepLine> {
+    match step {
         Step::Turn(opener) => Ok(StepLine { op: None, aim: Some(at(rows, loaded, opener)?) }),
         Step::Op(no) => {
             let op = loaded.records(rows).op(no)?;
             Ok(StepLine { aim: aim(rows, loaded, &op)?, op: Some(op) })
         }
-    });
-    lines.collect()
+    }
 }

@@ -88,8 +88,9 @@ pub(super) async fn glance(store: &Store, talk: &Talk) {
     assert_eq!(summary.tip, talk.now.tip.map(|tip| talk.said[tip].id));
     assert_eq!(summary.counts, talk.totals(&talk.timeline()));
     assert_eq!(summary.steps.rewinds, talk.rewinds);
-    assert_eq!(summary.steps.undo, talk.done.last().map(name), "undo");
-    assert_eq!(summary.steps.redo, talk.undone.last().map(|undone| name(&undone.done)), "redo");
+    let word = |step: Option<retake_core::StepLine>| step.map(|step| step.name().to_owned());
+    assert_eq!(word(summary.steps.undo), talk.done.last().map(name), "undo");
+    assert_eq!(word(summary.steps.redo), talk.undone.last().map(|undone| name(&undone.done)), "redo");
     assert_eq!(as_seen(&whole(store, talk, Projection::Timeline, None).await.entries), seen(talk));
 }
 

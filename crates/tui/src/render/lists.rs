@@ -62,8 +62,8 @@ pub fn conversation(look: &Look, it: &Conversation) -> Text {
         ("changed", words::when(look, it.changed_ms)),
         ("messages", words::counts(it.counts)),
         ("head", it.head.clone()),
-        ("undo", it.steps.undo.clone().unwrap_or_default()),
-        ("redo", it.steps.redo.clone().unwrap_or_default()),
+        ("undo", english::next_undo(&it.steps)),
+        ("redo", english::next_redo(&it.steps)),
         ("read-only", it.access.read_only_cause.as_ref().map(english::read_only_cause).unwrap_or_default()),
     ];
     if let Some(parent) = &it.parent {

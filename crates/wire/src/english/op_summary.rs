@@ -1,7 +1,7 @@
 //! The English phrases for operations. Must never name hidden text: the codes do not contain it.
 
 use crate::op_summary::{MessageName, OpSummary, PlannedStep, UndoneStep};
-use crate::reply::{Operation, Plan};
+use crate::reply::{NextSteps, Operation, Plan};
 
 /// What an operation did, in one line.
 pub fn op_summary(it: &OpSummary) -> String {
@@ -67,6 +67,24 @@ pub fn steps(plan: &Plan) -> Vec<String> {
         (known, _) => planned_step(known),
     };
     plan.step_summaries.iter().zip(lines).map(one).collect()
+}
+
+/// What `undo` would take back next, also where its owner is of another version. Empty where there is nothing.
+pub fn next_undo(it: &NextSteps) -> String {
+    next_step(it.undo_step.as_ref(), it.undo.as_ref())
+}
+
+/// The same of `redo`.
+pub fn next_redo(it: &NextSteps) -> String {
+    next_step(it.redo_step.as_ref(), it.redo.as_ref())
+}
+
+fn next_step(step: Option<&PlannedStep>, word: Option<&String>) -> String {
+    match (step, word) {
+        (None | Some(PlannedStep::Unknown), Some(word)) => word.clone(),
+        (Some(known), _) => planned_step(known),
+        (None, None) => String::new(),
+    }
 }
 
 fn undone_step(it: &UndoneStep) -> String {
@@ -156,6 +174,17 @@ mod tests {
         assert_eq!(steps(&plan), ["a turn", "the second"]);
         plan.step_lines.clear();
         assert_eq!(steps(&plan), ["a turn", super::super::UNKNOWN]);
+    }
+
+    #[test]
+    fn next_steps_of_an_owner_of_another_version_are_shown_in_its_own_words() {
+        let word = |word: &str| Some(word.to_owned());
+        let older = NextSteps { undo: word("turn"), ..NextSteps::default() };
+        assert_eq!((next_undo(&older), next_redo(&older)), ("turn".to_owned(), String::new()));
+        let turn = PlannedStep::Turn { message: None };
+        let (undo_step, redo_step) = (Some(PlannedStep::Unknown), Some(turn));
+        let newer = NextSteps { rewinds: 1, undo: word("merge"), redo: word("turn"), undo_step, redo_step };
+        assert_eq!((next_undo(&newer), next_redo(&newer)), ("merge".to_owned(), "a turn".to_owned()));
     }
 
     #[test]
