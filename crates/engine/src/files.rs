@@ -63,7 +63,7 @@ pub use call_info::{Asked, Called, Unfinished};
 pub(crate) use conversation_folders::Further;
 pub use conversation_folders::{headed_in, named_in, shown_in};
 pub use diff::ShownDiff;
-pub use effects::{EffectShown, Effects};
+pub use effects::{EffectShown, Effects, NoArguments};
 pub use erase::{ErasePlan, ErasedRows, ObjectsErased};
 pub use exec::{Exec, PERSON_COMMAND};
 pub use git_hooks::put_back;

@@ -2,7 +2,7 @@
 //! of `wire`.
 
 use retake_core::{EffectClass, EffectState, Mode, Rule, Ruling, ToolOutcome, Words, shorten};
-use retake_engine::Decision;
+use retake_engine::{Decision, NoArguments};
 use retake_wire::{english, reply};
 
 use crate::convert::{self, ask_cause, not_run};
@@ -44,9 +44,15 @@ pub(crate) fn called(asked: &[retake_engine::Asked]) -> String {
 pub(crate) fn effects(effects: retake_engine::Effects) -> reply::Effects {
     let line = |effect: retake_engine::EffectShown| reply::EffectLine {
         line: match &effect.arguments {
-            Some(arguments) => call_line(&effect.tool, arguments),
-            None if effect.tool.is_empty() => "a call that was erased".to_owned(),
-            None => effect.tool.clone(),
+            Ok(arguments) => call_line(&effect.tool, arguments),
+            Err(_) if effect.tool.is_empty() => "a call that was erased".to_owned(),
+            Err(_) => effect.tool.clone(),
+        },
+        words: match effect.arguments {
+            Ok(_) => reply::EffectWords::Shown,
+            Err(NoArguments::Hidden) => reply::EffectWords::Hidden,
+            Err(NoArguments::Erased) => reply::EffectWords::Erased,
+            Err(NoArguments::Unreadable) => reply::EffectWords::Unreadable,
         },
         tool: effect.tool,
         class: class(effect.class),

@@ -18,7 +18,7 @@ use crate::hint::Remedy;
 use crate::mark_verb::MarkVerb;
 use crate::problem::Problem;
 
-pub use call_refusal::{call_ended, call_refusal};
+pub use call_refusal::{call_ended, call_refusal, effect_without_words};
 pub use cause::{ask_cause, model_cause, read_only_cause, unavailable_cause, uncovered_cause};
 pub use files::{after_choice, left_path, path_cause};
 pub use mcp::{mcp_approval, mcp_remark};

@@ -33,7 +33,7 @@ pub use files::{
 };
 pub use marked::{Marked, MarkedPage};
 pub use owner::{Doing, IdleEnd, JobAtWork, Status, Work};
-pub use plan::{EffectLine, EffectState, Effects, Plan, Running, TimelinePlan};
+pub use plan::{EffectLine, EffectState, EffectWords, Effects, Plan, Running, TimelinePlan};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};
 pub use report::{Finding, Repair, Report};
 pub use targets::{Did, Target, TargetPage};

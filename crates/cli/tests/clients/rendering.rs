@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 use retake_wire::reply::{
-    Conversations, EffectLine, EffectState, Effects, Entries, Finding, Models, Plan, Receipt, Repair, Report,
-    Words,
+    Conversations, EffectLine, EffectState, EffectWords, Effects, Entries, Finding, Models, Plan, Receipt,
+    Repair, Report, Words,
 };
 use retake_wire::{EffectClass, Hits, ModelCause, Part, Problem, ProblemKind, Reply, Role, SandboxFact};
 
@@ -141,6 +141,7 @@ fn a_plan_with_files_lists_them_under_their_calls() {
 fn effects() -> Effects {
     let call = |line: &str, state, minutes| EffectLine {
         line: line.to_owned(),
+        words: EffectWords::Shown,
         tool: "shell".to_owned(),
         class: EffectClass::External,
         began_ms: fixtures::ago(minutes),

@@ -3,7 +3,8 @@
 
 use super::exec::PERSON_COMMAND;
 use crate::Engine;
-use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Time, Unanswered};
+use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Refusal, Time, Unanswered};
+use retake_store::StoreError;
 
 /// The most calls that are listed one by one.
 const SHOWN: usize = 10;
@@ -22,8 +23,8 @@ pub struct Effects {
 pub struct EffectShown {
     /// The tool; empty if it was erased.
     pub tool: String,
-    /// The arguments, as the model wrote them; none if they are hidden or erased.
-    pub arguments: Option<String>,
+    /// The arguments, as the model wrote them, or why they are not there.
+    pub arguments: Result<String, NoArguments>,
     /// The most that it does to the world.
     pub class: EffectClass,
     /// When it began.
@@ -40,7 +41,7 @@ impl Effects {
             self.calls.iter().any(|effect| {
                 effect.state == EffectState::Begun
                     && effect.tool == call.tool
-                    && effect.arguments.as_ref() == Some(&call.arguments)
+                    && effect.arguments.as_ref() == Ok(&call.arguments)
             })
         };
         // A person's command begins as soon as it is said, and is in no ledger.
@@ -51,6 +52,17 @@ impl Effects {
         let all = unanswered.into_iter().filter(|call| !(call.newest && at_work));
         all.filter(|call| began(call) && !is_listed(call)).collect()
     }
+}
+
+/// Why the arguments of a call are not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoArguments {
+    /// Its message is hidden or dropped.
+    Hidden,
+    /// Its message was erased.
+    Erased,
+    /// Its message is damaged, or is not the one that asked for it.
+    Unreadable,
 }
 
 impl Engine {
@@ -64,18 +76,29 @@ impl Engine {
     }
 
     async fn effect_shown(&self, of: ConversationId, effect: Effect) -> EffectShown {
-        // A hidden, erased or damaged entry has no text.
-        let asked = self.store().content(of, effect.entry).await.unwrap_or_default();
-        let number = effect.call.rsplit('-').next().and_then(|number| number.parse::<usize>().ok());
-        let arguments = number.and_then(|number| number.checked_sub(1)).and_then(|at| {
-            let mut calls = asked.iter().filter_map(|part| match part {
-                Part::ToolCall { name, arguments, .. } => Some((name, arguments)),
-                _ => None,
-            });
-            calls.nth(at).filter(|(name, _)| **name == effect.tool)
-        });
-        let arguments = arguments.map(|(_, arguments)| arguments.clone());
+        let arguments = match self.store().content(of, effect.entry).await {
+            Ok(asked) => arguments(&asked, &effect),
+            Err(StoreError::Refused(Refusal::NotVisible(_))) => Err(NoArguments::Hidden),
+            Err(_) => Err(NoArguments::Unreadable),
+        };
         let Effect { tool, class, began, state, .. } = effect;
         EffectShown { tool, arguments, class, began, state }
+    }
+}
+
+/// What a call was asked to do, by the message that asked for it.
+fn arguments(asked: &[Part], effect: &Effect) -> Result<String, NoArguments> {
+    if effect.tool.is_empty() || asked.contains(&Part::Erased) {
+        return Err(NoArguments::Erased);
+    }
+    let number = effect.call.rsplit('-').next().and_then(|number| number.parse::<usize>().ok());
+    let mut calls = asked.iter().filter_map(|part| match part {
+        Part::ToolCall { name, arguments, .. } => Some((name, arguments)),
+        _ => None,
+    });
+    let call = number.and_then(|number| calls.nth(number.checked_sub(1)?));
+    match call.filter(|(name, _)| **name == effect.tool) {
+        Some((_, arguments)) => Ok(arguments.clone()),
+        None => Err(NoArguments::Unreadable),
     }
 }

@@ -9,8 +9,8 @@ use retake_core::{
     Touch,
 };
 use retake_engine::{
-    AppliedFiles, Decision, Effects, Engine, ExportFormat, FileOptions, Outcome, Result, RunEvent,
-    RunRequest, Scope, Start,
+    AppliedFiles, Decision, Effects, Engine, ExportFormat, FileOptions, NoArguments, Outcome, Result,
+    RunEvent, RunRequest, Scope, Start,
 };
 use retake_tools::{Call, Output, Sandbox, Sandboxed, ShellConfig, Tool};
 use serde_json::{Value, json};
@@ -247,6 +247,7 @@ async fn hidden_and_erased_calls_are_not_listed() {
     desk.erase(vec![erased], None).await;
     let effects = desk.leaves(&desk.engine, back).await;
     assert_eq!((lines(&effects), effects.calls[0].tool.as_str()), (vec![""], ""));
+    assert_eq!(effects.calls[0].arguments, Err(NoArguments::Erased));
 }
 
 #[tokio::test]

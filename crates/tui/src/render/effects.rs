@@ -2,7 +2,7 @@
 //! author.
 
 use retake_wire::reply::{EffectLine, EffectState, Effects, Plan, Receipt, Words};
-use retake_wire::{EffectClass, FileCounts, Part};
+use retake_wire::{EffectClass, FileCounts, Part, english};
 
 use super::content::sentence;
 use super::plan::dim_rest;
@@ -57,8 +57,10 @@ pub fn brief(effects: &Effects, files: Files) -> Option<String> {
 
 /// A call and its result.
 fn one(look: &Look, call: &EffectLine) -> String {
-    let line = safe::line(&call.line);
-    let line = width::truncate(&line, CALL);
+    let what = match english::effect_without_words(call) {
+        Some(phrase) => safe::line(&phrase).into_owned(),
+        None => format!("`{}`", width::truncate(&safe::line(&call.line), CALL)),
+    };
     let when = words::when(look, call.began_ms);
     let how = match call.state {
         EffectState::Begun => "; begun, how it ended is not known",
@@ -66,7 +68,7 @@ fn one(look: &Look, call: &EffectLine) -> String {
         EffectState::Done => "",
     };
     let by = if call.class == EffectClass::Compensable { "; another call may take it back" } else { "" };
-    format!("`{line}` ({when}{how}{by})")
+    format!("{what} ({when}{how}{by})")
 }
 
 /// Waiting messages, in one line.

@@ -1,13 +1,25 @@
-//! The English sentences about calls that did not run, for people. Must never tell the model what to do: its text is the result.
+//! The English sentences about calls that did not run or have no words, for people. Must never tell the model what to do: its text is the result.
 
 use crate::agent::CallEnded;
 use crate::call_refusal::CallRefusal;
+use crate::reply::{EffectLine, EffectWords};
 
 /// What people are shown of a call that is over, also where its owner is of another version.
 pub fn call_ended(it: &CallEnded) -> String {
     match it.not_run.as_deref() {
         None | Some(CallRefusal::Unknown) => it.shown.clone(),
         Some(known) => format!("not run: {}", call_refusal(known)),
+    }
+}
+
+/// The phrase for a call that cannot be taken back, if its words are hidden or erased.
+pub fn effect_without_words(it: &EffectLine) -> Option<String> {
+    let call = if it.tool.is_empty() { "a call".to_owned() } else { format!("a call of {}", it.tool) };
+    match it.words {
+        EffectWords::Shown | EffectWords::Unknown => None,
+        EffectWords::Hidden => Some(format!("{call}, in a hidden message")),
+        EffectWords::Erased => Some(format!("{call} that was erased")),
+        EffectWords::Unreadable => Some(format!("{call} that cannot be read")),
     }
 }
 
@@ -82,6 +94,21 @@ mod tests {
             ),
         ];
         rows::check(&rows, call_refusal);
+    }
+
+    #[test]
+    fn call_without_words_has_a_phrase_in_their_place() {
+        let said = |tool: &str, words| {
+            let json = format!(
+                r#"{{"line":"$ ls","words":"{words}","tool":"{tool}","class":"external","began_ms":0,"state":"done"}}"#
+            );
+            effect_without_words(&serde_json::from_str(&json).expect("a call"))
+        };
+        assert_eq!(said("shell", "shown"), None);
+        assert_eq!(said("shell", "not_known_yet"), None);
+        assert_eq!(said("shell", "hidden").as_deref(), Some("a call of shell, in a hidden message"));
+        assert_eq!(said("", "erased").as_deref(), Some("a call that was erased"));
+        assert_eq!(said("mail", "unreadable").as_deref(), Some("a call of mail that cannot be read"));
     }
 
     #[test]

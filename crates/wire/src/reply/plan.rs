@@ -101,9 +101,13 @@ impl Effects {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EffectLine {
-    /// What it was asked to do, in a line; the tool alone, where that is hidden or erased.
+    /// What it was asked to do, in a line. Deprecated where `words` is not `shown`: it is an English phrase in the place of it then, which
+    /// the next version leaves empty.
     pub line: String,
-    /// The tool.
+    /// Whether `line` has what it was asked to do.
+    #[serde(default, skip_serializing_if = "EffectWords::is_unknown")]
+    pub words: EffectWords,
+    /// The tool; empty where that was erased.
     pub tool: String,
     /// What it does to the world at most.
     pub class: EffectClass,
@@ -111,6 +115,33 @@ pub struct EffectLine {
     pub began_ms: i64,
     /// What came of it.
     pub state: EffectState,
+}
+
+/// Whether the words of a call are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum EffectWords {
+    /// They are.
+    Shown,
+    /// Its message is hidden or dropped.
+    Hidden,
+    /// Its message was erased.
+    Erased,
+    /// Its message cannot be read.
+    Unreadable,
+    /// A code of a newer owner, or none of an older one.
+    #[default]
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
+}
+
+impl EffectWords {
+    /// Whether only its owner knows what it is.
+    fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
 }
 
 /// What came of a call.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use retake_wire::reply::{
-    Composer, Counts, Did, EffectLine, EffectState, Effects, Entries, Entry, EntryFlags, EntryPlace, Line,
-    Plan, Receipt, Target, TargetPage, TimelinePlan, Waiting, Words, Work,
+    Composer, Counts, Did, EffectLine, EffectState, EffectWords, Effects, Entries, Entry, EntryFlags,
+    EntryPlace, Line, Plan, Receipt, Target, TargetPage, TimelinePlan, Waiting, Words, Work,
 };
 use retake_wire::{
     Action, AfterChoice, Against, AuthorKind, Becomes, CallLine, Choice, Condition, EffectClass, FileCounts,
@@ -128,6 +128,7 @@ pub(crate) fn with_files() -> Plan {
     let diff = "--- a/src/parse.rs\n+++ b/src/parse.rs\n@@ -1,2 +1,2 @@\n-fn parse_all() {\n+fn parse() {\n \tlet a = 1;\n";
     let effect = |line: &str, class, state| EffectLine {
         line: line.to_owned(),
+        words: EffectWords::Shown,
         tool: "shell".to_owned(),
         class,
         began_ms: NOW_MS - 120_000,

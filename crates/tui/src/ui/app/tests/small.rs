@@ -1,6 +1,6 @@
 //! What a small window shows first.
 
-use retake_wire::reply::{EffectLine, EffectState, Effects};
+use retake_wire::reply::{EffectLine, EffectState, EffectWords, Effects};
 
 use super::*;
 use crate::ui::testing::screen;
@@ -39,6 +39,7 @@ fn receipt_is_wrapped_once_to_the_width() {
         line: format!(
             "mail send --to team@example.org --subject 'build number {number} of the week is done, and its report is ready'"
         ),
+        words: EffectWords::Shown,
         tool: "shell".into(),
         class: EffectClass::External,
         began_ms: NOW_MS - number * 60_000,
