@@ -26,7 +26,7 @@ pub use explain::{FileTotals, PathChange, PathList, PathReason};
 pub use file_path::{BadFilePath, FilePath};
 pub use git::{
     GitBack, GitFile, GitFileChange, GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree,
-    GitWorktreeMove,
+    GitWorktreeMove, PutBack,
 };
 pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};

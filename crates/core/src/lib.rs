@@ -65,8 +65,8 @@ pub use files::{
     DiffHunks, EarlierStep, FileChange, FilePath, FilePlan, FileTotals, GitBack, GitFile, GitFileChange,
     GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath,
     Look, MergeBytes, Merged, Moves, NoSuchHunks, Now, PathChange, PathList, PathMove, PathPlan, PathReason,
-    Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict, Want, WantedPath, WhyLeft,
-    WhyNot, WhyUnfit, merge, without_full_folders,
+    PutBack, Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict, Want, WantedPath,
+    WhyLeft, WhyNot, WhyUnfit, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Field, Hint, HintPiece, Remedy};

@@ -85,6 +85,15 @@ impl Audience {
                 let lead = if self == Self::Shell { "retake " } else { "/" };
                 return format!("`{lead}{}`", verb.name());
             }
+            Remedy::PutBack { path, kept, mode } => {
+                let (path, mode) = (quoted(path), mode.unwrap_or(0o644));
+                return match kept {
+                    None => format!("`retake files put-back --remove {path}`"),
+                    Some(kept) => {
+                        format!("`retake files put-back {path} --from {} --mode {mode:o}`", quoted(kept))
+                    }
+                };
+            }
             Remedy::RewindFiles { conversation, turn } => {
                 return format!("`retake rewind t{turn} --scope files --conversation {conversation}`");
             }
@@ -124,9 +133,25 @@ impl Audience {
     }
 }
 
+/// A path for a shell, in one line: a name may have line ends.
+fn quoted(path: &str) -> String {
+    if !path.contains(char::is_control) {
+        return format!("'{}'", path.replace('\'', r"'\''"));
+    }
+    let escaped = |c: char| match c {
+        '\'' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("$'{}'", path.chars().map(escaped).collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
-    use retake_wire::{Condition, Event, MarkCount, MarkVerb, RunEvent, RunNotice, Told};
+    use retake_wire::{
+        Condition, Event, FolderRemark, GitFileChange, GitFileRole, MarkCount, MarkVerb, Remedy, RunEvent,
+        RunNotice, Told,
+    };
 
     use super::Audience;
 
@@ -160,6 +185,35 @@ mod tests {
              `retake rewind t3 --scope files --conversation c1` takes them back there"
         );
         assert!(of_parent(1, None).ends_with("forked from left them: a"));
+    }
+
+    #[test]
+    fn condition_names_the_command_that_puts_a_file_of_git_back() {
+        let remark = |remedy| FolderRemark::GitFile {
+            path: "h".to_owned(),
+            change: GitFileChange::New,
+            role: GitFileRole::Hook,
+            remedy,
+            command: Some("as the owner calls it".to_owned()),
+        };
+        let told =
+            |remedy| Audience::Chat.condition(&Condition::InFolder { folder: None, remark: remark(remedy) });
+        let put_back = |path: &str, kept: Option<&str>| Remedy::PutBack {
+            path: path.to_owned(),
+            kept: kept.map(str::to_owned),
+            mode: kept.map(|_| 0o755),
+        };
+        let ends = |remedy, command: &str| {
+            let told = told(remedy);
+            assert!(told.ends_with(&format!("; to put it back: {command}")), "{told}");
+        };
+        ends(Some(put_back("/it's", None)), r"`retake files put-back --remove '/it'\''s'`");
+        ends(
+            Some(put_back("/a\n", Some("/k"))),
+            r"`retake files put-back $'/a\u000a' --from '/k' --mode 755`",
+        );
+        ends(Some(Remedy::Unknown), "as the owner calls it");
+        ends(None, "as the owner calls it");
     }
 
     #[test]

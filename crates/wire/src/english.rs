@@ -44,7 +44,7 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
             "only files of {} go back: not what commands did elsewhere, nor what git keeps for itself",
             if *folders > 1 { "these folders" } else { "this folder" }
         ),
-        Condition::NotCovered { paths, more, at_least } => not_covered(paths, *more, *at_least),
+        Condition::NotCovered { paths, more, at_least } => not_covered(paths, *more, *at_least, command),
         Condition::UnseenCalls { calls } => {
             format!("what {calls} earlier calls changed can't be seen either")
         }
@@ -67,9 +67,9 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         Condition::OfParent { parent, files, named, turn } => {
             of_parent((parent, *files), named, *turn, command)
         }
-        Condition::InFolder { folder: None, remark } => folder::remark(remark),
+        Condition::InFolder { folder: None, remark } => folder::remark(remark, command),
         Condition::InFolder { folder: Some(folder), remark } => {
-            format!("in {folder}: {}", folder::remark(remark))
+            format!("in {folder}: {}", folder::remark(remark, command))
         }
         Condition::FolderGone { folder, missing: true, .. } => {
             format!("the workspace's folder {folder} is not there: what was changed in it stays")
@@ -173,9 +173,14 @@ fn of_parent(
     )
 }
 
-fn not_covered(paths: &[UncoveredPath], more: u64, at_least: bool) -> String {
+fn not_covered(
+    paths: &[UncoveredPath],
+    more: u64,
+    at_least: bool,
+    command: &dyn Fn(&Remedy) -> String,
+) -> String {
     let names: Vec<String> =
-        paths.iter().map(|it| format!("{} ({})", it.path, uncovered_cause(&it.cause))).collect();
+        paths.iter().map(|it| format!("{} ({})", it.path, cause::uncovered(&it.cause, command))).collect();
     let more = match (more, at_least) {
         (0, _) => String::new(),
         (more, false) => format!(", and {more} more"),
@@ -218,6 +223,8 @@ pub fn remedy(it: &Remedy) -> String {
         Remedy::Erase { conversation } => conversation.clone(),
         Remedy::Restore { head: Some(head) } => format!("restore {head}"),
         Remedy::Mark { verb } => verb.name().to_owned(),
+        Remedy::PutBack { path, kept: None, .. } => format!("remove {path}"),
+        Remedy::PutBack { path, kept: Some(kept), .. } => format!("write {kept} to {path}"),
         Remedy::RewindFiles { conversation, turn } => {
             format!("a rewind of the files of turn {turn} in the conversation {conversation}")
         }

@@ -22,7 +22,7 @@ pub enum HintPiece {
 }
 
 /// Something to do, which a client has a command for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Remedy {
@@ -113,6 +113,17 @@ pub enum Remedy {
     Stop,
     /// List the folders that conversations work in.
     WorkspaceList,
+    /// Restore a file that git runs or reads, which a command changed.
+    PutBack {
+        /// The file, or the folder that is removed with all that is in it. What is not UTF-8 is replaced in it.
+        path: String,
+        /// The file that keeps what it was. Absent if it did not exist: then it is removed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<String>,
+        /// Its permission bits then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
+    },
     /// Something that a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::git_file::{GitFileChange, GitFileRole};
-use crate::hint::Hint;
+use crate::hint::{Hint, Remedy};
 use crate::mcp_remark::McpRemark;
 use crate::problem_code::ProblemCode;
 
@@ -180,8 +180,12 @@ pub struct ChangedGitFile {
     pub change: GitFileChange,
     /// What git does with it.
     pub role: GitFileRole,
-    /// The shell command that puts it back. Absent where what it was could not be kept.
+    /// What puts it back. Absent where what it was could not be kept, and where an earlier version recorded the command alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
+    /// Deprecated, the next version leaves it out: `remedy` as a shell command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub command: Option<String>,
 }
 

@@ -11,7 +11,7 @@ mod file;
 mod remark;
 mod worktrees;
 
-pub use file::{GitFile, GitFileChange, GitFileRole};
+pub use file::{GitFile, GitFileChange, GitFileRole, PutBack};
 pub use remark::GitRemark;
 
 /// The place of HEAD.

@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{GitFile, GitFileChange, GitFileRole};
+use retake_core::{GitFile, GitFileChange, GitFileRole, PutBack};
 use retake_tools::is_closed;
 use retake_worktree::NamedBySettings;
 
@@ -106,9 +106,9 @@ impl Engine {
         }
         let (held, now) = look(held).await?;
         let changes = held.hooks.reported.changed(&now);
-        let note = |(change, command): (Change, Option<String>)| {
-            let (path, role) = (shown(&held, own, &change), change.role());
-            FolderRemark::GitFile { path, change: change.kind(), role, command }
+        let note = |(change, back): (Change, Option<PutBack>)| FolderRemark::GitFile {
+            path: shown(&held, own, &change),
+            file: change.file(back),
         };
         let told = self.put_back_each(&format!("later-{}", held.no.0), changes);
         let notes = told.into_iter().map(note).collect();
@@ -126,8 +126,8 @@ impl Engine {
         paths.into_iter().zip(files).collect()
     }
 
-    /// Each change with the command that reverts it. The earlier content is kept in a file with this prefix.
-    fn put_back_each(&self, id: &str, changes: Vec<Change>) -> Vec<(Change, Option<String>)> {
+    /// Each change with what reverts it. The earlier content is kept in a file with this prefix.
+    fn put_back_each(&self, id: &str, changes: Vec<Change>) -> Vec<(Change, Option<PutBack>)> {
         let spool = self.parts().agent.as_ref().map(|agent| agent.spool.as_path());
         let back = |at, change: &Change| change.back(spool, &format!("{id}-git-{at}"));
         let commands: Vec<_> = changes.iter().enumerate().map(|(at, it)| back(at, it)).collect();
@@ -273,20 +273,21 @@ impl Change {
         }
     }
 
-    /// The command that reverts the change. The earlier content is kept in this folder, in a file with this prefix.
-    fn back(&self, spool: Option<&Path>, name: &str) -> Option<String> {
+    /// What reverts the change. The earlier content is kept in this folder, in a file with this prefix.
+    fn back(&self, spool: Option<&Path>, name: &str) -> Option<PutBack> {
         match (&self.before, self.what) {
-            (None, What::Rebase) => Some(back::removes(self.path.parent().unwrap_or(&self.path))),
-            (None, _) => Some(back::removes(&self.path)),
+            (None, What::Rebase) => Some(back::back(self.path.parent().unwrap_or(&self.path), None)),
+            (None, _) => Some(back::back(&self.path, None)),
             (Some(was), _) => was.bytes.as_ref().zip(spool).and_then(|(bytes, spool)| {
                 let kept = back::keep(bytes, spool, name)?;
-                Some(back::writes(&self.path, &kept, was.mode))
+                Some(back::back(&self.path, Some((&kept, was.mode))))
             }),
         }
     }
 
-    pub(super) fn file(&self, command: Option<String>) -> GitFile {
-        GitFile { change: self.kind(), role: self.role(), command }
+    pub(super) fn file(&self, back: Option<PutBack>) -> GitFile {
+        let command = back.as_ref().map(back::command);
+        GitFile { change: self.kind(), role: self.role(), back, command }
     }
 }
 

@@ -126,12 +126,8 @@ pub enum FolderRemark {
     GitFile {
         /// The file.
         path: String,
-        /// How it changed.
-        change: GitFileChange,
-        /// What git does with it.
-        role: GitFileRole,
-        /// The command that reverts it; none if its earlier content could not be stored.
-        command: Option<String>,
+        /// How it changed, and what reverts it.
+        file: GitFile,
     },
 }
 

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use retake_core::{
-    ConversationId, EntryId, Fact, FilePath, GitFile, GitFileChange, GitFileRole, Part, SayRequest, Scope,
-    Uncovered, WhyNot,
+    ConversationId, EntryId, Fact, FilePath, GitFile, GitFileChange, GitFileRole, Part, PutBack, SayRequest,
+    Scope, Uncovered, WhyNot,
 };
 use retake_worktree::Stamp;
 use serde_json::{Value, json};
@@ -134,8 +134,10 @@ impl WhyUnseen {
     fn written(&self) -> Value {
         match self {
             Self::NotCovered(why) => json!(why.name()),
-            Self::GitFile(GitFile { change, role, command }) => {
-                json!({ "change": name_of(&CHANGES, change), "role": name_of(&ROLES, role), "command": command })
+            Self::GitFile(GitFile { change, role, back, command }) => {
+                let (change, role) = (name_of(&CHANGES, change), name_of(&ROLES, role));
+                let back = back.as_ref().map(|back| json!([back.path, back.kept]));
+                json!({ "change": change, "role": role, "back": back, "command": command })
             }
             Self::Recorded(words) => json!(words),
         }
@@ -147,8 +149,10 @@ impl WhyUnseen {
         };
         let file = || {
             let (change, role) = (named(&CHANGES, &said["change"])?, named(&ROLES, &said["role"])?);
+            let back = serde_json::from_value(said["back"].clone()).ok();
+            let back = back.map(|(path, kept)| PutBack { path, kept });
             let command = said["command"].as_str().map(str::to_owned);
-            Some(Self::GitFile(GitFile { change, role, command }))
+            Some(Self::GitFile(GitFile { change, role, back, command }))
         };
         said.as_str().map(words).or_else(file)
     }
@@ -231,6 +235,7 @@ mod tests {
         let file = GitFile {
             change: GitFileChange::New,
             role: GitFileRole::Hook,
+            back: Some(PutBack { path: "x".to_owned(), kept: Some(("k".to_owned(), 0o644)) }),
             command: Some("rm 'x'".to_owned()),
         };
         let blind = Blind { code: Some("no_workspace".to_owned()), why: "it is gone".to_owned() };
@@ -240,6 +245,9 @@ mod tests {
         assert_eq!((read.paths, read.blind), (noted.paths, noted.blind));
         let old = Noted::read(r#"{"blind":["it is gone"],"entry":"e","more":0,"paths":[]}"#).expect("read");
         assert_eq!(old.blind, [Blind { code: None, why: "it is gone".to_owned() }]);
+        let old = r#"{"blind":[],"entry":"e","more":0,"paths":[["x",{"change":"new","role":"hook","command":"rm"}]]}"#;
+        let old = Noted::read(old).expect("read").paths.remove(0).1;
+        assert!(matches!(old, WhyUnseen::GitFile(GitFile { back: None, command: Some(_), .. })), "{old:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Git changes of calls are reported and stay; so does what they check out or commit (spec `rewind.md`, case 21 and *Plan*).
 
-use retake_core::{Against, Choice, GitPlace, GitRemark, Verdict};
+use retake_core::{Against, Choice, GitFile, GitPlace, GitRemark, Verdict};
 use retake_engine::{FileOptions, FolderRemark, Note};
 
 use super::{Yard, choose};
@@ -38,7 +38,7 @@ fn command(remark: &FolderRemark) -> Option<&str> {
         )
         | FolderRemark::Submodule { command, .. }
         | FolderRemark::RepositoryMoved { command, .. }
-        | FolderRemark::GitFile { command, .. } => command.as_deref(),
+        | FolderRemark::GitFile { file: GitFile { command, .. }, .. } => command.as_deref(),
         FolderRemark::Git(GitRemark::Stash) => Some("git stash list"),
         FolderRemark::Git(GitRemark::Staged) => Some("git restore --staged ."),
         _ => None,

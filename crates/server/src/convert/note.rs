@@ -1,8 +1,8 @@
 //! Notes of the engine, converted to conditions.
 
-use retake_core::{GitFile, GitFileChange, GitFileRole, GitRemark, Reason};
+use retake_core::{GitFile, GitFileChange, GitFileRole, GitRemark, PutBack, Reason};
 use retake_engine::{FolderRemark as Remark, NotOpened, Note};
-use retake_wire::{Condition, FolderRemark, MarkCount, MarkVerb, NoticeCause, UncoveredCause};
+use retake_wire::{Condition, FolderRemark, MarkCount, MarkVerb, NoticeCause, Remedy, UncoveredCause};
 
 use super::named;
 
@@ -57,9 +57,13 @@ fn in_folder(of: Remark) -> FolderRemark {
         Remark::RepositoryUncertain { from, folder } => FolderRemark::RepositoryUncertain { from, folder },
         Remark::Submodule { folder, command } => FolderRemark::Submodule { folder, command },
         Remark::Repository { folder } => FolderRemark::Repository { folder },
-        Remark::GitFile { path, change, role, command } => {
-            FolderRemark::GitFile { path, change: git_change(change), role: git_role(role), command }
-        }
+        Remark::GitFile { path, file: GitFile { change, role, back, command } } => FolderRemark::GitFile {
+            path,
+            change: git_change(change),
+            role: git_role(role),
+            remedy: back.map(put_back),
+            command,
+        },
     }
 }
 
@@ -91,8 +95,18 @@ fn git(remark: GitRemark) -> FolderRemark {
 
 /// Why captures do not see one of git's own files.
 pub(crate) fn git_file(of: GitFile) -> UncoveredCause {
-    let GitFile { change, role, command } = of;
-    UncoveredCause::GitFile { change: git_change(change), role: git_role(role), command }
+    let GitFile { change, role, back, command } = of;
+    UncoveredCause::GitFile {
+        change: git_change(change),
+        role: git_role(role),
+        remedy: back.map(put_back),
+        command,
+    }
+}
+
+pub(super) fn put_back(of: PutBack) -> Remedy {
+    let (kept, mode) = of.kept.unzip();
+    Remedy::PutBack { path: of.path, kept, mode }
 }
 
 pub(super) fn git_change(change: GitFileChange) -> retake_wire::GitFileChange {

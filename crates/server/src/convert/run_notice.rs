@@ -10,7 +10,7 @@ use retake_wire::{
     CallRefusal, ChangedGitFile, McpRemark, MentionOutcome, ModelFailure, NoticeCause, RunNotice,
 };
 
-use super::note::{git_change, git_role};
+use super::note::{git_change, git_role, put_back};
 use super::shown_problem;
 use crate::agent::rule;
 
@@ -88,10 +88,11 @@ fn cause(error: EngineError) -> NoticeCause {
 }
 
 fn listed(files: Vec<(String, GitFile)>) -> Vec<ChangedGitFile> {
-    let one = |(path, GitFile { change, role, command })| ChangedGitFile {
+    let one = |(path, GitFile { change, role, back, command })| ChangedGitFile {
         path,
         change: git_change(change),
         role: git_role(role),
+        remedy: back.map(put_back),
         command,
     };
     files.into_iter().map(one).collect()

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::git_file::{GitFileChange, GitFileRole};
+use crate::hint::Remedy;
 
 /// Something that stays in a folder. Paths are as people read them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,8 +143,12 @@ pub enum FolderRemark {
         change: GitFileChange,
         /// What git does with it.
         role: GitFileRole,
-        /// The shell command that puts it back; absent where what it was could not be kept.
+        /// What puts it back. Absent where what it was could not be kept, and where an earlier version recorded the command alone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<Remedy>,
+        /// Deprecated, the next version leaves it out: `remedy` as a shell command.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
         command: Option<String>,
     },
     /// A code of a newer owner.

@@ -2,6 +2,7 @@
 
 use crate::ask_cause::AskCause;
 use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
+use crate::hint::Remedy;
 
 /// Why nothing can be written in a conversation.
 pub fn read_only_cause(it: &ReadOnlyCause) -> String {
@@ -87,9 +88,15 @@ pub fn ask_cause(it: &AskCause) -> String {
 
 /// Why a path is not covered.
 pub fn uncovered_cause(it: &UncoveredCause) -> String {
+    uncovered(it, &super::remedy)
+}
+
+/// The same. `command` words a remedy as the reader does it.
+pub(super) fn uncovered(it: &UncoveredCause, command: &dyn Fn(&Remedy) -> String) -> String {
     let sentence = match it {
-        UncoveredCause::GitFile { change, role, command } => {
-            return super::folder::git_file(*change, *role, command.as_deref());
+        UncoveredCause::GitFile { change, role, remedy, command: recorded } => {
+            let back = (remedy.as_ref(), recorded.as_deref());
+            return super::folder::git_file(*change, *role, back, command);
         }
         UncoveredCause::Recorded { detail } => detail.as_str(),
         UncoveredCause::Ignored => "an ignore file excludes the folder",

@@ -2,9 +2,10 @@
 
 use crate::condition::FolderRemark;
 use crate::git_file::{GitFileChange, GitFileRole};
+use crate::hint::Remedy;
 
-/// What a remark says.
-pub(super) fn remark(it: &FolderRemark) -> String {
+/// What a remark says. `command` words a remedy as the reader does it.
+pub(super) fn remark(it: &FolderRemark, command: &dyn Fn(&Remedy) -> String) -> String {
     match it {
         FolderRemark::GitRepositoryMade => "the git repository stays, which a command made".to_owned(),
         FolderRemark::GitHead { branch, commit, command } => {
@@ -17,8 +18,8 @@ pub(super) fn remark(it: &FolderRemark) -> String {
         FolderRemark::GitStaged => {
             "what a command staged in git stays so: `git restore --staged .` unstages it".to_owned()
         }
-        FolderRemark::GitFile { path, change, role, command } => {
-            let it = git_file(*change, *role, command.as_deref());
+        FolderRemark::GitFile { path, change, role, remedy, command: recorded } => {
+            let it = git_file(*change, *role, (remedy.as_ref(), recorded.as_deref()), command);
             format!("{path} stays as it is now, since the last call: {it}")
         }
         FolderRemark::HardLink { path, all_change } => {
@@ -115,9 +116,17 @@ fn place(branch: Option<&str>, commit: Option<&str>) -> String {
 // The model gets the same text below the result of its call: `Change::said` in `engine/src/files/git_hooks.rs`.
 
 /// How a file that git runs or obeys changed, and what puts it back.
-pub(super) fn git_file(change: GitFileChange, role: GitFileRole, command: Option<&str>) -> String {
-    let back = command.map(|command| format!("to put it back: {command}"));
-    let back = back.unwrap_or_else(|| "what it was could not be kept".to_owned());
+pub(super) fn git_file(
+    change: GitFileChange,
+    role: GitFileRole,
+    back: (Option<&Remedy>, Option<&str>),
+    command: &dyn Fn(&Remedy) -> String,
+) -> String {
+    let back = match back {
+        (None | Some(Remedy::Unknown), Some(recorded)) => format!("to put it back: {recorded}"),
+        (Some(known), _) => format!("to put it back: {}", command(known)),
+        (None, None) => "what it was could not be kept".to_owned(),
+    };
     format!("{}; {back}", git_file_kind(change, role))
 }
 
@@ -258,6 +267,14 @@ mod tests {
             "the folder s\\xff stays, it is a submodule of git: remove it yourself, as no command can name its path",
         ),
         (
+            r#"{"code":"git_file","path":"h","change":"new","role":"hook","remedy":{"do":"put_back","path":"/h"},"command":"retake"}"#,
+            "h stays as it is now, since the last call: new; git runs it; to put it back: remove /h",
+        ),
+        (
+            r#"{"code":"git_file","path":"h","change":"changed","role":"hook","remedy":{"do":"put_back","path":"/h","kept":"/k","mode":493}}"#,
+            "h stays as it is now, since the last call: changed; git runs it; to put it back: write /k to /h",
+        ),
+        (
             r#"{"code":"git_file","path":"h","change":"new","role":"hook","command":"retake files put-back --remove 'h'"}"#,
             "h stays as it is now, since the last call: new; git runs it; to put it back: retake files put-back --remove 'h'",
         ),
@@ -290,7 +307,7 @@ mod tests {
 
     #[test]
     fn each_remark_about_a_folder_is_one_sentence_with_its_command() {
-        rows::check(ROWS, remark);
+        rows::check(ROWS, |it| remark(it, &remedy));
     }
 
     #[test]

@@ -43,7 +43,9 @@ pub fn run_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String
             format!("{processes} of its processes still run; what they change from now on is kept")
         }
         RunNotice::GitFilesChanged { files, more } => {
-            let list = listed(files, *more, |it| git_file(it.change, it.role, it.command.as_deref()));
+            let list = listed(files, *more, |it| {
+                git_file(it.change, it.role, (it.remedy.as_ref(), it.command.as_deref()), command)
+            });
             format!(
                 "while it ran, hooks or settings of git were changed, and a rewind does not undo that: {list}"
             )

@@ -7,8 +7,19 @@ pub struct GitFile {
     pub change: GitFileChange,
     /// What git does with it.
     pub role: GitFileRole,
-    /// The shell command that reverts it; `None` if its earlier content could not be stored.
+    /// What reverts it; `None` if its earlier content could not be stored, or if an earlier version recorded the command alone.
+    pub back: Option<PutBack>,
+    /// The shell command that reverts it, for the model.
     pub command: Option<String>,
+}
+
+/// What reverts a file that git runs or reads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PutBack {
+    /// The file, or the folder that is removed with its content.
+    pub path: String,
+    /// The file with the earlier content, and the earlier permission bits. None if the file is new.
+    pub kept: Option<(String, u32)>,
 }
 
 /// How a file that git runs or reads changed.

@@ -7,16 +7,24 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use retake_core::PutBack;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 
-/// The command that removes a new file.
-pub(super) fn removes(path: &Path) -> String {
-    format!("retake files put-back --remove {}", quoted(path))
+/// Removes a new file; or restores a file's content from a kept file, and its mode.
+pub(super) fn back(path: &Path, kept: Option<(&Path, u32)>) -> PutBack {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    PutBack { path: text(path), kept: kept.map(|(kept, mode)| (text(kept), mode)) }
 }
 
-/// The command that restores a file's content and mode.
-pub(super) fn writes(path: &Path, kept: &Path, mode: u32) -> String {
-    format!("retake files put-back {} --from {} --mode {mode:o}", quoted(path), quoted(kept))
+/// The shell command that does this.
+pub(super) fn command(back: &PutBack) -> String {
+    let path = quoted(&back.path);
+    match &back.kept {
+        None => format!("retake files put-back --remove {path}"),
+        Some((kept, mode)) => {
+            format!("retake files put-back {path} --from {} --mode {mode:o}", quoted(kept))
+        }
+    }
 }
 
 /// Stores bytes in a folder, in a file that only its owner can read.
@@ -69,8 +77,7 @@ pub fn put_back(path: &Path, kept: Option<(&Path, u32)>) -> io::Result<()> {
 }
 
 /// A path quoted for a shell, in one line: a name may have line ends.
-fn quoted(path: &Path) -> String {
-    let path = path.to_string_lossy();
+fn quoted(path: &str) -> String {
     if !path.contains(char::is_control) {
         return format!("'{}'", path.replace('\'', "'\\''"));
     }
@@ -90,8 +97,8 @@ mod tests {
 
     #[test]
     fn trial_27_a_name_that_is_reported_stays_in_its_line() {
-        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
-        assert_eq!(quoted(Path::new("/a\nb\\'c\u{1b}")), r"$'/a\u000ab\\\'c\u001b'");
+        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+        assert_eq!(quoted("/a\nb\\'c\u{1b}"), r"$'/a\u000ab\\\'c\u001b'");
     }
 
     #[test]
