@@ -2,7 +2,6 @@
 //! [`crate::run`] needs.
 
 use std::env;
-use std::error::Error;
 use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
@@ -15,8 +14,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::FutureExt as _;
 use retake_engine::clock::{Clock, SystemClock};
-use retake_engine::settings::{self, SettingsError};
-use retake_server::{Options, Stays};
+use retake_engine::settings;
+use retake_server::{Options, Stays, wrong_settings};
 use retake_tui::ui;
 use retake_wire::{Problem, ProblemKind};
 
@@ -183,12 +182,13 @@ impl Owner for Local {
     }
 
     fn ui_settings(&self, paths: &Paths) -> Result<ui::Configured, Problem> {
-        let text = named(paths).and_then(|file| settings::text(file).map_err(|error| explain(&error)))?;
-        settings_file::ui_settings(&text, &paths.config_file).map_err(|error| explain(&error))
+        let text =
+            named(paths).and_then(|file| settings::text(file).map_err(|error| wrong_settings(&error)))?;
+        settings_file::ui_settings(&text, &paths.config_file).map_err(|error| wrong_settings(&error))
     }
 
     fn wrong(&self, paths: &Paths) -> Result<Vec<String>, Box<Problem>> {
-        let text = settings::text(named(paths)?).map_err(|error| explain(&error))?;
+        let text = settings::text(named(paths)?).map_err(|error| wrong_settings(&error))?;
         Ok(settings_file::wrong(&text, &paths.config_file))
     }
 
@@ -197,7 +197,7 @@ impl Owner for Local {
         if !matches!(what, Setting::Set(..)) {
             named(paths)?;
         }
-        settings_file::change(&paths.config_file, what).map_err(|error| Box::new(explain(&error)))
+        settings_file::change(&paths.config_file, what).map_err(|error| Box::new(wrong_settings(&error)))
     }
 }
 
@@ -253,22 +253,6 @@ pub(crate) fn no_signals(error: &io::Error) -> Problem {
         message: "cannot listen for signals".to_owned(),
         hint: None,
         causes: vec![error.to_string()],
-        ..Problem::default()
-    }
-}
-
-fn explain(error: &SettingsError) -> Problem {
-    let kind = match error {
-        SettingsError::Unreadable { .. } | SettingsError::Unwritable { .. } => ProblemKind::Storage,
-        _ => ProblemKind::Usage,
-    };
-    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    Problem {
-        code: "settings".into(),
-        kind,
-        message: error.to_string(),
-        hint: Some(error.hint().into()),
-        causes: causes.map(ToString::to_string).collect(),
         ..Problem::default()
     }
 }

@@ -5,6 +5,7 @@ use std::error::Error as _;
 use std::path::Path;
 
 use retake_engine::settings::{self, SettingsError};
+use retake_tui::hint::Audience;
 use retake_tui::text::safe;
 use retake_tui::ui;
 
@@ -29,7 +30,8 @@ pub(crate) fn wrong(text: &str, file: &Path) -> Vec<String> {
             .map_or_else(|error| vec![error.to_string()], |configured| configured.wrong);
     }
     let shown = file.display().to_string();
-    let told = errors.iter().map(|error| format!("{}: {error}; {}", safe::line(&shown), error.hint()));
+    let hint = |error: &SettingsError| Audience::Shell.words(&retake_server::hint(error.hint()));
+    let told = errors.iter().map(|error| format!("{}: {error}; {}", safe::line(&shown), hint(error)));
     told.chain(themes(file).1).collect()
 }
 

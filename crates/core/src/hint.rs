@@ -29,6 +29,8 @@ pub enum Remedy {
     ChooseFiles,
     /// List the settings.
     Config,
+    /// Change a setting, which creates the file.
+    ConfigSet,
     /// Name the conversation.
     Conversation,
     /// Use another data folder.

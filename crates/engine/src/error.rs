@@ -245,7 +245,8 @@ pub(crate) const OTHER_FOLDER: &str = "other_folder";
 impl From<SettingsError> for EngineError {
     fn from(error: SettingsError) -> Self {
         let cause = error.source().map(|cause| Cause { text: chain(cause), for_log: None }.shared());
-        Self { cause, ..Self::new(Kind::Usage, "settings", error.to_string()) }.hint(error.hint())
+        let fields = error.fields();
+        Self { cause, fields, ..Self::new(Kind::Usage, "settings", error.to_string()) }.hint(error.hint())
     }
 }
 

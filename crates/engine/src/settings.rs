@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retake_core::{Permission, Rule, Ruling};
+use retake_core::{Field, Hint, Permission, Remedy, Rule, Ruling};
 use retake_tools::Secrets;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -146,23 +146,50 @@ fn at(line: Option<usize>) -> String {
 
 impl SettingsError {
     /// What to do next.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Hint {
         match self {
             Self::Unreadable { path, .. } | Self::Unwritable { path, .. } => {
-                format!("check the permissions of {}", path.display())
+                format!("check the permissions of {}", path.display()).into()
             }
             Self::NoText { .. } => {
-                "the settings are a file of UTF-8 text; `retake config set KEY VALUE` makes one".into()
+                Hint::new("the settings are a file of UTF-8 text; {} makes one", [Remedy::ConfigSet])
             }
-            Self::Syntax { line, .. } => format!("correct line {line}"),
-            Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean {nearest}?"),
+            Self::Syntax { line, .. } => format!("correct line {line}").into(),
+            Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean {nearest}?").into(),
             Self::Unknown { nearest: None, key, table, .. } if !table.is_empty() => {
                 let within = key.rsplit_once('.').map_or("", |(within, _)| within);
-                format!("[{within}] has {}", table.join(", "))
+                format!("[{within}] has {}", table.join(", ")).into()
             }
-            Self::Section { settings, .. } => format!("its settings are {}", settings.join(", ")),
-            Self::Unknown { .. } | Self::Wrong { .. } => "`retake config` lists every setting".into(),
+            Self::Section { settings, .. } => format!("its settings are {}", settings.join(", ")).into(),
+            Self::Unknown { .. } | Self::Wrong { .. } => {
+                Hint::new("{} lists every setting", [Remedy::Config])
+            }
             Self::InFile { source, .. } => source.hint(),
+        }
+    }
+
+    /// Its values, by name.
+    pub fn fields(&self) -> Vec<(&'static str, Field)> {
+        let line = |line: usize| ("line", Field::Number(line as u64));
+        let text = |name, text: &str| (name, Field::from(text));
+        match self {
+            Self::Unreadable { path, .. } | Self::Unwritable { path, .. } | Self::NoText { path, .. } => {
+                vec![("path", path.display().to_string().into())]
+            }
+            Self::InFile { file, source } => {
+                let mut fields = source.fields();
+                fields.push(("path", file.display().to_string().into()));
+                fields
+            }
+            Self::Syntax { line: at, problem } => vec![line(*at), text("problem", problem)],
+            Self::Unknown { key, line: at, nearest, .. } => {
+                let nearest = nearest.iter().map(|nearest| text("nearest", nearest));
+                [text("key", key)].into_iter().chain(at.map(line)).chain(nearest).collect()
+            }
+            Self::Section { key, .. } => vec![text("key", key)],
+            Self::Wrong { key, line: at, problem } => {
+                [text("key", key), text("problem", problem)].into_iter().chain(at.map(line)).collect()
+            }
         }
     }
 

@@ -9,6 +9,7 @@ mod run_notice;
 mod sandbox;
 
 use std::collections::BTreeMap;
+use std::error::Error as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -16,6 +17,7 @@ use retake_core::{
     Branch, EffectClass, EntryLine, Field, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source,
     StartedCall, Summary, TargetLine, ToolOutcome, Totals, WhyNot,
 };
+use retake_engine::settings::SettingsError;
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
 use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
@@ -84,7 +86,28 @@ fn field(value: Field) -> serde_json::Value {
     }
 }
 
-fn hint(hint: retake_core::Hint) -> retake_wire::Hint {
+/// A problem of the settings, with all its causes.
+pub fn wrong_settings(error: &SettingsError) -> Problem {
+    let kind = match error {
+        SettingsError::Unreadable { .. } | SettingsError::Unwritable { .. } => ProblemKind::Storage,
+        _ => ProblemKind::Usage,
+    };
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    let hint = hint(error.hint());
+    Problem {
+        code: "settings".into(),
+        kind,
+        message: error.to_string(),
+        fields: named(error.fields()),
+        remedies: hint.remedies().cloned().collect(),
+        hint: Some(hint),
+        causes: causes.map(ToString::to_string).collect(),
+        ..Problem::default()
+    }
+}
+
+/// What to do next.
+pub fn hint(hint: retake_core::Hint) -> retake_wire::Hint {
     let piece = |piece| match piece {
         retake_core::HintPiece::Text(text) => HintPiece::Text(text),
         retake_core::HintPiece::Do(it) => HintPiece::Do(remedy(it)),
@@ -98,6 +121,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
         R::Choose => Remedy::Choose,
         R::ChooseFiles => Remedy::ChooseFiles,
         R::Config => Remedy::Config,
+        R::ConfigSet => Remedy::ConfigSet,
         R::Conversation => Remedy::Conversation,
         R::Doctor => Remedy::Doctor,
         R::Edit => Remedy::Edit,

@@ -29,6 +29,7 @@ use idempotency::InFlight;
 use owner::OwnerInfo;
 use presence::Present;
 
+pub use convert::{hint, wrong_settings};
 pub use draft_locks::{Holding, hold};
 pub use http::{OPENAPI, Served, Serving, reachable, serve, socket_of, token_of};
 pub use open::{Options, Stays, open};

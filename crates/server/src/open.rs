@@ -12,7 +12,7 @@ use retake_engine::{Engine, OpenRequest};
 use retake_wire::{Problem, ProblemKind};
 
 use crate::InProcess;
-use crate::convert::problem;
+use crate::convert::{problem, wrong_settings};
 use crate::owner::OwnerInfo;
 use crate::presence::Present;
 
@@ -45,14 +45,8 @@ pub enum Stays {
 /// Opens the data directory and becomes its owner. Also returns warnings, a sentence each.
 pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<String>), Problem>> {
     Box::pin(async move {
-        let settings = Settings::load(&options.config_file).map_err(|error| Problem {
-            code: "settings".into(),
-            kind: ProblemKind::Usage,
-            hint: Some(error.hint().into()),
-            causes: std::error::Error::source(&error).map(ToString::to_string).into_iter().collect(),
-            message: error.to_string(),
-            ..Problem::default()
-        })?;
+        let settings = Settings::load(&options.config_file)
+            .map_err(|error| Problem { kind: ProblemKind::Usage, ..wrong_settings(&error) })?;
         let config_dir = options.config_file.parent().unwrap_or(&options.data_dir);
         let handed = Arc::new(Handed::default());
         let request = OpenRequest {

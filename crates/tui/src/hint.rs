@@ -74,6 +74,7 @@ impl Audience {
             Remedy::Choose => ("retake choose ENTRY", "/choose"),
             Remedy::ChooseFiles => ("--choose PATH=disk|yours|checkpoint|merge|skip|hunks:N,N", "/rewind"),
             Remedy::Config => ("retake config", "retake config"),
+            Remedy::ConfigSet => ("retake config set KEY VALUE", "retake config set KEY VALUE"),
             Remedy::Conversation => ("--conversation", "/list"),
             Remedy::Doctor => ("retake doctor", "retake doctor"),
             Remedy::EndJobs => ("--stop", "/rewind"),

@@ -32,6 +32,8 @@ pub enum Remedy {
     ChooseFiles,
     /// List the settings.
     Config,
+    /// Set a setting, which makes the file.
+    ConfigSet,
     /// Say which conversation is meant.
     Conversation,
     /// Check the store.

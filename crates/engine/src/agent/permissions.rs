@@ -121,8 +121,9 @@ impl Engine {
 }
 
 fn not_kept(error: SettingsError) -> EngineError {
-    let hint = error.hint();
+    let (hint, fields) = (error.hint(), error.fields());
     let error = EngineError {
+        fields,
         cause: Some(Arc::new(error)),
         ..EngineError::new(Kind::Storage, "settings", "can't change the rules that hold for good")
     };
