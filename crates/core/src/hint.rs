@@ -2,6 +2,7 @@
 //! wording of one client.
 
 use std::fmt;
+use std::path::Path;
 
 use crate::id::Head;
 
@@ -98,6 +99,20 @@ pub enum Field {
     Number(u64),
     /// Several numbers.
     Numbers(Vec<u64>),
+    /// Several texts.
+    Texts(Vec<String>),
+}
+
+impl From<Vec<String>> for Field {
+    fn from(texts: Vec<String>) -> Self {
+        Self::Texts(texts)
+    }
+}
+
+impl From<&Path> for Field {
+    fn from(path: &Path) -> Self {
+        Self::Text(path.display().to_string())
+    }
 }
 
 impl From<Vec<u64>> for Field {
@@ -121,6 +136,12 @@ impl From<String> for Field {
 impl From<u64> for Field {
     fn from(number: u64) -> Self {
         Self::Number(number)
+    }
+}
+
+impl From<usize> for Field {
+    fn from(number: usize) -> Self {
+        Self::Number(number as u64)
     }
 }
 

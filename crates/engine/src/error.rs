@@ -1,5 +1,7 @@
 //! The errors of the engine: a kind, a message and a hint as separate fields.
 
+mod fields;
+
 use std::error::Error;
 use std::sync::Arc;
 
@@ -78,7 +80,7 @@ impl EngineError {
 
     /// Adds a value of its code.
     #[must_use]
-    pub(crate) fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
+    pub fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
         self.fields.push((name, value.into()));
         self
     }
@@ -142,15 +144,15 @@ impl EngineError {
         let for_log = Some(format!("{:?}", error.kind()));
         let text = error.source().map(ToString::to_string);
         let cause = text.map(|text| Cause { text, for_log }.shared());
-        let what = error.kind().name();
-        Self { hint: Some(error.hint()), cause, ..Self::new(Kind::Model, "model", error.to_string()) }
-            .with("what", what)
+        let (hint, fields) = (Some(error.hint()), fields::of_model(error));
+        Self { hint, cause, fields, ..Self::new(Kind::Model, "model", error.to_string()) }
     }
 }
 
 impl From<Unfit> for EngineError {
     fn from(unfit: Unfit) -> Self {
-        Self::new(Kind::Refused, "no_such_hunks", unfit.to_string())
+        let fields = fields::of_hunks(&unfit);
+        Self { fields, ..Self::new(Kind::Refused, "no_such_hunks", unfit.to_string()) }
             .hint("look at the plan with its diff, which numbers the hunks of each file")
     }
 }
@@ -235,7 +237,8 @@ impl From<StoreError> for EngineError {
         };
         let cause =
             error.source().map(|cause| Cause { text: chain(cause), for_log: error.for_log() }.shared());
-        Self { hint: Some(hint), cause, ..Self::new(kind, code, message) }
+        let fields = fields::of_store(&error);
+        Self { hint: Some(hint), cause, fields, ..Self::new(kind, code, message) }
     }
 }
 
@@ -281,7 +284,8 @@ impl From<WorktreeError> for EngineError {
         };
         let cause =
             error.source().map(|cause| Cause { text: chain(cause), for_log: error.for_log() }.shared());
-        Self { hint: Some(hint.into()), cause, ..Self::new(kind, code, error.to_string()) }
+        let fields = fields::of_worktree(&error);
+        Self { hint: Some(hint.into()), cause, fields, ..Self::new(kind, code, error.to_string()) }
     }
 }
 

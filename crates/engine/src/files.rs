@@ -199,5 +199,6 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     let done = retake_tools::blocking(move || span.in_scope(work)).await;
     done.map_err(|error| {
         EngineError::new(Kind::Storage, "aborted", format!("the work on files broke off: {error}"))
+            .with("detail", error.to_string())
     })
 }

@@ -200,6 +200,7 @@ impl Engine {
         }
         let what = format!("there is no folder {}", folder.escape_debug());
         Err(EngineError::new(Kind::Refused, "folder_missing", what)
+            .with("path", folder)
             .hint("make it first, or name another one"))
     }
 

@@ -281,6 +281,8 @@ impl Engine {
                 if shown.is_empty() {
                     let message = format!("there is no MCP server `{name}`");
                     return Err(EngineError::new(Kind::NotFound, "mcp", message)
+                        .with("what", "missing")
+                        .with("server", name)
                         .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
                 }
             }
@@ -350,15 +352,23 @@ fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Res
     let Some(entry) = config.servers.iter().find(|entry| entry.name == name) else {
         let message = format!("no MCP server `{name}` is named for {}", folder.display());
         return Err(EngineError::new(Kind::NotFound, "mcp", message)
+            .with("what", "missing")
+            .with("server", name)
+            .with("path", &*folder)
             .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
     };
     if entry.origin == Origin::User {
         let message = format!("the MCP server `{name}` is your own and needs no permission");
-        return Err(EngineError::new(Kind::Refused, "mcp", message).hint("it is used as it is"));
+        return Err(EngineError::new(Kind::Refused, "mcp", message)
+            .with("what", "own")
+            .with("server", name)
+            .hint("it is used as it is"));
     }
     if seen.is_some_and(|seen| seen != entry.digest) {
         let message = format!("the entry of the MCP server `{name}` has changed since you saw it");
         return Err(EngineError::new(Kind::Refused, "mcp", message)
+            .with("what", "changed")
+            .with("server", name)
             .hint(Hint::new("see it again: {}", [Remedy::McpAllow(name.to_owned())])));
     }
     let bytes = Allowed::at(&files.allowed).allow(&folder, entry)?;

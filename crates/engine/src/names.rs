@@ -71,9 +71,10 @@ fn is_address(name: &str) -> bool {
 }
 
 fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, list: Hint) -> EngineError {
-    let error = EngineError::new(Kind::NotFound, code, format!("there is no {what} “{name}”"));
+    let error =
+        EngineError::new(Kind::NotFound, code, format!("there is no {what} “{name}”")).with("name", name);
     match near {
-        Some(near) => error.hint(list.after(format!("did you mean {near}?"))),
+        Some(near) => error.with("nearest", near.as_str()).hint(list.after(format!("did you mean {near}?"))),
         None => error.hint(list),
     }
 }
@@ -107,6 +108,7 @@ impl Engine {
                 "ambiguous_conversation",
                 format!("more than one conversation begins with “{name}”"),
             )
+            .with("name", name)
             .hint(Hint::new("give more of its id; {} shows them", [Remedy::List]))),
         }
     }
@@ -125,7 +127,7 @@ impl Engine {
         if !is_taken {
             return Ok(());
         }
-        let error = EngineError::usage(format!("“{name}” can be no label: {why}"));
+        let error = EngineError::usage(format!("“{name}” can be no label: {why}")).with("name", name);
         Err(error.hint("take a word for it"))
     }
 
@@ -168,6 +170,7 @@ impl Engine {
                 "ambiguous_entry",
                 format!("more than one message begins with “{name}”"),
             )
+            .with("name", name)
             .hint(Hint::new("give more of its id; {} shows them", [Remedy::Log]))),
         }
     }
@@ -200,9 +203,8 @@ impl Engine {
             }
             (_, true) => {
                 let count = names.len();
-                let error =
-                    EngineError::usage(format!("a range has two ends, and {count} messages are named"));
-                return Err(error
+                let what = format!("a range has two ends, and {count} messages are named");
+                return Err(EngineError::usage(what)
                     .with("count", count as u64)
                     .hint("name its first and its last message, such as t2 t4"));
             }

@@ -311,6 +311,7 @@ fn by_of_step(by: &By, at: usize) -> Result<By> {
     };
     let id = id.of_step(at).map_err(|_| {
         EngineError::usage("the request id is too long for several steps: 120 characters are not")
+            .with("most", 120_u64)
     })?;
     Ok(By { request: Some(id), ..by.clone() })
 }
@@ -321,6 +322,7 @@ fn unknown_request(id: &RequestId) -> EngineError {
         "unknown_request",
         format!("no request with the id {id} was carried out there"),
     )
+    .with("request", id.to_string())
     .hint("it may belong to another conversation, or it was never carried out and can be sent again")
 }
 

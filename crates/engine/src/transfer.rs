@@ -169,12 +169,15 @@ impl Engine {
     pub async fn backup(&self, to: Option<PathBuf>) -> Result<Copied> {
         if let Some(relative) = to.as_ref().filter(|path| path.is_relative()) {
             let message = format!("can't write a backup to {}: the path is not absolute", relative.display());
-            return Err(EngineError::usage(message).hint("give the whole path, from / on"));
+            return Err(EngineError::usage(message)
+                .with("path", relative.as_path())
+                .hint("give the whole path, from / on"));
         }
         if let Some(what) = to.as_deref().and_then(no_file) {
             let to = to.as_deref().unwrap_or(Path::new("")).display();
             let message = format!("can't write a backup to {to}: it is {what}");
             return Err(EngineError::new(Kind::Refused, "no_file", message)
+                .with("path", to.to_string())
                 .hint(Hint::new("name a new file; {} also writes to pipes and devices", [Remedy::Backup])));
         }
         let named = to.is_some();
@@ -205,7 +208,7 @@ fn works_elsewhere(full: &FullImport, named: Option<&str>) -> Result<()> {
     let other = named.and_then(|named| folders.into_iter().find(|folder| *folder != named));
     let Some(folder) = other else { return Ok(()) };
     let message = format!("can't import: its conversations work in the folder {folder}, not in this one");
-    Err(EngineError::new(Kind::Refused, "other_folder", message).hint(Hint::new(
+    Err(EngineError::new(Kind::Refused, "other_folder", message).with("path", folder).hint(Hint::new(
         "import it in that folder, or let its commands run there with {}",
         [Remedy::KeepFolder],
     )))
@@ -242,5 +245,6 @@ fn place(cursor: &str) -> Result<ExportPlace> {
 
 fn bad_cursor(cursor: &str) -> EngineError {
     EngineError::new(Kind::NotFound, "bad_cursor", format!("“{cursor}” is no cursor of an export"))
+        .with("cursor", cursor)
         .hint("take the cursor from the piece before, or begin without one")
 }

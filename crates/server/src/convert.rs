@@ -83,6 +83,7 @@ fn field(value: Field) -> serde_json::Value {
         Field::Text(text) => text.into(),
         Field::Number(number) => number.into(),
         Field::Numbers(numbers) => numbers.into(),
+        Field::Texts(texts) => texts.into(),
     }
 }
 

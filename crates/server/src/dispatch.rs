@@ -29,7 +29,9 @@ use crate::log;
 fn limit(asked: Option<usize>, usual: usize) -> Result<usize, Problem> {
     match asked.unwrap_or(usual) {
         limit @ 1..=LARGEST_PAGE => Ok(limit),
-        other => Err(usage(format!("`limit` is a whole number from 1 to {LARGEST_PAGE}, not {other}"))),
+        other => Err(usage(format!("`limit` is a whole number from 1 to {LARGEST_PAGE}, not {other}"))
+            .with("parameter", "limit")
+            .with("most", LARGEST_PAGE)),
     }
 }
 
@@ -139,12 +141,13 @@ impl InProcess {
 /// The head with this name.
 pub(crate) fn head(text: &str) -> Result<Head, Problem> {
     let hint = "plans, receipts and the list of operations show heads";
-    text.parse().map_err(|error: retake_core::BadId| misused(error.to_string(), hint))
+    text.parse().map_err(|error: retake_core::BadId| misused(error.to_string(), hint).with("name", text))
 }
 
 /// A folder's absolute path.
 fn absolute(name: &str) -> Result<PathBuf, Problem> {
-    let bad = |why: &str| usage(format!("“{}” can't be a folder: {why}", name.escape_debug()));
+    let bad =
+        |why: &str| usage(format!("“{}” can't be a folder: {why}", name.escape_debug())).with("path", name);
     match Path::new(name) {
         _ if name.contains('\0') => Err(bad("it holds a zero byte")),
         path if path.is_absolute() => Ok(path.to_owned()),
@@ -165,5 +168,5 @@ fn from_root(name: String) -> Result<String, Problem> {
 /// The id of a request.
 pub(crate) fn request_id(text: &str) -> Result<RequestId, Problem> {
     let hint = "it is 1 to 128 letters, digits or signs of ASCII, without blanks";
-    text.parse().map_err(|error: retake_core::BadId| misused(error.to_string(), hint))
+    text.parse().map_err(|error: retake_core::BadId| misused(error.to_string(), hint).with("name", text))
 }

@@ -63,6 +63,15 @@ pub enum ProblemKind {
     Internal,
 }
 
+impl Problem {
+    /// With a named value of its code.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
 impl ProblemKind {
     /// The exit code of a command that ends with this: documented in the manual page.
     pub fn exit_code(self) -> u8 {

@@ -13,4 +13,5 @@ pub(crate) mod marks;
 pub(crate) mod prose;
 pub(crate) mod purity;
 pub(crate) mod shape;
+pub(crate) mod values;
 pub(crate) mod walls;

@@ -4,7 +4,7 @@
 use crate::checkout::Checkout;
 use crate::checks::{
     cycles, depends, documents, edges, errors, fields, language, layout, logs, marks, prose, purity, shape,
-    walls,
+    values, walls,
 };
 use crate::finding::Finding;
 use crate::source::Source;
@@ -22,6 +22,7 @@ const PER_FILE: &[fn(&Source) -> Vec<Finding>] = &[
     errors::check,
     logs::check,
     fields::check,
+    values::check,
 ];
 
 /// All findings, sorted by place; empty if the tree is tidy.

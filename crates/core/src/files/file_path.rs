@@ -22,6 +22,13 @@ pub struct BadFilePath {
 /// The longest path that the system accepts, in bytes.
 const LONGEST: usize = 4095;
 
+impl BadFilePath {
+    /// The name, with what is not UTF-8 replaced.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
 impl FilePath {
     /// The path with these bytes; `./a`, `a//b` and `a/` become `a`, `a/b` and `a`.
     pub fn new(bytes: &[u8]) -> Result<Self, BadFilePath> {

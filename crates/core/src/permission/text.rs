@@ -18,6 +18,11 @@ pub struct BadRule {
 }
 
 impl BadRule {
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The error, without the text.
     pub fn why(&self) -> &'static str {
         self.why

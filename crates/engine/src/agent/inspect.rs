@@ -193,7 +193,9 @@ impl Engine {
             return Ok(());
         }
         let what = format!("can't end the job `{}`: some of its processes don't end", job.command);
-        Err(EngineError::new(Kind::Refused, "still_running", what).hint("end them yourself"))
+        Err(EngineError::new(Kind::Refused, "still_running", what)
+            .with("job", job.command)
+            .hint("end them yourself"))
     }
 
     /// The job with this name. A unique beginning or end of its call's name is enough.
@@ -255,8 +257,10 @@ fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
     match (named.next(), named.next()) {
         (Some(at), None) => Ok(at),
         (None, _) => Err(EngineError::new(Kind::NotFound, "no_job", format!("there is no job {name:?}"))
+            .with("job", name)
             .hint("the list of jobs names those there are")),
         _ => Err(EngineError::new(Kind::NotFound, "several_jobs", format!("several jobs are {name:?}"))
+            .with("job", name)
             .hint("give more of its id")),
     }
 }
@@ -276,17 +280,14 @@ fn look(call: String, noted: Noted, spool: &Path) -> JobShown {
 
 fn printed(job: JobShown, from: Option<u64>) -> Result<JobPrinted> {
     let command = job.command.clone();
-    let fail = |error: std::io::Error| EngineError {
-        cause: Some(Arc::new(error)),
-        ..EngineError::new(
-            Kind::Storage,
-            "no_output",
-            format!("can't read what the job `{command}` has printed"),
-        )
+    let fail = |error: std::io::Error| {
+        let what = format!("can't read what the job `{command}` has printed");
+        let failure = EngineError::new(Kind::Storage, "no_output", what).with("job", command.as_str());
+        EngineError { cause: Some(Arc::new(error)), ..failure }
     };
     let Some(log) = &job.log else {
         let what = format!("what the job `{command}` prints is not kept");
-        return Err(EngineError::new(Kind::NotFound, "no_output", what));
+        return Err(EngineError::new(Kind::NotFound, "no_output", what).with("job", command));
     };
     let mut file = std::fs::File::open(log).map_err(fail)?;
     let len = file.metadata().map_err(fail)?.len();
@@ -303,5 +304,6 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     let done = retake_tools::blocking(work).await;
     done.map_err(|error| {
         EngineError::new(Kind::Storage, "aborted", format!("the work on jobs broke off: {error}"))
+            .with("detail", error.to_string())
     })
 }

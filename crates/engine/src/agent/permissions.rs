@@ -86,7 +86,9 @@ impl Engine {
                 }
                 if !self.for_good().contains(&rule) {
                     let what = format!("there is no rule `{rule}` to forget");
-                    return Err(EngineError::new(Kind::NotFound, "no_rule", what));
+                    return Err(
+                        EngineError::new(Kind::NotFound, "no_rule", what).with("rule", rule.to_string())
+                    );
                 }
                 self.change_for_good(|file| remove_rule(file, &rule))?;
             }

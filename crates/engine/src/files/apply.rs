@@ -301,7 +301,10 @@ fn check(plans: &[FolderPlan], options: &FileOptions) -> Result<()> {
             Hint::new("choose for each with {}, or leave files as they are with {}", remedies)
         }
     };
-    Err(EngineError::new(Kind::Refused, "conflict", what).hint(hint))
+    Err(EngineError::new(Kind::Refused, "conflict", what)
+        .with("paths", super::carry_out::few(&clashes))
+        .with("count", clashes.len())
+        .hint(hint))
 }
 
 /// The first few names.
@@ -334,7 +337,11 @@ fn nothing_called(name: &str, clashes: &[String]) -> EngineError {
         several => format!("the conflicts are {}", few(several)),
     };
     let what = format!("nothing in the plan is called {name}; {conflicts}");
-    EngineError::new(Kind::Usage, "bad_path", what).hint("name files as the plan does")
+    EngineError::new(Kind::Usage, "bad_path", what)
+        .with("path", name)
+        .with("paths", super::carry_out::few(clashes))
+        .with("count", clashes.len())
+        .hint("name files as the plan does")
 }
 
 /// The recorded moves: paths that change on disk or in their layers.
@@ -371,8 +378,11 @@ impl Engine {
                 "{}; the rest is done, and this is tried again at the next step",
                 told(Some(held.root.path()), failed)
             );
-            return Err(EngineError::new(Kind::Storage, "unsettled", what)
-                .hint(crate::error::of_obstacle(&failed.why)));
+            let error = EngineError::new(Kind::Storage, "unsettled", what)
+                .with("folder", held.root.path())
+                .hint(crate::error::of_obstacle(&failed.why));
+            let path = failed.path.as_ref().map(ToString::to_string);
+            return Err(path.into_iter().fold(error, |error, path| error.with("path", path)));
         }
         let capture = held.tree.note(changes, Noting::Apply)?;
         self.keep_capture(held, &capture, None, Vec::new()).await?;

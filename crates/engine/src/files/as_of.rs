@@ -99,7 +99,10 @@ impl Engine {
                     let what = format!("“{name}” is a message and a checkpoint");
                     let which =
                         format!("name the checkpoint by its number, #{}, or the message by its id", row.no);
-                    Err(EngineError::new(Kind::Usage, "ambiguous_point", what).hint(which))
+                    Err(EngineError::new(Kind::Usage, "ambiguous_point", what)
+                        .with("name", name)
+                        .with("checkpoint", row.no)
+                        .hint(which))
                 }
                 (Some(row), Err(_)) if row.manifest.is_some() => {
                     let mut rows = vec![(own, row)];
@@ -131,6 +134,8 @@ impl Engine {
                 let root = String::from_utf8_lossy(&other.root).into_owned();
                 let what = format!("“{name}” is a checkpoint of another folder, {root}");
                 return Ok(EngineError::new(Kind::NotFound, "foreign_checkpoint", what)
+                    .with("checkpoint", name)
+                    .with("folder", root)
                     .hint("go to a conversation that works there"));
             }
         }
@@ -139,7 +144,7 @@ impl Engine {
         }
         let what = format!("there is no checkpoint and no message “{name}”");
         let hint = Hint::new("{} shows the checkpoints, {} the messages", [Remedy::FilesLog, Remedy::Log]);
-        Ok(EngineError::new(Kind::NotFound, "unknown_point", what).hint(hint))
+        Ok(EngineError::new(Kind::NotFound, "unknown_point", what).with("name", name).hint(hint))
     }
 
     /// Converts typed names to paths: relative ones are in the conversation's own folder, absolute ones in any of its folders.
@@ -170,6 +175,7 @@ fn path_in(root: &Path, further: &[PathBuf], name: &[u8]) -> Result<Named> {
 fn no_checkpoint(name: &str) -> EngineError {
     let what = format!("“{name}” is no checkpoint: only what somebody gave a name is kept whole");
     EngineError::new(Kind::NotFound, "unknown_checkpoint", what)
+        .with("checkpoint", name)
         .hint(Hint::new("{} shows the checkpoints", [Remedy::FilesLog]))
 }
 
@@ -192,12 +198,17 @@ fn path_below(root: &Path, name: &[u8]) -> Result<Option<FilePath>> {
 }
 
 fn bad(error: &BadFilePath) -> EngineError {
-    EngineError::new(Kind::Usage, "bad_path", error.to_string()).hint("name files of this folder")
+    EngineError::new(Kind::Usage, "bad_path", error.to_string())
+        .with("path", error.path())
+        .hint("name files of this folder")
 }
 
 fn outside(path: &Path, root: &Path) -> EngineError {
     let what = format!("{} is outside of {}", path.display(), root.display());
-    EngineError::new(Kind::Usage, "bad_path", what).hint("name files of this folder")
+    EngineError::new(Kind::Usage, "bad_path", what)
+        .with("path", path)
+        .with("folder", root)
+        .hint("name files of this folder")
 }
 
 #[cfg(test)]

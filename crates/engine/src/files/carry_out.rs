@@ -192,13 +192,18 @@ impl<'a> Applying<'a> {
             match blocking(move || staging.carry_out()).await?? {
                 Outcome::Applied(settled) => carried.push((at, settled)),
                 Outcome::Interrupted(interrupted) => {
-                    let what = told(self.parts[at].folder.as_deref(), &interrupted.cause);
+                    let folder = self.parts[at].folder.as_deref();
+                    let what = told(folder, &interrupted.cause);
+                    let path = interrupted.cause.path.as_ref().map(|path| shown_in(folder, path));
                     let carried = carried.into_iter().map(|(at, settled)| (at, Stage::CarriedOut(settled)));
                     let all = carried.chain([(at, Stage::Interrupted(interrupted))]).chain(stages);
                     let left = self.put_back_all(self.parts[at].no, all.collect()).await?;
                     let what = format!("{what}; {}", put_back(&left));
-                    return Err(EngineError::new(Kind::Refused, "interrupted", what)
-                        .hint("try again, the new plan sees what is there now"));
+                    let error = EngineError::new(Kind::Refused, "interrupted", what)
+                        .with("left", few(&left))
+                        .with("count", left.len())
+                        .hint("try again, the new plan sees what is there now");
+                    return Err(path.into_iter().fold(error, |error, path| error.with("path", path)));
                 }
             }
         }
@@ -264,6 +269,11 @@ pub(super) fn told(folder: Option<&Path>, failed: &Failed) -> String {
     }
 }
 
+/// The first of several names.
+pub(super) fn few(names: &[String]) -> Vec<String> {
+    names.iter().take(20).cloned().collect()
+}
+
 /// What a reverted step has left behind.
 fn put_back(left: &[String]) -> String {
     match left {
@@ -281,8 +291,11 @@ fn refused(folder: Option<&Path>, refusals: &[Refusal]) -> EngineError {
     let shown = |refusal: &Refusal| format!("{}: {}", shown_in(folder, &refusal.path), refusal.why);
     let shown: Vec<String> = refusals.iter().take(5).map(shown).collect();
     let more = if refusals.len() > shown.len() { " …" } else { "" };
+    let paths: Vec<String> = refusals.iter().map(|refusal| shown_in(folder, &refusal.path)).collect();
     let error =
-        EngineError::new(Kind::Refused, "files_refused", format!("can't: {}{more}", shown.join("; ")));
+        EngineError::new(Kind::Refused, "files_refused", format!("can't: {}{more}", shown.join("; ")))
+            .with("paths", few(&paths))
+            .with("count", paths.len());
     match refusals.first() {
         Some(first) => error.hint(crate::error::of_obstacle(&first.why)),
         None => error,

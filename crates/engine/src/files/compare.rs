@@ -188,12 +188,14 @@ impl Engine {
 /// Refuses a path that exists at neither point, or that is not covered.
 fn check(held: &Held, path: &FilePath, views: &[&View]) -> Result<()> {
     if let Known::NotCovered(why) = held.tree.known(path) {
-        return Err(not_covered(format!("{path} is not covered"), why));
+        return Err(not_covered(format!("{path} is not covered"), path, why));
     }
     let is_there = |view: &&View| view.records.keys().any(|there| there.is_within(path));
     if views.iter().any(is_there) {
         return Ok(());
     }
     let what = format!("there is no “{path}” in this folder, and there was none then");
-    Err(EngineError::new(Kind::NotFound, "unknown_path", what).hint("name files below this folder"))
+    Err(EngineError::new(Kind::NotFound, "unknown_path", what)
+        .with("path", path.to_string())
+        .hint("name files below this folder"))
 }

@@ -63,7 +63,10 @@ impl Engine {
             for folder in listed {
                 match std::fs::canonicalize(&folder).and_then(|real| std::fs::read_dir(&real).map(|_| real)) {
                     Ok(real) => found.push((real, folder)),
-                    Err(error) => further.others.push((folder, cannot_look(&error))),
+                    Err(error) => {
+                        let why = cannot_look(&folder, &error);
+                        further.others.push((folder, why));
+                    }
                 }
             }
             // A folder comes before the folders that it contains.
@@ -75,7 +78,8 @@ impl Engine {
                 }
                 if own.starts_with(&real) {
                     let why = "it holds the conversation's own folder, which would be captured twice";
-                    further.others.push((folder, EngineError::new(Kind::Refused, "no_workspace", why)));
+                    let why = EngineError::new(Kind::Refused, "no_workspace", why).with("path", &*folder);
+                    further.others.push((folder, why));
                 } else if let Err(error) = retake_worktree::refuse(&real, &config.data_dir, &config.rules) {
                     further.others.push((folder, error.into()));
                 } else {
@@ -240,12 +244,15 @@ pub(super) async fn lock_each(held: HeldAll) -> Result<(HeldAll, Vec<RootLock>)>
 }
 
 /// Why a further folder cannot be captured.
-fn cannot_look(error: &std::io::Error) -> EngineError {
+fn cannot_look(folder: &Path, error: &std::io::Error) -> EngineError {
     let (kind, code) = match error.kind() {
         std::io::ErrorKind::NotFound => (Kind::NotFound, "folder_missing"),
         _ => (Kind::Storage, "file"),
     };
-    EngineError::new(kind, code, error.to_string()).hint("mend the folder, or take it out of agent.roots")
+    EngineError::new(kind, code, error.to_string())
+        .with("path", folder)
+        .with("detail", error.to_string())
+        .hint("mend the folder, or take it out of agent.roots")
 }
 
 /// The bytes of a path's name: relative in the conversation's own folder, absolute in others.

@@ -116,7 +116,10 @@ impl Engine {
                 let result =
                     Part::ToolResult { call: id, content: what.clone(), outcome: ToolOutcome::Failed };
                 self.store().say(conversation, self.saying(Role::Tool, vec![result], self.by(None))).await?;
-                Err(EngineError::new(Kind::NotFound, "no_command", what).hint("check its name and your PATH"))
+                Err(EngineError::new(Kind::NotFound, "no_command", what)
+                    .with("command", exec.command[0].as_str())
+                    .with("detail", error.to_string())
+                    .hint("check its name and your PATH"))
             }
         }
     }

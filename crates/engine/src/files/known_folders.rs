@@ -77,6 +77,7 @@ impl Engine {
         let found = rows.iter().filter(here).max_by_key(|row| (is_there(row), row.no));
         found.map(|row| row.no).ok_or_else(|| {
             EngineError::new(Kind::NotFound, "unknown_workspace", format!("{name} is no known workspace"))
+                .with("workspace", name)
                 .hint(Hint::new("{} shows them, with their numbers", [Remedy::WorkspaceList]))
         })
     }
@@ -135,6 +136,7 @@ impl Engine {
         let rows = self.store().workspaces().await?;
         rows.into_iter().find(|row| row.no == no).ok_or_else(|| {
             EngineError::new(Kind::NotFound, "unknown_workspace", format!("there is no workspace {}", no.0))
+                .with("workspace", no.0.to_string())
                 .hint(Hint::new("{} shows them, with their numbers", [Remedy::WorkspaceList]))
         })
     }
@@ -213,7 +215,7 @@ pub(super) fn refuse_mounted(
     let what = format!("another file system is mounted over {path}, which this step would take back");
     let hint = "unmount it, skip the files in it with {}, or leave files as they are with {}";
     let hint = Hint::new(hint, [Remedy::ChooseFiles, Remedy::WithoutFiles]);
-    Err(EngineError::new(Kind::Refused, "other_file_system", what).hint(hint))
+    Err(EngineError::new(Kind::Refused, "other_file_system", what).with("path", path).hint(hint))
 }
 
 /// A path without `.` and `..`.

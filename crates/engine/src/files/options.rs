@@ -84,7 +84,9 @@ impl FileOptions {
         match self.elsewhere.keys().find(lost) {
             Some(path) => {
                 let what = format!("{} is in no folder of this plan", path.display());
-                Err(EngineError::new(Kind::Usage, "bad_path", what).hint("name files as the plan does"))
+                Err(EngineError::new(Kind::Usage, "bad_path", what)
+                    .with("path", &**path)
+                    .hint("name files as the plan does"))
             }
             None => Ok(()),
         }

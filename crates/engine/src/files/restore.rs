@@ -69,12 +69,14 @@ impl Engine {
             let name = rows.first().and_then(|(_, row)| row.name.clone()).unwrap_or_default();
             let what = format!("{} has no checkpoint “{name}”", held.root.path().display());
             return Err(EngineError::new(Kind::NotFound, "unknown_checkpoint", what)
+                .with("checkpoint", name)
+                .with("folder", held.root.path())
                 .hint(Hint::new("{} shows the checkpoints", [Remedy::FilesLog])));
         };
         let gone = || {
             let name = capture.name.clone().unwrap_or_default();
             let what = format!("what was there at the checkpoint “{name}” is no longer kept");
-            EngineError::new(Kind::Refused, "not_kept", what)
+            EngineError::new(Kind::Refused, "not_kept", what).with("checkpoint", name)
         };
         let manifest = capture.manifest.ok_or_else(gone)?;
         match blocking(move || Manifest::read(&*objects as &dyn Objects, manifest)).await? {
@@ -133,18 +135,20 @@ pub(super) fn uncovered(then: &Manifest, path: &FilePath) -> Option<WhyNot> {
     None
 }
 
-/// The error for a path that is not covered; the reason is a field of its code.
-pub(super) fn not_covered(what: String, why: WhyNot) -> EngineError {
-    EngineError::new(Kind::Refused, "not_covered", what).with("uncovered", why.name())
+/// The error for a path that is not covered; the path and the reason are fields of its code.
+pub(super) fn not_covered(what: String, path: &FilePath, why: WhyNot) -> EngineError {
+    EngineError::new(Kind::Refused, "not_covered", what)
+        .with("path", path.to_string())
+        .with("uncovered", why.name())
 }
 
 /// Refuses a path of which nothing is known, or that cannot be restored.
 fn check(held: &Held, path: &FilePath, wanted_paths: &[WantedPath], then: Option<&Manifest>) -> Result<()> {
     if let Some(why) = then.and_then(|then| uncovered(then, path)) {
-        return Err(not_covered(format!("{path} was not covered then"), why));
+        return Err(not_covered(format!("{path} was not covered then"), path, why));
     }
     match held.tree.known(path) {
-        Known::NotCovered(why) => Err(not_covered(format!("{path} is not covered"), why)),
+        Known::NotCovered(why) => Err(not_covered(format!("{path} is not covered"), path, why)),
         Known::Is(_) => Ok(()),
         Known::Absent => {
             let there_then = then.is_some_and(|then| then.records.contains_key(path));
@@ -152,7 +156,9 @@ fn check(held: &Held, path: &FilePath, wanted_paths: &[WantedPath], then: Option
                 return Ok(());
             }
             let what = format!("there is no “{path}” in this folder, and there was none then");
-            Err(EngineError::new(Kind::NotFound, "unknown_path", what).hint("name files below this folder"))
+            Err(EngineError::new(Kind::NotFound, "unknown_path", what)
+                .with("path", path.to_string())
+                .hint("name files below this folder"))
         }
     }
 }

@@ -181,7 +181,9 @@ impl Engine {
             () = self.until_idle(conversation) => Ok(()),
             () = patience => {
                 let what = format!("what runs here was stopped, and is not over after {} seconds", TO_END.as_secs());
-                Err(EngineError::new(Kind::Refused, "run_active", what).hint("try again when it is over"))
+                Err(EngineError::new(Kind::Refused, "run_active", what)
+                    .with("waited_s", TO_END.as_secs())
+                    .hint("try again when it is over"))
             }
         }
     }

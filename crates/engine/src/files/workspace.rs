@@ -332,6 +332,7 @@ fn private_folder(path: &Path) -> Result<()> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| {
         let what = format!("can't make the folder {}", path.display());
-        EngineError { cause: Some(Arc::new(error)), ..EngineError::new(Kind::Storage, "storage", what) }
+        let failure = EngineError::new(Kind::Storage, "storage", what).with("path", path);
+        EngineError { cause: Some(Arc::new(error)), ..failure }
     })
 }

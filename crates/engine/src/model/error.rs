@@ -170,6 +170,11 @@ impl ModelError {
         self
     }
 
+    /// A model's name, and where it was sought.
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
     /// The kind of failure.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind

@@ -129,6 +129,8 @@ impl Staging {
                 import.next + 1
             );
             return Err(EngineError::new(Kind::Refused, "lines_missing", message)
+                .with("line", first.saturating_add(1))
+                .with("missing", import.next + 1)
                 .hint("send the lines in order, from the missing one on"));
         }
         let known = usize::try_from(import.next - first).unwrap_or(usize::MAX);
@@ -137,7 +139,7 @@ impl Staging {
             let number = import.start.lines_before.saturating_add(import.next);
             if let Err(why) = import.content.take(line, number, &mut new_id) {
                 state.open.remove(&id);
-                return Err(bad(&format!("line {number}"), &why));
+                return Err(bad(&format!("line {number}"), &why).with("line", number));
             }
         }
         Ok(())
@@ -255,7 +257,8 @@ impl Content {
                 let list = chat_messages::document(&text).map_err(|(at, why)| {
                     let place =
                         at.map_or_else(|| "the list".to_owned(), |at| format!("line {}", line - 1 + at));
-                    bad(&place, &why)
+                    let error = bad(&place, &why);
+                    at.into_iter().fold(error, |error, at| error.with("line", line - 1 + at))
                 })?;
                 Ok(chat_list(list, new_id, user, now))
             }
@@ -297,14 +300,15 @@ fn home(full: &mut FullImport, number: usize) -> Result<&mut FullConversation, S
 
 fn bad(place: &str, why: &str) -> EngineError {
     EngineError::new(Kind::Usage, "bad_import", format!("can't import: {place}: {why}"))
+        .with("detail", why)
         .hint("nothing was imported; mend that place and import it again")
 }
 
 fn unknown(id: ConversationId) -> EngineError {
-    EngineError::new(Kind::NotFound, "unknown_import", format!("there is no import {id} in progress")).hint(
-        retake_core::Hint::new(
+    EngineError::new(Kind::NotFound, "unknown_import", format!("there is no import {id} in progress"))
+        .with("import", id.to_string())
+        .hint(retake_core::Hint::new(
             "{} shows whether it arrived; if not, begin it again",
             [retake_core::Remedy::List],
-        ),
-    )
+        ))
 }

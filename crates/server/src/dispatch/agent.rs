@@ -169,7 +169,7 @@ impl InProcess {
 }
 
 fn bad_rule(bad: &BadRule) -> Problem {
-    Problem { hint: Some(BadRule::HINT.to_owned().into()), ..usage(bad.to_string()) }
+    Problem { hint: Some(BadRule::HINT.to_owned().into()), ..usage(bad.to_string()) }.with("rule", bad.text())
 }
 
 fn job(job: retake_engine::JobShown) -> reply::JobLine {

@@ -318,12 +318,13 @@ fn mark(name: &str) -> Result<Mark, Problem> {
     let named = Mark::ALL.into_iter().find(|mark| mark.name() == name);
     named.ok_or_else(|| {
         misused(format!("“{name}” is no mark"), "a mark is normal, excluded, hidden or dropped")
+            .with("name", name)
     })
 }
 
 fn at_least_one(verb: &str, count: usize) -> Result<usize, Problem> {
     match count {
-        0 => Err(misused(format!("can't {verb} 0"), "the least is 1")),
+        0 => Err(misused(format!("can't {verb} 0"), "the least is 1").with("least", 1)),
         count => Ok(count),
     }
 }

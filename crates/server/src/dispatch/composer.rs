@@ -121,7 +121,8 @@ fn named_holder(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
         Some(name) if !draft_locks::is_name(&name) => Err(usage(format!(
             "{name:?} names no holder: that is digits, the letters a to f and “-”, 64 at most"
-        ))),
+        ))
+        .with("name", name)),
         name => Ok(name),
     }
 }

@@ -41,6 +41,8 @@ impl InProcess {
             return Ok(Reply::Done);
         }
         let what = format!("this owner belongs to a terminal (process {})", std::process::id());
-        Err(problem(EngineError::new(Kind::Refused, "not_serving", what).hint("end it there")))
+        let pid = u64::from(std::process::id());
+        let error = EngineError::new(Kind::Refused, "not_serving", what).with("pid", pid);
+        Err(problem(error.hint("end it there")))
     }
 }

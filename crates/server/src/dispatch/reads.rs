@@ -226,6 +226,7 @@ impl InProcess {
                 let said = format!("no branch has the leaf {after:?}, and no fork that id");
                 problem(
                     EngineError::new(Kind::NotFound, "bad_place", said)
+                        .with("place", after.as_str())
                         .hint("take the place from the page before: the last leaf there, or the last fork"),
                 )
             })?,

@@ -62,7 +62,8 @@ pub(super) async fn request(
     for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
         let value = fields.value(&name, text);
         if given.insert(name.clone(), value).is_some() {
-            return Err(bad("bad_request", format!("`{name}` is given twice"), "give it once"));
+            let Told(problem) = bad("bad_request", format!("`{name}` is given twice"), "give it once");
+            return Err(Told(problem.with("parameter", name)));
         }
     }
     for (name, text) in &params {

@@ -119,7 +119,7 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
 pub(super) fn nowhere(path: &str) -> Told {
     let Told(problem) =
         bad("unknown_path", format!("there is nothing at {path}"), "/openapi.json lists what there is");
-    Told(Problem { kind: ProblemKind::NotFound, ..problem })
+    Told(Problem { kind: ProblemKind::NotFound, ..problem.with("path", path) })
 }
 
 /// The problem of an internal error: its cause is not shown.

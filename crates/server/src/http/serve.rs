@@ -97,8 +97,10 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
     let mut listening = JoinSet::new();
     // Before the first client: a client that finds the socket must find the token, too.
     let token = Token::of(&data_dir).map_err(|error| trouble("can't read or make the token", &error))?;
-    let (socket, made) = socket::listen(&data_dir)
-        .map_err(|error| trouble(&format!("can't listen at {}", data_dir.display()), &error))?;
+    let (socket, made) = socket::listen(&data_dir).map_err(|error| {
+        trouble(&format!("can't listen at {}", data_dir.display()), &error)
+            .with("path", data_dir.display().to_string())
+    })?;
     let mut address = None;
     if let Some(at) = listen_at {
         let listener = over_tcp(at).await?;
@@ -130,10 +132,12 @@ async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
             format!("can't listen at {listen}: it is no loopback address"),
             "use 127.0.0.1",
         );
-        return Err(problem);
+        return Err(problem.with("address", listen.to_string()));
     }
     let listener = TcpListener::bind(listen).await;
-    listener.map_err(|error| trouble(&format!("can't listen at {listen}"), &error))
+    listener.map_err(|error| {
+        trouble(&format!("can't listen at {listen}"), &error).with("address", listen.to_string())
+    })
 }
 
 async fn until(mut stop: watch::Receiver<bool>) {

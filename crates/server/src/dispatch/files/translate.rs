@@ -34,7 +34,10 @@ pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Res
         if name.starts_with(b"/") {
             elsewhere.insert(PathBuf::from(OsString::from_vec(name)), choice);
         } else {
-            chosen.paths.insert(FilePath::new(&name).map_err(|error| usage(error.to_string()))?, choice);
+            chosen.paths.insert(
+                FilePath::new(&name).map_err(|error| usage(error.to_string()).with("path", error.path()))?,
+                choice,
+            );
         }
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
