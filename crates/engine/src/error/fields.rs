@@ -6,7 +6,7 @@ use retake_core::{Field, Unfit, WhyUnfit};
 use retake_store::StoreError;
 use retake_worktree::WorktreeError;
 
-use crate::model::ModelError;
+use crate::model::{ModelError, ModelErrorKind};
 
 /// Values by name.
 type Fields = Vec<(&'static str, Field)>;
@@ -82,6 +82,10 @@ pub(super) fn of_hunks(unfit: &Unfit) -> Fields {
 pub(super) fn of_model(error: &ModelError) -> Fields {
     let mut fields = vec![text("what", error.kind().name()), text("target", error.target())];
     fields.extend(error.detail_text().map(|detail| text("detail", detail)));
+    if let ModelErrorKind::RateLimited { retry_after: Some(wait) } = error.kind() {
+        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        fields.push(("retry_after_ms", wait.into()));
+    }
     fields
 }
 
@@ -106,9 +110,12 @@ fn with_errno(mut fields: Fields, error: &std::io::Error) -> Fields {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use retake_core::Field;
 
     use crate::EngineError;
+    use crate::model::{ModelError, ModelErrorKind};
 
     fn field(error: &EngineError, name: &str) -> Option<Field> {
         error.fields.iter().find(|(it, _)| *it == name).map(|(_, value)| value.clone())
@@ -126,5 +133,17 @@ mod tests {
         assert_eq!((field(&much, "files"), field(&much, "bytes")), (Some(3_u64.into()), Some(9_u64.into())));
         let gone = EngineError::from(retake_worktree::WorktreeError::RootMissing(path));
         assert_eq!(field(&gone, "path"), Some("/d/x".into()));
+    }
+
+    #[test]
+    fn time_that_a_provider_asks_to_wait_is_a_field() {
+        let limited = |retry_after| {
+            let error = ModelError::new(ModelErrorKind::RateLimited { retry_after }, "openai/x at http://h");
+            EngineError::model(&error.detail("HTTP 429"))
+        };
+        let error = limited(Some(Duration::from_secs(7)));
+        assert_eq!(field(&error, "retry_after_ms"), Some(7_000_u64.into()));
+        assert_eq!(field(&error, "detail"), Some("HTTP 429".into()));
+        assert_eq!(field(&limited(None), "retry_after_ms"), None);
     }
 }
