@@ -49,6 +49,9 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
     let hint = error.hint.map(hint);
     let code = ProblemCode::from(error.code);
     debug_assert!(code.title().is_some(), "BUG: the list of codes lacks {code}");
+    for (name, _) in &error.fields {
+        debug_assert!(code.fields().contains(name), "BUG: the list of fields of {code} lacks {name}");
+    }
     let uncovered = error.fields.iter().find_map(|(name, value)| match value {
         Field::Text(why) if *name == "uncovered" => WhyNot::from_name(why),
         _ => None,

@@ -237,3 +237,15 @@ fn every_problem_code_is_in_the_document_with_its_english_title() {
         assert_eq!(listed.get(code.as_str()).and_then(Value::as_str), code.title(), "{code}");
     }
 }
+
+#[test]
+fn fields_of_every_problem_code_are_in_the_document() {
+    let document = document();
+    let listed = &document["components"]["schemas"]["ProblemCode"]["x-fields"];
+    for code in retake_wire::ProblemCode::ALL {
+        let names: Vec<_> =
+            listed[code.as_str()].as_array().into_iter().flatten().map(Value::as_str).collect();
+        assert_eq!(names, code.fields().iter().copied().map(Some).collect::<Vec<_>>(), "{code}");
+    }
+    assert_eq!(listed["stale_head"], serde_json::json!(["seen", "now"]));
+}

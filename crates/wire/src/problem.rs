@@ -20,7 +20,7 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// What was attempted, on what, and why it failed. An English sentence without a full stop.
     pub message: String,
-    /// The named values of the code, such as `seen` and `now` of a stale head, `label`, `wanted`, `count`.
+    /// The named values of the code, such as `seen` and `now` of a stale head. `x-fields` of the codes lists their names; bounded by it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Value>,
     /// What to do next: English text, and between it the remedies.
@@ -67,6 +67,7 @@ impl Problem {
     /// With a named value of its code.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        debug_assert!(self.code.fields().contains(&name), "BUG: the fields of {} lack {name}", self.code);
         self.fields.insert(name.to_owned(), value.into());
         self
     }

@@ -7,9 +7,9 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-/// Declares the codes, each with its name on the wire and its English title.
+/// Declares the codes, each with its name on the wire, its English title, and the names of the values that a problem with it may have.
 macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal;)*) => {
+    ($($name:ident = $code:literal, $title:literal, [$($field:literal),*];)*) => {
         /// The code of a problem. The list is closed for one version of the owner.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(from = "String", into = "String")]
@@ -42,6 +42,14 @@ macro_rules! codes {
                     Self::Other(_) | Self::None => None,
                 }
             }
+
+            /// The names of the values that a problem with this code may have; none are known of a code of a newer owner.
+            pub fn fields(&self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$name => &[$($field),*],)*
+                    Self::Other(_) | Self::None => &[],
+                }
+            }
         }
 
         impl From<String> for ProblemCode {
@@ -57,140 +65,140 @@ macro_rules! codes {
 }
 
 codes! {
-    Aborted = "aborted", "The work was aborted";
-    AmbiguousConversation = "ambiguous_conversation", "Several conversations have this name";
-    AmbiguousEntry = "ambiguous_entry", "Several messages have this name";
-    AmbiguousPoint = "ambiguous_point", "The name means several points in time";
-    BadCursor = "bad_cursor", "The cursor does not belong to this reading";
-    BadExport = "bad_export", "The stored export is damaged";
-    BadImport = "bad_import", "The data to import is not valid";
-    BadName = "bad_name", "The name contains a character that is not allowed";
-    BadPath = "bad_path", "The path is not valid or leaves the folder";
-    BadPlace = "bad_place", "The place in the history is not valid";
-    BadRequest = "bad_request", "The request does not match the API document";
-    Behind = "behind", "The subscriber fell too far behind";
-    Broken = "broken", "The store is damaged";
-    BrokenBody = "broken_body", "The body of the request ended too early";
-    BrokenRun = "broken_run", "The events of a run ended without a result";
-    CallBegun = "call_begun", "A call with this name has already begun";
-    Closed = "closed", "The store is closed";
-    Conflict = "conflict", "Somebody else changed files that the step would change";
-    ConversationExists = "conversation_exists", "The conversation exists already";
-    Damaged = "damaged", "A stored row or file version cannot be read";
-    DataMoved = "data_moved", "The data folder was moved";
-    DiskFull = "disk_full", "The disk is full";
-    EmptyAnswer = "empty_answer", "The model gave an empty answer";
-    EmptyLabel = "empty_label", "A label or a title is empty";
-    EmptyQuery = "empty_query", "The search contains no word to look for";
-    EmptySummary = "empty_summary", "The summary of a fold is empty";
-    Client = "client", "The terminal program failed";
-    Fenced = "fenced", "A newer run has replaced this one";
-    File = "file", "A file cannot be read or written";
-    FileExists = "file_exists", "The file exists already";
-    FilesRefused = "files_refused", "Files cannot be written";
-    FolderMissing = "folder_missing", "The folder does not exist";
-    ForeignCheckpoint = "foreign_checkpoint", "The checkpoint belongs to another folder";
-    ForeignEntry = "foreign_entry", "The message belongs to another conversation";
-    HeadersTooLarge = "headers_too_large", "The headers of the request are too large";
-    Held = "held", "Another owner has the data folder";
-    Internal = "internal", "A defect of this program";
-    Interrupted = "interrupted", "The step was interrupted, and nothing was changed";
-    LabelTaken = "label_taken", "The label names another message";
-    LinesMissing = "lines_missing", "Lines of an import are missing";
-    Listen = "listen", "The owner cannot listen at this address";
-    Mcp = "mcp", "The request about an MCP server failed";
-    MethodNotAllowed = "method_not_allowed", "The path does not have this method";
-    Model = "model", "The model or its provider failed";
-    Newer = "newer", "The store was written by a newer version";
-    NoAnswer = "no_answer", "The earlier request has no answer";
-    NoCommand = "no_command", "The command does not exist";
-    NoConversation = "no_conversation", "There is no conversation yet";
-    NoFile = "no_file", "This is not a regular file";
-    NoFiles = "no_files", "This owner keeps no files";
-    NoFolder = "no_folder", "The conversation works in no folder";
-    NoJob = "no_job", "There is no such job";
-    NoModel = "no_model", "The model cannot be used";
-    NoOutput = "no_output", "The output of the job is gone";
-    NoPlace = "no_place", "The file cannot be written there";
-    NoRule = "no_rule", "There is no such rule";
-    NoSettings = "no_settings", "There is no settings file";
-    NoSuchAlternative = "no_such_alternative", "The message has no such alternative";
-    NoSuchHunks = "no_such_hunks", "The file has no such hunks";
-    NoTurn = "no_turn", "There is no turn to go back to";
-    NoWorkspace = "no_workspace", "The folder is missing or cannot be a workspace";
-    NotAStore = "not_a_store", "The file is not a store of this program";
-    NotAnAnswer = "not_an_answer", "The message was not written by a model";
-    NotAsked = "not_asked", "The question is no longer open";
-    NotCovered = "not_covered", "The path is not covered";
-    NotDurable = "not_durable", "The change could not be stored";
-    NotEditable = "not_editable", "The message cannot be edited";
-    NotFoldable = "not_foldable", "The messages do not stand together in the prompt";
-    NotJson = "not_json", "The body is not JSON";
-    NotKept = "not_kept", "The version of the file is not kept";
-    NotLoopback = "not_loopback", "The address is not on the loopback interface";
-    NotOnPath = "not_on_path", "The message is not on the current path";
-    NotRunning = "not_running", "No run is active";
-    NotScrubbed = "not_scrubbed", "Erased content could not be overwritten yet";
-    NotServing = "not_serving", "The owner serves no TCP address";
-    NotVisible = "not_visible", "The message is hidden or dropped";
-    NothingRuns = "nothing_runs", "No run is active that could be changed";
-    NothingSaid = "nothing_said", "There is no message yet";
-    NothingToRedo = "nothing_to_redo", "There is nothing to redo";
-    NothingToUndo = "nothing_to_undo", "There is nothing to undo";
-    NothingWaits = "nothing_waits", "No message is waiting";
-    OtherFileSystem = "other_file_system", "A path is on another file system";
-    OtherFolder = "other_folder", "Another folder is at this place";
-    OtherWords = "other_words", "The waiting messages have changed";
-    Overtaken = "overtaken", "Something newer was added";
-    OwnerAway = "owner_away", "No owner can be reached";
-    OwnerLeaving = "owner_leaving", "The owner is about to end";
-    OwnerLost = "owner_lost", "The connection to the owner was lost";
-    OwnerSilent = "owner_silent", "The owner does not answer";
-    OwnerStart = "owner_start", "The owner could not be started";
-    OwnerVersion = "owner_version", "The owner has another version";
-    QueueFull = "queue_full", "Too many messages are waiting";
-    ReadOnly = "read_only", "The conversation is read-only";
-    RequestReused = "request_reused", "The request id was used for another request";
-    RunActive = "run_active", "A run is active";
-    RunWaiting = "run_waiting", "A run is waiting already";
-    Settings = "settings", "The settings cannot be used";
-    SeveralJobs = "several_jobs", "Several jobs have this name";
-    Signals = "signals", "Signals cannot be handled";
-    Skipped = "skipped", "The waiting message was skipped";
-    StaleHead = "stale_head", "The conversation has changed since the author saw it";
-    StaleMark = "stale_mark", "The mark has changed since the author saw it";
-    StalePlan = "stale_plan", "The files have changed since the author saw the plan";
-    StillRunning = "still_running", "Processes of a command are still running";
-    StillThere = "still_there", "The owner is still running";
-    Storage = "storage", "The store or the disk failed";
-    StrangeAnswer = "strange_answer", "The answer of the owner cannot be read";
-    TakenOver = "taken_over", "Another owner has taken over the data folder";
-    Terminal = "terminal", "The terminal failed";
-    TooLarge = "too_large", "The body of the request is too large";
-    TooManySteps = "too_many_steps", "The run reached its limit of model calls";
-    TooMuch = "too_much", "The folder has too many files";
-    Unauthorized = "unauthorized", "The token is missing or wrong";
-    Unchanged = "unchanged", "Nothing would change";
-    UnexpectedReply = "unexpected_reply", "The owner gave another kind of reply";
-    UnknownCall = "unknown_call", "The call is not known";
-    UnknownCheckpoint = "unknown_checkpoint", "There is no such checkpoint";
-    UnknownCommand = "unknown_command", "There is no such command";
-    UnknownConversation = "unknown_conversation", "There is no such conversation";
-    UnknownEntry = "unknown_entry", "There is no such message";
-    UnknownFold = "unknown_fold", "There is no such fold";
-    UnknownHead = "unknown_head", "There is no such head";
-    UnknownImport = "unknown_import", "There is no such import";
-    UnknownPoint = "unknown_point", "The name means no point in time";
-    UnknownPath = "unknown_path", "There is nothing at this path";
-    UnknownRequest = "unknown_request", "No request with this id was carried out";
-    UnknownRevision = "unknown_revision", "There is no such revision";
-    UnknownWorkspace = "unknown_workspace", "There is no such workspace";
-    Unqueued = "unqueued", "The waiting message was taken back";
-    Unseen = "unseen", "The folder could not be captured after the call";
-    Unsettled = "unsettled", "A step in this folder is not finished";
-    UriTooLong = "uri_too_long", "The path with its query is too long";
-    Usage = "usage", "The request makes no sense";
-    WorkspaceBusy = "workspace_busy", "Another program works in the folder";
+    Aborted = "aborted", "The work was aborted", ["detail"];
+    AmbiguousConversation = "ambiguous_conversation", "Several conversations have this name", ["name"];
+    AmbiguousEntry = "ambiguous_entry", "Several messages have this name", ["name"];
+    AmbiguousPoint = "ambiguous_point", "The name means several points in time", ["name", "checkpoint"];
+    BadCursor = "bad_cursor", "The cursor does not belong to this reading", ["cursor"];
+    BadExport = "bad_export", "The stored export is damaged", ["detail"];
+    BadImport = "bad_import", "The data to import is not valid", ["line", "detail"];
+    BadName = "bad_name", "The name contains a character that is not allowed", ["character"];
+    BadPath = "bad_path", "The path is not valid or leaves the folder", ["path", "folder", "paths", "count"];
+    BadPlace = "bad_place", "The place in the history is not valid", ["place"];
+    BadRequest = "bad_request", "The request does not match the API document", ["parameter"];
+    Behind = "behind", "The subscriber fell too far behind", [];
+    Broken = "broken", "The store is damaged", ["path"];
+    BrokenBody = "broken_body", "The body of the request ended too early", [];
+    BrokenRun = "broken_run", "The events of a run ended without a result", [];
+    CallBegun = "call_begun", "A call with this name has already begun", ["call"];
+    Closed = "closed", "The store is closed", [];
+    Conflict = "conflict", "Somebody else changed files that the step would change", ["paths", "count"];
+    ConversationExists = "conversation_exists", "The conversation exists already", ["conversation"];
+    Damaged = "damaged", "A stored row or file version cannot be read", ["row", "object", "operation", "detail"];
+    DataMoved = "data_moved", "The data folder was moved", ["path"];
+    DiskFull = "disk_full", "The disk is full", ["path", "errno", "detail"];
+    EmptyAnswer = "empty_answer", "The model gave an empty answer", ["model"];
+    EmptyLabel = "empty_label", "A label or a title is empty", [];
+    EmptyQuery = "empty_query", "The search contains no word to look for", ["what"];
+    EmptySummary = "empty_summary", "The summary of a fold is empty", [];
+    Client = "client", "The terminal program failed", [];
+    Fenced = "fenced", "A newer run has replaced this one", [];
+    File = "file", "A file cannot be read or written", ["path", "detail"];
+    FileExists = "file_exists", "The file exists already", ["path"];
+    FilesRefused = "files_refused", "Files cannot be written", ["paths", "count"];
+    FolderMissing = "folder_missing", "The folder does not exist", ["path", "detail"];
+    ForeignCheckpoint = "foreign_checkpoint", "The checkpoint belongs to another folder", ["checkpoint", "folder"];
+    ForeignEntry = "foreign_entry", "The message belongs to another conversation", ["name", "conversation"];
+    HeadersTooLarge = "headers_too_large", "The headers of the request are too large", [];
+    Held = "held", "Another owner has the data folder", ["path", "holder"];
+    Internal = "internal", "A defect of this program", [];
+    Interrupted = "interrupted", "The step was interrupted, and nothing was changed", ["path", "left", "count"];
+    LabelTaken = "label_taken", "The label names another message", ["label"];
+    LinesMissing = "lines_missing", "Lines of an import are missing", ["line", "missing"];
+    Listen = "listen", "The owner cannot listen at this address", ["address", "path"];
+    Mcp = "mcp", "The request about an MCP server failed", ["what", "server", "path", "line", "key"];
+    MethodNotAllowed = "method_not_allowed", "The path does not have this method", [];
+    Model = "model", "The model or its provider failed", ["what", "target", "detail", "retry_after_ms"];
+    Newer = "newer", "The store was written by a newer version", ["path", "format", "known"];
+    NoAnswer = "no_answer", "The earlier request has no answer", [];
+    NoCommand = "no_command", "The command does not exist", ["command", "detail"];
+    NoConversation = "no_conversation", "There is no conversation yet", [];
+    NoFile = "no_file", "This is not a regular file", ["path"];
+    NoFiles = "no_files", "This owner keeps no files", [];
+    NoFolder = "no_folder", "The conversation works in no folder", [];
+    NoJob = "no_job", "There is no such job", ["job"];
+    NoModel = "no_model", "The model cannot be used", ["what", "target", "detail", "retry_after_ms"];
+    NoOutput = "no_output", "The output of the job is gone", ["job"];
+    NoPlace = "no_place", "The file cannot be written there", ["path", "errno"];
+    NoRule = "no_rule", "There is no such rule", ["rule"];
+    NoSettings = "no_settings", "There is no settings file", [];
+    NoSuchAlternative = "no_such_alternative", "The message has no such alternative", ["wanted", "count"];
+    NoSuchHunks = "no_such_hunks", "The file has no such hunks", ["path", "what"];
+    NoTurn = "no_turn", "There is no turn to go back to", [];
+    NoWorkspace = "no_workspace", "The folder is missing or cannot be a workspace", ["path", "detail"];
+    NotAStore = "not_a_store", "The file is not a store of this program", ["path"];
+    NotAnAnswer = "not_an_answer", "The message was not written by a model", [];
+    NotAsked = "not_asked", "The question is no longer open", [];
+    NotCovered = "not_covered", "The path is not covered", ["path", "uncovered"];
+    NotDurable = "not_durable", "The change could not be stored", ["detail"];
+    NotEditable = "not_editable", "The message cannot be edited", [];
+    NotFoldable = "not_foldable", "The messages do not stand together in the prompt", [];
+    NotJson = "not_json", "The body is not JSON", [];
+    NotKept = "not_kept", "The version of the file is not kept", ["checkpoint"];
+    NotLoopback = "not_loopback", "The address is not on the loopback interface", ["address"];
+    NotOnPath = "not_on_path", "The message is not on the current path", ["operation", "restore"];
+    NotRunning = "not_running", "No run is active", [];
+    NotScrubbed = "not_scrubbed", "Erased content could not be overwritten yet", ["detail"];
+    NotServing = "not_serving", "The owner serves no TCP address", ["pid"];
+    NotVisible = "not_visible", "The message is hidden or dropped", ["mark"];
+    NothingRuns = "nothing_runs", "No run is active that could be changed", [];
+    NothingSaid = "nothing_said", "There is no message yet", [];
+    NothingToRedo = "nothing_to_redo", "There is nothing to redo", [];
+    NothingToUndo = "nothing_to_undo", "There is nothing to undo", [];
+    NothingWaits = "nothing_waits", "No message is waiting", [];
+    OtherFileSystem = "other_file_system", "A path is on another file system", ["path"];
+    OtherFolder = "other_folder", "Another folder is at this place", ["path"];
+    OtherWords = "other_words", "The waiting messages have changed", [];
+    Overtaken = "overtaken", "Something newer was added", [];
+    OwnerAway = "owner_away", "No owner can be reached", [];
+    OwnerLeaving = "owner_leaving", "The owner is about to end", [];
+    OwnerLost = "owner_lost", "The connection to the owner was lost", [];
+    OwnerSilent = "owner_silent", "The owner does not answer", [];
+    OwnerStart = "owner_start", "The owner could not be started", [];
+    OwnerVersion = "owner_version", "The owner has another version", [];
+    QueueFull = "queue_full", "Too many messages are waiting", [];
+    ReadOnly = "read_only", "The conversation is read-only", ["operation", "kind"];
+    RequestReused = "request_reused", "The request id was used for another request", ["request"];
+    RunActive = "run_active", "A run is active", ["waited_s"];
+    RunWaiting = "run_waiting", "A run is waiting already", [];
+    Settings = "settings", "The settings cannot be used", ["path", "line", "key", "problem", "nearest"];
+    SeveralJobs = "several_jobs", "Several jobs have this name", ["job"];
+    Signals = "signals", "Signals cannot be handled", [];
+    Skipped = "skipped", "The waiting message was skipped", [];
+    StaleHead = "stale_head", "The conversation has changed since the author saw it", ["seen", "now"];
+    StaleMark = "stale_mark", "The mark has changed since the author saw it", ["mark"];
+    StalePlan = "stale_plan", "The files have changed since the author saw the plan", ["path"];
+    StillRunning = "still_running", "Processes of a command are still running", ["pids", "job"];
+    StillThere = "still_there", "The owner is still running", [];
+    Storage = "storage", "The store or the disk failed", ["path", "errno", "object", "format", "name", "cause", "detail"];
+    StrangeAnswer = "strange_answer", "The answer of the owner cannot be read", [];
+    TakenOver = "taken_over", "Another owner has taken over the data folder", [];
+    Terminal = "terminal", "The terminal failed", [];
+    TooLarge = "too_large", "The body of the request is too large", [];
+    TooManySteps = "too_many_steps", "The run reached its limit of model calls", ["most"];
+    TooMuch = "too_much", "The folder has too many files", ["files", "bytes"];
+    Unauthorized = "unauthorized", "The token is missing or wrong", [];
+    Unchanged = "unchanged", "Nothing would change", [];
+    UnexpectedReply = "unexpected_reply", "The owner gave another kind of reply", [];
+    UnknownCall = "unknown_call", "The call is not known", ["call"];
+    UnknownCheckpoint = "unknown_checkpoint", "There is no such checkpoint", ["checkpoint", "folder"];
+    UnknownCommand = "unknown_command", "There is no such command", [];
+    UnknownConversation = "unknown_conversation", "There is no such conversation", ["name", "nearest"];
+    UnknownEntry = "unknown_entry", "There is no such message", ["name", "nearest"];
+    UnknownFold = "unknown_fold", "There is no such fold", [];
+    UnknownHead = "unknown_head", "There is no such head", ["head"];
+    UnknownImport = "unknown_import", "There is no such import", ["import"];
+    UnknownPoint = "unknown_point", "The name means no point in time", ["name"];
+    UnknownPath = "unknown_path", "There is nothing at this path", ["path"];
+    UnknownRequest = "unknown_request", "No request with this id was carried out", ["request"];
+    UnknownRevision = "unknown_revision", "There is no such revision", ["wanted", "last"];
+    UnknownWorkspace = "unknown_workspace", "There is no such workspace", ["workspace"];
+    Unqueued = "unqueued", "The waiting message was taken back", [];
+    Unseen = "unseen", "The folder could not be captured after the call", [];
+    Unsettled = "unsettled", "A step in this folder is not finished", ["path", "folder"];
+    UriTooLong = "uri_too_long", "The path with its query is too long", [];
+    Usage = "usage", "The request makes no sense", ["parameter", "name", "path", "rule", "count", "least", "most"];
+    WorkspaceBusy = "workspace_busy", "Another program works in the folder", ["path"];
 }
 
 impl From<&str> for ProblemCode {
@@ -245,10 +253,14 @@ impl schemars::JsonSchema for ProblemCode {
         let titles =
             Self::ALL.iter().filter_map(|code| Some((code.as_str().to_owned(), code.title()?.into())));
         let titles: serde_json::Map<String, serde_json::Value> = titles.collect();
+        let with_fields = Self::ALL.iter().filter(|code| !code.fields().is_empty());
+        let fields = with_fields.map(|code| (code.as_str().to_owned(), code.fields().into()));
+        let fields: serde_json::Map<String, serde_json::Value> = fields.collect();
         schemars::json_schema!({
             "type": "string",
-            "description": "The code of a problem. `x-codes` lists every code with its meaning; a newer owner may have more.",
+            "description": "The code of a problem. `x-codes` lists every code with its meaning, `x-fields` the named values that a problem with it may have; a newer owner may have more.",
             "x-codes": titles,
+            "x-fields": fields,
         })
     }
 }

@@ -166,6 +166,12 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "the list of fields of usage lacks nowhere_listed")]
+    fn field_that_the_list_of_codes_lacks_is_a_defect() {
+        drop(shown_problem(EngineError::usage("no").with("nowhere_listed", "x")));
+    }
+
+    #[test]
     fn failure_of_a_model_has_one_name_and_one_phrase_in_problems_and_notices() {
         let limited = ModelErrorKind::RateLimited { retry_after: None };
         let kinds = [
