@@ -105,6 +105,22 @@ async fn the_same_key_is_done_once_and_another_request_with_it_is_refused() {
 }
 
 #[tokio::test]
+async fn request_that_cannot_be_read_names_the_parameter_in_its_fields() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let at = format!("/v1/conversations/{}/operations", desk.create(None, None).await);
+    let rows = [
+        (json!({ "action": "undo", "count": "two" }), json!({ "what": "unfit", "parameter": "count" })),
+        (json!({ "action": "rewind" }), json!({ "what": "missing", "parameter": "entry" })),
+        (json!({ "action": "undo", "count": 1, "x": 1 }), json!({ "what": "unknown", "parameter": "x" })),
+    ];
+    for (body, fields) in rows {
+        let (status, problem) = asking.post(&at, &body).await;
+        assert_eq!((status, &problem["fields"]), (400, &fields), "{problem}");
+    }
+}
+
+#[tokio::test]
 async fn misspelt_file_options_and_permissions_are_refused() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);

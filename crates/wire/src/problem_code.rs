@@ -75,7 +75,7 @@ codes! {
     BadName = "bad_name", "The name contains a character that is not allowed", ["character"];
     BadPath = "bad_path", "The path is not valid or leaves the folder", ["path", "folder", "paths", "count"];
     BadPlace = "bad_place", "The place in the history is not valid", ["place"];
-    BadRequest = "bad_request", "The request does not match the API document", ["parameter"];
+    BadRequest = "bad_request", "The request does not match the API document", ["what", "parameter"];
     Behind = "behind", "The subscriber fell too far behind", [];
     Broken = "broken", "The store is damaged", ["path"];
     BrokenBody = "broken_body", "The body of the request ended too early", [];

@@ -5,10 +5,34 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::problem::{Told, bad};
 use super::shapes::{choices, word_of};
 
 /// The most characters of a field's value that are shown.
 const SHOWN: usize = 40;
+
+/// Why a request can't be read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Misfit {
+    /// `missing`, `unknown`, `unfit` or `twice`.
+    what: &'static str,
+    /// The path of the field. Empty for the whole body.
+    parameter: String,
+    /// The sentence.
+    message: String,
+}
+
+impl Misfit {
+    pub(super) fn new(what: &'static str, parameter: &str, message: String) -> Self {
+        Self { what, parameter: parameter.to_owned(), message }
+    }
+
+    /// As an answer.
+    pub(super) fn told(self, hint: &str) -> Told {
+        let told = bad("bad_request", self.message, hint).with("what", self.what);
+        if self.parameter.is_empty() { told } else { told.with("parameter", self.parameter) }
+    }
+}
 
 /// The schema of a request, with all that it refers to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,8 +46,8 @@ impl Shape {
         Self { shapes, shape }
     }
 
-    /// The first mismatch, as a sentence.
-    pub(super) fn misfit(&self, given: &Map<String, Value>) -> Option<String> {
+    /// The first mismatch.
+    pub(super) fn misfit(&self, given: &Map<String, Value>) -> Option<Misfit> {
         self.look("", &self.shape, &Value::Object(given.clone()))
     }
 
@@ -31,12 +55,13 @@ impl Shape {
         self.shapes.get(shape["$ref"].as_str()?.rsplit('/').next()?)
     }
 
-    fn look(&self, at: &str, shape: &Value, value: &Value) -> Option<String> {
+    fn look(&self, at: &str, shape: &Value, value: &Value) -> Option<Misfit> {
         if let Some(why) = self.target(shape).and_then(|target| self.look(at, target, value)) {
             return Some(why);
         }
         if !fits(shape, value) {
-            return Some(format!("{} is {}, not {}", called(at), self.takes(shape), got(value)));
+            let message = format!("{} is {}, not {}", called(at), self.takes(shape), got(value));
+            return Some(Misfit::new("unfit", at, message));
         }
         if let Some(why) = choices(shape).and_then(|choices| self.choose(at, choices, value)) {
             return Some(why);
@@ -51,13 +76,14 @@ impl Shape {
         }
     }
 
-    fn members(&self, at: &str, shape: &Value, members: &Map<String, Value>) -> Option<String> {
+    fn members(&self, at: &str, shape: &Value, members: &Map<String, Value>) -> Option<Misfit> {
         // The path names the request.
         let required = shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let missing = required.filter(|name| *name != "request").find(|name| !members.contains_key(*name));
         if let Some(name) = missing {
             let takes = self.takes(&shape["properties"][name]);
-            return Some(format!("{} is missing: it is {takes}", called(&below(at, name))));
+            let at = below(at, name);
+            return Some(Misfit::new("missing", &at, format!("{} is missing: it is {takes}", called(&at))));
         }
         let fields = shape["properties"].as_object();
         let is_closed =
@@ -79,25 +105,28 @@ impl Shape {
     }
 
     /// The mismatch of a value that must match one of these.
-    fn choose(&self, at: &str, choices: &[Value], value: &Value) -> Option<String> {
+    fn choose(&self, at: &str, choices: &[Value], value: &Value) -> Option<Misfit> {
         let choices: Vec<_> =
             choices.iter().filter(|choice| choice["type"] != "null" || value.is_null()).collect();
         let words: Vec<_> = choices.iter().filter_map(|choice| self.word(choice)).collect();
         if let (Some((field, _)), Value::Object(members)) = (words.first(), value)
             && words.len() == choices.len()
         {
-            let place = called(&below(at, field));
+            let inner = below(at, field);
+            let place = called(&inner);
             let mut list: Vec<_> = words.iter().map(|(_, word)| *word).collect();
             list.dedup();
             let list = list.join(", ");
             let Some(said) = members.get(*field) else {
-                return Some(format!("{place} is missing: it is one of {list}"));
+                let message = format!("{place} is missing: it is one of {list}");
+                return Some(Misfit::new("missing", &inner, message));
             };
             // Several may have the same value.
             let meant = words.iter().zip(&choices).filter(|((_, word), _)| said == word);
             let mut whys = meant.map(|(_, choice)| self.look(at, choice, value)).peekable();
             if whys.peek().is_none() {
-                return Some(format!("{place} is one of {list}, not {}", got(said)));
+                let message = format!("{place} is one of {list}, not {}", got(said));
+                return Some(Misfit::new("unfit", &inner, message));
             }
             return whys.reduce(|first, why| why.and(first)).flatten();
         }
@@ -109,7 +138,8 @@ impl Shape {
             [only] => only.clone(),
             _ => {
                 let takes: Vec<_> = choices.iter().map(|choice| self.takes(choice)).collect();
-                Some(format!("{} is {}, not {}", called(at), takes.join(", or "), got(value)))
+                let message = format!("{} is {}, not {}", called(at), takes.join(", or "), got(value));
+                Some(Misfit::new("unfit", at, message))
             }
         }
     }
@@ -195,9 +225,9 @@ fn below(at: &str, name: &str) -> String {
     if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }
 }
 
-/// The message for an unknown field.
-pub(super) fn stranger(path: &str) -> String {
-    format!("there is no `{path}` in this request")
+/// An unknown field.
+pub(super) fn stranger(path: &str) -> Misfit {
+    Misfit::new("unknown", path, format!("there is no `{path}` in this request"))
 }
 
 fn called(at: &str) -> String {

@@ -13,7 +13,7 @@ use retake_wire::{Follow, Request, Run};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::bad_request::{Shape, got, stranger};
+use super::bad_request::{Misfit, Shape, got, stranger};
 use super::body::whole;
 use super::json::InFlight;
 use super::problem::{Told, bad};
@@ -62,8 +62,8 @@ pub(super) async fn request(
     for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
         let value = fields.value(&name, text);
         if given.insert(name.clone(), value).is_some() {
-            let Told(problem) = bad("bad_request", format!("`{name}` is given twice"), "give it once");
-            return Err(Told(problem.with("parameter", name)));
+            let why = Misfit::new("twice", &name, format!("`{name}` is given twice"));
+            return Err(why.told("give it once"));
         }
     }
     for (name, text) in &params {
@@ -138,9 +138,9 @@ impl Fields {
 
     /// The problem of a request that cannot be read.
     fn unreadable(&self, given: &Map<String, Value>) -> Told {
-        let why = self.shape.misfit(given);
-        let why = why.unwrap_or_else(|| "the request is none that the document describes".to_owned());
-        bad("bad_request", why, "/openapi.json says what a request looks like")
+        let none = || "the request is none that the document describes".to_owned();
+        let why = self.shape.misfit(given).unwrap_or_else(|| Misfit::new("unfit", "", none()));
+        why.told("/openapi.json says what a request looks like")
     }
 
     /// Checks what parsing would not notice.
@@ -169,20 +169,21 @@ impl Fields {
             }
         }
         // Without a matching variant, the parser reports the error.
-        strange.map_or(Ok(()), |why| Err(bad("bad_request", why, hint)))
+        strange.map_or(Ok(()), |why: Misfit| Err(why.told(hint)))
     }
 }
 
 impl Form {
     /// The first field that is not in the variant.
-    fn strange(&self, given: &Map<String, Value>) -> Option<String> {
+    fn strange(&self, given: &Map<String, Value>) -> Option<Misfit> {
         given.iter().find_map(|(name, value)| match (self.fields.get(name), value.as_u64()) {
             (None, _) => Some(stranger(name)),
             (Some(Field::Json { least, most: Some(most) }), Some(number))
                 if !(least.unwrap_or(0)..=*most).contains(&number) =>
             {
                 let least = least.unwrap_or(0);
-                Some(format!("`{name}` is a whole number from {least} to {most}, not {number}"))
+                let why = format!("`{name}` is a whole number from {least} to {most}, not {number}");
+                Some(Misfit::new("unfit", name, why))
             }
             _ => None,
         })
@@ -246,8 +247,8 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
             false => bad("bad_request", format!("the body is no JSON: {error}"), hint),
         })?;
     let Value::Object(mut given) = given else {
-        let why = format!("the body is an object, not {}", got(&given));
-        return Err(bad("bad_request", why, "/openapi.json says what a request looks like"));
+        let why = Misfit::new("unfit", "", format!("the body is an object, not {}", got(&given)));
+        return Err(why.told("/openapi.json says what a request looks like"));
     };
     given.values_mut().for_each(integral);
     Ok(given)

@@ -9,6 +9,13 @@ use serde_json::{Value, json};
 /// A problem as a response.
 pub(super) struct Told(pub(super) Problem);
 
+impl Told {
+    /// With a named value of its code.
+    pub(super) fn with(self, name: &str, value: impl Into<Value>) -> Self {
+        Self(self.0.with(name, value))
+    }
+}
+
 impl IntoResponse for Told {
     fn into_response(self) -> Response {
         let status = status_of(&self.0);
