@@ -13,105 +13,29 @@ mod servers;
 mod several;
 mod work;
 
-use std::collections::VecDeque;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
     Action, Apply, ConversationId, EntryId, Mode, PageRequest, Part, Permission, Projection, Reading, Seen,
-    Steer, Time, ToolOutcome,
+    ToolOutcome,
 };
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::mcp::McpFiles;
-use retake_engine::model::{
-    Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
-};
+use retake_engine::model::Catalogue;
 use retake_engine::settings::Retention;
 use retake_engine::{
-    AgentConfig, Decision, Ended, Engine, FileOptions, FilesConfig, Parts, Permit, RunEvent, RunRequest,
-    Start,
+    AgentConfig, Decision, Ended, Engine, FileOptions, Parts, Permit, RunEvent, RunRequest, Start,
 };
-use retake_store::{Sqlite, Store};
-use retake_tools::{Guarded, Secrets, ShellConfig, Toolbox, file_tools, shell_tools};
-use retake_worktree::Rules;
+use retake_store::Store;
+use retake_testkit::{Only, Said, Script, agent_config, calls, files_config, next_seed, sqlite_store, words};
+use retake_tools::{Guarded, ShellConfig, Toolbox, file_tools, shell_tools};
 use tempfile::TempDir;
-
-type Said = Result<Chunk, ModelError>;
-
-/// A model with scripted answers, one per call. After them it never answers.
-#[derive(Default)]
-struct Script {
-    answers: Mutex<VecDeque<Vec<Said>>>,
-    prompts: Mutex<Vec<Prompt>>,
-}
-
-impl Script {
-    fn then(&self, answer: Vec<Said>) {
-        self.answers.lock().expect("sound").push_back(answer);
-    }
-
-    /// Its last prompt.
-    fn asked(&self) -> Prompt {
-        self.prompts.lock().expect("sound").last().cloned().expect("it was asked")
-    }
-
-    fn times(&self) -> usize {
-        self.prompts.lock().expect("sound").len()
-    }
-}
-
-impl Model for Script {
-    fn name(&self) -> &str {
-        "test/script"
-    }
-
-    fn info(&self) -> ModelInfo {
-        ModelInfo::default()
-    }
-
-    fn stream(&self, prompt: Prompt) -> BoxStream<'static, Said> {
-        self.prompts.lock().expect("sound").push(prompt);
-        match self.answers.lock().expect("sound").pop_front() {
-            Some(answer) => futures::stream::iter(answer).boxed(),
-            None => futures::stream::pending().boxed(),
-        }
-    }
-}
-
-struct Only(Arc<Script>);
-
-#[async_trait]
-impl Catalogue for Only {
-    async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
-        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
-    }
-
-    async fn list(&self) -> Vec<Offer> {
-        Vec::new()
-    }
-}
-
-/// An answer of text only.
-fn words(text: &str) -> Vec<Said> {
-    vec![Ok(Chunk::Text(text.into())), Ok(Chunk::End(EndReason::Stop))]
-}
-
-/// An answer with calls of these tools.
-fn calls(calls: &[(&str, serde_json::Value)]) -> Vec<Said> {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let part = |(name, arguments): &(&str, serde_json::Value)| {
-        let id = format!("call_{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        Ok(Chunk::Part(Part::ToolCall { id, name: (*name).to_owned(), arguments: arguments.to_string() }))
-    };
-    calls.iter().map(part).chain([Ok(Chunk::End(EndReason::ToolUse))]).collect()
-}
 
 /// The agent's folder.
 struct Desk {
@@ -132,7 +56,7 @@ impl Desk {
         let dir = Arc::new(tempfile::tempdir().expect("a folder"));
         fs::create_dir(dir.path().join("work")).expect("made");
         let script = Arc::new(Script::default());
-        let store = store(&dir);
+        let store = sqlite_store(&dir.path().join("data"));
         let engine = engine_with(&store, &dir, Arc::new(Only(Arc::clone(&script))), mode, shell).await;
         let folder = dir.path().join("work").to_str().expect("UTF-8").to_owned();
         let id = engine.create(None, Some(folder), engine.by(None)).await.expect("created").conversation;
@@ -248,12 +172,6 @@ impl Desk {
     }
 }
 
-fn store(dir: &TempDir) -> Arc<Store> {
-    let data = dir.path().join("data");
-    let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
-    Arc::new(Store::start(opened.readers, opened.writer).expect("started"))
-}
-
 /// An engine on this store.
 async fn engine_on(store: &Arc<Store>, dir: &TempDir, script: &Arc<Script>, mode: Mode) -> Arc<Engine> {
     engine_with(store, dir, Arc::new(Only(Arc::clone(script))), mode, ShellConfig::default()).await
@@ -267,11 +185,7 @@ async fn engine_with(
     mode: Mode,
     shell: ShellConfig,
 ) -> Arc<Engine> {
-    // No two engines create the same ids: the processes of a call are found by its id.
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let seed = (u64::from(std::process::id()) << 20) + NEXT.fetch_add(1, Ordering::Relaxed);
     let data = dir.path().join("data");
-    let rules = Rules { own: Some(data.clone()), ..Rules::default() };
     let mut tools = Toolbox::default();
     let sandbox = shell.sandbox.clone();
     for tool in file_tools().into_iter().chain(shell_tools(shell)) {
@@ -279,28 +193,21 @@ async fn engine_with(
     }
     assert!(tools.add(Arc::new(ledger::Mail)), "a name comes once");
     let agent = AgentConfig {
-        tools,
-        spool: data.join("output"),
         permission: Permission { mode, rules: Vec::new() },
-        steer: Steer::Queue,
         roots: super::files::further(dir.path()),
         guarded: Arc::new(Guarded::new(&[], Some(&dir.path().join("home")), []).expect("items")),
-        secrets: Secrets::default(),
         sandbox,
-        memory: u64::MAX,
-        limit: 50,
         server_wait: Duration::from_millis(1_500),
-        answer_wait: Duration::from_secs(600),
-        settings: None,
+        ..agent_config(&data, tools)
     };
     let parts = Parts {
         store: Arc::clone(store),
         clock: Arc::new(SystemClock),
-        random: Arc::new(SeededRandom::new(seed)),
+        random: Arc::new(SeededRandom::new(next_seed())),
         models,
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
-        files: Some(FilesConfig { data_dir: data, rules, keep: Retention::default() }),
+        files: Some(files_config(&data, Retention::default())),
         agent: Some(agent),
         mcp: Some(McpFiles::below(dir.path())),
     };

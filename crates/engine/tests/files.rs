@@ -3,6 +3,7 @@
 mod adoption;
 mod adoption_rows;
 mod attributes;
+mod authorship;
 mod capture;
 mod coming;
 mod crash;
@@ -25,30 +26,25 @@ mod several;
 mod steps;
 mod undo;
 mod unseen;
-mod whose;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
-    Action, Apply, Choice, Chosen, ConversationId, EntryId, FilePath, FilePlan, Part, PathPlan, Permission,
-    Receipt, Role, SayRequest, Seen, Steer, Time,
+    Action, Apply, Choice, Chosen, ConversationId, EntryId, FilePath, FilePlan, Part, PathPlan, Receipt,
+    Role, SayRequest, Seen,
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::settings::Retention;
 use retake_engine::{
-    AgentConfig, AppliedFiles, Engine, Exec, FileOptions, FilesConfig, FolderPlan, Outcome, PlannedFiles,
-    Result, RunEvent, Scope, shown_in,
+    AgentConfig, AppliedFiles, Engine, Exec, FileOptions, FolderPlan, Outcome, PlannedFiles, Result,
+    RunEvent, Scope, shown_in,
 };
-use retake_store::{Sqlite, Store};
-use retake_testkit::{Puppet, start_with};
-use retake_tools::{Secrets, Toolbox};
-use retake_worktree::Rules;
+use retake_testkit::{Puppet, agent_config, files_config, next_seed, sqlite_store, start_with};
+use retake_tools::Toolbox;
 use tempfile::TempDir;
 
 /// The folder of a conversation.
@@ -60,11 +56,7 @@ struct Yard {
 
 /// An engine on the data of a test; any earlier one on it must have ended.
 async fn engine(dir: &TempDir) -> Arc<Engine> {
-    // No two engines create the same ids: the processes of a call are found by its id, also among those of other tests and
-    // other test runs.
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let own = u64::from(std::process::id()) << 16;
-    engine_at(dir.path(), own + NEXT.fetch_add(1, Ordering::Relaxed)).await
+    engine_at(dir.path(), next_seed()).await
 }
 
 async fn engine_at(dir: &Path, seed: u64) -> Arc<Engine> {
@@ -81,25 +73,8 @@ async fn engine_kept(dir: &Path, seed: u64, keep: Retention, days: i64) -> Arc<E
 /// The same, with this clock.
 async fn engine_by(dir: &Path, seed: u64, keep: Retention, clock: &ManualClock) -> Arc<Engine> {
     let data = dir.join("data");
-    let opened = Sqlite::open(&data, Time(0), Duration::from_secs(5)).expect("opened");
-    let store = Arc::new(Store::start(opened.readers, opened.writer).expect("started"));
-    let rules = Rules { own: Some(data.clone()), ..Rules::default() };
-    let config = FilesConfig { data_dir: data, rules, keep };
-    let agent = AgentConfig {
-        tools: Toolbox::default(),
-        spool: dir.join("data/output"),
-        permission: Permission::default(),
-        steer: Steer::Queue,
-        roots: further(dir),
-        guarded: Arc::default(),
-        secrets: Secrets::default(),
-        sandbox: None,
-        memory: u64::MAX,
-        limit: 1,
-        server_wait: Duration::ZERO,
-        answer_wait: Duration::from_secs(600),
-        settings: None,
-    };
+    let agent = AgentConfig { roots: further(dir), limit: 1, ..agent_config(&data, Toolbox::default()) };
+    let (store, config) = (sqlite_store(&data), files_config(&data, keep));
     start_with(&store, clock, &Arc::new(Puppet::default()), seed, Some(config), Some(agent)).await
 }
 

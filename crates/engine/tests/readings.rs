@@ -9,7 +9,7 @@ use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, FileOptions};
 use retake_store::rows::Rows;
 use retake_store::{Backend, Memory, Result, Store};
-use retake_testkit::{Puppet, start};
+use retake_testkit::{Puppet, conversation, start};
 
 /// A memory store that counts its reads.
 struct Counted(Memory, Arc<AtomicU64>);
@@ -35,7 +35,7 @@ impl Desk {
         let store = Arc::new(Store::start(counted, rows).expect("started"));
         let engine =
             start(&store, &ManualClock::new(1_700_000_000_000), &Arc::new(Puppet::default()), 1).await;
-        let id = engine.create(None, None, engine.by(None)).await.expect("created").conversation;
+        let id = conversation(&engine).await;
         let says = (0..2 * turns).map(|number| {
             SayRequest::new(
                 engine.new_entry_id(),

@@ -3,9 +3,9 @@
 mod again;
 mod agent;
 mod files;
-mod port;
 mod poster;
 mod providers;
 mod raw;
 mod readings;
+mod transfer;
 mod turns;

@@ -1,16 +1,12 @@
 //! A model controlled by the test: the test sees every prompt and sends every chunk.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures::StreamExt;
 use futures::channel::mpsc;
 use futures::stream::BoxStream;
-use retake_engine::model::{
-    Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelErrorKind, ModelInfo, Offer,
-    Prompt,
-};
+use retake_engine::model::{Chunk, EndReason, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
 use tokio::sync::Semaphore;
 
 /// The next output of the model.
@@ -70,20 +66,6 @@ impl Model for Puppet {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push((prompt, sender));
         self.called.add_permits(1);
         receiver.boxed()
-    }
-}
-
-/// A catalogue of one puppet.
-pub struct Only(pub Arc<Puppet>);
-
-#[async_trait]
-impl Catalogue for Only {
-    async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
-        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
-    }
-
-    async fn list(&self) -> Vec<Offer> {
-        Vec::new()
     }
 }
 

@@ -12,9 +12,11 @@ use retake_engine::ids::SeededRandom;
 use retake_engine::{
     AgentConfig, Ended, Engine, FileOptions, FilesConfig, Parts, Permit, RunEvent, RunRequest, Start,
 };
-use retake_store::{Memory, Store};
+use retake_store::Store;
 
-use crate::puppet::{Only, Puppet, Said};
+use crate::desk::{conversation, memory_store};
+use crate::puppet::{Puppet, Said};
+use crate::script::Only;
 
 /// An engine on a store in memory, with one conversation.
 pub struct Table {
@@ -33,13 +35,11 @@ pub struct Table {
 impl Table {
     /// Everything new; time stands still.
     pub async fn new() -> Self {
-        let memory = Memory::new();
-        let rows = memory.writer();
-        let store = Arc::new(Store::start(memory, rows).expect("started"));
+        let store = memory_store();
         let clock = ManualClock::new(1_700_000_000_000);
         let puppet = Arc::new(Puppet::default());
         let engine = start(&store, &clock, &puppet, 1).await;
-        let id = engine.create(None, None, engine.by(None)).await.expect("created").conversation;
+        let id = conversation(&engine).await;
         Self { engine, store, puppet, clock, id }
     }
 

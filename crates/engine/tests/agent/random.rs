@@ -6,15 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
     Action, Apply, ConversationId, Mode, Part, Pos, Receipt, RunState, Seen, Steer, joined_text,
 };
-use retake_engine::model::{
-    Catalogue, Choice, ChosenBy, Model, ModelError, ModelErrorKind, ModelInfo, Offer, Prompt,
-};
+use retake_engine::model::{Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
 use retake_engine::{
     Ended, Engine, EngineError, FileOptions, Notice, Outcome, Permit, RunEvent, RunRequest, Start,
 };
@@ -23,6 +20,8 @@ use retake_tools::ShellConfig;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
+
+use retake_testkit::Only;
 
 use super::{Said, calls, engine_with, words};
 
@@ -99,19 +98,6 @@ fn failed() -> ModelError {
     ModelError::new(ModelErrorKind::Cut, "test/dice")
 }
 
-struct OnlyDice(Arc<Dice>);
-
-#[async_trait]
-impl Catalogue for OnlyDice {
-    async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
-        Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
-    }
-
-    async fn list(&self) -> Vec<Offer> {
-        Vec::new()
-    }
-}
-
 /// The knowledge of the people.
 #[derive(Default)]
 struct Known {
@@ -150,7 +136,7 @@ impl Owner {
             two_ran: AtomicBool::new(false),
             tame: AtomicBool::new(false),
         });
-        let models = Arc::new(OnlyDice(Arc::clone(&dice)));
+        let models = Arc::new(Only(Arc::clone(&dice)));
         let engine = engine_with(&store, dir, models, Mode::AllowAll, ShellConfig::default()).await;
         let (id, known) = match before {
             Some(before) => (before.id, Arc::clone(&before.known)),

@@ -16,8 +16,8 @@ use retake_core::{
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, EngineError, ExportFormat};
-use retake_store::{Memory, Sqlite, Store};
-use retake_testkit::{Puppet, start};
+use retake_store::Store;
+use retake_testkit::{Puppet, conversation, memory_store, sqlite_store, start};
 
 const NOW: i64 = 1_795_300_000_000;
 
@@ -30,15 +30,12 @@ struct Desk {
 
 impl Desk {
     async fn new(seed: u64) -> Self {
-        let memory = Memory::new();
-        let rows = memory.writer();
-        Self::on(Arc::new(Store::start(memory, rows).expect("started")), seed).await
+        Self::on(memory_store(), seed).await
     }
 
     /// On a file in this folder.
     async fn in_folder(dir: &Path, seed: u64) -> Self {
-        let opened = Sqlite::open(dir, Time(NOW), Duration::ZERO).expect("opened");
-        Self::on(Arc::new(Store::start(opened.readers, opened.writer).expect("started")), seed).await
+        Self::on(sqlite_store(dir), seed).await
     }
 
     async fn on(store: Arc<Store>, seed: u64) -> Self {
@@ -48,7 +45,7 @@ impl Desk {
     }
 
     async fn create(&self) -> ConversationId {
-        self.engine.create(None, None, self.engine.by(None)).await.expect("created").conversation
+        conversation(&self.engine).await
     }
 
     async fn list(&self) -> Vec<Summary> {
