@@ -11,8 +11,21 @@ fn all() -> impl Iterator<Item = &'static str> {
 
 /// The examples of a verb, such as `files log`; for a verb with subcommands, all of theirs. Empty if there is no such verb.
 pub(crate) fn of(verb: &str) -> Vec<&'static str> {
-    let verb: Vec<&str> = verb.split(' ').collect();
-    all().filter(|line| words(line).get(1..=verb.len()).is_some_and(|begins| begins == verb)).collect()
+    among(&split(), verb).collect()
+}
+
+/// An example, and its words.
+type Split = (&'static str, Vec<String>);
+
+/// All examples. Every command starts with this, so each is split once, not once for each verb.
+fn split() -> Vec<Split> {
+    all().map(|line| (line, words(line))).collect()
+}
+
+fn among<'a>(all: &'a [Split], verb: &str) -> impl Iterator<Item = &'static str> + use<'a> {
+    let verb: Vec<String> = verb.split(' ').map(str::to_owned).collect();
+    let begins = move |words: &[String]| words.get(1..=verb.len()).is_some_and(|begins| begins == verb);
+    all.iter().filter(move |(_, words)| begins(words)).map(|(line, _)| *line)
 }
 
 /// The words of each example as a shell splits them, without pipes and redirections.
@@ -37,17 +50,19 @@ fn words(line: &str) -> Vec<String> {
 
 /// Adds the examples to the help of each verb.
 pub(crate) fn behind(command: Command) -> Command {
-    below(command, "")
+    below(command, "", &split())
 }
 
-fn below(mut command: Command, above: &str) -> Command {
+fn below(mut command: Command, above: &str, examples: &[Split]) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
     for name in names {
         let path = format!("{above} {name}").trim_start().to_owned();
         command = command.mut_subcommand(name, |verb| {
-            let help =
-                of(&path).iter().fold("For example:".to_owned(), |all, line| format!("{all}\n  {line}"));
-            below(verb, &path).after_help(help)
+            let mut help = "For example:".to_owned();
+            for line in among(examples, &path) {
+                help.extend(["\n  ", line]);
+            }
+            below(verb, &path, examples).after_help(help)
         });
     }
     command
