@@ -218,3 +218,12 @@ fn marks_are_changed_only_where_they_are_as_their_author_saw_them() {
         assert_eq!(found, expected, "{entries:?} {seen:?}");
     }
 }
+
+#[test]
+fn show_and_include_remove_marks_and_the_other_verbs_set_one() {
+    assert_eq!(Reason::Show.removes(), [Mark::Hidden, Mark::Dropped]);
+    assert_eq!(Reason::Include.removes(), [Mark::Excluded]);
+    for verb in [Reason::Hide, Reason::Exclude, Reason::Drop, Reason::Rewind] {
+        assert_eq!(verb.removes(), [], "{verb:?}");
+    }
+}
