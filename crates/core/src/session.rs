@@ -68,7 +68,7 @@ pub enum SessionCommand {
     HaltFor(By),
     /// Take the request of a halt.
     TakeHaltRequest,
-    /// Look for a waiting run: claim the conversation, or let its claim look at its end.
+    /// Look for a waiting run: claim the conversation, or let the present claim look when it ends.
     Look,
     /// The claim looks for a waiting run now.
     BeginLook(Ticket),

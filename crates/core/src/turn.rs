@@ -204,7 +204,7 @@ impl Turn {
             return if self.stopping { self.end(TurnEnd::Stopped) } else { self.ask() };
         }
         let mut effects = Vec::new();
-        // Whether all earlier calls are over, and whether the others run in parallel.
+        // Whether all earlier calls are over; and whether those that are not over all run in parallel.
         let (mut clear, mut beside) = (true, true);
         for (call, at) in &mut self.calls {
             if *at == At::Waits && self.stopping {

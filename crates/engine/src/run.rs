@@ -201,7 +201,7 @@ impl Engine {
         })
     }
 
-    /// Starts a run instead of the one at work, which is ended first. The output until its end is stored.
+    /// Starts a run instead of the one at work, which is ended first. What that one stores until its end is reverted, too.
     async fn run_halting(
         self: &Arc<Self>,
         conversation: ConversationId,

@@ -147,3 +147,24 @@ pub(crate) fn ended(ended: retake_engine::CallEnded) -> retake_wire::CallEnded {
         entry: ended.entry.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use retake_core::Time;
+    use retake_engine::{EffectShown, Effects};
+
+    use super::*;
+
+    #[test]
+    fn call_without_words_says_why_in_a_code() {
+        let words = |arguments| {
+            let (tool, class) = ("mail".to_owned(), EffectClass::External);
+            let call = EffectShown { tool, arguments, class, began: Time(1), state: EffectState::Done };
+            effects(Effects { count: 1, calls: vec![call] }).calls.remove(0).words
+        };
+        assert_eq!(words(Ok("{}".into())), reply::EffectWords::Shown);
+        assert_eq!(words(Err(NoArguments::Hidden)), reply::EffectWords::Hidden);
+        assert_eq!(words(Err(NoArguments::Erased)), reply::EffectWords::Erased);
+        assert_eq!(words(Err(NoArguments::Unreadable)), reply::EffectWords::Unreadable);
+    }
+}

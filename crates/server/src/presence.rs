@@ -164,7 +164,8 @@ impl InProcess {
         }
     }
 
-    /// Detaches a client. If it was the last one, the owner is idle and does not stay for the next one, it ends now.
+    /// Detaches a client. The owner ends now if this was the last client, nothing runs, and an idle owner does not wait for the
+    /// next client.
     pub(crate) async fn leaves(&self, number: Number) -> Left {
         let works = self.works().await;
         let mut here = self.present.here();

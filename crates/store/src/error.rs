@@ -143,7 +143,7 @@ pub enum StoreError {
         /// Whether the disk is full.
         is_full: bool,
     },
-    /// Content was erased, but old copies of its bytes are still in the store's files. The next start overwrites them.
+    /// Content was erased, but old copies of its bytes are still in the store's files. The next start tries again.
     #[error("the content is erased, but old copies of its bytes are still in the store's files: {0}")]
     NotScrubbed(String),
     /// The store's writer has ended.

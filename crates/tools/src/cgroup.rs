@@ -88,7 +88,7 @@ impl Group {
         self.folders.iter().map(|folder| folder.join(JOIN)).collect()
     }
 
-    /// Marks that processes are in it: when this value is dropped, the group goes with them.
+    /// Whether processes are in it. Once this value is dropped, the group is removed after they have ended.
     pub(crate) fn is_joined(&self) -> bool {
         let has_some = |join: &PathBuf| std::fs::read(join).is_ok_and(|pids| !pids.is_empty());
         self.joins().iter().all(has_some)

@@ -10,7 +10,6 @@ pub type Result<T, E = WorktreeError> = std::result::Result<T, E>;
 
 /// Why work on files failed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum WorktreeError {
     /// The system refused.
     #[error("can't {attempt} {}", path.display())]

@@ -58,7 +58,7 @@ impl Coming {
         }
     }
 
-    /// What was left of the delta when this step removed it; `None` if all of it was.
+    /// What was left of the delta when this step removed it; `None` if it was still complete.
     fn less(&self, step: &PathMove, bytes: &mut dyn MergeBytes) -> Option<Vec<Layer>> {
         let (change, before, after) = (&step.change, &step.stack_before, &step.stack_after);
         let again = after.rebuild(change.after.as_ref(), before.layers(), bytes);

@@ -32,7 +32,7 @@ pub trait Look {
     fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId>;
     /// Whether this delta's change of a path was adopted, alone or with all its changes.
     fn is_adopted(&mut self, path: &FilePath, delta: DeltaId) -> bool;
-    /// Whether git's HEAD has this file, and a reverted call moved HEAD there (spec `rewind.md`, *Plan*).
+    /// Whether the current version is that of git's HEAD, and a reverted call moved HEAD there (spec `rewind.md`, *Plan*).
     fn is_git_s(&mut self, path: &FilePath) -> bool;
 }
 

@@ -403,8 +403,8 @@ fn as_made(
 }
 
 /// The one path from which a leaving layer removed this content: it returns. Otherwise it is a path in between, to which nothing
-/// returns. Content that was removed only after the delta that created the new name existed twice, or somebody else had moved it:
-/// that is no rename.
+/// returns. If a later delta than the one that created the new name removed the content, it existed twice for a while, or somebody
+/// else had moved it: that is no rename.
 fn source(paths: &Paths, hash: ContentHash, by: DeltaId) -> Option<&PathPlan> {
     let is_later = |path: &PathPlan| {
         let mut layers = path.step.stack_before.layers().iter();

@@ -132,7 +132,7 @@ impl Stack {
 
     /// The path with exactly `wanted` in it. Unwanted layers are reverted in reverse order of application. Then the wanted ones
     /// above are applied again, each merged with changes of other authors. If the path is absent and the layer that removed it
-    /// stays, nothing must be decided: it stays absent, and the layers are as if that was chosen.
+    /// stays, there is nothing to decide: it stays absent, and the layers are as if that was chosen.
     pub fn rebuild(
         &self,
         disk: Option<&Record>,

@@ -15,8 +15,8 @@ use crate::shell_line::{Begins, PlainCommand, WordKind, plain_line_in};
 pub(super) struct Part {
     /// Its words without quotes.
     words: Vec<String>,
-    /// The number of first words that the program certainly gets, whatever the shell does to the rest of the line. None if the
-    /// line is not proven plain.
+    /// The number of first words that the program certainly gets, whatever the shell does to the rest of the line. 0 if the line
+    /// is not proven plain.
     fixed: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The parts that a call touches, and whether a rule matches one of them. A rule that allows matches only certain cases;
-//! one that asks or denies also possible ones. Must never read a file.
+//! The parts that a call touches, and whether a rule matches one of them. A rule that allows matches a part only if that is certain;
+//! one that asks or denies also if it is possible. Must never read a file.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -19,8 +19,8 @@ impl Made<'_> {
         touched.extend(self.expected.may.iter().cloned());
         touched.extend(self.expected.doubt.iter().cloned());
         touched.extend(self.expected.only_doubt.values().flatten().cloned());
-        // What a choice had kept, and what belongs to its turn again, returns only if nothing else is chosen. A step on files
-        // alone plans it, too, and so chooses it.
+        // What a choice had kept, and what now belongs to its turn again, returns only if no other choice is made. A step on files
+        // alone plans these paths, too, so a choice counts for them.
         let single = self.talk.kept.single.symmetric_difference(&self.kept.single);
         touched.extend(single.flat_map(|(_, reg)| self.paths(reg)));
         let reversed: BTreeSet<String> = self.reversed().iter().flat_map(|reg| self.paths(reg)).collect();
@@ -237,8 +237,8 @@ impl Made<'_> {
         copies.map(|(path, _)| path).collect()
     }
 
-    /// A later text loses the lines that it wrote over in a text that goes with its turn. Returns whether the text had replaced
-    /// something else: then only the later one's own lines are left, and what the choice keeps is directly beside them.
+    /// If a text goes with the turn that created it, a later turn loses the lines that it wrote over. Returns whether the text had
+    /// replaced something else: then only the later turn's own lines are left, and what the choice keeps is directly beside them.
     fn loses(&self, reg: &Reg, pile: &mut [Item], homes: &BTreeSet<String>) -> bool {
         let (Reg::Place(text, _), [below, above, ..]) = (reg, pile) else { return false };
         let leaves = |who: Who| matches!(who, Who::Own(entry, _) if self.expected.out.contains(&entry));

@@ -61,7 +61,6 @@ pub(super) fn of_worktree(error: &WorktreeError) -> Fields {
         E::RootRefused { path: at, why } => vec![path(at), text("detail", why)],
         E::TooMuch { files, bytes } => vec![("files", (*files).into()), ("bytes", (*bytes).into())],
         E::NotCovered { path, why } => vec![text("path", path), text("cause", why.name())],
-        _ => Vec::new(),
     }
 }
 
@@ -110,9 +109,14 @@ fn with_errno(mut fields: Fields, error: &std::io::Error) -> Fields {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
     use std::time::Duration;
 
-    use retake_core::Field;
+    use retake_core::{
+        ContentHash, ConversationId, EntryId, Field, FilePath, OpNo, Refusal, Revision, WhyNot,
+    };
+    use retake_store::StoreError as E;
+    use retake_worktree::WorktreeError as W;
 
     use crate::EngineError;
     use crate::model::{ModelError, ModelErrorKind};
@@ -121,18 +125,84 @@ mod tests {
         error.fields.iter().find(|(it, _)| *it == name).map(|(_, value)| value.clone())
     }
 
+    /// Values that stand in messages, and nowhere else in them.
+    const VALUES: &[&str] = &["/d/x", "name-x", "why-x", "4711", "4712", "010101"];
+
+    fn each_value_is_a_field(error: &EngineError) {
+        let fields: Vec<String> = error.fields.iter().map(|(_, value)| format!("{value:?}")).collect();
+        for value in VALUES.iter().filter(|value| error.message.contains(**value)) {
+            assert!(fields.iter().any(|field| field.contains(value)), "{value} of {error:?} is no field");
+        }
+    }
+
     #[test]
-    fn values_of_the_store_and_of_folders_are_fields() {
-        let path = std::path::PathBuf::from("/d/x");
-        let source = std::io::Error::from_raw_os_error(13);
-        let store = retake_store::StoreError::Io { attempt: "open", path: path.clone(), source };
-        let store = EngineError::from(store);
-        assert_eq!(field(&store, "path"), Some("/d/x".into()));
-        assert_eq!(field(&store, "errno"), Some(13_u64.into()));
-        let much = EngineError::from(retake_worktree::WorktreeError::TooMuch { files: 3, bytes: 9 });
-        assert_eq!((field(&much, "files"), field(&much, "bytes")), (Some(3_u64.into()), Some(9_u64.into())));
-        let gone = EngineError::from(retake_worktree::WorktreeError::RootMissing(path));
-        assert_eq!(field(&gone, "path"), Some("/d/x".into()));
+    fn each_value_in_the_message_of_a_failure_of_the_store_is_a_field() {
+        let path = || PathBuf::from("/d/x");
+        let (name, why) = (|| "name-x".to_owned(), || "why-x".to_owned());
+        let uuid = "01010101-0101-7101-8101-010101010101";
+        let id = || uuid.parse::<EntryId>().expect("an id");
+        let conversation: ConversationId = uuid.parse().expect("an id");
+        let io = || std::io::Error::from_raw_os_error(13);
+        let all = [
+            E::Refused(Refusal::LabelTaken(name())),
+            E::UnknownConversation(name()),
+            E::UnknownEntry { id: id() },
+            E::ForeignEntry { id: id(), conversation },
+            E::StaleFiles(name()),
+            E::CallBegun(name()),
+            E::UnknownCall(name()),
+            E::RequestReused("name-x".parse().expect("an id")),
+            E::Damaged { row: name(), why: why() },
+            E::BadCursor(id()),
+            E::UnknownRevision { wanted: Revision(4711), last: Revision(4712) },
+            E::Moved { dir: path() },
+            E::Held { dir: path(), holder: name() },
+            E::Newer { file: path(), found: 4711, known: 4712 },
+            E::NotAStore { file: path() },
+            E::Io { attempt: "open", path: path(), source: io() },
+            E::NotDurable { why: why(), is_full: false },
+            E::NotScrubbed(why()),
+            E::ConversationExists(conversation),
+            E::BadExport(why()),
+            E::FileExists { path: path() },
+            E::MissingOperation(OpNo(4711)),
+        ];
+        for error in all {
+            let error = EngineError::from(error);
+            assert!(VALUES.iter().any(|value| error.message.contains(value)), "{error:?}");
+            each_value_is_a_field(&error);
+        }
+        let unreadable = EngineError::from(E::Io { attempt: "open", path: path(), source: io() });
+        assert_eq!(field(&unreadable, "errno"), Some(13_u64.into()));
+    }
+
+    #[test]
+    fn each_value_in_the_message_of_a_failure_in_a_folder_is_a_field() {
+        let path = || PathBuf::from("/d/x");
+        let file = || FilePath::new(b"name-x").expect("a path");
+        let object = ContentHash([1; 32]);
+        let all = [
+            W::Io { attempt: "open", path: path(), source: std::io::Error::from_raw_os_error(13) },
+            W::Missing(object),
+            W::Damaged(object),
+            W::InUse(path()),
+            W::OtherFormat { path: path(), version: 4711 },
+            W::NotDurable(path()),
+            W::RootMissing(path()),
+            W::RootOther(path()),
+            W::RootBusy(path()),
+            W::BadPlan { path: file(), why: "why-x" },
+            W::BadStagingName("name-x".to_owned()),
+            W::RootRefused { path: path(), why: "why-x" },
+            W::TooMuch { files: 4711, bytes: 4712 },
+            W::NotCovered { path: file(), why: WhyNot::Ignored },
+            W::NoManifest(object),
+        ];
+        for error in all {
+            let error = EngineError::from(error);
+            assert!(VALUES.iter().any(|value| error.message.contains(value)), "{error:?}");
+            each_value_is_a_field(&error);
+        }
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub(crate) struct Around {
     outside: Vec<(WorkspaceNo, Outside)>,
     /// The hooks and settings of git there, before the call.
     planted: Vec<(WorkspaceNo, Planted)>,
-    /// Paths that the sandbox keeps read-only, beside the folders' own repositories: other repositories, settings, and programs
-    /// that run as the user.
+    /// Paths that the sandbox keeps read-only, beside the folders' own repositories: other repositories, settings, and
+    /// set-uid or set-gid programs.
     pub(crate) held: Vec<PathBuf>,
     /// Further folders that could not be captured, with the error: the call must change nothing there.
     pub(crate) lost: Vec<(PathBuf, EngineError)>,

@@ -27,7 +27,7 @@ pub struct ObjectsErased {
     pub shared: u64,
     /// Kept, because a file in a folder has this content now.
     pub current: u64,
-    /// Damaged versions that were lost with them.
+    /// Other versions, which were in use and damaged, so that nothing of them could be kept.
     pub lost: u64,
 }
 
@@ -131,8 +131,8 @@ impl Engine {
         })
     }
 
-    /// Where else an erased text is: one conversation of each other tree of forks that contains it, and the number of these
-    /// trees.
+    /// Where else an erased text is: for each other tree of forks that contains it, one of the conversations with the text, and
+    /// the number of these conversations.
     pub async fn elsewhere(
         &self,
         conversation: ConversationId,

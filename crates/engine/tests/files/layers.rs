@@ -404,8 +404,8 @@ async fn trial_06_content_that_a_person_removed_from_a_kept_turn_does_not_return
     }
 }
 
-/// A dropped turn returns below the changes that stayed and those that a person made before. Later changes of the person stay
-/// wherever it can be applied exactly.
+/// A dropped turn returns below the changes that stayed and those that a person made before. What the person changed since is lost
+/// if the turn returns exactly.
 #[tokio::test]
 async fn trial_06_a_persons_line_outlives_a_dropped_turn_that_is_shown_exactly() {
     for (gone, come, exactly) in [

@@ -136,3 +136,47 @@ fn verb(reason: Reason) -> Option<MarkVerb> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::convert::run_notice;
+
+    /// A hook of git that a command changed, and its earlier content.
+    fn hook() -> GitFile {
+        GitFile {
+            change: GitFileChange::Changed,
+            role: GitFileRole::Hook,
+            back: Some(PutBack { path: "/h".into(), kept: Some(("/k".into(), 0o755)) }),
+            command: None,
+        }
+    }
+
+    #[test]
+    fn folder_that_cannot_be_opened_has_the_code_and_the_values_of_the_failure() {
+        let why = NotOpened { code: "file", why: "no".into(), fields: vec![("path", "/w".into())] };
+        let shown = note(Note::FolderGone { folder: "/w".into(), why: Some(why) });
+        let cause = json!({ "code": "file", "message": "no", "fields": { "path": "/w" } });
+        let expected =
+            json!({ "code": "folder_gone", "folder": "/w", "missing": false, "cause": cause, "why": "no" });
+        assert_eq!(serde_json::to_value(shown).expect("JSON"), expected);
+    }
+
+    #[test]
+    fn what_puts_a_file_of_git_back_is_a_remedy_everywhere() {
+        let remedy = json!({ "do": "put_back", "path": "/h", "kept": "/k", "mode": 0o755 });
+        let remark = Remark::GitFile { path: "h".into(), file: hook() };
+        let notice = retake_engine::Notice::GitFilesChanged(vec![("h".into(), hook())], 0);
+        let shown = [
+            serde_json::to_value(note(Note::InFolder { folder: None, remark })).expect("JSON")["remark"]
+                .take(),
+            serde_json::to_value(git_file(hook())).expect("JSON"),
+            serde_json::to_value(run_notice(notice)).expect("JSON")["files"][0].take(),
+        ];
+        for shown in shown {
+            assert_eq!(shown["remedy"], remedy, "{shown}");
+        }
+    }
+}

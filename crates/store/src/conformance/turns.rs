@@ -9,8 +9,8 @@ use super::files::{change, changed, workspace};
 use super::stage::Stage;
 use crate::{CallsSeen, NewCapture, Owned, Store};
 
-/// The turns before an entry, newest first: the number of files that each changed, its first text, and its number of
-/// calls.
+/// The turns before an entry, newest first: the first text of each, the number of files that it changed, the classes of its
+/// calls in the ledger, and its number of calls.
 async fn did(stage: &Stage, before: Option<&str>, limit: usize) -> String {
     let before = before.map(|name| stage.named(name));
     let targets = stage.store.targets(stage.id, before, limit).await.expect("targets").into_iter();

@@ -139,7 +139,7 @@ impl Group {
     fn exclude(&mut self, mut clause: Clause) {
         match (clause.must.len(), clause.not.len()) {
             (1, 0) => self.clause.not.append(&mut clause.must),
-            // A NOT without a required item joins this clause.
+            // A NOT of a clause that only excludes one item requires that item.
             (0, 1) => self.clause.must.append(&mut clause.not),
             (0, _) => {
                 let one = |item| Clause { must: vec![item], not: Vec::new() };

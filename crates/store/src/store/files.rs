@@ -290,7 +290,7 @@ impl Store {
         self.read(|rows| rows.intents()).await
     }
 
-    /// What an erasure would remove from rows about files; `None` for another action. Changes nothing.
+    /// What an erasure would remove from rows about files; empty for another action. Changes nothing.
     pub async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<ErasureSum> {
         self.write(move |context| match &action {
             Action::Erase { entries, matching, objects } => {

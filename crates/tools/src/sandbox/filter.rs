@@ -138,7 +138,7 @@ fn others_limits(to_set: bool) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(conditions)
 }
 
-/// Socket pairs that can reach others. A stream pair reaches nobody, and starting a program needs one.
+/// Socket pairs that can reach others. Other pairs, such as stream pairs, reach nobody, and starting a program needs one.
 pub(super) fn reaching_pairs() -> Result<Vec<SeccompRule>, BackendError> {
     ADDRESSING.iter().map(|kind| rule(1, SeccompCmpOp::MaskedEq(KIND), *kind)).collect()
 }
@@ -166,7 +166,7 @@ pub(super) fn common(net: Net, is_apart: bool) -> Result<BpfProgram, BackendErro
         rules.insert(call, making_namespaces()?);
     }
     rules.insert(libc::SYS_setns, Vec::new());
-    // Its own limits are permitted. One in namespaces sees its supervisor, but may only set its processor.
+    // A command may set its own limits. In namespaces it sees its supervisor, but may only choose the processor for it.
     for (at, calls) in [(0, &OF_FIRST[..]), (1, &OF_SECOND[..])] {
         for call in calls {
             rules.insert(*call, vec![rule(at, SeccompCmpOp::Ne, 0)?]);

@@ -119,7 +119,7 @@ fn has_short(arguments: &[&str], letter: char) -> bool {
     arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
 }
 
-/// Whether a word, as a path, names nothing outside of the roots. An option that contains a path is refused.
+/// Whether a word, as a path, names nothing outside of the roots. An option that contains a path counts as outside.
 fn stays_inside(word: &str, roots: &[PathBuf]) -> bool {
     let path = Path::new(word);
     let climbs = path.components().any(|part| part == Component::ParentDir);

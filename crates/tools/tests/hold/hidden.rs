@@ -97,7 +97,7 @@ async fn trial_23_a_workspace_within_a_hidden_folder_is_visible_and_nothing_next
     .await;
 }
 
-/// Settings are enforced without creating missing files.
+/// We would trust a settings file of ours: so a command cannot create one where there is none.
 #[tokio::test]
 async fn trial_23_missing_settings_files_are_not_created() {
     let test = "hold::hidden::trial_23_missing_settings_files_are_not_created";

@@ -44,7 +44,7 @@ pub(crate) fn turns(counts: Counts) -> String {
     if counts.turns > 0 { count(counts.turns, "turn") } else { count(counts.messages, "message") }
 }
 
-/// "3 files · 1 command · 2 stay": what a turn did. `None` if it only spoke or read.
+/// "3 files · 1 command · 2 stay": what a turn did. Empty if it only spoke or read.
 pub fn did(did: Did) -> String {
     let (files, commands) = (count(did.files, "file"), count(did.commands, "command"));
     let all = [(did.files, files), (did.commands, commands), (did.outside, stays(did.outside))];

@@ -87,8 +87,9 @@ fn linked<'a>(
     names
 }
 
-/// The files with hard links that the plan does not give the new permission bits. A change of the bits would affect all
-/// links. So another file replaces it under the planned names.
+/// The files that must get their new permission bits by an exchange with another file. They have a hard link to which the plan
+/// does not give these bits, and a change of the file itself would affect all links. The same if another file replaces one of
+/// the links.
 pub(super) fn apart(root: &Root, plan: &Plan) -> HashSet<FilePath> {
     let mut names = linked(root, plan.bits().map(|(_, change)| change));
     let replaced: HashSet<FilePath> = plan.replaced().collect();

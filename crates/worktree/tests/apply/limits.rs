@@ -181,8 +181,8 @@ fn seen_removed(home: &Path) -> retake_worktree::Tree {
     seen
 }
 
-/// Only root can give a file to another user. So a plain user looks for root's file. The captures tell a plain user's own file
-/// from others by its setuid bit, in a namespace that does not know this user.
+/// Only root can give a file to another user. So if root runs the test, a plain user meets root's file. Otherwise the test runs in
+/// a namespace that does not know this user, and the captures recognise the user's own file by its setuid bit.
 #[test]
 fn trial_08_a_file_that_can_not_get_its_owner_back_is_refused() {
     let test = "limits::trial_08_a_file_that_can_not_get_its_owner_back_is_refused";

@@ -216,7 +216,8 @@ impl File {
             let out = self.deltas.iter().filter(|(no, (_, wanted))| !wanted || self.settled.contains(no));
             self.muddled.extend(out.map(|(no, _)| no));
         }
-        // Below a removal that stays nothing must be decided, and content that was made on top of what goes contains some of it.
+        // Below a removal that stays there is nothing to decide, and content that was made on top of what goes contains some
+        // of it.
         let removals = step.stack_after.layers().iter().filter(|layer| layer.after.is_none());
         if let Some(last) = removals.map(|layer| layer.delta).max() {
             self.muddled.extend(planned.out.iter().filter(|out| **out < last));

@@ -146,7 +146,7 @@ impl Goal {
         })
     }
 
-    /// A reversed step may have skipped this path. If the layers are the wanted ones, nothing must be done: changes by other
+    /// A reversed step may have skipped this path. If the layers are the wanted ones, there is nothing to do: changes by other
     /// authors are no obstacle. A step that changed the content is reversed as always.
     fn as_it_is(&self, stack: &Stack, disk: Option<&Record>) -> Option<Rebuilt> {
         let last = self.reversed.first()?;

@@ -105,7 +105,7 @@ pub(super) fn follow(wanted_paths: &[WantedPath], look: &mut dyn Look) -> BTreeM
 
 /// The destination of content that a layer removed.
 enum Target<'a> {
-    /// None: nothing must be decided.
+    /// None: there is nothing to decide.
     None,
     /// Unknown, or the change does not follow.
     Doubt,
@@ -160,7 +160,7 @@ fn made_by(layer: &Layer, by: DeltaId) -> bool {
     layer.delta == by && layer.before.is_none()
 }
 
-/// Whether a layer has removed the path: nothing is there after it, or a link or a folder although the layer created the file
+/// Whether a layer has removed the path: nothing is there after it, or a link or a folder, if the layer also created the file
 /// under another name. Without that name the file is not there any more, and something else is in its place.
 fn takes_away(wanted_paths: &[WantedPath], wanted_path: &WantedPath, layer: &Layer) -> bool {
     match layer.after {
