@@ -68,6 +68,7 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
         erased.await?.map_err(failed)?;
         for (what, times) in [("status", &status), ("stop", &stop), ("command_elsewhere", &command)] {
             report.add(format!("{name}_{what}_p50_ms"), at(times, 50));
+            report.add(format!("{name}_{what}_p99_ms"), at(times, 99));
             report.add(format!("{name}_{what}_max_ms"), at(times, 100));
         }
     }

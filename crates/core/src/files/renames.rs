@@ -403,8 +403,8 @@ fn as_made(
 }
 
 /// The one path from which a leaving layer removed this content: it returns. Otherwise it is a path in between, to which nothing
-/// returns. If a later delta than the one that created the new name removed the content, it existed twice for a while, or somebody
-/// else had moved it: that is no rename.
+/// returns. It is no rename if a later delta than the one that created the new name removed the content. The content existed twice
+/// for a while then, or somebody else had moved it.
 fn source(paths: &Paths, hash: ContentHash, by: DeltaId) -> Option<&PathPlan> {
     let is_later = |path: &PathPlan| {
         let mut layers = path.step.stack_before.layers().iter();

@@ -1,7 +1,9 @@
 //! The changes since a client's last reading: the difference between two states, not a replay. Messages that were appended and
 //! rewound meanwhile are in neither.
 
-use retake_core::{Change, Changes, ConversationId, Head, OpNo, Path, Pos, Revision, Seq, Span, difference};
+use retake_core::{
+    Change, Changes, ConversationId, Head, OpNo, Path, Pos, Records as _, Revision, Seq, Span, difference,
+};
 
 use super::Store;
 use super::load::{Loaded, load_at};
@@ -55,9 +57,10 @@ pub(super) fn changes(rows: &dyn Rows, now: &Loaded, since: Revision, most: u64)
     if between.gone.len() + between.came.len() + changed.len() > most {
         return Ok(None);
     }
+    let records = now.records(rows);
     let mut gone = Vec::new();
-    for pos in between.gone.positions() {
-        gone.push(rows.meta(now.key(pos)?)?.id);
+    for span in between.gone.spans() {
+        gone.extend(records.metas(*span)?.into_iter().map(|meta| meta.id));
     }
     Ok(Some(Changes {
         head: now.conversation.head,
