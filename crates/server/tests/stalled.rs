@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use futures::StreamExt;
-use retake_wire::{Follow, Request, Role};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpStream, UnixStream};
 
-use super::world::{Desk, get};
+use retake_wire::{Client as _, Follow, HttpClient, ProblemCode, Reach, Reply, Request, Role};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+
+use super::world::{Desk, get, said};
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -90,6 +91,48 @@ async fn slow_reader_of_an_export_is_not_disconnected() {
         &whole[..300],
         &whole[whole.len() - 99..]
     );
+}
+
+/// Answers the first request on a connection, and closes it when the next one arrives. Returns the number of requests.
+async fn owner_that_closes(listener: TcpListener, connections: usize) -> usize {
+    let (mut requests, mut closes) = (0, true);
+    for _ in 0..connections {
+        let (mut stream, _) = listener.accept().await.expect("a client");
+        let mut buffer = [0; 4096];
+        while stream.read(&mut buffer).await.is_ok_and(|read| read > 0) {
+            requests += 1;
+            if requests > 1 && closes {
+                closes = false;
+                break;
+            }
+            let body = serde_json::to_string(&Reply::Status(Default::default())).expect("JSON");
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+            stream.write_all(answer.as_bytes()).await.expect("sent");
+        }
+    }
+    requests
+}
+
+/// An owner closes an idle connection while the client sends the next request over it. Nobody knows whether the owner has read the
+/// request, so only one that may be repeated is sent again.
+#[tokio::test]
+async fn request_over_a_connection_that_was_closed_is_repeated_if_that_changes_nothing() {
+    let change = Request::Say(said("c", Role::User, "one"));
+    for (request, connections, sent) in [(Request::Status, 2, 3), (change, 1, 2)] {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+        let base = format!("http://{}", listener.local_addr().expect("bound"));
+        let owner = tokio::spawn(owner_that_closes(listener, connections));
+        let client = HttpClient::new(Reach::Address { base, token: "token".into() }).expect("a client");
+        client.call(Request::Status).await.expect("the first answer");
+        let answer = client.call(request).await;
+        match connections {
+            1 => assert_eq!(answer.expect_err("it is not repeated").code, ProblemCode::OwnerLost),
+            _ => assert!(matches!(answer, Ok(Reply::Status(_))), "{answer:?}"),
+        }
+        drop(client);
+        let requests = tokio::time::timeout(PATIENCE, owner).await.expect("in time").expect("joined");
+        assert_eq!(requests, sent);
+    }
 }
 
 /// More than the limit of TCP connections.

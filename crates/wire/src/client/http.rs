@@ -1,5 +1,5 @@
-//! A client that reaches an owner over its socket or over TCP, with its token. Must never retry a change without the request's
-//! id: the owner might do it twice.
+//! A client that talks to an owner over its socket or over TCP, with its token. It must never repeat a change that has no request
+//! id: the owner might carry it out twice.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -19,21 +19,22 @@ use crate::event::{Event, Follow, Told};
 use crate::hint::{Hint, HintPiece, Remedy};
 use crate::http::{self, Method, REQUEST_ID, RUNS};
 use crate::problem::{Problem, ProblemKind};
+use crate::problem_code::ProblemCode;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::run::{Ended, Outcome, Run, RunEvent};
 
-/// Where an owner is.
+/// The address of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Behind a Unix socket.
+    /// A Unix socket.
     Socket {
-        /// The socket.
+        /// The path of the socket.
         path: PathBuf,
-        /// The token; an owner of an older version needs none.
+        /// The token. An owner of an older version needs none.
         token: Option<String>,
     },
-    /// At a base address such as `http://127.0.0.1:4117`, for who knows its token.
+    /// A base address such as `http://127.0.0.1:4117`.
     Address {
         /// The address.
         base: String,
@@ -42,29 +43,29 @@ pub enum Reach {
     },
 }
 
-/// How long a connection that nobody uses is kept: shorter than an owner lets one be, so that no request goes where nobody listens any
-/// more.
+/// How long an idle connection is kept. This is shorter than the owner's own limit, so that no request is sent over a connection
+/// that the owner has closed.
 const KEPT: Duration = Duration::from_secs(20);
 
-/// A client of an owner in another process. Cheap to clone; connections are kept and used again.
+/// A client of an owner in another process. Cheap to clone: the clones share their connections.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
     http: reqwest::Client,
     base: String,
     token: Option<String>,
-    /// Who it is to the owner, once it is attached.
+    /// The number that the owner gave it when it attached.
     number: Arc<OnceLock<Number>>,
 }
 
 impl HttpClient {
-    /// A client of the owner there. Nothing is sent yet.
+    /// A client of the owner at this address. Sends nothing yet.
     ///
     /// # Errors
     ///
-    /// When this machine can't make one.
+    /// If the HTTP client can't be created on this machine.
     pub fn new(reach: Reach) -> Result<Self, Problem> {
-        // Proxies and certificates are for other machines; reading the system's certificates takes longer than most requests. The
-        // library requires an encryption provider; an installed one stays.
+        // Proxies and certificates are only needed to reach other machines, and reading the system's certificates takes longer
+        // than most requests. The library requires a provider of encryption. One that is installed already stays.
         drop(rustls::crypto::ring::default_provider().install_default());
         let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_idle_timeout(KEPT);
         let (builder, base, token) = match reach {
@@ -75,31 +76,32 @@ impl HttpClient {
         Ok(Self { http, base, token, number: Arc::default() })
     }
 
-    /// Tells the owner that this client is there. It is so as long as the stream lives that comes back, which says nothing.
+    /// Registers this client with the owner. It stays attached until the returned stream is dropped. The items of the stream have
+    /// no meaning.
     ///
     /// # Errors
     ///
-    /// Where the owner can't be reached, or takes no client any more.
+    /// If the owner can't be reached, or is about to end and accepts no client any more.
     pub async fn attach(&self, attach: &Attach) -> Result<(Number, BoxStream<'static, ()>), Problem> {
         let attach = serde_json::to_value(attach);
-        let attach = attach.expect("BUG: what the wire says has string keys and finite numbers");
+        let attach = attach.expect("BUG: a type of the API has string keys and finite numbers");
         let response = answered(self.request(Method::Post, CLIENTS, None, Some(&attach))).await?;
         let mut pieces = pieces(response);
         let first = pieces.next().await.and_then(|(_, data)| serde_json::from_str(&data).ok());
         let number = first.ok_or_else(|| lost().problem.expect("BUG: it says why"))?;
-        // It attaches once.
+        // A client attaches once.
         let number = *self.number.get_or_init(|| number);
         Ok((number, pieces.map(drop).boxed()))
     }
 
-    /// Tells the owner that this client leaves. Whether the owner ends with it.
+    /// Detaches this client. The reply says whether the owner ends now.
     ///
     /// # Errors
     ///
-    /// Where the owner can't be reached.
+    /// If the owner can't be reached.
     pub async fn leave(&self, number: Number) -> Result<Left, Problem> {
         let number = serde_json::to_value(number);
-        let number = number.expect("BUG: what the wire says has string keys and finite numbers");
+        let number = number.expect("BUG: a type of the API has string keys and finite numbers");
         read(answered(self.request(Method::Post, LEAVE, None, Some(&number))).await?).await
     }
 
@@ -143,14 +145,23 @@ fn over(builder: reqwest::ClientBuilder, path: &Path) -> reqwest::ClientBuilder 
 impl Client for HttpClient {
     async fn call(&self, request: Request) -> Result<Reply, Problem> {
         let sent = http::encode(&request).map_err(unnamed)?;
-        let request = self.request(sent.method, &sent.target, sent.request_id.as_deref(), sent.body.as_ref());
-        read(answered(request).await?).await
+        let once = async || {
+            let id = sent.request_id.as_deref();
+            read(answered(self.request(sent.method, &sent.target, id, sent.body.as_ref())).await?).await
+        };
+        match once().await {
+            // The owner may have closed an idle connection at this very moment: a new one shows it.
+            Err(lost) if lost.code == ProblemCode::OwnerLost && request.is_repeatable() => {
+                once().await.map_err(|again| if again.code == ProblemCode::OwnerAway { lost } else { again })
+            }
+            answered => answered,
+        }
     }
 
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
         let id = run.request_id.clone();
         let run = serde_json::to_value(Run { request_id: None, ..run });
-        let run = run.expect("BUG: what the wire says has string keys and finite numbers");
+        let run = run.expect("BUG: a type of the API has string keys and finite numbers");
         let response = answered(self.request(Method::Post, RUNS, id.as_deref(), Some(&run))).await?;
         Ok(events(response))
     }
@@ -166,7 +177,7 @@ impl Client for HttpClient {
     }
 }
 
-/// There is nothing of no name.
+/// The problem of a request with an empty name.
 fn unnamed(field: &'static str) -> Problem {
     let hint = Hint(vec![HintPiece::Do(Remedy::List), HintPiece::Text(" shows them".to_owned())]);
     Problem {
@@ -178,7 +189,7 @@ fn unnamed(field: &'static str) -> Problem {
     }
 }
 
-/// The answer, where it is no problem.
+/// The response to a request, or the problem that it contains.
 async fn answered(request: RequestBuilder) -> Result<Response, Problem> {
     let response = request.send().await.map_err(|error| away(&error))?;
     if response.status() == StatusCode::OK {
@@ -200,7 +211,7 @@ async fn read<T: DeserializeOwned>(response: Response) -> Result<T, Problem> {
     })
 }
 
-/// The ids and data of a stream of events, until it ends or is cut.
+/// The ids and data of a stream of events, until it ends or breaks off.
 fn pieces(response: Response) -> BoxStream<'static, (Option<String>, String)> {
     let pieces = SseStream::from_bytes_stream(response.bytes_stream().map_err(|error| away(&error)));
     let pieces = pieces.take_while(|piece| std::future::ready(piece.is_ok()));
@@ -211,7 +222,7 @@ fn pieces(response: Response) -> BoxStream<'static, (Option<String>, String)> {
     pieces.boxed()
 }
 
-/// The events of a run. If the connection ends before the run, the last event says so; the run itself goes on.
+/// The events of a run. If the connection ends before the run does, the last event reports this. The run itself continues.
 fn events(response: Response) -> BoxStream<'static, RunEvent> {
     let events = pieces(response)
         .filter_map(|(_, data)| std::future::ready(serde_json::from_str::<RunEvent>(&data).ok()));
@@ -231,11 +242,11 @@ fn events(response: Response) -> BoxStream<'static, RunEvent> {
     events.boxed()
 }
 
-/// The owner went away before it answered.
+/// The problem of a connection that ended before the response.
 fn gone(error: &reqwest::Error) -> Problem {
     let causes = std::iter::successors(std::error::Error::source(error), |cause| (*cause).source());
     Problem {
-        code: "owner_lost".into(),
+        code: ProblemCode::OwnerLost,
         kind: ProblemKind::Storage,
         message: "the owner of the conversations went away before it answered".to_owned(),
         hint: Some("look whether it was done before you do it again".into()),
@@ -246,7 +257,7 @@ fn gone(error: &reqwest::Error) -> Problem {
 
 fn lost() -> Ended {
     let problem = Problem {
-        code: "owner_lost".into(),
+        code: ProblemCode::OwnerLost,
         kind: ProblemKind::Storage,
         message: "the connection to the owner ended before the answer did".to_owned(),
         hint: Some("what was said is stored; look at the conversation again".into()),
@@ -255,7 +266,7 @@ fn lost() -> Ended {
     Ended { outcome: Outcome::Failed, receipt: None, entry: None, problem: Some(problem) }
 }
 
-/// The owner can't be reached.
+/// The problem of a request that failed: the owner can't be reached, or the connection ended.
 fn away(error: &reqwest::Error) -> Problem {
     if !error.is_connect() && !error.is_builder() {
         // The owner may have received the request: its outcome is unknown.
@@ -263,7 +274,7 @@ fn away(error: &reqwest::Error) -> Problem {
     }
     let causes = std::iter::successors(std::error::Error::source(error), |cause| (*cause).source());
     Problem {
-        code: "owner_away".into(),
+        code: ProblemCode::OwnerAway,
         kind: ProblemKind::Storage,
         message: "the owner of the conversations can't be reached".to_owned(),
         hint: Some("it may have been stopped; the same command starts it again".into()),
