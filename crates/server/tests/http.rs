@@ -408,7 +408,7 @@ async fn trial_17_a_line_of_an_import_that_is_too_large_is_told_the_limit() {
     let line = format!("{{\"role\":\"user\",\"content\":\"{}\"}}", "x".repeat(80 << 20));
     let request = asking.request(Method::POST, "/v1/imports/stream").body(line);
     let told = asking.refused(request).await;
-    assert!(told.starts_with("413 ") && told.contains("64 MiB") && told.contains("a line"), "{told}");
+    assert!(told.starts_with("413 ") && told.contains("64 MiB") && told.contains("the line is"), "{told}");
     let bad = format!("no JSON\n{}", "x\n".repeat(8 << 20));
     let told = asking.refused(asking.request(Method::POST, "/v1/imports/stream").body(bad)).await;
     assert!(told.contains("bad_import") && told.contains("line 1"), "{told}");

@@ -372,7 +372,7 @@ async fn trial_12_every_route_takes_or_refuses_a_key_as_the_document_says() {
             asking.request(method.clone(), &path).header(REQUEST_ID, if takes { "a b" } else { "k" });
         let request = if body.is_null() { request } else { request.json(&body) };
         let told = asking.refused(request).await;
-        let (says, other) = ("is empty, too long, or has blanks", "takes no Idempotency-Key");
+        let (says, other) = ("is empty, too long, or has blanks", "doesn't support an Idempotency-Key");
         let (says, other) = if takes { (says, other) } else { (other, says) };
         assert!(
             told.contains(says) && !told.contains(other),

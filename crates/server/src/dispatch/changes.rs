@@ -241,7 +241,7 @@ impl InProcess {
                 Start::Edit(entry, self.wording(of, entry, parts, attached).await?)
             }
             RunStart::Answer => Start::Answer,
-            RunStart::Exec { .. } => return Err(usage("a command is no prompt")),
+            RunStart::Exec { .. } => return Err(usage("a command can't be a prompt")),
         })
     }
 

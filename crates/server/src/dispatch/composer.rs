@@ -137,8 +137,9 @@ fn drafted(parts: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
     let parts = convert::parts_in(parts)?;
     let attached = |part: &Part| matches!(part, Part::Image { .. } | Part::File { .. });
     if let Some(other) = parts.iter().find(|part| !attached(part) && !matches!(part, Part::Text(_))) {
-        let what = if matches!(other, Part::ToolCall { .. }) { "a call" } else { "what a model says" };
-        return Err(usage(format!("{what} is nothing that a person is about to say")));
+        let what = if matches!(other, Part::ToolCall { .. }) { "a tool call" } else { "output of a model" };
+        let message = format!("a draft can't contain {what}: it is what a person is about to send");
+        return Err(usage(message).with("what", what));
     }
     let is_empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
     Ok(parts.into_iter().filter(|part| !is_empty(part)).collect())

@@ -17,7 +17,7 @@ pub(super) async fn whole(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, To
         if !headers.contains_key(header::EXPECT) {
             let_go(body.into_data_stream());
         }
-        return Err(too_large("the body"));
+        return Err(too_large("body"));
     }
     read(body).await
 }
@@ -39,8 +39,8 @@ async fn read(body: Body) -> Result<Vec<u8>, Told> {
     let (mut all, mut length) = (Vec::new(), 0_usize);
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
-        let piece = piece
-            .map_err(|_| bad("bad_request", "the body broke off before its end", "send the request again"))?;
+        let piece =
+            piece.map_err(|_| bad("bad_request", "the body ended too early", "send the request again"))?;
         length = length.saturating_add(piece.len());
         if length > 2 * LARGEST {
             break;
@@ -52,18 +52,15 @@ async fn read(body: Body) -> Result<Vec<u8>, Told> {
         }
     }
     match length > LARGEST {
-        true => Err(too_large("the body")),
+        true => Err(too_large("body")),
         false => Ok(all),
     }
 }
 
-/// The problem of a too large part of a request.
+/// The problem of a too large part of a request: `body` or `line`.
 pub(super) fn too_large(what: &str) -> Told {
     let most = LARGEST >> 20;
-    let message = format!("{what} is longer than {most} MiB ({LARGEST} bytes), the most that is taken");
-    bad(
-        "too_large",
-        message,
-        "send less at once: a large import in several pieces, a picture as a smaller one",
-    )
+    let message = format!("the {what} is longer than {most} MiB ({LARGEST} bytes), which is the limit");
+    let hint = "send less at once: a large import in several pieces, a picture as a smaller one";
+    bad("too_large", message, hint).with("what", what).with("most", LARGEST as u64)
 }

@@ -140,7 +140,7 @@ impl Fields {
     fn unreadable(&self, given: &Map<String, Value>) -> Told {
         let none = || "the request is none that the document describes".to_owned();
         let why = self.shape.misfit(given).unwrap_or_else(|| Misfit::new("unfit", "", none()));
-        why.told("/openapi.json says what a request looks like")
+        why.told("/openapi.json describes each request")
     }
 
     /// Checks what parsing would not notice.
@@ -200,9 +200,9 @@ fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), T
 
 /// Refuses a key that would have no effect: its sender relies on it.
 pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
-    let why = "this request takes no Idempotency-Key: what it did is not remembered";
+    let why = "this request doesn't support an Idempotency-Key: its result is not stored";
     match headers.contains_key(REQUEST_ID) {
-        true => Err(bad("bad_request", why, "leave it out; /openapi.json says which requests take one")),
+        true => Err(bad("bad_request", why, "leave it out; /openapi.json says which requests support one")),
         false => Ok(()),
     }
 }
@@ -210,8 +210,8 @@ pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
 /// The request id in the header, if there is one.
 pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
     let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
-    let hint = "a key is 1 to 128 letters, digits or signs of ASCII, without blanks; an id of version 4 or 7 is a good one";
-    let id = id.map_err(|_| bad("bad_request", "the Idempotency-Key is no text", hint))?;
+    let hint = "a key is 1 to 128 ASCII letters, digits or signs, without blanks; a UUID of version 4 or 7 is a good choice";
+    let id = id.map_err(|_| bad("bad_request", "the Idempotency-Key is not ASCII text", hint))?;
     match id {
         Some(id) if id.parse::<RequestId>().is_err() => {
             Err(bad("usage", "the Idempotency-Key is empty, too long, or has blanks", hint))
@@ -231,24 +231,27 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
     if !kind.eq_ignore_ascii_case("application/json") {
         return Err(bad(
             "not_json",
-            "the body is not said to be JSON",
+            "the content type of the body is not JSON",
             "send it with Content-Type: application/json",
         ));
     }
     if let Some(other) = about.split(';').find_map(other_charset) {
         let why = format!("the body has the charset {other}, and JSON is UTF-8");
-        return Err(bad("not_json", why, "send it as UTF-8, with Content-Type: application/json"));
+        return Err(bad("not_json", why, "send it as UTF-8, with Content-Type: application/json")
+            .with("charset", other));
     }
-    let hint = "/openapi.json says what a request looks like";
-    let text = str::from_utf8(&bytes).map_err(|_| bad("bad_request", "the body is no UTF-8", hint))?;
+    let hint = "/openapi.json describes each request";
+    let text = str::from_utf8(&bytes).map_err(|_| bad("bad_request", "the body is not valid UTF-8", hint))?;
     let InFlight(given) =
         serde_json::from_str(&whole_pairs(text)).map_err(|error| match error.is_data() {
-            true => bad("bad_request", error.to_string(), "say each field once"),
-            false => bad("bad_request", format!("the body is no JSON: {error}"), hint),
+            true => bad("bad_request", error.to_string(), "name each field once")
+                .with("detail", error.to_string()),
+            false => bad("bad_request", format!("the body is not valid JSON: {error}"), hint)
+                .with("detail", error.to_string()),
         })?;
     let Value::Object(mut given) = given else {
         let why = Misfit::new("unfit", "", format!("the body is an object, not {}", got(&given)));
-        return Err(why.told("/openapi.json says what a request looks like"));
+        return Err(why.told("/openapi.json describes each request"));
     };
     given.values_mut().for_each(integral);
     Ok(given)

@@ -99,19 +99,17 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
     let mut lines: Vec<&str> = head.split("\r\n").collect();
     let empty = lines.iter().position(|line| line.eq_ignore_ascii_case("content-length: 0"))?;
     let Told(problem) = match lines.first()?.split(' ').nth(1)? {
-        "400" => bad(
-            "bad_request",
-            "this is no request of HTTP/1.1",
-            "/openapi.json says what a request looks like",
-        ),
+        "400" => {
+            bad("bad_request", "this is not a valid HTTP/1.1 request", "/openapi.json describes each request")
+        }
         "414" => bad(
             "uri_too_long",
-            "the path with its query is longer than 65,534 bytes, the most that is taken",
-            "ask for less, or send it in the body where the request has one",
+            "the path with its query is longer than 65,534 bytes, which is the limit",
+            "ask for less, or send it in the body if the request has one",
         ),
         "431" => bad(
             "headers_too_large",
-            "the headers are too many or too long: at most 100 are taken, and about 400 kB in all",
+            "the headers are too many or too long: the limit is 100 headers, and about 400 kB in all",
             "leave out the headers that the request does not need",
         ),
         _ => return None,
@@ -124,14 +122,14 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
 
 /// The problem of an unknown path.
 pub(super) fn nowhere(path: &str) -> Told {
-    let Told(problem) =
-        bad("unknown_path", format!("there is nothing at {path}"), "/openapi.json lists what there is");
-    Told(Problem { kind: ProblemKind::NotFound, ..problem.with("path", path) })
+    let hint = "/openapi.json lists all paths";
+    let Told(problem) = bad("unknown_path", format!("there is no path {path}"), hint).with("path", path);
+    Told(Problem { kind: ProblemKind::NotFound, ..problem })
 }
 
 /// The problem of an internal error: its cause is not shown.
 pub(super) fn defect() -> Told {
     let Told(problem) =
-        bad("internal", "the owner has a defect here", "what was acknowledged before is stored");
+        bad("internal", "an internal error of the owner", "what was acknowledged before is stored");
     Told(Problem { kind: ProblemKind::Internal, ..problem })
 }

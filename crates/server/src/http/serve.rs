@@ -127,12 +127,9 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
 
 async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
     if !listen.ip().is_loopback() {
-        let Told(problem) = bad(
-            "not_loopback",
-            format!("can't listen at {listen}: it is no loopback address"),
-            "use 127.0.0.1",
-        );
-        return Err(problem.with("address", listen.to_string()));
+        let message = format!("can't listen at {listen}: it is not a loopback address");
+        let Told(problem) = bad("not_loopback", message, "use 127.0.0.1").with("address", listen.to_string());
+        return Err(problem);
     }
     let listener = TcpListener::bind(listen).await;
     listener.map_err(|error| {
@@ -207,7 +204,11 @@ fn router(desk: Desk) -> Router {
         .route(LIST_EVENTS, get(events))
         .route("/openapi.json", get(openapi))
         .method_not_allowed_fallback(async || {
-            bad("method_not_allowed", "this can't be done here", "/openapi.json says what can")
+            bad(
+                "method_not_allowed",
+                "this path doesn't support this method",
+                "/openapi.json lists the methods of each path",
+            )
         })
         .fallback(async |uri: Uri| nowhere(uri.path()))
         .layer(middleware::from_fn(readable))
@@ -327,7 +328,7 @@ async fn events(
 async fn attach(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, body: Bytes) -> Response {
     let Ok(attach) = serde_json::from_slice::<Attach>(&body) else {
         let hint = "it may be of another version";
-        return bad("bad_request", "this client can't be understood", hint).into_response();
+        return bad("bad_request", "the description of the client is not valid", hint).into_response();
     };
     match desk.client.attend(attach, line.pid()).await {
         Ok(attending) => stream::present(attending, until(desk.stop)),
@@ -340,7 +341,8 @@ async fn leave(State(desk): State<Desk>, body: Bytes) -> Response {
     match serde_json::from_slice::<Number>(&body) {
         Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number).await).unwrap_or_default()),
         Err(_) => {
-            bad("bad_request", "this is no client's number", "it may be of another version").into_response()
+            bad("bad_request", "the body is not the number of a client", "it may be of another version")
+                .into_response()
         }
     }
 }

@@ -94,11 +94,12 @@ pub(super) async fn import(
 async fn taken(mut inflow: Inflow, body: &mut BodyDataStream) -> Result<Inflow, Told> {
     let mut lines = Lines::default();
     while let Some(piece) = body.next().await {
-        let piece = piece
-            .map_err(|_| bad("broken_body", "the body broke off", "nothing was imported: send it again"))?;
+        let piece = piece.map_err(|_| {
+            bad("broken_body", "the body ended too early", "nothing was imported: send it again")
+        })?;
         match lines.ended(&piece) {
             Some(ended) => take(&mut inflow, ended)?,
-            None if lines.rest.len() > LARGEST => return Err(too_large("a line")),
+            None if lines.rest.len() > LARGEST => return Err(too_large("line")),
             None => {}
         }
     }
@@ -131,7 +132,7 @@ impl Lines {
 
 fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), Told> {
     let text = String::from_utf8(lines)
-        .map_err(|_| bad("bad_import", "the body is no text", "send it as UTF-8; nothing was imported"))?;
+        .map_err(|_| bad("bad_import", "the body is not text", "send it as UTF-8; nothing was imported"))?;
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     inflow.lines(&lines).map_err(|error| Told(crate::convert::problem(error)))
 }
