@@ -1,4 +1,4 @@
-//! Everything that changes a conversation's state, as one type: for plans and for applying.
+//! The changes of a conversation's state as one type, for plans and for applying.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,109 +7,112 @@ use crate::mark_verb::MarkVerb;
 #[cfg(feature = "schema")]
 use crate::shape;
 
-/// Something that changes the state.
+/// A change of a conversation's state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
-    /// Back to before an entry.
+    /// Rewinds to before an entry.
     Rewind {
-        /// The entry.
+        /// The entry to rewind to. The conversation continues before it.
         entry: String,
     },
-    /// Takes back the last things done.
+    /// Reverts the last steps.
     Undo {
-        /// How many, at least 1.
+        /// The number of steps, at least 1.
         #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         count: usize,
     },
-    /// Brings back what was undone.
+    /// Brings back steps that were undone.
     Redo {
-        /// How many, at least 1.
+        /// The number of steps, at least 1.
         #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         count: usize,
     },
-    /// Back to what an earlier head left.
+    /// Returns to an earlier head.
     Restore {
-        /// `OP.SEQ`. (In JSON not `head`, which is what the author of the action saw.)
+        /// The head to return to, `OP.SEQ`. (Its name in JSON is `to`, because `head` is the head that the author of the action
+        /// saw.)
         #[serde(rename = "to")]
         #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
         head: String,
     },
-    /// To any entry of the tree. Default: to the beginning.
+    /// Moves to an entry of any branch.
     Checkout {
-        /// The entry, usually a leaf.
+        /// The entry, usually the last one of a branch. Default: the beginning of the conversation.
         entry: Option<String>,
     },
-    /// To another alternative of an answer.
+    /// Moves to another alternative of an answer.
     Choose {
         /// The answer, or any entry of its turn.
         entry: String,
-        /// Which, from 1.
+        /// The number of the alternative, from 1.
         #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         number: usize,
     },
-    /// To before an entry, to say something else there. (A run says it in one go: [`crate::RunStart::Edit`].)
+    /// Moves to before an entry, to continue with another message there. (A run does both in one step:
+    /// [`crate::RunStart::Edit`].)
     Edit {
-        /// The entry.
+        /// The entry to replace.
         entry: String,
     },
-    /// Puts files or folders back as they were; the conversation stays.
+    /// Restores files or folders to an earlier version. The conversation stays as it is.
     RestoreFiles {
-        /// Which, below the folder of the conversation; `.` is all of it.
+        /// The paths of the files and folders, below the folder of the conversation. `.` is the whole folder.
         paths: Vec<FileName>,
-        /// To when: a checkpoint by its name or as `#N` by its number, before an entry, or what a head left (`OP.SEQ`); without it,
-        /// before the last turn.
+        /// The point in time. It is a checkpoint (its name, or `#N` with its number), an entry (the time before it), or a head
+        /// (`OP.SEQ`). Default: before the last turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<String>,
     },
-    /// Hides, shows, excludes or includes entries.
+    /// Hides, shows, excludes, includes or drops entries.
     Mark {
-        /// Which of these.
+        /// What to do with the entries.
         verb: MarkVerb,
-        /// The entries; two ids with `range` mean everything between.
+        /// The entries. With `range`, these are two entries, and everything between them is meant, too.
         entries: Vec<String>,
         /// Whether the two entries are the ends of a range.
         #[serde(default)]
         range: bool,
-        /// The mark that the author saw on all of them (`normal`, `excluded`, `hidden`), where it must be that.
+        /// The mark that the author saw on all of the entries: `normal`, `excluded`, `hidden` or `dropped`. The action is refused
+        /// if an entry has another mark. Default: any mark.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
     },
-    /// Puts a summary instead of a range, in the prompt.
+    /// Replaces a range of entries by a summary, in the prompt only.
     Fold {
-        /// First entry.
+        /// The first entry of the range.
         from: String,
-        /// Last entry.
+        /// The last entry of the range.
         to: String,
         /// The summary.
         summary: String,
     },
-    /// Takes a fold away.
+    /// Removes a fold.
     Unfold {
-        /// The operation that made it, or an entry that it covers.
+        /// The operation that made the fold, or an entry that the fold covers.
         fold: String,
     },
-    /// Names an entry, or removes the name.
+    /// Sets or removes the label of an entry.
     Label {
         /// The entry.
         entry: String,
-        /// The name; without it, removed.
+        /// The label. Without one, the entry's label is removed.
         #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
         name: Option<String>,
     },
-    /// Names the conversation, or removes the name.
+    /// Sets or removes the title of the conversation.
     Title {
-        /// The title; without it, removed.
+        /// The title. Without one, the conversation's title is removed.
         #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
         title: Option<String>,
     },
-    /// Overwrites content for good.
+    /// Overwrites content permanently.
     Erase {
-        /// These entries.
+        /// The entries to erase.
         #[serde(default)]
         entries: Vec<String>,
-        /// Every entry, label, title and summary of the tree of forks that contains this text.
+        /// A text to erase: every entry, label, title and summary of the tree of forks that contains it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         matching: Option<String>,
     },

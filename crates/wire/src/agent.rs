@@ -1,4 +1,4 @@
-//! The agent at work: tool calls as people see them, and their approval.
+//! The agent at work: tool calls in the form for people, approvals, and permissions.
 
 use std::fmt;
 
@@ -9,68 +9,69 @@ use crate::call_refusal::CallRefusal;
 #[cfg(feature = "schema")]
 use crate::shape;
 
-/// What a call does to the world at most.
+/// The class of a tool call's effect: the most that the call can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
-    /// Nothing that stays.
+    /// The call has no permanent effect.
     None,
-    /// It changes files of the workspace: a rewind brings them back.
+    /// The call changes files of the workspace. A rewind reverts the changes.
     Workspace,
-    /// It can be taken back by another call.
+    /// Another call can revert the effect.
     Compensable,
-    /// It reaches outside: nothing takes it back.
+    /// The call has effects outside of the workspace that nothing can revert.
     External,
 }
 
-/// A call, as people see it.
+/// A tool call in the form for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallShown {
-    /// Its id.
+    /// The id of the call.
     pub call: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
-    /// What it does, in a line.
+    /// A description of the call, in one line.
     pub line: String,
-    /// What it does to the world at most.
+    /// The class of the call's effect.
     pub class: EffectClass,
-    /// More, such as a diff.
+    /// Further details, such as a diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// What a rule says of what it fits.
+/// The ruling of a permission rule or of the mode on calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
-    /// It may run.
+    /// The call may run.
     Allow,
-    /// A person is asked.
+    /// The call needs an approval.
     Ask,
-    /// It may not.
+    /// The call must not run.
     Deny,
 }
 
-/// A rule of what may run.
+/// A permission rule for tool calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// What it says.
+    /// The ruling on the calls that this rule matches.
     pub ruling: Ruling,
-    /// The tool's name; a `*` stands for any letters.
+    /// The name of the tool. `*` stands for any letters.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::TOOL)))]
     pub tool: String,
-    /// A glob of paths, the first words of a command, or the host of an address. Default: anything.
+    /// A glob of paths, the first words of a command, or the host of an address. Default: the rule matches every call of the
+    /// tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
 }
 
 impl Rule {
-    /// The rule without what it says, as people write it: `shell(git push)`.
+    /// The rule without its ruling, as people write it: `shell(git push)`.
     pub fn short(&self) -> String {
         match &self.what {
             Some(what) => format!("{}({what})", self.tool),
@@ -90,19 +91,19 @@ impl fmt::Display for Rule {
     }
 }
 
-/// How much an agent may do unasked.
+/// The mode of permissions: what an agent may do without an approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Reading in the workspace; everything else is asked about.
+    /// Reading in the workspace is allowed. Everything else needs an approval.
     #[default]
     Ask,
-    /// Edits of files in the workspace, too.
+    /// Like `ask`, and edits of files in the workspace are allowed, too.
     AllowEdits,
-    /// Everything but what a rule denies or asks about.
+    /// Everything is allowed, unless a rule denies it or requires an approval.
     AllowAll,
-    /// Reading, and nothing else.
+    /// Only reading is allowed. Everything that may write is refused, whatever the rules are.
     Plan,
 }
 
@@ -110,7 +111,7 @@ impl Mode {
     /// Every mode.
     pub const ALL: [Self; 4] = [Self::Ask, Self::AllowEdits, Self::AllowAll, Self::Plan];
 
-    /// Its name.
+    /// The name of the mode.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ask => "ask",
@@ -121,18 +122,18 @@ impl Mode {
     }
 }
 
-/// What becomes of words that are said while a run goes on.
+/// What happens to a message that arrives during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Steer {
-    /// They wait until it is over.
+    /// The message waits until the run is over.
     Queue,
-    /// They join it before the model is called the next time.
+    /// The message joins the run before the model is called the next time.
     Join,
-    /// They stop it.
+    /// The message stops the run.
     Interrupt,
-    /// As the settings say.
+    /// The settings decide.
     Usual,
 }
 
@@ -141,17 +142,17 @@ pub enum Steer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Permit {
-    /// In another mode.
+    /// Another mode for this run. Default: the mode of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// With further rules that allow, as people write them: `shell(git push)`.
+    /// Further rules that allow calls, as people write them: `shell(git push)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(inner(regex(pattern = shape::SHORT_RULE))))]
     pub allow: Vec<String>,
 }
 
 impl Permit {
-    /// Whether it says nothing.
+    /// Whether it contains no permissions.
     pub fn is_default(&self) -> bool {
         self.mode.is_none() && self.allow.is_empty()
     }
@@ -162,27 +163,27 @@ impl Permit {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
-    /// Run it.
+    /// Run the call this time only.
     Once,
-    /// Run it, and what this rule fits, as long as this conversation goes on.
+    /// Run the call, and allow everything that this rule matches in this conversation.
     InConversation {
         /// The rule.
         rule: Rule,
     },
-    /// Run it, and what this rule fits, for good.
+    /// Run the call, and allow everything that this rule matches permanently.
     Always {
         /// The rule.
         rule: Rule,
     },
-    /// Don't.
+    /// Do not run the call.
     Deny {
         /// A message to the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         words: Option<String>,
     },
-    /// Nobody is there to be asked: it does not run.
+    /// No person can answer. The call does not run.
     Unattended {
-        /// What would allow it the next time. The model gets this text.
+        /// What would allow the call the next time. The model gets this text.
         allows: String,
     },
 }
@@ -191,51 +192,52 @@ pub enum Decision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asks {
-    /// What a decision names.
+    /// The id of the approval request. A decision names it.
     pub id: String,
     /// The call.
     pub call: CallShown,
-    /// Why it is asked about.
+    /// Why the call needs an approval.
     #[serde(default)]
     pub cause: AskCause,
     /// Deprecated, the next version leaves it out: `cause` as an English sentence.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: String,
-    /// When the same was done before: taken back from the conversation since, but not from the world. Unix milliseconds.
+    /// When an equal call ran before, in Unix milliseconds. That call was reverted in the conversation, but its effects outside
+    /// were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_ms: Option<i64>,
-    /// Rules that would allow it, and more like it, from narrow to wide.
+    /// Suggested rules that would allow this call and similar ones, from narrow to wide.
     pub offers: Vec<Rule>,
 }
 
-/// A question of a tool.
+/// A question that a tool asks a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Question {
-    /// What an answer names.
+    /// The id of the question. An answer names it.
     pub id: String,
     /// The question.
     pub question: String,
-    /// Answers to choose from; any words, when there are none.
+    /// Answers to choose from. If there are none, any text is an answer.
     pub choices: Vec<String>,
 }
 
-/// A call that is over.
+/// A tool call that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallEnded {
-    /// Its id.
+    /// The id of the call.
     pub call: String,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub failed: bool,
-    /// What people are shown of it: a diff, the end of its output. Deprecated where `not_run` is there: that as an English sentence,
-    /// which the next version leaves empty.
+    /// The text for people, such as a diff or the end of the output. Deprecated if `not_run` is present: then it is `not_run` as
+    /// an English sentence, which the next version leaves empty.
     pub shown: String,
-    /// Why it did not run, if so.
+    /// Why the call did not run. Absent if it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_run: Option<Box<CallRefusal>>,
-    /// How many files it was seen to change.
+    /// The number of files that the call was seen to change.
     pub changed: usize,
-    /// Its result.
+    /// The entry with the result of the call.
     pub entry: String,
 }

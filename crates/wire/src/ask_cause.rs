@@ -1,4 +1,4 @@
-//! Why a call needs approval. Only a code with its fields.
+//! Why a call needs an approval: only a code with its fields.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,37 +9,37 @@ use crate::agent::Rule;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum AskCause {
-    /// A rule wants it.
+    /// A rule requires an approval.
     Rule {
         /// The rule.
         rule: Rule,
     },
-    /// It may change something, and nobody can say what.
+    /// The call may change something, and it is not known what.
     MayChange,
-    /// Only its server knows what it does.
+    /// Only the MCP server of the tool knows what the call does.
     ServerKnows,
-    /// It may change what it reads.
+    /// The call may change the files that it reads.
     MayChangeRead,
-    /// It reads outside of the workspace.
+    /// The call reads outside of the workspace.
     ReadsOutside,
-    /// It writes a file.
+    /// The call writes a file.
     Writes,
-    /// It writes outside of the workspace.
+    /// The call writes outside of the workspace.
     WritesOutside,
-    /// It runs a command.
+    /// The call runs a command.
     Command,
-    /// It runs a command that can reach the network, which no rule for commands allows.
+    /// The call runs a command with network access, which no rule for commands allows.
     NetworkCommand,
-    /// It reaches into the network.
+    /// The call accesses the network.
     Network,
-    /// A file that it reads may hold secrets.
+    /// The call reads a file that may contain secrets.
     Secrets {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// The tool that reads it.
+        /// The tool that reads the file.
         tool: String,
     },
-    /// The same call ran before, and its effects outside of the files were not taken back.
+    /// An equal call ran before, and its effects outside of the files were not reverted.
     RanBefore,
     /// A code of a newer owner.
     #[default]

@@ -1,5 +1,5 @@
-//! How a client on this machine registers with the owner. Private to this program: only over the owner's socket, and no part of
-//! the API.
+//! How a client on this machine registers with the owner. This is private to this program: it is only available over the owner's
+//! socket, and is not part of the API.
 
 use std::fmt;
 
@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 
-/// Where a client attaches: the answer is a stream that stays open as long as both live.
+/// The path where a client attaches. The reply is a stream that stays open while both processes run.
 pub const CLIENTS: &str = "/v1/clients";
 
-/// Where it says that it leaves, with its number.
+/// The path where a client reports that it leaves, with its number.
 pub const LEAVE: &str = "/v1/clients/leave";
 
-/// The header in which a client says who it is: its number.
+/// The header that identifies a client by its number.
 pub const CLIENT: &str = "retake-client";
 
-/// The version of what client and owner say to each other. Two programs of different versions work together where this is equal.
+/// The version of the protocol between client and owner. Programs of different versions work together if this number is equal.
 pub const PROTOCOL: u32 = 1;
 
-/// The problem of an owner that is about to end and takes no client: the next one is to be started.
+/// The problem code of an owner that is about to end and accepts no client. The client must start the next owner.
 pub const LEAVING: &str = "owner_leaving";
 
-/// The problem of a request that does not bear the owner's token. Nothing was done.
+/// The problem code of a request without the owner's token. Nothing was done.
 pub const UNAUTHORIZED: &str = "unauthorized";
 
-/// What a client says of itself.
+/// The information with which a client attaches.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attach {
-    /// The version of its program.
+    /// The version of the client's program.
     pub version: String,
-    /// Whether a person can be asked there.
+    /// Whether the client can ask a person.
     #[serde(default)]
     pub answers: bool,
-    /// The variables of its environment, in which commands run that it asks for.
+    /// The environment variables of the client. Commands that it requests run with them.
     #[serde(default)]
     pub variables: Vec<(String, String)>,
-    /// The permission bits that files do not get which are made for it.
+    /// The umask of the client: the permission bits that files made for it do not get.
     #[serde(default)]
     pub umask: Option<u32>,
 }
@@ -50,28 +50,29 @@ impl fmt::Debug for Attach {
     }
 }
 
-/// An attached client, as the owner knows it.
+/// An attached client, identified by the number from the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Number {
-    /// Its number.
+    /// The number of the client.
     pub client: u64,
-    /// In the owner's answer: its settings file has changed since it began, in what it does not read again.
+    /// In the owner's reply: whether settings in the file have changed that the owner reads only at its start. It keeps the older
+    /// ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_older_settings: bool,
 }
 
-/// What becomes of the owner when a client leaves.
+/// What happens to the owner when a client leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
-    /// It ends now: this was the last client, and nothing else is to be done.
+    /// Whether the owner ends now. It does if this was the last client and no work is left.
     pub ends: bool,
 }
 
-/// The one message of an owner to the client that started it: it is ready, or why it can't be.
+/// The only message of an owner to the client that started it: it is ready, or it can't be the owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready {
-    /// Why it can't be the owner.
+    /// Why it can't be the owner. Absent if it is ready.
     pub problem: Option<Problem>,
-    /// What the person should know, a sentence each.
+    /// Notices for the person, one sentence each.
     pub notices: Vec<String>,
 }

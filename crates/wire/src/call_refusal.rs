@@ -1,60 +1,60 @@
-//! Why a call of a tool did not run. Only a code with its fields.
+//! Why a tool call did not run: only a code with its fields.
 
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Rule;
 use crate::notice::NoticeCause;
 
-/// Why a call did not run.
+/// Why a tool call did not run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum CallRefusal {
-    /// There is no such tool.
+    /// There is no tool of this name.
     UnknownTool {
-        /// Its name.
+        /// The name in the call.
         tool: String,
-        /// The tools that there are; bounded by the tools of the run.
+        /// The names of the tools that exist; bounded by the tools of the run.
         tools: Vec<String>,
     },
-    /// The tool cannot use its arguments.
+    /// The tool can't use the arguments of the call.
     Arguments {
-        /// What the tool says of them.
+        /// What is wrong with the arguments.
         detail: String,
     },
-    /// Plan mode only reads.
+    /// The mode is `plan`, which only allows reading.
     PlanMode,
-    /// A rule forbids it.
+    /// A rule denies the call.
     Rule {
         /// The rule.
         rule: Rule,
     },
-    /// A file holds secrets and is kept back.
+    /// A file contains secrets, and the tool may not read it.
     Secrets {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// The tool that would read it.
+        /// The tool that would read the file.
         tool: String,
     },
-    /// The person said no.
+    /// A person denied the call.
     Person {
-        /// What the person said to the model.
+        /// The person's message to the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         words: Option<String>,
     },
-    /// It needs an approval, and no client is there to answer.
+    /// The call needs an approval, and no client can answer.
     Unattended {
-        /// What a client says would allow it the next time.
+        /// What would allow the call the next time, as stated by a client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         allows: Option<String>,
     },
-    /// It needs an approval, and the last client that could answer has left.
+    /// The call needs an approval, and the last client that could answer has left.
     LastClientLeft,
     /// The person stopped the run before the call began.
     Stopped,
     /// The owner ended before the call began.
     OwnerEnded,
-    /// What must come before it failed: a look at its folder, for example.
+    /// Something that must come before the call failed, such as the capture of the folder.
     Failed {
         /// What failed.
         cause: NoticeCause,

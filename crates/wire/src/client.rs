@@ -1,4 +1,4 @@
-//! How a client reaches the owner, over any transport.
+//! How a client talks to the owner, over any transport.
 
 #[cfg(feature = "client")]
 mod http;
@@ -15,17 +15,18 @@ use crate::run::{Run, RunEvent};
 #[cfg(feature = "client")]
 pub use http::{HttpClient, Reach};
 
-/// The owner as a client sees it. In one process or over a socket, the verbs are the same.
+/// A connection to the owner. The verbs are the same in one process and over a socket.
 #[async_trait]
 pub trait Client: Send + Sync {
     /// Sends a request and waits for its reply.
     async fn call(&self, request: Request) -> Result<Reply, Problem>;
 
-    /// Starts a model run. Its events come in order, the last is `Ended`; dropping the stream stops nothing
-    /// ([`Request::Cancel`] does).
+    /// Starts a model run. Its events come in order, and the last one is `Ended`. Dropping the stream does not stop the run:
+    /// [`Request::Cancel`] does.
     async fn run(&self, run: Run) -> Result<BoxStream<'static, RunEvent>, Problem>;
 
-    /// Follows a conversation, or the list of them: first how it is, or what changed since a named event, then everything
-    /// that happens. A stream that ends is to be taken up again with the id of its last event.
+    /// Subscribes to a conversation, or to the list of conversations. The stream begins with a snapshot, or with the changes
+    /// since a named event. Then it contains every later event. If the stream ends, subscribe again with the id of its last
+    /// event.
     async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem>;
 }

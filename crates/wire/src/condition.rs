@@ -17,179 +17,179 @@ pub use cause::{
 };
 pub use folder::FolderRemark;
 
-/// Something that stays as it is, that cannot be reverted, or that a step did in addition.
+/// A remark of a plan or a receipt: something that stays as it is, that cannot be reverted, or that the step did in addition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Condition {
-    /// These messages changed no file.
+    /// The messages that the step takes back or brings back changed no file.
     NoFileChanges,
-    /// Only the conversation goes back; files are not touched.
+    /// Only the conversation changes. Files are not touched.
     ConversationOnly,
-    /// No covered file changes.
+    /// The step changes no covered file.
     NoCoveredFileChanges,
-    /// All files are already as the step would make them.
+    /// All files already have the state that the step wants.
     FilesUnchanged,
-    /// Only files of the covered folders change: not what commands did elsewhere, nor what git keeps for itself.
+    /// Only files in the covered folders change. Changes by commands in other places stay, and so do git's own files.
     CoveredFoldersOnly {
-        /// The number of folders.
+        /// The number of covered folders.
         folders: u64,
     },
-    /// Paths that calls changed and that are not covered; they stay as they are.
+    /// Calls changed paths that are not covered. These paths stay as they are.
     NotCovered {
-        /// The first of them.
+        /// The first of these paths.
         paths: Vec<UncoveredPath>,
-        /// The number of further ones.
+        /// The number of further paths.
         more: u64,
-        /// There may be more than that.
+        /// Whether `more` is only a minimum.
         at_least: bool,
     },
-    /// It is not known what earlier calls changed.
+    /// It is not known what further, earlier calls changed.
     UnseenCalls {
-        /// Their number.
+        /// The number of these calls.
         calls: u64,
     },
     /// It is not known what a call changed.
     UnseenCall {
-        /// The call, in a line.
+        /// The call, on one line.
         call: String,
-        /// The code of what failed. Absent where an earlier version recorded it.
+        /// The code of the failure. Absent if an earlier version recorded the failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<ProblemCode>,
-        /// What failed, as the message of a problem.
+        /// What failed, like the message of a problem.
         why: String,
     },
-    /// It is not known what a call did: it was cut off before there was a result.
+    /// It is not known what a call did: it was interrupted before it had a result.
     CutOffCall {
-        /// The call, in a line.
+        /// The call, on one line.
         call: String,
     },
-    /// Further calls were cut off.
+    /// Further calls were interrupted before they had a result.
     CutOffCalls {
-        /// Their number.
+        /// The number of these calls.
         calls: u64,
     },
-    /// A background job that was ended does not run again.
+    /// A background job that the step brought back has ended, and does not run again.
     JobEnded {
-        /// Its command.
+        /// The command of the job.
         job: String,
     },
     /// Erased content cannot be brought back.
     EraseIsFinal,
-    /// Nothing that is stored here contains the text to erase. Drafts are searched when the erasure runs.
+    /// Nothing stored here contains the text to erase. Drafts are searched when the erasure runs.
     NothingToErase,
-    /// The named content is erased already.
+    /// The content that the request names is already erased.
     AlreadyErased,
     /// Messages would be erased.
     ErasesMessages {
-        /// Their number.
+        /// The number of messages.
         messages: u64,
-        /// The other conversation of the same tree of forks; without it, the conversation itself.
+        /// The id of another conversation in the same tree of forks. Absent for the conversation of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<String>,
     },
     /// Messages in further forks would be erased.
     ErasesInForks {
-        /// Their number.
+        /// The number of messages.
         messages: u64,
     },
-    /// Steps with a title, a label or a name would be erased.
+    /// Operations would lose a title, a label or a name.
     ErasesSteps {
-        /// Their number.
+        /// The number of operations.
         steps: u64,
     },
-    /// What is kept of these paths would be erased, so that they cannot be reverted. The files in the folder stay.
+    /// The stored versions of these paths would be erased, so that the paths cannot be reverted. The files in the folder stay.
     ErasesPaths {
         /// The number of paths.
         paths: u64,
-        /// The first of them; what is not UTF-8 or acts on a terminal stands in them as an escape.
+        /// The first of these paths. Bytes that are not UTF-8 and terminal control characters are escaped.
         named: Vec<String>,
     },
-    /// Versions of files would be erased.
+    /// Stored versions of files would be erased.
     ErasesVersions {
-        /// Their number.
+        /// The number of versions.
         versions: u64,
     },
-    /// Versions of files were erased.
+    /// Stored versions of files were erased.
     ErasedVersions {
-        /// Their number.
+        /// The number of versions.
         versions: u64,
     },
-    /// Versions of files are kept: other commands, captures or conversations need the same bytes.
+    /// Stored versions of files are kept, because other commands, captures or conversations need the same bytes.
     KeepsSharedVersions {
-        /// Their number.
+        /// The number of versions.
         versions: u64,
     },
-    /// Versions of files are kept: a file has the same content now.
+    /// Stored versions of files are kept, because a file has the same content now.
     KeepsCurrentVersions {
-        /// Their number.
+        /// The number of versions.
         versions: u64,
     },
-    /// Versions that lay beside erased ones were damaged before, and could not be kept.
+    /// Versions that were stored next to erased ones could not be kept, because they were already damaged.
     LostVersions {
-        /// Their number.
+        /// The number of versions.
         versions: u64,
     },
     /// Other conversations could not be searched for the text to erase.
     OthersNotSearched {
-        /// Why.
+        /// Why they could not be searched.
         problem: Box<Problem>,
     },
     /// Other conversations contain the text to erase.
     OthersContain {
-        /// How many, forks included.
+        /// The number of these conversations, including forks.
         count: u64,
-        /// The first of them, one of each tree of forks: an erasure there reaches the whole tree.
+        /// The ids of the first of these conversations, one for each tree of forks. An erasure there applies to the whole tree.
         conversations: Vec<String>,
-        /// There are more trees than those.
+        /// Whether there are further trees of forks.
         more: bool,
     },
-    /// Files become the person's own: later steps treat them as the person's edits.
+    /// Files are adopted: later steps treat them as the person's own edits.
     Adopted {
-        /// Their number.
+        /// The number of files.
         files: u64,
     },
-    /// Files belong to their turns again.
+    /// Files are no longer adopted and belong to their turns again.
     Returned {
-        /// Their number.
+        /// The number of files.
         files: u64,
     },
-    /// Marks stay as they are now, though the step restores an earlier head.
+    /// Marks stay as they are now, although the step restores an earlier head.
     MarksStay {
-        /// That head.
+        /// The head that the step restores.
         head: String,
-        /// The marks now.
+        /// The current marks.
         marks: Vec<MarkCount>,
-        /// The actions that set the marks of that head.
+        /// The actions that set the marks of that head again.
         verbs: Vec<MarkVerb>,
     },
-    /// Files stay as turns of the conversation left them from which this one was forked.
+    /// The conversation is a fork, and turns of an ancestor changed files. These files stay as they are.
     OfParent {
-        /// That conversation.
+        /// The id of the ancestor.
         parent: String,
         /// The number of files.
         files: u64,
-        /// The first of them.
+        /// The first of these files.
         named: Vec<String>,
-        /// The number of the turn there whose rewind reverts the files; absent if no rewind does.
+        /// The number of the turn in the ancestor to rewind: this reverts the files. Absent if no rewind reverts them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<u64>,
     },
-    /// Something stays in a folder of the conversation, beside its files.
+    /// Something in a folder of the conversation stays, in addition to its files.
     InFolder {
-        /// The further folder; absent for the conversation's own.
+        /// The further folder. Absent for the conversation's own folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
-        /// What.
+        /// What stays.
         remark: FolderRemark,
     },
-    /// A further folder cannot be opened: what was changed in it stays.
+    /// A further folder cannot be opened: changes in it stay.
     FolderGone {
         /// The folder.
         folder: String,
-        /// It does not exist.
+        /// Whether the folder does not exist.
         missing: bool,
-        /// What failed. Absent if it does not exist.
+        /// Why the folder cannot be opened. Absent if it does not exist.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<NoticeCause>,
         /// Deprecated, the next version leaves it out: `cause` as an English sentence.
@@ -197,17 +197,17 @@ pub enum Condition {
         #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
         why: Option<String>,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 
-/// How many messages have a mark.
+/// The number of messages with a mark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkCount {
-    /// `normal`, `excluded`, `hidden` or `dropped`.
+    /// The mark: `normal`, `excluded`, `hidden` or `dropped`.
     pub mark: String,
     /// The number of messages.
     pub messages: u64,
@@ -218,22 +218,22 @@ pub struct MarkCount {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum StepRefusal {
-    /// A path waits for a choice.
+    /// A path is in conflict and waits for a choice.
     Conflict {
-        /// Which path.
+        /// The path.
         #[serde(flatten)]
         name: FileName,
-        /// Why.
+        /// Why it is in conflict.
         cause: PathCause,
     },
-    /// Its files were in conflict when the same request came first.
+    /// The request is repeated. When it was first sent, the files of this step were in conflict.
     ConflictBefore,
     /// The step itself was refused.
     Refused {
-        /// Why.
+        /// Why it was refused.
         problem: Box<Problem>,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,

@@ -1,8 +1,8 @@
-//! Content as JSON: the parts of a message, and usage.
+//! Content as JSON: the parts of a message, and the usage of model calls.
 
 use serde::{Deserialize, Serialize};
 
-/// Who speaks.
+/// The role of a message's author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -13,7 +13,7 @@ pub enum Role {
     Assistant,
     /// The result of a tool.
     Tool,
-    /// An instruction.
+    /// An instruction that is neither a person's nor a model's.
     System,
 }
 
@@ -27,45 +27,45 @@ pub enum Part {
         /// The text.
         text: String,
     },
-    /// A picture: `data` (base64) or `url`.
+    /// A picture, either as `data` or as `url`.
     Image {
-        /// MIME type.
+        /// The MIME type.
         media_type: String,
-        /// Its bytes, base64.
+        /// The bytes of the picture in base64.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::shape::BASE64)))]
         data: Option<String>,
-        /// Where it is.
+        /// The address of the picture.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         url: Option<String>,
     },
-    /// A file: `data` (base64) or `url`.
+    /// A file, either as `data` or as `url`.
     File {
-        /// Path or name.
+        /// The path or name of the file.
         name: String,
-        /// MIME type, where known.
+        /// The MIME type, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         media_type: Option<String>,
-        /// Its bytes, base64.
+        /// The bytes of the file in base64.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::shape::BASE64)))]
         data: Option<String>,
-        /// Where it is.
+        /// The address of the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         url: Option<String>,
     },
-    /// A model asks for a tool.
+    /// A tool call by a model.
     ToolCall {
-        /// Id of the call.
+        /// The id of the call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// JSON text of the arguments.
+        /// The arguments as JSON text.
         arguments: String,
     },
-    /// What a tool answered.
+    /// The result of a tool call.
     ToolResult {
-        /// Id of the call.
+        /// The id of the call.
         call: String,
         /// The result.
         content: String,
@@ -75,9 +75,9 @@ pub enum Part {
     },
     /// A model's reasoning.
     Reasoning {
-        /// As far as it is shown.
+        /// The reasoning, as far as the provider shows it.
         text: String,
-        /// The provider's signature.
+        /// The provider's signature of the reasoning.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
@@ -92,21 +92,21 @@ impl Part {
     }
 }
 
-/// What a model call used; an absent number is unknown.
+/// The usage and cost of a model call. An absent number is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
-    /// Tokens of the prompt.
+    /// The number of tokens in the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Of these, read from the provider's cache.
+    /// The number of prompt tokens that were read from the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
-    /// Tokens of the answer.
+    /// The number of tokens in the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// What it cost in US dollars, where prices are set.
+    /// The cost in US dollars, if prices are set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }

@@ -1,5 +1,5 @@
-//! The English sentences for the codes of this crate, each written once. Clients show them, and the server fills the API's text
-//! fields with them, which stay for one more version. Must never decide anything.
+//! The English sentences for the codes of this crate, each written once. Clients show them, and the server fills the text fields
+//! of the API with them. These fields remain for one more version. Must never decide anything.
 
 mod call_refusal;
 mod cause;
@@ -27,13 +27,13 @@ pub use op_summary::{next_redo, next_undo, op_summary, operation, planned_step, 
 pub use report::{finding, repair};
 pub use sandbox::{sandbox_cause, sandbox_fact};
 
-/// Why a turn cannot be the target of a rewind that stops no run.
+/// Why a rewind to before a turn is not possible without stopping a run.
 pub const RUN_AT_WORK: &str = "a model is answering; stop it first";
 
-/// Said instead of a code that only newer versions know.
+/// The sentence for a code that only newer versions know.
 const UNKNOWN: &str = "this version of Retake does not know what the owner says here; a newer one does";
 
-/// What a condition says. `command` words a remedy as the reader does it.
+/// The sentence for a condition. `command` gives the client's command for a remedy.
 pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
     match it {
         Condition::NoFileChanges => "files stay as they are: these messages changed none".to_owned(),
@@ -84,7 +84,7 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
     }
 }
 
-/// What a condition of an erasure says.
+/// The sentence for a condition of an erasure.
 fn of_erasure(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
     match it {
         Condition::NothingToErase => {
@@ -139,7 +139,7 @@ fn of_erasure(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
     }
 }
 
-/// That marks are other ones than at a head, and what sets those.
+/// The sentence for marks that differ from those at a head, with the actions that set these again.
 fn marks_stay(
     head: &str,
     marks: &[MarkCount],
@@ -156,7 +156,7 @@ fn marks_stay(
     format!("marks stay as they are now, not as at {head}: {pieces}; take that back with {back}")
 }
 
-/// That files stay as turns of another conversation left them, and what reverts them there.
+/// The sentence for files that stay as turns of an ancestor left them, with the command that reverts them there.
 fn of_parent(
     (parent, files): (&str, u64),
     named: &[String],
@@ -194,12 +194,12 @@ pub fn exit_code(code: i32) -> String {
     format!("exit code {code}")
 }
 
-/// What went wrong, with its causes.
+/// What failed, with its causes.
 pub fn problem(it: &Problem) -> String {
     std::iter::once(&it.message).chain(&it.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
 }
 
-/// What went wrong, with its causes, and what to do. `command` words a remedy as the reader does it.
+/// What failed, with its causes, and what to do next. `command` gives the client's command for a remedy.
 pub fn problem_with_hint(it: &Problem, command: &dyn Fn(&Remedy) -> String) -> String {
     let hint = it.hint.iter().map(|hint| hint.worded(command));
     std::iter::once(problem(it)).chain(hint).collect::<Vec<_>>().join("; ")
@@ -217,7 +217,7 @@ pub fn step_refusal(it: &StepRefusal) -> String {
     }
 }
 
-/// A remedy for a reader without commands, such as a program that shows a text field as it is.
+/// A remedy as text for a reader without commands, such as a program that shows a text field unchanged.
 pub fn remedy(it: &Remedy) -> String {
     match it {
         Remedy::Erase { conversation } => conversation.clone(),

@@ -1,5 +1,5 @@
-//! Events for subscribers of a conversation, or of the list: first a snapshot, then every change. Must never hold content for a
-//! composer: only the client that made the request gets that.
+//! Events for subscribers of a conversation, or of the list of conversations: first a snapshot, then every change. Must never
+//! contain content for a composer: only the client that made the request gets that.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,15 +7,15 @@ use crate::agent::{Asks, CallShown, Question};
 use crate::reply::{Changes, Conversation, Conversations, Draft, Entry, Permissions, Words};
 use crate::run::RunEvent;
 
-/// What to follow.
+/// A subscription to events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Follow {
-    /// The conversation. Default: the list of all.
+    /// The conversation. Default: the list of all conversations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    /// The id of the last event that was seen: what changed since comes first. Without it, or where that is too long ago, a
-    /// snapshot does.
+    /// The id of the last event that the client received. The stream then begins with the changes since that event. Without it,
+    /// or if the event is too old, the stream begins with a snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
 }
@@ -23,105 +23,105 @@ pub struct Follow {
 /// An event with its id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Told {
-    /// Name this to go on from here. Events that are not stored, such as pieces of an answer, have none.
+    /// The id to resume from after this event. Events that are not stored, such as pieces of an answer, have none.
     pub id: Option<String>,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
-/// Something that happened.
+/// An event for a subscriber.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// The state of a conversation: it replaces all that a client has of it.
+    /// The state of a conversation. It replaces everything that a client knows about the conversation.
     Snapshot(Box<Snapshot>),
-    /// What changed in a conversation since the last event that had an id.
+    /// The changes of a conversation since the last event that had an id.
     Changed(Box<Changed>),
-    /// What the current run has said so far, for a client that joins during a run or reconnects; also that nothing runs. It replaces all
-    /// that a client knows of runs.
+    /// The current run so far, for a client that joins during a run or reconnects. Also sent to say that no run is active. It
+    /// replaces everything that a client knows about runs.
     Now(Box<RunNow>),
-    /// Something that a run says.
+    /// An event of a run.
     Run {
-        /// The event of the run.
+        /// The event.
         said: RunEvent,
     },
-    /// All drafts of a conversation: when one of them changed, and for a client that reconnects.
+    /// All drafts of a conversation, sent when one of them changes and when a client reconnects.
     Drafts {
-        /// The drafts, by the names of their authors.
+        /// The drafts, sorted by the names of their authors.
         drafts: Vec<Draft>,
     },
-    /// The list of conversations, newest first: it replaces all that a client has of it.
+    /// The list of conversations, newest first. It replaces the list that a client has.
     List(Conversations),
-    /// A conversation is new in the list, or its row changed.
+    /// A conversation that is new in the list, or that has changed.
     Listed(Box<Conversation>),
 }
 
-/// How a conversation is.
+/// The state of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Snapshot {
-    /// The conversation in short.
+    /// The summary of the conversation.
     pub conversation: Conversation,
     /// The newest entries of its timeline, in path order.
     pub entries: Vec<Entry>,
-    /// Whether there are earlier ones.
+    /// Whether there are earlier entries.
     pub earlier: bool,
-    /// Whether a run is at work.
+    /// Whether a run is active.
     pub running: bool,
-    /// Words that wait, oldest first.
+    /// The waiting messages, oldest first.
     pub waiting: Vec<Words>,
-    /// What the agent may do.
+    /// The permissions of the agent.
     pub permissions: Permissions,
-    /// All drafts, by the names of their authors.
+    /// All drafts, sorted by the names of their authors.
     pub drafts: Vec<Draft>,
-    /// Calls of the last answer that were cut off before they began, as a run names them: nothing has changed by them.
+    /// The ids of calls of the last answer that were interrupted before they began, as in run events. They changed nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unbegun: Vec<String>,
-    /// Calls that had begun and were cut off before there was a result, as a run names them, as far as the entries here say. What they
-    /// did is not known, nor what they went on to do.
+    /// The ids of calls, as in run events, that began and were interrupted before they had a result. Only calls of the entries in
+    /// this snapshot are listed. It is not known what they did, or what they continued to do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut_off: Vec<String>,
 }
 
-/// What changed in a conversation.
+/// The changes of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changed {
-    /// The conversation in short, as it is now.
+    /// The current summary of the conversation.
     pub conversation: Conversation,
-    /// What came and went.
+    /// The changes.
     pub changes: Changes,
 }
 
-/// What the run at work has said so far.
+/// The current run so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunNow {
-    /// The model that answers; absent if nothing runs.
+    /// The model that answers. Absent if no run is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The answer up to now, as far as it is not stored.
+    /// The text of the answer so far that is not stored yet.
     pub text: String,
-    /// The model's reasoning, of the same.
+    /// The model's reasoning for that part of the answer.
     pub reasoning: String,
-    /// Calls that run.
+    /// The running calls.
     pub calls: Vec<CallNow>,
-    /// Calls that wait for an approval.
+    /// The calls that wait for an approval.
     pub asks: Vec<Asks>,
-    /// What tools ask.
+    /// The open questions of tools.
     pub questions: Vec<Question>,
 }
 
-/// A call that runs.
+/// A running call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallNow {
     /// The call.
     pub call: CallShown,
-    /// The end of what it has printed.
+    /// The end of its output so far.
     pub printed: String,
-    /// When it began, Unix milliseconds; only of calls of which something may stay.
+    /// When the call began, in Unix milliseconds. Only for calls that may have lasting effects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_ms: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! Files in plans and receipts: the options for them, the planned changes, the applied changes. Only types.
+//! Files in plans and receipts: the options, the planned changes, the applied changes. Only types.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -8,7 +8,7 @@ use crate::condition::{Condition, LeftPath, PathCause};
 #[cfg(feature = "schema")]
 use crate::shape;
 
-/// What a step takes along.
+/// What a step changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -16,48 +16,48 @@ pub enum Scope {
     /// Messages and files.
     #[default]
     Both,
-    /// The conversation alone; files stay.
+    /// Only the conversation. Files stay as they are.
     Conversation,
-    /// Files alone; the conversation stays.
+    /// Only files. The conversation stays as it is.
     Files,
 }
 
-/// What can be chosen for a path.
+/// A choice for a path: which version of it to keep or to restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
-    /// What is on the disk is kept, and counts as somebody else's from now on.
+    /// The version on disk is kept. From now on it counts as somebody else's.
     Disk,
     /// The last version that somebody else wrote.
     Yours,
-    /// Exactly as it was there, whatever others wrote since.
+    /// Exactly the version that the step restores. Later changes by others are lost.
     Checkpoint,
-    /// What others wrote since is merged with it.
+    /// The version that the step restores, merged with the later changes by others.
     Merge,
-    /// It is left as it is, and asked about again the next time.
+    /// The path stays as it is, and the next step asks again.
     Skip,
-    /// Only these hunks, by their numbers in the plan's diff, from 1. The others are left as they are, and asked about again
-    /// the next time. Not for several steps at once. A path that has not got them is refused.
+    /// Only these hunks of the change, by their numbers in the plan's diff, from 1. The others stay as they are, and the next
+    /// step asks again. It cannot be combined with several steps in one request. A hunk that the path does not have is refused.
     Hunks(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<u32>),
 }
 
-/// A path: below the conversation's own folder relative to it, in a further one absolute.
+/// A path. It is relative to the conversation's own folder, and absolute in a further folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FileName {
-    /// It; where it is not UTF-8, with escapes for what is not.
+    /// The path. Bytes that are not UTF-8 are escaped.
     #[serde(default)]
     pub path: String,
-    /// Its bytes in base64, where it is not UTF-8. They are what counts then.
+    /// The bytes of the path in base64, if it is not UTF-8. If present, it is used instead of `path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::BASE64)))]
     pub path_base64: Option<String>,
 }
 
 impl FileName {
-    /// The path that these bytes are.
+    /// The name of a path with these bytes.
     pub fn from_bytes(path: &[u8]) -> Self {
         match std::str::from_utf8(path) {
             Ok(text) => Self { path: text.to_owned(), path_base64: None },
@@ -71,10 +71,10 @@ impl FileName {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Choose {
-    /// Which path.
+    /// The path.
     #[serde(flatten)]
     pub name: FileName,
-    /// What.
+    /// The choice.
     pub choice: Choice,
 }
 
@@ -83,25 +83,25 @@ pub struct Choose {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FileOptions {
-    /// What is taken along.
+    /// What the step changes.
     #[serde(default)]
     pub scope: Scope,
-    /// What is chosen for paths.
+    /// The choices for single paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choose: Vec<Choose>,
-    /// All other files become exactly what they were there, whatever others wrote since.
+    /// Whether all files without a choice are restored exactly. Later changes by others are lost.
     #[serde(default)]
     pub exact: bool,
-    /// The digest of the file plan that was seen: another one is refused.
+    /// The digest of the file plan that the author saw. If the plan has changed, the request is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::DIGEST)))]
     pub seen: Option<String>,
-    /// A run at work, and processes that calls taken back have left running, are ended first; else they are a refusal.
+    /// Whether to first stop an active run and the processes that reverted calls left running. Otherwise these cause a refusal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop: bool,
 }
 
-/// Digests of requests that an earlier version stored were made of this form, with the type's name of that time.
+/// Earlier versions stored digests of requests that were made from this format, with the type's name at that time.
 impl std::fmt::Debug for FileOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { scope, choose, exact, seen, stop } = self;
@@ -112,106 +112,107 @@ impl std::fmt::Debug for FileOptions {
 }
 
 impl FileOptions {
-    /// Whether all options have their defaults.
+    /// Whether all options have their default values.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What would be done to a path.
+/// What a step would do to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It gets an earlier (or a later) version.
+    /// It gets an earlier or a later version.
     Revert,
-    /// It goes.
+    /// It is removed.
     Delete,
-    /// It comes back.
+    /// It is restored after it was removed.
     Recreate,
-    /// It gets another version that holds what others wrote since.
+    /// It gets another version, merged with the later changes by others.
     Merge,
-    /// It gets some hunks of another version, as was chosen.
+    /// It gets some hunks of another version, according to the choice.
     Part,
-    /// It is left alone until somebody chooses; as long as one is, nothing is done.
+    /// It is in conflict and stays as it is until a person chooses. Nothing is done while a path is in conflict.
     Conflict,
-    /// It is so already.
+    /// It already has the wanted version.
     Unchanged,
-    /// It is left alone: nobody knows whose the change is.
+    /// It stays as it is: the author of the change is not known.
     Ambiguous,
-    /// It is left alone: a call moved git's HEAD, and this is what HEAD has; or a call moved the folder in which git keeps something.
+    /// It stays as it is. Either a call moved git's HEAD, and HEAD has this version. Or a call moved a folder with a git
+    /// repository.
     GitHas,
-    /// A folder that others have put something into stays.
+    /// A folder stays, because it contains something by others.
     NotEmpty,
-    /// It is left alone: somebody else has made it since.
+    /// It stays as it is: somebody else has created it since.
     Foreign,
-    /// It is left alone, as it is not covered.
+    /// It stays as it is: captures do not cover it.
     NotCovered,
 }
 
-/// How sure it is that a change is the agent's.
+/// How certain it is that the agent made a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// One of our own edit tools did it.
+    /// One of the agent's own edit tools made it.
     Written,
     /// It happened during one call.
     Seen,
-    /// Nobody knows whose it is: several calls ran at the same time, a call was cut off, or a background job still ran.
+    /// The author is not known: several calls ran at the same time, a call was interrupted, or a background job was running.
     Ambiguous,
 }
 
-/// AuthorKind work keeps a path from what is wanted.
+/// The author of a change that prevents the wanted version of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Against {
-    /// It.
+    /// The kind of author.
     pub whose: AuthorKind,
-    /// The number of its turn, where a call of this conversation did it and that is on the path.
+    /// The number of the turn, if a call of this conversation made the change and its turn is on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// The result of that call, by entry.
+    /// The entry id of the result of that call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }
 
-/// AuthorKind something is.
+/// A kind of author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AuthorKind {
-    /// A call of this conversation did it later, and stays.
+    /// A later call of this conversation made the change, and the call stays.
     Later,
-    /// A call of this conversation did it, and it is there.
+    /// A call of this conversation made the change, and the change is still there.
     There,
-    /// A call of this conversation did it, and it isn't there any more.
+    /// A call of this conversation made the change, and the change is no longer there.
     Missing,
-    /// No call did it: a person, or another program.
+    /// No call made the change, but a person or another program.
     Hand,
-    /// Git keeps something there.
+    /// Git: its own folder or files are there.
     Git,
-    /// What is not covered: nobody knows who made it.
+    /// An unknown author: captures do not cover the path.
     Uncovered,
-    /// Nothing that this conversation knows of, such as another conversation.
+    /// An author that this conversation does not know, such as another conversation.
     Others,
 }
 
-/// What a file is after a choice.
+/// The version of a file after a choice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AfterChoice {
     /// The choice.
     pub choice: Choice,
-    /// The file then.
+    /// The version of the file after the choice.
     pub becomes: Becomes,
-    /// The number of the turn that names the change, if it is on the path.
+    /// The number of the turn that identifies the version, if the turn is on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// The entry of the call's result that names the change.
+    /// The entry id of the result of the call that identifies the version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// Only one of several calls of that turn is meant.
+    /// Whether several calls of that turn changed the file, and only one of them is meant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partly: bool,
     /// Deprecated, the next version leaves it out: the other fields as an English sentence.
@@ -219,73 +220,74 @@ pub struct AfterChoice {
     pub words: String,
 }
 
-/// A file after a choice.
+/// The version of a file after a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Becomes {
-    /// As it is now, which is as the call left it where one is named.
+    /// As it is now. If a call is named, that is how the call left it.
     Stays,
-    /// It is gone.
+    /// The file does not exist.
     Gone,
-    /// As the call left it.
+    /// As the named call left it.
     Left,
-    /// As it was before the call.
+    /// As it was before the named call.
     Before,
     /// As somebody else left it last.
     Yours,
-    /// What all sides did, together.
+    /// The merged changes of all sides.
     Merged,
     /// Another version.
     Other,
 }
 
-/// A path of a plan.
+/// A path in a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathPlan {
-    /// Which path.
+    /// The path.
     #[serde(flatten)]
     pub name: FileName,
-    /// What would be done.
+    /// What the step would do to the path.
     pub verdict: Verdict,
-    /// Why it is left alone, also where that was chosen. Of a path that changes: which uncertain change stays in it.
+    /// Why the path stays as it is, also after a choice. If the path changes: which uncertain change stays in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<PathCause>,
     /// Deprecated, the next version leaves it out: `cause` as an English sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: Option<String>,
-    /// How sure it is that what is taken back is the agent's.
+    /// How certain it is that the agent made the changes to revert.
     pub grade: Grade,
-    /// The results of the calls whose changes leave it or, where none do, come into it, by entry; the last call first.
+    /// The entry ids of the results of the calls to revert in this path, last call first. If there are none, those of the calls
+    /// to bring back.
     pub calls: Vec<String>,
-    /// What can be chosen, the default first. Hunks are not among them: see there.
+    /// The possible choices, the default first. Hunks are not included: see `hunks`.
     pub choices: Vec<Choice>,
-    /// Its hunks.
+    /// The hunks of the path.
     #[serde(flatten)]
     pub hunks: PathHunks,
-    /// The other path that its content goes with: it was renamed.
+    /// The other path of a rename, which the content moves from or to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renamed: Option<String>,
-    /// How it would differ from what is there, as a unified diff; of a conflict and of what is ambiguous, how it would if it were
-    /// not left alone. Several hunks say their numbers. On request.
+    /// The unified diff from the version on disk to the planned version, on request. For a conflict or an ambiguous change: to
+    /// the version that the path would get if it did not stay as it is. If there are several hunks, they are numbered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// What somebody else wrote goes with it.
+    /// Whether changes by somebody else are lost with the choice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub theirs: bool,
-    /// It is a folder whose content is listed: counts leave it out.
+    /// Whether it is a folder with content that is listed as well. Counts do not include it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full_folder: bool,
-    /// An earlier step took back what had changed it and kept the file, as one of the conversation alone does; this one takes it
-    /// along.
+    /// Whether an earlier step reverted the calls but kept their changes in the file, like a step with only the conversation.
+    /// This step includes these changes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
-    /// AuthorKind work keeps it from what is wanted, where something does.
+    /// The author of the change that prevents the wanted version, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Against>,
-    /// What it is after each choice; of what is in conflict, or was before something was chosen.
+    /// The version of the path after each choice. Only for a path that is in conflict, or that was before a choice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<AfterChoice>,
 }
@@ -294,89 +296,89 @@ pub struct PathPlan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathHunks {
-    /// How many hunks it has that can be chosen one by one; with the diff, and for what is in conflict.
+    /// The number of hunks that can be chosen one by one. Present with a diff, and for a conflict.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "hunks")]
     pub count: Option<u32>,
-    /// Which of them were chosen.
+    /// The numbers of the chosen hunks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub part: Vec<u32>,
 }
 
-/// A call whose changes a plan is about.
+/// A call that changed paths of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallLine {
-    /// Its result, by entry.
+    /// The entry id of its result.
     pub entry: String,
-    /// What ran, in a line; where that is not known, the name of the tool.
+    /// The call, on one line. If it is hidden or not known: `a call`.
     pub line: String,
-    /// When it began, Unix milliseconds, where that is known.
+    /// When the call began, in Unix milliseconds, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_ms: Option<i64>,
-    /// When it ended, where that is known.
+    /// When the call ended, in Unix milliseconds, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<i64>,
-    /// The turn that it belongs to, where what ran can't be read, as it is hidden.
+    /// The number of the turn of the call. Only if the call is hidden or not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
 }
 
-/// Files that others have changed since, and that stay as they are.
+/// Files that others have changed since, and that the step leaves as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Others {
-    /// How many.
+    /// The number of files.
     pub changed: u64,
-    /// The first of them, at most 20; what is not UTF-8 stands in them as an escape.
+    /// The first of these files, at most 20. Bytes that are not UTF-8 and terminal control characters are escaped.
     pub paths: Vec<String>,
 }
 
-/// How many paths.
+/// Numbers of changed files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileCounts {
-    /// They get another version.
+    /// Files that get another version.
     pub reverted: u64,
-    /// They go.
+    /// Files that are removed.
     pub deleted: u64,
-    /// They come back.
+    /// Files that are restored after they were removed.
     pub recreated: u64,
-    /// They get another version that holds what others wrote.
+    /// Files that get another version, merged with the changes by others.
     pub merged: u64,
 }
 
-/// What would become of files.
+/// The plan for files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilesPlan {
-    /// Names this plan: send it along to have this one carried out, or a refusal.
+    /// Identifies this plan. A request with this digest applies exactly this plan, or is refused.
     pub digest: String,
-    /// What would be done.
+    /// The numbers of files that would change.
     pub counts: FileCounts,
-    /// How many paths wait for a choice.
+    /// The number of paths that wait for a choice.
     pub conflicts: u64,
-    /// How many are left alone for another reason.
+    /// The number of paths that stay as they are for another reason.
     pub left: u64,
-    /// The paths, in their order.
+    /// The paths, in order.
     pub paths: Vec<PathPlan>,
-    /// The calls that these name, first first.
+    /// The calls that the paths name, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallLine>,
-    /// What others have changed since the first of these calls began.
+    /// The files that others have changed since the first of these calls began.
     #[serde(default)]
     pub others: Others,
 }
 
-/// What became of files.
+/// The result for files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilesDone {
-    /// What was done.
+    /// The numbers of files that were changed.
     pub counts: FileCounts,
-    /// Paths that were left alone, and why. A repeated request does not get them.
+    /// The paths that stayed as they are, with the reasons. Empty for a repeated request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_paths: Vec<LeftPath>,
-    /// What else was done. A repeated request does not get it.
+    /// Remarks about other effects of the step. Empty for a repeated request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
     /// Deprecated, the next version leaves it out: `left_paths` as English sentences; bounded by them.

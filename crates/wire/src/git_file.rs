@@ -11,9 +11,9 @@ pub enum GitFileChange {
     New,
     /// It has other content or another mode.
     Changed,
-    /// It is gone.
+    /// It was removed.
     Removed,
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
@@ -26,11 +26,11 @@ pub enum GitFileChange {
 pub enum GitFileRole {
     /// Git runs it.
     Hook,
-    /// Git obeys it: settings, attributes and the like.
+    /// Git reads it: settings, attributes and similar.
     Settings,
     /// Git runs its `exec` lines when the rebase continues.
     Rebase,
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,

@@ -1,10 +1,10 @@
-//! What to do next: text, and remedies that each client names by its own commands. It knows no client's commands.
+//! What to do next: text with remedies, for which each client has its own commands. Must never know a client's command.
 
 use serde::{Deserialize, Serialize};
 
 use crate::mark_verb::MarkVerb;
 
-/// What to do next. In JSON a text where it is one, else a list of its pieces.
+/// What to do next. In JSON it is a string if it is only text, and otherwise a list of pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Form", into = "Form")]
@@ -15,51 +15,51 @@ pub struct Hint(pub Vec<HintPiece>);
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum HintPiece {
-    /// Text as it is.
+    /// Text, to be shown as it is.
     Text(String),
-    /// Something to do.
+    /// A remedy.
     Do(Remedy),
 }
 
-/// Something to do, which a client has a command for.
+/// Something to do next, for which a client has a command.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Remedy {
     /// List the alternatives of an answer.
     Choose,
-    /// Choose for each file of a plan.
+    /// Make a choice for each file of a plan.
     ChooseFiles,
     /// List the settings.
     Config,
-    /// Set a setting, which makes the file.
+    /// Change a setting, which creates the settings file.
     ConfigSet,
-    /// Say which conversation is meant.
+    /// Name the conversation.
     Conversation,
     /// Check the store.
     Doctor,
-    /// Say something else instead of a message.
+    /// Replace a message by another one.
     Edit,
     /// Erase the same text in another conversation.
     Erase {
-        /// Its id.
+        /// The id of the conversation.
         conversation: String,
     },
-    /// Keep a message from the model.
+    /// Exclude a message from the prompt.
     Exclude,
-    /// Mark messages.
+    /// Set or remove a mark of messages.
     Mark {
-        /// How.
+        /// The action.
         verb: MarkVerb,
     },
     /// Revert the files of a turn in another conversation.
     RewindFiles {
-        /// The conversation.
+        /// The id of the conversation.
         conversation: String,
         /// The number of the turn.
         turn: u64,
     },
-    /// Put a summary instead of messages, for the model.
+    /// Replace messages by a summary in the prompt.
     Fold,
     /// List the conversations.
     List,
@@ -69,26 +69,26 @@ pub enum Remedy {
     Model,
     /// List the models.
     Models,
-    /// List what was done.
+    /// List the operations.
     Ops,
     /// Return to an earlier head.
     Restore {
-        /// `OP.SEQ`; without it, one to be named.
+        /// The head as `OP.SEQ`. Without it, the person names one.
         head: Option<String>,
     },
-    /// Ask for another answer.
+    /// Request another answer.
     Retry,
-    /// Go back to before a message.
+    /// Rewind to before a message.
     Rewind,
-    /// Bring a hidden message back.
+    /// Show a hidden message again.
     Show,
     /// List the branches.
     Tree,
-    /// Take back the last thing done.
+    /// Undo the last step.
     Undo,
-    /// List what was seen of the folder, checkpoints among it.
+    /// List the captures of the folder, including checkpoints.
     FilesLog,
-    /// End what commands have left running.
+    /// End the processes that commands left running.
     EndJobs,
     /// Leave files as they are.
     WithoutFiles,
@@ -98,11 +98,11 @@ pub enum Remedy {
     DataDir,
     /// Repair the store.
     DoctorMend,
-    /// Import, and let commands run in the folder of the import.
+    /// Import, and keep the folder of the import, in which commands can then run.
     KeepFolder,
-    /// Look at an MCP server of a project, and allow it.
+    /// Show an MCP server of a project, and approve it.
     McpAllow {
-        /// Its name.
+        /// The name of the server.
         server: String,
     },
     /// List the MCP servers.
@@ -115,25 +115,25 @@ pub enum Remedy {
     Stop,
     /// List the folders that conversations work in.
     WorkspaceList,
-    /// Restore a file that git runs or reads, which a command changed.
+    /// Restore a file that git runs or reads as settings, and that a command changed.
     PutBack {
-        /// The file, or the folder that is removed with all that is in it. What is not UTF-8 is replaced in it.
+        /// The path of the file, or of a folder to remove with all its content. Bytes that are not UTF-8 are replaced.
         path: String,
-        /// The file that keeps what it was. Absent if it did not exist: then it is removed.
+        /// The path of the file with the earlier content. Absent if the file did not exist: then the remedy removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<String>,
-        /// Its permission bits then.
+        /// The earlier permission bits of the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<u32>,
     },
-    /// Something that a newer owner knows.
+    /// A remedy that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 
 impl Hint {
-    /// The things to do, in their order.
+    /// The remedies, in order.
     pub fn remedies(&self) -> impl Iterator<Item = &Remedy> {
         self.0.iter().filter_map(|piece| match piece {
             HintPiece::Text(_) => None,
@@ -141,7 +141,7 @@ impl Hint {
         })
     }
 
-    /// The hint in a client's words: what it calls each thing to do.
+    /// The hint as text. `command` gives the client's command for each remedy.
     pub fn worded(&self, command: impl Fn(&Remedy) -> String) -> String {
         let words = |piece: &HintPiece| match piece {
             HintPiece::Text(text) => text.clone(),
@@ -157,7 +157,7 @@ impl<T: Into<String>> From<T> for Hint {
     }
 }
 
-/// A hint in JSON.
+/// The JSON form of a hint.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

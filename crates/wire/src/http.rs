@@ -1,8 +1,8 @@
-//! Requests as HTTP: one table gives the method and the path of each. Server, client and the OpenAPI document are made from it,
-//! so that no verb is written twice. Must never know a socket.
+//! Requests as HTTP: one table gives the method and the path of each request. The server, the client and the OpenAPI document are
+//! made from it, so no verb is written twice. Must never know a socket.
 //!
-//! The variables of a path are taken from the request's fields. The other fields become a query in a `GET`, and a JSON body
-//! otherwise. The id of a request is sent as `Idempotency-Key`.
+//! The variables of a path are taken from the fields of the request. The other fields become the query of a `GET`, and otherwise
+//! a JSON body. The id of a request is sent as `Idempotency-Key`.
 
 mod table;
 
@@ -16,35 +16,35 @@ use crate::request::Request;
 
 pub use table::{ENDPOINTS, EVENTS, EXPORT, IMPORT, LIST_EVENTS, RUNS};
 
-/// The header that names a request: the same again gets the same receipt.
+/// The header with the id of a request. A repeated request with the same id gets the same receipt.
 pub const REQUEST_ID: &str = "idempotency-key";
 
-/// The header of a stream that names the last event that was seen.
+/// The header of a stream with the id of the last event that the client received.
 pub const LAST_EVENT: &str = "last-event-id";
 
-/// The type of a problem's body (RFC 9457).
+/// The media type of a problem (RFC 9457).
 pub const PROBLEM: &str = "application/problem+json";
 
-/// What of a name stands in a path as it is.
+/// The characters that are percent-encoded in a segment of a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// What a request does.
+/// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Reads.
+    /// Reads something.
     Get,
-    /// Makes something, or asks with a body.
+    /// Creates something, or reads with a request body.
     Post,
-    /// Puts something instead of another.
+    /// Replaces something.
     Put,
-    /// Changes something.
+    /// Changes a part of something.
     Patch,
-    /// Takes something away.
+    /// Removes something.
     Delete,
 }
 
 impl Method {
-    /// As it is written.
+    /// The name of the method.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -56,30 +56,30 @@ impl Method {
     }
 }
 
-/// Where a request goes.
+/// The HTTP endpoint of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// The request, as its `request` field says it in JSON.
+    /// The name of the request, as in its `request` field in JSON.
     pub name: &'static str,
-    /// What it does.
+    /// The HTTP method.
     pub method: Method,
-    /// Where; names in braces are fields of the request.
+    /// The path. Names in braces are fields of the request.
     pub path: &'static str,
-    /// What it is answered with, as the reply's `reply` field says it.
+    /// The name of the reply, as in its `reply` field in JSON.
     pub reply: &'static str,
-    /// Whether it changes nothing.
+    /// Whether the request changes nothing.
     pub reads: bool,
 }
 
 impl Endpoint {
-    /// The fields of the request that stand in the path.
+    /// The fields of the request that are in the path.
     pub fn in_path(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }
 }
 
 impl Request {
-    /// Its row in the table.
+    /// The endpoint of this request.
     pub fn endpoint(&self) -> &'static Endpoint {
         let name: &str = self.into();
         let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name == name);
@@ -87,24 +87,24 @@ impl Request {
     }
 }
 
-/// A request as it is sent.
+/// A request in its HTTP form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
-    /// What it does.
+    /// The HTTP method.
     pub method: Method,
-    /// Path and query.
+    /// The path and the query.
     pub target: String,
-    /// What the header [`REQUEST_ID`] says.
+    /// The value of the header [`REQUEST_ID`].
     pub request_id: Option<String>,
     /// The body.
     pub body: Option<Value>,
 }
 
-/// A request, as it is sent.
+/// Converts a request to its HTTP form.
 ///
 /// # Errors
 ///
-/// The field of the path that is empty: there is no such place.
+/// If a field in the path is empty: the name of that field.
 pub fn encode(request: &Request) -> Result<Sent, &'static str> {
     let mut fields = fields(request);
     fields.remove("request");
@@ -124,7 +124,7 @@ pub fn encode(request: &Request) -> Result<Sent, &'static str> {
     Ok(Sent { method: endpoint.method, target, request_id, body })
 }
 
-/// The path and query of a stream.
+/// The path and the query of an event stream.
 pub fn follow(follow: &Follow) -> String {
     let mut target = match &follow.conversation {
         Some(name) => EVENTS.replace("{conversation}", &utf8_percent_encode(name, SEGMENT).to_string()),
@@ -137,11 +137,11 @@ pub fn follow(follow: &Follow) -> String {
     target
 }
 
-/// The request that these fields make at an endpoint.
+/// Builds the request of an endpoint from these fields.
 ///
 /// # Errors
 ///
-/// When a field is missing, or is not what it must be.
+/// If a field is missing or invalid.
 pub fn decode(endpoint: &Endpoint, mut fields: Map<String, Value>) -> Result<Request, serde_json::Error> {
     fields.insert("request".to_owned(), endpoint.name.into());
     serde_json::from_value(Value::Object(fields))
@@ -154,7 +154,7 @@ fn fields(request: &Request) -> Map<String, Value> {
     }
 }
 
-/// The path with its fields, which are taken out.
+/// The path with the values of its fields, which are removed from `fields`.
 fn filled(endpoint: &Endpoint, fields: &mut Map<String, Value>) -> Result<String, &'static str> {
     let mut path = String::new();
     for part in endpoint.path.split('/').skip(1) {
@@ -175,7 +175,7 @@ fn filled(endpoint: &Endpoint, fields: &mut Map<String, Value>) -> Result<String
 
 fn query(fields: Map<String, Value>) -> String {
     let mut query = String::new();
-    // One order, independent of the map type.
+    // A fixed order, independent of the map type.
     let fields: BTreeMap<String, Value> = fields.into_iter().filter(|(_, value)| !value.is_null()).collect();
     for (name, value) in fields {
         query.push(if query.is_empty() { '?' } else { '&' });
@@ -186,7 +186,7 @@ fn query(fields: Map<String, Value>) -> String {
     query
 }
 
-/// A text as it is, anything else as JSON.
+/// A string as it is, any other value as JSON.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

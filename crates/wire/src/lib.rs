@@ -1,6 +1,6 @@
-//! The interface between clients and owner. It knows no store, no engine, no terminal: only types.
+//! The interface between clients and the owner. It contains only types, and must never know the store, the engine or a terminal.
 //!
-//! Everything a client does is a [`Request`] or a [`Run`] to a [`Client`]; no verb is written twice.
+//! Everything that a client does is a [`Request`] or a [`Run`], sent through a [`Client`]. No verb is written twice.
 
 mod action;
 mod agent;

@@ -2,25 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The verbs of marks.
+/// A verb that sets or removes the mark of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MarkVerb {
-    /// As if deleted.
+    /// Hides entries from people and from the model.
     Hide,
-    /// Brings hidden entries back.
+    /// Shows hidden or dropped entries again.
     Show,
-    /// People see it, the model does not.
+    /// Excludes entries: people see them, the model does not.
     Exclude,
-    /// The model sees it again.
+    /// Includes excluded entries: the model sees them again.
     Include,
-    /// Takes whole turns out of the middle, with the files that they changed; any entry names its turn.
+    /// Takes whole turns out of the middle, with their file changes. Any entry names its turn.
     Drop,
 }
 
 impl MarkVerb {
-    /// Its name in JSON and on the command line.
+    /// The name of the verb in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hide => "hide",

@@ -10,87 +10,88 @@ use crate::problem::Problem;
 #[cfg(feature = "schema")]
 use crate::shape;
 
-/// Names the servers of a folder.
+/// Names the MCP servers of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpOf {
-    /// The folder, absolute.
+    /// The folder, as an absolute path.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// Only this one.
+    /// The name of a server, to select only that one. Default: all servers of the folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
 }
 
-/// A server that is to be added.
+/// An MCP server to add.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpAdd {
-    /// Its name.
+    /// The name of the server.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SERVER)))]
     pub name: String,
-    /// How it is reached.
+    /// How the server is reached.
     #[serde(flatten)]
     pub way: McpWay,
 }
 
-/// How a server is reached; `${VAR}` stands for a variable of the environment.
+/// How an MCP server is reached. `${VAR}` stands for an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum McpWay {
-    /// By a program that is started.
+    /// Through a program that is started.
     Command {
         /// The program.
         #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
         command: String,
-        /// Its arguments.
+        /// The arguments of the program.
         #[serde(default)]
         args: Vec<String>,
-        /// Additional variables of its environment.
+        /// Additional environment variables of the program.
         #[serde(default)]
         env: BTreeMap<String, String>,
     },
     /// At an address.
     Url {
-        /// The address.
+        /// The address of the server.
         #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ADDRESS)))]
         url: String,
-        /// Headers of every request.
+        /// HTTP headers of every request to the server.
         #[serde(default)]
         headers: BTreeMap<String, String>,
     },
 }
 
-/// A server that is to be taken out.
+/// An MCP server to remove.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpRemove {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
 }
 
-/// A server that may be started.
+/// An MCP server to approve.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpAllow {
-    /// The folder of the project that names it, absolute.
+    /// The folder of the project that declares the server, as an absolute path.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// Its name.
+    /// The name of the server.
     pub name: String,
-    /// The entry that was shown: only this one is approved. Without it, the one that is there now.
+    /// The digest of the entry that the person saw. Only that entry is approved. Default: the current entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
 }
 
-/// Servers.
+/// The MCP servers of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpServers {
-    /// They, in the order of their names: all of them, bounded by the files that name them.
+    /// All servers, in the order of their names: bounded by the files that declare them.
     pub servers: Vec<McpServer>,
-    /// What is wrong with the files that name them, with `what`, `path`, `line` and `key` in its fields; bounded by those files.
+    /// The problems of the files that declare servers, bounded by those files. The fields of a problem are `what`, `path`, `line`
+    /// and `key`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_problems: Vec<Problem>,
     /// Deprecated, the next version leaves it out: `file_problems` as English sentences; bounded by them.
@@ -99,38 +100,38 @@ pub struct McpServers {
     pub problems: Vec<String>,
 }
 
-/// A server.
+/// An MCP server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpServer {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
-    /// Who names it: `user` or `project`.
+    /// The file that declares the server: `user` or `project`.
     pub origin: String,
-    /// Its command line or its address, as its file says.
+    /// The command line or the address of the server, as written in its file.
     pub way: String,
-    /// What an approval allows: the whole entry of a project's server that nobody has approved yet.
+    /// What an approval allows: the whole entry of a project's server that nobody has approved yet. Otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approval: Vec<McpApproval>,
     /// Deprecated, the next version leaves it out: `approval` as English sentences; bounded by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub asked: Vec<String>,
-    /// A digest of its entry, folder and name.
+    /// A digest of the server's entry, folder and name.
     pub entry: String,
-    /// How it is.
+    /// The state of the server.
     pub state: McpState,
-    /// Why it can't be used. Its field `what` is `unset_variable`, `bad_entry`, `not_started`, `silent`, `unauthorized`, `unreachable`,
-    /// `closed`, `refused` or `bad_reply`.
+    /// Why the server can't be used. The problem's field `what` is `unset_variable`, `bad_entry`, `not_started`, `silent`,
+    /// `unauthorized`, `unreachable`, `closed`, `refused` or `bad_reply`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
     /// Deprecated, the next version leaves it out: `problem` as an English sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: Option<String>,
-    /// How many tools it offers.
+    /// The number of tools that the server offers.
     pub tools: u64,
-    /// What should be known of it.
+    /// Remarks about the server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<McpRemark>,
     /// Deprecated, the next version leaves it out: `remarks` as English sentences; bounded by them.
@@ -139,44 +140,44 @@ pub struct McpServer {
     pub notes: Vec<String>,
 }
 
-/// Something that an approval of a server allows. What acts on a terminal or is invisible stands in it as an escape.
+/// Something that the approval of an MCP server allows. Terminal control characters and invisible characters are escaped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum McpApproval {
-    /// It runs a command.
+    /// The server runs a command.
     Command {
-        /// The command line, as a shell would need it.
+        /// The command line, quoted for a shell.
         line: String,
     },
-    /// It runs in a folder.
+    /// The server runs in a folder.
     Folder {
-        /// The folder, as a shell would need it.
+        /// The folder, quoted for a shell.
         folder: String,
     },
-    /// It runs with a variable of its entry.
+    /// The server runs with an environment variable from its entry.
     Variable {
-        /// `NAME=VALUE`, as a shell would need it.
+        /// `NAME=VALUE`, quoted for a shell.
         variable: String,
     },
-    /// It gets the agent's calls at an address.
+    /// The server gets the agent's calls at an address.
     Address {
         /// The address.
         address: String,
     },
-    /// It gets a header.
+    /// The server gets an HTTP header.
     Header {
         /// `NAME: VALUE`.
         header: String,
     },
-    /// It is given a variable of the user's environment.
+    /// The server gets a variable of the user's environment.
     Given {
-        /// Its name.
+        /// The name of the variable.
         variable: String,
-        /// It looks like a secret.
+        /// Whether the variable looks like a secret.
         secret: bool,
     },
-    /// A rule lets calls of it run unasked: it was made for another server of that name.
+    /// A rule allows calls of the server without an approval. The rule was made for another server of the same name.
     Rule {
         /// The rule.
         rule: Rule,
@@ -187,42 +188,42 @@ pub enum McpApproval {
     Unknown,
 }
 
-/// How a server is.
+/// The state of an MCP server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum McpState {
-    /// It is being started.
+    /// The server is being started.
     #[default]
     Starting,
-    /// Its tools can be called.
+    /// The tools of the server can be called.
     Ready,
-    /// It can't be used.
+    /// The server can't be used.
     Failed,
-    /// A project names it, and nobody has approved it yet.
+    /// A project declares the server, and nobody has approved it yet.
     NeedsApproval,
-    /// Its entry says that it is not to be used.
+    /// The entry of the server disables it.
     Disabled,
 }
 
-/// Tools of servers.
+/// The tools of MCP servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpTools {
-    /// They, in the order of their servers: all of them, bounded by what the servers have.
+    /// All tools, in the order of their servers: bounded by the tools that the servers offer.
     pub tools: Vec<McpTool>,
 }
 
-/// A tool of a server.
+/// A tool of an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpTool {
-    /// The name that the model says.
+    /// The name that the model uses.
     pub name: String,
-    /// Its server.
+    /// The name of the server.
     pub server: String,
-    /// What it does, as its server says.
+    /// What the tool does, as described by its server.
     pub about: String,
-    /// Whether its server says that it only reads.
+    /// Whether the server declares the tool as read-only.
     pub reads: bool,
 }

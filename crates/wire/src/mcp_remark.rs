@@ -2,49 +2,49 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Something that should be known of a server.
+/// A remark about an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum McpRemark {
-    /// A tool of it is left out: its name is empty or longer than 128 characters.
+    /// A tool is left out: its name is empty or longer than 128 characters.
     ToolName {
-        /// The beginning of its name.
+        /// The beginning of the tool's name.
         tool: String,
     },
-    /// A tool of it is left out: there is one of that name before it.
+    /// A tool is left out: an earlier tool has the same name.
     ToolTwice {
-        /// The beginning of its name.
+        /// The beginning of the tool's name.
         tool: String,
     },
-    /// A tool of it is left out: its schema is no object.
+    /// A tool is left out: its schema is not a JSON object.
     ToolWithoutSchema {
-        /// The beginning of its name.
+        /// The beginning of the tool's name.
         tool: String,
     },
-    /// A tool of it is left out: its schema describes no object.
+    /// A tool is left out: its schema does not describe an object.
     ToolSchema {
-        /// The beginning of its name.
+        /// The beginning of the tool's name.
         tool: String,
     },
-    /// A tool of it is left out: its schema has more than 64 kB.
+    /// A tool is left out: its schema is longer than 64 kB.
     ToolSchemaTooLong {
-        /// The beginning of its name.
+        /// The beginning of the tool's name.
         tool: String,
     },
-    /// More of its tools are left out, for such reasons.
+    /// More tools are left out, for similar reasons.
     MoreToolsLeftOut {
-        /// Their number.
+        /// The number of these tools.
         tools: u64,
     },
-    /// It offers more tools than are used: the first 128.
+    /// The server offers too many tools. Only the first 128 are used.
     TooManyTools {
-        /// It offers at least so many.
+        /// The number of tools that the server offers, at least.
         offered: u64,
     },
-    /// Its tools changed, and cannot be listed.
+    /// The tools of the server changed and can't be listed.
     ToolsNotListed {
-        /// Why.
+        /// Why they can't be listed.
         detail: String,
     },
     /// A code of a newer owner.

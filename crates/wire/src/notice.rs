@@ -1,4 +1,4 @@
-//! Notices of a run, apart from its answer: typed codes with fields. Only types; `english` makes the sentences.
+//! Notices of a run, which are reported beside its answer: typed codes with fields. Only types; `english` makes the sentences.
 
 use std::collections::BTreeMap;
 
@@ -10,134 +10,135 @@ use crate::hint::{Hint, Remedy};
 use crate::mcp_remark::McpRemark;
 use crate::problem_code::ProblemCode;
 
-/// Something that a person should know of a run.
+/// A notice of a run for the person.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum RunNotice {
-    /// The model is asked again.
+    /// The model is called again.
     Retry {
-        /// After so many milliseconds.
+        /// The time until the next call, in milliseconds.
         in_ms: u64,
-        /// How the last request failed.
+        /// Why the last call failed.
         failure: ModelFailure,
         /// A short detail, such as `HTTP 429`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
     },
-    /// The answer reached the model's limit and is cut.
+    /// The answer reached the model's limit and was cut off.
     AnswerCut,
-    /// The model refused to go on.
+    /// The model refused to continue.
     ModelRefused,
-    /// The answer so far is not saved: after a crash it would be lost.
+    /// The answer so far is not saved: a crash would lose it.
     AnswerNotSaved {
-        /// Why.
+        /// Why it could not be saved.
         cause: NoticeCause,
     },
-    /// A call runs this once; the rule that was to last is not kept.
+    /// A call is allowed this time only: the permanent rule could not be stored.
     RuleNotKept {
-        /// Why.
+        /// Why the rule could not be stored.
         cause: NoticeCause,
     },
-    /// The settings became wrong: until they are corrected, no rule of them allows anything.
+    /// The settings have become invalid. Until they are corrected, none of their rules allows anything.
     SettingsWrong {
         /// What is wrong.
         cause: NoticeCause,
     },
-    /// Something beside the run failed, and the run goes on.
+    /// Another task failed, and the run continues.
     Failed {
-        /// What.
+        /// What failed.
         cause: NoticeCause,
     },
-    /// The folder cannot be captured: nothing can be changed there, as it could not be taken back.
+    /// The folder cannot be captured. Nothing can be changed there, because changes could not be reverted.
     NothingCanChange {
-        /// Why.
+        /// Why the folder cannot be captured.
         cause: NoticeCause,
     },
-    /// A further folder cannot be captured: what is written there cannot be taken back.
+    /// A further folder cannot be captured: changes there cannot be reverted.
     FolderNotCaptured {
         /// The folder.
         folder: String,
-        /// Why.
+        /// Why the folder cannot be captured.
         cause: NoticeCause,
     },
-    /// Processes of a call still run; what they change from now on is kept.
+    /// Processes of a call are still running. A rewind keeps what they change from now on.
     ProcessesRun {
-        /// How many.
+        /// The number of processes.
         processes: u64,
     },
-    /// A command of a person changed hooks or settings of git, which a rewind leaves as they are. Of a call of the agent, its result says so.
+    /// A command that the person ran changed hooks or settings of git, which a rewind leaves as they are. For a call of the
+    /// agent, the result of the call reports this instead.
     GitFilesChanged {
-        /// The first of them; at most 4.
+        /// The first of these files, at most 4.
         files: Vec<ChangedGitFile>,
-        /// How many more there are.
+        /// The number of further files.
         more: u64,
     },
-    /// A command of a person changed files that git runs or reads as settings, and that a rewind takes back.
+    /// A command that the person ran changed files that git runs or reads as settings. A rewind reverts these changes.
     CoveredGitFilesChanged {
-        /// The first of them; at most 4.
+        /// The first of these files, at most 4.
         files: Vec<ChangedGitFile>,
-        /// How many more there are.
+        /// The number of further files.
         more: u64,
     },
-    /// The turn waits for MCP servers to start.
+    /// The turn is waiting for MCP servers to start.
     ServersAwaited {
-        /// Their names; bounded by the files that name them.
+        /// The names of the servers, bounded by the files that declare them.
         servers: Vec<String>,
     },
-    /// MCP servers took longer than the turn waits: it goes on without their tools.
+    /// MCP servers took longer to start than the turn waits. The turn continues without their tools.
     ServersLate {
-        /// Their names; bounded by the files that name them.
+        /// The names of the servers, bounded by the files that declare them.
         servers: Vec<String>,
         /// How long the turn waited, in milliseconds.
         waited_ms: u64,
     },
     /// A remark about an MCP server.
     Server {
-        /// Its name.
+        /// The name of the server.
         server: String,
         /// The remark.
         remark: McpRemark,
     },
     /// An MCP server cannot be used.
     ServerFailed {
-        /// Its name.
+        /// The name of the server.
         server: String,
-        /// Why: the field `what` has the kind of failure.
+        /// Why it cannot be used. The field `what` contains the kind of failure.
         cause: NoticeCause,
     },
-    /// The folder names an MCP server that nobody has approved yet.
+    /// The folder declares an MCP server that nobody has approved yet.
     ServerNeedsApproval {
-        /// Its name.
+        /// The name of the server.
         server: String,
     },
-    /// Something is wrong with a file that names MCP servers.
+    /// A file that declares MCP servers has an error.
     ServerFile {
-        /// What, with `what`, `path`, `line` and `key` in its fields.
+        /// The error, with `what`, `path`, `line` and `key` in its fields.
         cause: NoticeCause,
     },
-    /// Messages that waited were not sent, because what they answer is gone.
+    /// Waiting messages were not sent, because the message that they answer is gone.
     NotSent {
-        /// Their texts, empty for one without words; bounded by the messages that may wait.
+        /// The texts of the messages, bounded by the messages that may wait. A message without text is an empty string.
         messages: Vec<String>,
     },
-    /// What became of the file that a message names with `@`.
+    /// The outcome for a file that a message mentions with `@`.
     Mention {
-        /// The name.
+        /// The name in the message.
         name: String,
-        /// What became of it.
+        /// What happened to the file.
         outcome: MentionOutcome,
     },
     /// The owner does not answer. Only clients report this: the owner never sends it.
     #[cfg_attr(feature = "schema", schemars(skip))]
     OwnerSilent {
-        /// Its process.
+        /// The process id of the owner.
         pid: u32,
     },
-    /// The owner ended during the run, and another one continues. Only clients report this: the owner never sends it.
+    /// The owner ended during the run, and a new owner continues. Only clients report this: the owner never sends it.
     #[cfg_attr(feature = "schema", schemars(skip))]
     OwnerReplaced,
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -145,42 +146,43 @@ pub enum RunNotice {
 }
 
 impl RunNotice {
-    /// Whether only its owner knows what it is.
+    /// Whether the notice has a code that only a newer owner knows.
     pub(crate) fn is_unknown(&self) -> bool {
         *self == Self::Unknown
     }
 }
 
-/// Why something failed that a notice or a condition is about. It is no `Problem`, as problems hold notices.
+/// The cause of a notice or a condition. It is not a `Problem`, because problems contain notices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoticeCause {
-    /// What programs decide by: that of a problem.
+    /// The code of the failure, for programs to decide by. The same codes as in a problem.
     pub code: ProblemCode,
     /// What failed, on what, and why. An English sentence without a full stop.
     pub message: String,
-    /// The named values of the code, as a problem has them.
+    /// The named values of the code, as in a problem.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Value>,
-    /// What to do next: English text, and between it the remedies.
+    /// What to do next: English text with remedies in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
-    /// The causes, outermost first.
+    /// The underlying causes, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
 }
 
-/// A file of git's own that a call changed.
+/// A file that git runs or reads as settings, and that a call changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedGitFile {
-    /// The path; what is not UTF-8 or acts on a terminal stands in it as an escape.
+    /// The path of the file. Bytes that are not UTF-8 are replaced.
     pub path: String,
     /// How it changed.
     pub change: GitFileChange,
     /// What git does with it.
     pub role: GitFileRole,
-    /// What puts it back. Absent where what it was could not be kept, and where an earlier version recorded the command alone.
+    /// The remedy that restores the file. Absent if its earlier content could not be kept, or if an earlier version recorded only
+    /// the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
     /// Deprecated, the next version leaves it out: `remedy` as a shell command.
@@ -189,111 +191,111 @@ pub struct ChangedGitFile {
     pub command: Option<String>,
 }
 
-/// How a request to a model failed.
+/// Why a request to a model failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum ModelFailure {
     /// No key is configured, or it cannot be read.
     NoKey,
-    /// The provider does not take the key, or it may not use the model.
+    /// The provider refuses the key, or the key may not use the model.
     Refused,
     /// The account has no credit or quota left.
     OutOfCredit,
-    /// Too many requests.
+    /// There were too many requests.
     RateLimited,
-    /// The provider has trouble of its own.
+    /// The provider has a problem of its own.
     Overloaded,
-    /// The prompt does not fit into the model's context.
+    /// The prompt is longer than the model's context.
     ContextTooLong,
-    /// The provider does not answer such a prompt.
+    /// The provider refuses to answer the prompt.
     SafetyRefusal,
     /// The model, or the address, does not exist.
     UnknownModel,
-    /// The provider finds the request wrong.
+    /// The provider rejects the request as invalid.
     Rejected,
     /// There is no connection.
     Unreachable,
-    /// The connection ended before the answer did.
+    /// The connection ended before the answer was complete.
     Cut,
-    /// Nothing arrived for too long.
+    /// No data arrived for too long.
     TimedOut,
     /// The answer reached its limit in the middle of a tool call.
     OutputLimit,
-    /// The model wrote a tool call that cannot be read.
+    /// The model wrote an invalid tool call.
     BadCall,
-    /// The reply is not what the protocol says.
+    /// The reply violates the protocol.
     BadReply,
-    /// The settings do not describe a model.
+    /// The settings for the model are wrong.
     BadSettings,
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 
-/// What became of a file that a message names with `@`. Of these outcomes, only `secret` attaches the file.
+/// The outcome for a file that a message mentions with `@`. Of these outcomes, only `secret` attaches the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum MentionOutcome {
-    /// There is no such file: the name is only words.
+    /// There is no file with this name: the name is plain text.
     NoFile,
-    /// It is attached, and looks like a secret.
+    /// The file is attached, and it looks like a secret.
     Secret,
-    /// What comes through a pipe attaches nothing.
+    /// The message came through a pipe. Piped text attaches no files.
     Piped,
-    /// It is a link to a file with secrets.
+    /// It is a link to a file that contains secrets.
     LeadsToSecret {
-        /// That file.
+        /// The file that the link leads to.
         path: String,
     },
     /// It is a link out of the folder.
     LeadsOut {
-        /// The file that it leads to.
+        /// The file that the link leads to.
         path: String,
     },
-    /// As many files are attached as may be.
+    /// The limit of attached files is reached.
     TooMany {
-        /// So many.
+        /// The largest number of attached files.
         most: u64,
     },
-    /// The message would be too large with it.
+    /// The message would be too large with the file.
     MessageTooLarge,
-    /// The text is too long: the agent can read it with a tool.
+    /// The text is too long. The agent can read the file with a tool.
     TextTooLarge {
-        /// Its size in bytes.
+        /// The size of the file in bytes.
         bytes: u64,
-        /// The most bytes.
+        /// The limit in bytes.
         most: u64,
     },
     /// The picture is too large.
     PictureTooLarge {
-        /// Its size in bytes.
+        /// The size of the file in bytes.
         bytes: u64,
-        /// The most bytes.
+        /// The limit in bytes.
         most: u64,
     },
     /// The PDF is too large.
     PdfTooLarge {
-        /// Its size in bytes.
+        /// The size of the file in bytes.
         bytes: u64,
-        /// The most bytes.
+        /// The limit in bytes.
         most: u64,
     },
-    /// It is neither text, nor a picture, nor a PDF.
+    /// The file is neither text, nor a picture, nor a PDF.
     OtherKind,
-    /// The person may not read it.
+    /// The person has no permission to read the file.
     NotAllowed,
-    /// It is a link to nothing.
+    /// It is a link to a file that does not exist.
     LeadsNowhere,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable {
-        /// What the system says.
+        /// The error message of the system.
         detail: String,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]

@@ -2,42 +2,42 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an operation did.
+/// The effect of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum OpSummary {
-    /// It took a step back.
+    /// It undid a step.
     TookBack {
-        /// Which.
+        /// The step.
         step: UndoneStep,
     },
-    /// It brought a step back.
+    /// It redid a step.
     BroughtBack {
-        /// Which.
+        /// The step.
         step: UndoneStep,
     },
-    /// It took back a step that came to nothing: a run failed before it had an answer.
+    /// It took back a step that achieved nothing, because a run failed before it had an answer.
     TookBackFailed {
-        /// Which.
+        /// The step.
         step: UndoneStep,
     },
-    /// It went back to what an earlier head left.
+    /// It restored an earlier head.
     Restored {
         /// The head.
         head: String,
     },
-    /// It marked messages.
+    /// It set or removed marks of messages.
     Marked {
-        /// How many.
+        /// The number of messages.
         messages: u64,
-        /// The first of them.
+        /// The first of these messages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first: Option<MessageName>,
     },
-    /// It put a summary in the place of messages, or took it away.
+    /// It replaced messages by a summary, or removed such a summary.
     Folded {
-        /// How many messages the summary covers.
+        /// The number of messages that the summary covers.
         messages: u64,
     },
     /// It set a label.
@@ -50,39 +50,39 @@ pub enum OpSummary {
         /// The label.
         label: String,
     },
-    /// It put files back as they were.
+    /// It restored files.
     FilesPutBack,
     /// It changed files.
     Files,
     /// It erased content.
     Erased {
-        /// Of how many messages.
+        /// The number of messages that lost content.
         messages: u64,
     },
-    /// It put other words, or another answer, in the place of a message.
+    /// It replaced a prompt, or requested another answer.
     Replaced {
-        /// Which. Absent where it is gone.
+        /// The replaced prompt, or the message that gets another answer. Absent if it no longer exists.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<MessageName>,
     },
     /// It chose another alternative.
     Chose {
-        /// Which. Absent where it is gone.
+        /// The message that it moved to. Absent if it no longer exists.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<MessageName>,
     },
-    /// It moved to a message. Without one, to the beginning.
+    /// It moved to a message, or a rewind moved to before a message. Without a message, it moved to the beginning.
     Moved {
-        /// The message.
+        /// The message. Absent for the beginning.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<MessageName>,
     },
-    /// It is of a kind that this owner does not know.
+    /// Its kind is one that this owner does not know.
     UnknownKind {
-        /// The kind.
+        /// The kind of the operation.
         kind: String,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -90,68 +90,68 @@ pub enum OpSummary {
 }
 
 impl OpSummary {
-    /// Whether only its owner knows what it is.
+    /// Whether the summary has a code that only a newer owner knows.
     pub(crate) fn is_unknown(&self) -> bool {
         *self == Self::Unknown
     }
 }
 
-/// A step that `undo` took back or `redo` brought back.
+/// A step that `undo` took back, or that `redo` brought back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum UndoneStep {
     /// A turn.
     Turn {
-        /// The message that opened it. Absent where it is gone.
+        /// The message that opened the turn. Absent if it no longer exists.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<MessageName>,
     },
     /// An operation.
     Operation {
-        /// Its number.
+        /// The number of the operation.
         number: u64,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 
-/// What a step of a plan takes back or brings back.
+/// A step that a plan takes back or brings back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum PlannedStep {
     /// A turn.
     Turn {
-        /// The message that opened it. Absent where it is gone.
+        /// The message that opened the turn. Absent if it no longer exists.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<MessageName>,
     },
     /// An operation.
     Operation {
-        /// The verb: `rewind`, `undo` …
+        /// The verb of the operation, such as `rewind` or `undo`.
         reason: String,
-        /// What it did.
+        /// The effect of the operation.
         summary: OpSummary,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 
-/// A message, by its turn and its first words.
+/// A message, identified by its turn and its first words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MessageName {
-    /// The number of its turn; 0 for what stands before the first turn.
+    /// The number of its turn. 0 for a message before the first turn.
     pub turn: u64,
-    /// It opens the turn. Else it is an answer in it.
+    /// Whether the message opens the turn. Otherwise it is an answer in the turn.
     pub opens_turn: bool,
-    /// Its first words, at most 40 characters. Empty where they are hidden.
+    /// The first words of the message, at most 40 characters. Empty if they are hidden.
     pub words: String,
 }

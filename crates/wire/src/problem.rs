@@ -14,45 +14,46 @@ use crate::problem_code::ProblemCode;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[error("{message}")]
 pub struct Problem {
-    /// What programs decide by.
+    /// The code, for programs to decide by.
     pub code: ProblemCode,
-    /// What kind it is.
+    /// The kind of problem.
     pub kind: ProblemKind,
     /// What was attempted, on what, and why it failed. An English sentence without a full stop.
     pub message: String,
-    /// The named values of the code, such as `seen` and `now` of a stale head. `x-fields` of the codes lists their names; bounded by it.
+    /// The named values of the code, such as `seen` and `now` of a stale head. They are bounded by the names in `x-fields` of the
+    /// codes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Value>,
-    /// What to do next: English text, and between it the remedies.
+    /// What to do next: English text with remedies in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
-    /// The remedies of the hint, in its order: each client has its own command for each.
+    /// The remedies in `hint`, in the same order. Each client has its own command for each remedy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
-    /// The causes, outermost first.
+    /// The underlying causes, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
-    /// What happened beside it, and is reported nowhere else: `message` ends with it. Bounded by what one message mentions, and the
-    /// messages that may wait.
+    /// What happened in addition and is reported nowhere else. `message` ends with it as text. Bounded by the mentions in one
+    /// message and by the messages that may wait.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub notices: Box<[RunNotice]>,
-    /// The head now, when the request's was stale.
+    /// The current head, if the head in the request was stale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
 }
 
-/// Kinds of problems; each has an exit code of its own.
+/// Kinds of problems. Each kind has its own exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
-    /// The request makes no sense as it is.
+    /// The request is not valid as it is.
     Usage,
     /// Something named in the request does not exist.
     NotFound,
     /// The request is not possible in the current state.
     Refused,
-    /// The author saw an older state.
+    /// The author of the request saw an older state.
     Stale,
     /// The model or its provider failed.
     Model,
@@ -64,7 +65,7 @@ pub enum ProblemKind {
 }
 
 impl Problem {
-    /// With a named value of its code.
+    /// Adds a named value of the code.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         debug_assert!(self.code.fields().contains(&name), "BUG: the fields of {} lack {name}", self.code);
@@ -74,7 +75,7 @@ impl Problem {
 }
 
 impl ProblemKind {
-    /// The exit code of a command that ends with this: documented in the manual page.
+    /// The exit code of a command that fails with this kind of problem, as documented in the manual page.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Internal => 1,

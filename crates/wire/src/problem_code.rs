@@ -1,4 +1,4 @@
-//! The codes of errors, each with one English title. Programs decide by them.
+//! The codes of errors, each with an English title. Programs decide by the codes.
 
 #[cfg(feature = "schema")]
 use std::borrow::Cow;
@@ -7,17 +7,18 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-/// Declares the codes, each with its name on the wire, its English title, and the names of the values that a problem with it may have.
+/// Declares the codes: the name on the wire, the English title, and the names of the values that a problem with the code may
+/// have.
 macro_rules! codes {
     ($($name:ident = $code:literal, $title:literal, [$($field:literal),*];)*) => {
-        /// The code of a problem. The list is closed for one version of the owner.
+        /// The code of a problem. The list is complete for one version of the owner.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(from = "String", into = "String")]
         pub enum ProblemCode {
             $(#[doc = $title] $name,)*
-            /// A code of a newer owner.
+            /// A code that only a newer owner knows.
             Other(String),
-            /// Stands for no code yet.
+            /// No code has been set yet.
             #[default]
             None,
         }
@@ -26,7 +27,7 @@ macro_rules! codes {
             /// Every code of this version.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The code as it is written on the wire.
+            /// The code in its form on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$name => $code,)*
@@ -35,7 +36,7 @@ macro_rules! codes {
                 }
             }
 
-            /// What the code means, an English sentence without a full stop; nothing for a code of a newer owner.
+            /// The meaning of the code, as an English sentence without a full stop. `None` for a code of a newer owner.
             pub fn title(&self) -> Option<&'static str> {
                 match self {
                     $(Self::$name => Some($title),)*
@@ -43,7 +44,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The names of the values that a problem with this code may have; none are known of a code of a newer owner.
+            /// The names of the values that a problem with this code may have. Empty for a code of a newer owner.
             pub fn fields(&self) -> &'static [&'static str] {
                 match self {
                     $(Self::$name => &[$($field),*],)*
@@ -68,14 +69,14 @@ codes! {
     Aborted = "aborted", "The work was aborted", ["detail"];
     AmbiguousConversation = "ambiguous_conversation", "Several conversations have this name", ["name"];
     AmbiguousEntry = "ambiguous_entry", "Several messages have this name", ["name"];
-    AmbiguousPoint = "ambiguous_point", "The name means several points in time", ["name", "checkpoint"];
-    BadCursor = "bad_cursor", "The cursor does not belong to this reading", ["cursor"];
+    AmbiguousPoint = "ambiguous_point", "The name identifies several points in time", ["name", "checkpoint"];
+    BadCursor = "bad_cursor", "The cursor does not belong to this list", ["cursor"];
     BadExport = "bad_export", "The stored export is damaged", ["detail"];
     BadImport = "bad_import", "The data to import is not valid", ["line", "detail"];
     BadName = "bad_name", "The name contains a character that is not allowed", ["character"];
     BadPath = "bad_path", "The path is not valid or leaves the folder", ["path", "folder", "paths", "count"];
     BadPlace = "bad_place", "The place in the history is not valid", ["place"];
-    BadRequest = "bad_request", "The request does not match the API document", ["what", "parameter"];
+    BadRequest = "bad_request", "The request does not match the API document", ["what", "parameter", "detail"];
     Behind = "behind", "The subscriber fell too far behind", [];
     Broken = "broken", "The store is damaged", ["path"];
     BrokenBody = "broken_body", "The body of the request ended too early", [];
@@ -133,7 +134,7 @@ codes! {
     NotDurable = "not_durable", "The change could not be stored", ["detail"];
     NotEditable = "not_editable", "The message cannot be edited", [];
     NotFoldable = "not_foldable", "The messages do not stand together in the prompt", [];
-    NotJson = "not_json", "The body is not JSON", [];
+    NotJson = "not_json", "The body is not JSON", ["charset"];
     NotKept = "not_kept", "The version of the file is not kept", ["checkpoint"];
     NotLoopback = "not_loopback", "The address is not on the loopback interface", ["address"];
     NotOnPath = "not_on_path", "The message is not on the current path", ["operation", "restore"];
@@ -174,7 +175,7 @@ codes! {
     StrangeAnswer = "strange_answer", "The answer of the owner cannot be read", [];
     TakenOver = "taken_over", "Another owner has taken over the data folder", [];
     Terminal = "terminal", "The terminal failed", [];
-    TooLarge = "too_large", "The body of the request is too large", [];
+    TooLarge = "too_large", "The body of the request is too large", ["what", "most"];
     TooManySteps = "too_many_steps", "The run reached its limit of model calls", ["most"];
     TooMuch = "too_much", "The folder has too many files", ["files", "bytes"];
     Unauthorized = "unauthorized", "The token is missing or wrong", [];
@@ -188,8 +189,8 @@ codes! {
     UnknownFold = "unknown_fold", "There is no such fold", [];
     UnknownHead = "unknown_head", "There is no such head", ["head"];
     UnknownImport = "unknown_import", "There is no such import", ["import"];
-    UnknownPoint = "unknown_point", "The name means no point in time", ["name"];
-    UnknownPath = "unknown_path", "There is nothing at this path", ["path"];
+    UnknownPoint = "unknown_point", "The name identifies no point in time", ["name"];
+    UnknownPath = "unknown_path", "There is no such path", ["path"];
     UnknownRequest = "unknown_request", "No request with this id was carried out", ["request"];
     UnknownRevision = "unknown_revision", "There is no such revision", ["wanted", "last"];
     UnknownWorkspace = "unknown_workspace", "There is no such workspace", ["workspace"];
@@ -197,7 +198,7 @@ codes! {
     Unseen = "unseen", "The folder could not be captured after the call", [];
     Unsettled = "unsettled", "A step in this folder is not finished", ["path", "folder"];
     UriTooLong = "uri_too_long", "The path with its query is too long", [];
-    Usage = "usage", "The request makes no sense", ["parameter", "name", "path", "rule", "count", "least", "most"];
+    Usage = "usage", "The request makes no sense", ["parameter", "what", "name", "path", "rule", "count", "least", "most"];
     WorkspaceBusy = "workspace_busy", "Another program works in the folder", ["path"];
 }
 
@@ -249,7 +250,7 @@ impl schemars::JsonSchema for ProblemCode {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        // An extension, since client generators make a type of each constant.
+        // A schema extension, because client generators would make a type of each constant.
         let titles =
             Self::ALL.iter().filter_map(|code| Some((code.as_str().to_owned(), code.title()?.into())));
         let titles: serde_json::Map<String, serde_json::Value> = titles.collect();

@@ -1,4 +1,4 @@
-//! Replies. Receipts hold ids; content for the composer is read each time.
+//! Replies. A receipt holds ids only: content for the composer is read again for each reply.
 
 mod agent;
 mod changes;
@@ -39,154 +39,155 @@ pub use report::{Finding, Repair, Report};
 pub use targets::{Did, Target, TargetPage};
 pub use tree::{Branch, ForkLine, Tree};
 
-/// A reply.
+/// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
-    /// A change was made, or had been made by the same request.
+    /// The receipt of a change, made by this request or by an earlier one with the same id.
     Receipt(Receipt),
-    /// It is done; there is nothing to say.
+    /// The request succeeded, and there is nothing to report.
     Done,
-    /// What an action would do.
+    /// The plan of an action: what it would do.
     Plan(Plan),
-    /// What is being done to files right now.
+    /// The work on files that is in progress.
     Work(Work),
-    /// Conversations.
+    /// A page of the list of conversations.
     Conversations(Conversations),
-    /// A conversation.
+    /// The summary of a conversation.
     Conversation(Conversation),
-    /// A page of a reading, in path order.
+    /// A page of entries in one projection, in path order.
     Entries(Entries),
-    /// A prompt.
+    /// The prompt that a model would get.
     Prompt(Prompt),
-    /// Turns, newest first.
+    /// The turns that a rewind can go to, newest first.
     Targets(TargetPage),
-    /// Alternatives of an answer.
+    /// The alternatives of an answer.
     Alternatives(Alternatives),
-    /// What is marked, newest first.
+    /// Hidden, dropped and excluded messages, newest first.
     Marked(MarkedPage),
-    /// Operations, newest first.
+    /// A page of operations, newest first.
     Operations(Operations),
-    /// Branches.
+    /// The branches and forks of a conversation.
     Tree(Tree),
-    /// Hits of a search.
+    /// The hits of a search.
     Hits(Hits),
-    /// What changed.
+    /// What changed in a conversation since a revision.
     Changes(Changes),
-    /// A piece of an export.
+    /// A part of an export.
     Chunk(Chunk),
-    /// Models.
+    /// The known models.
     Models(Models),
     /// MCP servers.
     McpServers(McpServers),
-    /// Tools of MCP servers.
+    /// The tools of MCP servers.
     McpTools(McpTools),
-    /// A file was written.
+    /// A file that was written.
     Written(Written),
-    /// What a check found.
+    /// The result of a check of the store.
     Report(Report),
-    /// What was seen of a folder.
+    /// A page of captures of a folder.
     Captures(Captures),
-    /// Folders.
+    /// A page of the folders that conversations work in.
     Workspaces(Workspaces),
-    /// What differs in a folder now.
+    /// The current differences in the folders of a conversation.
     FilesStatus(FilesStatus),
     /// How files differ between two points in time.
     Differences(Differences),
-    /// A folder, or what it was before it was forgotten.
+    /// What is stored of a folder. After the folder was forgotten: what was stored of it before.
     Workspace(WorkspaceShown),
-    /// What was taken out of what is kept of files, or would be.
+    /// What a collection removed from the stored file versions, or would remove.
     Pruned(Pruned),
-    /// Earlier prompts.
+    /// A page of earlier prompts.
     History(HistoryPage),
-    /// Names of files.
+    /// Paths that match a typed text.
     Paths(Paths),
-    /// What somebody was about to say.
+    /// A draft: text that a person has not sent yet.
     Draft(Draft),
-    /// A to-do list.
+    /// The agent's to-do list.
     Todo(Todo),
-    /// Background jobs.
+    /// A page of background jobs.
     Jobs(Jobs),
-    /// What a job has printed.
+    /// A part of a job's output.
     JobOutput(JobPrinted),
-    /// Tools.
+    /// The tools that a model can call.
     Tools(Tools),
-    /// What an agent may do.
+    /// The permissions of the agent.
     Permissions(Permissions),
-    /// Words that wait, or that did.
+    /// Messages that wait for a run to end, or that waited until this request removed them from the queue.
     Waiting(Waiting),
-    /// What model calls used.
+    /// What the model calls of a conversation used.
     Cost(Cost),
-    /// How the owner is.
+    /// The state of the owner.
     Status(Status),
 }
 
-/// An entry in one line.
+/// An entry as one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
-    /// Its id.
+    /// The id of the entry.
     pub id: String,
-    /// Who spoke.
+    /// The role of its author.
     pub role: Role,
-    /// When, Unix milliseconds.
+    /// The time of the entry, in Unix milliseconds.
     pub time_ms: i64,
-    /// At most 80 characters of it.
+    /// The beginning of its content, at most 80 characters.
     pub preview: String,
-    /// Who ran it, where it is a command that a person ran (`exec`), though it is stored as a call of the agent.
+    /// The person who ran the command, if the entry is a command that a person ran (`exec`). Such a command is stored like a call
+    /// of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran_by: Option<String>,
-    /// Whether a program said it, in the name of nobody.
+    /// Whether a program made the entry and no person wrote it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub synthetic: bool,
 }
 
-/// Conversations, newest first.
+/// A page of conversations, newest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conversations {
-    /// A page of them.
+    /// The conversations of this page.
     pub conversations: Vec<Conversation>,
-    /// Whether there are more.
+    /// Whether more conversations follow.
     pub more: bool,
 }
 
-/// A conversation in short.
+/// The summary of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conversation {
-    /// Its id.
+    /// The id of the conversation.
     pub id: String,
-    /// The title somebody gave.
+    /// The title, if a person gave one.
     pub title: Option<String>,
-    /// The first message that a person said and that is visible.
+    /// The first visible message of a person.
     pub preview: String,
-    /// The folder it works in.
+    /// The folder that the conversation works in.
     pub folder: Option<String>,
-    /// The conversation it is a fork of, and the head there.
+    /// For a fork: the conversation that it was forked from, and the head of that conversation at the time.
     pub parent: Option<Parent>,
-    /// When it was made, Unix milliseconds.
+    /// When the conversation was created, in Unix milliseconds.
     pub created_ms: i64,
-    /// When it last changed.
+    /// When the conversation last changed, in Unix milliseconds.
     pub changed_ms: i64,
-    /// Its head.
+    /// The current head.
     pub head: String,
-    /// Its revision.
+    /// The current revision.
     pub revision: u64,
-    /// Last entry of its path.
+    /// The last entry of the path.
     pub tip: Option<String>,
-    /// Totals of the timeline.
+    /// The numbers of messages, tool calls and turns in the timeline.
     pub counts: Counts,
-    /// How often it went back, and what is next.
+    /// The number of rewinds, and the next steps of undo and redo.
     #[serde(flatten)]
     pub steps: NextSteps,
-    /// Whether it can be written to.
+    /// Whether the conversation can be written to.
     #[serde(flatten)]
     pub access: Access,
-    /// Whether a model is running.
+    /// Whether a run is at work.
     pub running: bool,
-    /// Whether somebody has put it away: the plain list leaves it out.
+    /// Whether the conversation is archived. The ordinary list leaves it out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
 }
@@ -195,7 +196,7 @@ pub struct Conversation {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Access {
-    /// Why nothing can be written, if so.
+    /// Why the conversation is read-only. Absent if it can be written to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_cause: Option<ReadOnlyCause>,
     /// Deprecated, the next version leaves it out: `read_only_cause` as an English sentence.
@@ -203,16 +204,16 @@ pub struct Access {
     pub read_only: Option<String>,
 }
 
-/// The steps of a conversation that were taken back, and the next ones of undo and redo.
+/// The number of rewinds of a conversation, and the next steps of undo and redo.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextSteps {
-    /// How many rewinds it has seen.
+    /// The number of rewinds so far.
     pub rewinds: u64,
-    /// What `undo` would take back next, without the words of a message.
+    /// The step that `undo` would revert next, without the text of a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo_step: Option<PlannedStep>,
-    /// What `redo` would bring back next, without the words of a message.
+    /// The step that `redo` would bring back next, without the text of a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo_step: Option<PlannedStep>,
     /// Deprecated, the next version leaves it out: `undo_step` as an English word.
@@ -223,138 +224,138 @@ pub struct NextSteps {
     pub redo: Option<String>,
 }
 
-/// What a fork came from.
+/// The conversation that a fork began from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Parent {
-    /// The conversation.
+    /// The id of the parent conversation.
     pub conversation: String,
-    /// The head there.
+    /// The head of the parent at which the fork begins.
     pub head: String,
-    /// What that is called now: the title somebody gave.
+    /// The current title of the parent, if a person gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The first message that a person said in the fork itself, and that is visible.
+    /// The first visible message of a person in the fork itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
 }
 
-/// A page of a reading.
+/// A page of entries in one projection of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entries {
-    /// The conversation.
+    /// The id of the conversation.
     pub conversation: String,
-    /// The head that was read.
+    /// The head that the entries belong to.
     pub head: String,
     /// The revision that was read.
     pub revision: u64,
     /// The entries, in path order.
     pub entries: Vec<Entry>,
-    /// Whether there are earlier ones.
+    /// Whether earlier entries exist.
     pub earlier: bool,
-    /// Whether there are later ones.
+    /// Whether later entries exist.
     pub later: bool,
-    /// Calls of the last answer of the conversation as it is now that were cut off before they began, as a run names them: nothing
-    /// has changed by them.
+    /// Ids of tool calls of the last answer that were interrupted before they began. They changed nothing. The ids are those in
+    /// the events of a run. Empty unless the current timeline is read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unbegun: Vec<String>,
-    /// Calls that had begun and were cut off before there was a result, as a run names them, as far as the entries here say. What they
-    /// did is not known, nor what they went on to do.
+    /// Ids of tool calls on this page that began and were interrupted before they had a result. It is not known what they did, or
+    /// what they went on to do. The ids are those in the events of a run. Empty unless the current timeline is read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut_off: Vec<String>,
 }
 
-/// An entry as a reading shows it.
+/// An entry in a projection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
-    /// Its id.
+    /// The id of the entry.
     pub id: String,
-    /// Where it is.
+    /// The place of the entry.
     #[serde(flatten)]
     pub place: EntryPlace,
-    /// Who spoke.
+    /// The role of the author.
     pub role: Role,
-    /// The speaker's name.
+    /// The name of the author: a person, a model or a tool.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
-    /// When, Unix milliseconds.
+    /// The time of the entry, in Unix milliseconds.
     pub time_ms: i64,
-    /// `normal`, `excluded`, `hidden` or `dropped`.
+    /// The mark of the entry: `normal`, `excluded`, `hidden` or `dropped`.
     pub mark: String,
-    /// The fold in force that covers it.
+    /// The fold in force that covers the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold: Option<String>,
-    /// The label.
+    /// The label of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What is special about it.
+    /// The special properties of the entry.
     #[serde(flatten)]
     pub flags: EntryFlags,
-    /// Which alternative it is, from 1, and of how many; only where there are several.
+    /// The number of this alternative, from 1, and the number of all alternatives. Absent if there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternative: Option<(usize, usize)>,
-    /// Its content.
+    /// The content of the entry.
     pub parts: Vec<Part>,
-    /// What it used.
+    /// The tokens that the model call used, and its cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Of a tool's result, how long the call worked, in milliseconds, without the wait for an approval; only of calls of which
-    /// something may stay.
+    /// For the result of a tool call: how long the call worked, in milliseconds, without the wait for an approval. Absent for
+    /// calls that cannot leave an effect behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<i64>,
-    /// Its id on its platform.
+    /// The id of the message on the platform that it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_id: Option<String>,
 }
 
-/// Where an entry is.
+/// The place of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryPlace {
-    /// Its number in its log.
+    /// The number of the entry in its log (seq).
     pub seq: u64,
-    /// Number of forks above that log: 0 is the root conversation's.
+    /// The number of forks above that log. 0 is the log of the root conversation.
     pub depth: u32,
-    /// Number of its turn on the path, from 1; 0 before the first.
+    /// The number of the entry's turn on the path, from 1. 0 before the first turn.
     pub turn: u64,
-    /// Whether it opened that turn.
+    /// Whether the entry opened that turn.
     pub opens_turn: bool,
 }
 
 impl EntryPlace {
-    /// Depth and number: the order of entries on a path.
+    /// The depth and the seq. Positions sort in the order of the entries on a path.
     pub fn position(self) -> (u32, u64) {
         (self.depth, self.seq)
     }
 }
 
-/// What is special about an entry.
+/// The special properties of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryFlags {
-    /// Made by a program.
+    /// A program made the entry, and no person wrote it.
     #[serde(default)]
     pub synthetic: bool,
-    /// Not addressed to the agent.
+    /// The message was not addressed to the agent.
     #[serde(default)]
     pub observed: bool,
-    /// Cut short.
+    /// The answer was interrupted.
     #[serde(default)]
     pub interrupted: bool,
-    /// Its content was erased.
+    /// The content was erased.
     #[serde(default)]
     pub erased: bool,
 }
 
-/// A prompt, repaired, as a provider gets it.
+/// A prompt in the repaired form that a provider gets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prompt {
-    /// The head it was made from.
+    /// The head that the prompt was made from.
     pub head: String,
-    /// The messages: all of them, bounded by what the model sees.
+    /// The messages of the prompt: all of them, bounded by what the model sees.
     pub messages: Vec<PromptMessage>,
 }
 
@@ -362,113 +363,113 @@ pub struct Prompt {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptMessage {
-    /// Who speaks.
+    /// The role of the author.
     pub role: Role,
-    /// What.
+    /// The content of the message.
     pub parts: Vec<Part>,
 }
 
-/// The alternatives of an answer.
+/// A page of the alternatives of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alternatives {
-    /// The head they were read at.
+    /// The head at which they were read.
     pub head: String,
-    /// Oldest first.
+    /// The alternatives, oldest first.
     pub alternatives: Vec<Alternative>,
-    /// Whether there are more.
+    /// Whether more alternatives follow.
     #[serde(default)]
     pub more: bool,
 }
 
-/// An alternative.
+/// An alternative of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alternative {
-    /// Which, from 1.
+    /// The number of the alternative, from 1.
     pub number: usize,
-    /// Whether it is the one on the path.
+    /// Whether this alternative is on the path.
     pub current: bool,
-    /// The entry.
+    /// The entry, as one line.
     #[serde(flatten)]
     pub line: Line,
 }
 
-/// Operations.
+/// A page of operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Operations {
-    /// The head now.
+    /// The current head.
     pub head: String,
-    /// Newest first.
+    /// The operations, newest first.
     pub operations: Vec<Operation>,
-    /// Whether there are older ones.
+    /// Whether older operations exist.
     pub more: bool,
 }
 
-/// An operation.
+/// An operation of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Operation {
-    /// Its number.
+    /// The number of the operation.
     pub number: u64,
-    /// The head that it made.
+    /// The head after the operation.
     pub head: String,
-    /// `move`, `mark`, `fold`, `unfold`, `label`, `erase`.
+    /// The kind of change: `move`, `mark`, `fold`, `unfold`, `label`, `files` or `erase`.
     pub kind: String,
-    /// The verb: `rewind`, `undo` …
+    /// The reason for the operation, as a verb: `rewind`, `undo` …
     pub reason: String,
-    /// What it did.
+    /// What the operation did.
     #[serde(default, skip_serializing_if = "OpSummary::is_unknown")]
     pub summary: OpSummary,
     /// Deprecated, the next version leaves it out: `summary` as an English phrase.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub description: String,
-    /// Who.
+    /// The name of the author.
     pub author: String,
-    /// When, Unix milliseconds.
+    /// When the operation was made, in Unix milliseconds.
     pub time_ms: i64,
-    /// The head before it: `restore` it to be there again.
+    /// The head before the operation. `restore` with this head returns to that state.
     pub before: String,
-    /// Whether `undo` takes it back next.
+    /// Whether `undo` reverts this operation next.
     pub undo_next: bool,
-    /// Whether `redo` brings it back next.
+    /// Whether `redo` brings this operation back next.
     pub redo_next: bool,
 }
 
-/// A piece of an export.
+/// A part of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chunk {
-    /// To be written as it is.
+    /// The text of this part, to be written unchanged.
     pub text: String,
-    /// Where the next one begins; none at the end.
+    /// The cursor for the next part. None after the last part.
     pub cursor: Option<String>,
-    /// Entries exported so far, and in all.
+    /// The number of entries exported so far, and the number of all entries. In a full export these are rows.
     pub progress: (u64, u64),
 }
 
-/// Models.
+/// The known models and the default model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Models {
-    /// The one used when none is named.
+    /// The default model: the one used if a request names none.
     pub default: String,
-    /// Why that one.
+    /// Why this model is the default.
     #[serde(default)]
     pub cause: ModelCause,
     /// Deprecated, the next version leaves it out: `cause` as an English sentence.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: String,
-    /// Why that one can't be used, where that is known without asking it.
+    /// Why the default model can't be used, as far as that is known without calling it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
     /// Deprecated, the next version leaves it out: `problem` as an English sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub warning: Option<String>,
-    /// What is known: all of it, bounded by the endpoints and what each lists.
+    /// The known models: all of them, bounded by the endpoints and the models that each endpoint lists.
     pub models: Vec<Model>,
 }
 
@@ -476,18 +477,18 @@ pub struct Models {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
-    /// `provider/model`.
+    /// The name of the model: `provider/model`.
     pub name: String,
-    /// Why it can't be used; absent when it can.
+    /// Why the model can't be used. Absent if it can be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable_cause: Option<UnavailableCause>,
     /// Deprecated, the next version leaves it out: `unavailable_cause` as an English sentence.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub unavailable: Option<String>,
-    /// Its context size, where known.
+    /// The size of the context in tokens, if known.
     pub context_tokens: Option<u64>,
-    /// US dollars per million input tokens, where set.
+    /// The price in US dollars per million input tokens, if set.
     pub input_price: Option<f64>,
-    /// US dollars per million output tokens, where set.
+    /// The price in US dollars per million output tokens, if set.
     pub output_price: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! All requests. Every verb is one of these; no client does anything else.
+//! All requests. Every verb is one of them, and clients do nothing else.
 //!
 //! A conversation is named by its id, or by a unique prefix of it (8 characters or more). An entry is named by its id, a unique
 //! prefix of it, a label, `tN` or `@` (the last entry of the path). `tN` is the opener of the turn with that number on the path.
@@ -39,35 +39,35 @@ use crate::shape;
 #[serde(tag = "request", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Request {
-    /// A new conversation. → `Receipt`
+    /// Creates a conversation. → `Receipt`
     Create(Create),
-    /// A new conversation that begins with another one's path. → `Receipt`
+    /// Creates a conversation that begins with the path of another one. → `Receipt`
     Fork(Fork),
-    /// Stores a message; no model is called. → `Receipt`
+    /// Stores a message. No model is called. → `Receipt`
     Say(Say),
-    /// Replaces a message; no model is called. → `Receipt`
+    /// Replaces a message. No model is called. → `Receipt`
     Edit(Edit),
-    /// What an action would do. → `Plan`
+    /// Computes what an action would do, without doing it. → `Plan`
     Plan(Plan),
-    /// Does an action. → `Receipt`
+    /// Applies an action. → `Receipt`
     Apply(Apply),
     /// Captures the folder of a conversation under a name. → `Captures`
     Checkpoint(Checkpoint),
     /// The captures of a conversation's folder, newest first. → `Captures`
     FilesLog(Page),
-    /// What differs in a conversation's folder now, with the authors. → `FilesStatus`
+    /// The current changes in a conversation's folder, with their authors. → `FilesStatus`
     FilesStatus(Of),
-    /// How files differ between two points in time. → `Differences`
+    /// The differences of files between two points in time. → `Differences`
     FilesDiff(FilesDiff),
     /// The folders that conversations work in, oldest first. → `Workspaces`
     Workspaces(Workspaces),
-    /// What is stored of a folder, and what is covered there; captures the folder if it exists. → `Workspace`
+    /// What is stored about a folder, and what captures cover there. Captures the folder if it exists. → `Workspace`
     WorkspaceShow(OfWorkspace),
-    /// Forgets what is kept of a folder. Its files and the messages stay. → `Workspace`
+    /// Forgets what is stored about a folder. Its files and the messages stay. → `Workspace`
     WorkspaceForget(OfWorkspace),
     /// Removes stored file versions that nothing needs. → `Pruned`
     WorkspacePrune(WorkspacePrune),
-    /// The step that changes files right now, for clients that wait for it. → `Work`
+    /// The step that is changing files now, for clients that wait for it. → `Work`
     Work,
     /// Stops the run of a conversation. → `Done`
     Cancel(Of),
@@ -75,27 +75,27 @@ pub enum Request {
     List(List),
     /// One conversation. → `Conversation`
     Info(Of),
-    /// Archives a conversation, or reverts that. Nothing in it changes; it can be searched and continued. → `Done`
+    /// Archives a conversation, or reverts that. Its content does not change, and it can be searched and continued. → `Done`
     SetArchived(SetArchived),
-    /// A page of a reading. → `Entries`
+    /// A page of entries. → `Entries`
     Log(Log),
-    /// The prompt as the model would get it now. → `Prompt`
+    /// The prompt as the model would get it, now or at an earlier head. → `Prompt`
     Prompt(At),
-    /// Turns to go back to, newest first. → `Targets`
+    /// The turns that a rewind can go to, newest first. → `Targets`
     Targets(Targets),
-    /// The alternatives of an answer, which any entry of its turn names. → `Alternatives`
+    /// The alternatives of an answer. Any entry of its turn names the answer. → `Alternatives`
     Alternatives(Alternatives),
-    /// What is hidden, dropped or excluded, newest first. → `Marked`
+    /// The hidden, dropped and excluded entries, newest first. → `Marked`
     Marked(Marked),
     /// Operations, newest first. → `Operations`
     Ops(Page),
-    /// The receipt of an earlier request, by its id: for a client that lost the reply. → `Receipt`
+    /// The receipt of an earlier request, by its id, for a client that lost the reply. → `Receipt`
     EarlierRequest(EarlierRequest),
-    /// The branches, and the forks. → `Tree`
+    /// The branches and the forks of a conversation. → `Tree`
     Tree(Tree),
     /// Full-text search. → `Hits`
     Search(Search),
-    /// What changed since a client last looked. → `Changes`
+    /// The changes since a client last read a conversation. → `Changes`
     CatchUp(CatchUp),
     /// A piece of an export. → `Chunk`
     Export(Export),
@@ -103,21 +103,21 @@ pub enum Request {
     ImportStart(ImportStart),
     /// The next lines of an import. → `Done`
     ImportLines(ImportLines),
-    /// Ends an import: the conversation is there. → `Receipt`
+    /// Ends an import: from now on, the conversation exists. → `Receipt`
     ImportEnd(Of),
     /// The available models. → `Models`
     Models,
-    /// The MCP servers of a folder; starts those that may be started. → `McpServers`
+    /// The MCP servers of a folder. Starts the servers that may be started. → `McpServers`
     McpList(McpOf),
-    /// The tools of MCP servers; starts those that may be started. → `McpTools`
+    /// The tools of MCP servers. Starts the servers that may be started. → `McpTools`
     McpTools(McpOf),
     /// Adds an MCP server to the user's file. → `Written`
     McpAdd(McpAdd),
     /// Removes an MCP server from the user's file. → `Written`
     McpRemove(McpRemove),
-    /// Allows an MCP server that a project names. → `Written`
+    /// Approves an MCP server that a project declares. → `Written`
     McpAllow(McpAllow),
-    /// Copies the whole store, consistently, while it is in use. → `Written`
+    /// Makes a consistent copy of the whole store while it is in use. → `Written`
     Backup(Backup),
     /// Checks the whole store. → `Report`
     Doctor(Doctor),
@@ -125,47 +125,47 @@ pub enum Request {
     History(History),
     /// The draft of a conversation. → `Draft`
     Draft(DraftOf),
-    /// The draft that is to begin a conversation in a folder. → `Draft`
+    /// The draft for a new conversation in a folder. → `Draft`
     DraftIn(DraftIn),
-    /// Names of files and folders of a conversation's folder that complete what a person types. → `Paths`
+    /// The names of files and folders in a conversation's folder that complete a typed text. → `Paths`
     Paths(Paths),
-    /// Names of files and folders of a folder that complete what a person types. → `Paths`
+    /// The names of files and folders in a folder that complete a typed text. → `Paths`
     FolderPaths(FolderPaths),
     /// Replaces the draft of a conversation. → `Done`
     SetDraft(SetDraft),
-    /// Replaces the draft that is to begin a conversation in a folder. → `Done`
+    /// Replaces the draft for a new conversation in a folder. → `Done`
     SetDraftIn(SetDraftIn),
-    /// The draft of a conversation, for the client that shows it from here on. Pieces that another client shows stay with it. → `Draft`
+    /// Gives a client the draft of a conversation. Pieces that another living client shows stay there. → `Draft`
     ClaimDraft(ClaimDraft),
-    /// The same, of the draft that was to begin a conversation in a folder. → `Draft`
+    /// Gives a client the draft for a new conversation in a folder, like `claim_draft`. → `Draft`
     ClaimDraftIn(ClaimDraftIn),
-    /// Answers an approval request: whether the call may run. → `Done`
+    /// Answers an approval request. → `Done`
     Decide(Decide),
-    /// Answers a question of a tool. → `Done`
+    /// Answers the question of a tool. → `Done`
     Respond(Respond),
     /// The agent's to-do list. → `Todo`
     Todo(Of),
-    /// Commands that run in the background, newest first. → `Jobs`
+    /// The commands that run in the background, newest first. → `Jobs`
     Jobs(Jobs),
-    /// What a job has printed. → `JobOutput`
+    /// The output of a job. → `JobOutput`
     JobOutput(JobOutput),
     /// Stops a job. → `Jobs`
     JobStop(OfJob),
-    /// What the agent can do. → `Tools`
+    /// The tools of the agent. → `Tools`
     Tools(Of),
-    /// What the agent may do. → `Permissions`
+    /// The permissions of the agent. → `Permissions`
     Permissions(Of),
-    /// Changes what the agent may do in a conversation. → `Permissions`
+    /// Changes the permissions of the agent in a conversation. → `Permissions`
     SetPermissions(SetPermissions),
-    /// Messages that wait for the end of a run: all of them, at most 1000. → `Waiting`
+    /// The messages that wait for the end of a run: all of them, at most 1000. → `Waiting`
     Waiting(Of),
-    /// Takes waiting messages back. → `Waiting`
+    /// Withdraws the waiting messages and returns them. → `Waiting`
     Unqueue(Of),
-    /// What the model calls of a conversation used. → `Cost`
+    /// The usage and cost of a conversation's model calls. → `Cost`
     Cost(Of),
     /// The state of the owner. → `Status`
     Status,
-    /// Stops the owner: active runs may end first. → `Done`
+    /// Stops the owner. Active runs may finish first. → `Done`
     Stop,
 }
 
@@ -173,17 +173,17 @@ pub enum Request {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Of {
-    /// Its id or a unique prefix.
+    /// The id of the conversation, or a unique prefix of it.
     pub conversation: String,
 }
 
-/// Names a state: now, or an earlier head.
+/// Names a state of a conversation: the current one, or that of an earlier head.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct At {
     /// The conversation.
     pub conversation: String,
-    /// An earlier head (`OP.SEQ`). Default: now.
+    /// An earlier head, `OP.SEQ`. Default: the current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub at: Option<String>,
@@ -193,34 +193,34 @@ pub struct At {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Create {
-    /// Its title; without one, lists show the first message.
+    /// The title. Without one, lists show the first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
-    /// The folder it works in, absolute. It has to be there.
+    /// The folder that the conversation works in, as an absolute path. The folder must exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,
-    /// The request's id; repeating it returns the first receipt.
+    /// The id of the request. A repeated request with this id gets the first receipt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
-/// A fork.
+/// A fork of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fork {
-    /// The parent.
+    /// The parent conversation.
     pub conversation: String,
-    /// The last entry it begins with. Default: the tip.
+    /// The last entry that the fork begins with. Default: the tip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
-    /// Its title.
+    /// The title of the fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
-    /// The request's id.
+    /// The id of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
@@ -232,61 +232,61 @@ pub struct Fork {
 pub struct Say {
     /// The conversation.
     pub conversation: String,
-    /// Who speaks.
+    /// The role of the author.
     pub role: Role,
-    /// What.
+    /// The content of the message.
     pub parts: Vec<Part>,
-    /// The speaker's name.
+    /// The name of the author.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
-    /// Made by a program: opens no turn.
+    /// Whether a program made the message. Such a message opens no turn.
     #[serde(default)]
     pub synthetic: bool,
-    /// Not addressed to the agent: opens no turn.
+    /// Whether the message is not addressed to the agent. Such a message opens no turn.
     #[serde(default)]
     pub observed: bool,
-    /// When, in Unix milliseconds. Default: now, also where the value makes no sense.
+    /// The time of the message, in Unix milliseconds. Default: now. An implausible time is replaced by now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<i64>,
-    /// Its id on the platform it came from; a message that is there already is not stored again.
+    /// The id of the message on the platform that it came from. A message that is already stored is not stored again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_id: Option<String>,
-    /// The last entry that the author saw: it must still be on the path.
+    /// The last entry that the author saw. It must still be on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
-    /// The request's id.
+    /// The id of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
-/// Another wording of a message.
+/// A new wording of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edit {
     /// The conversation.
     pub conversation: String,
-    /// The message.
+    /// The message to replace.
     pub entry: String,
-    /// The new wording.
+    /// The new content of the message.
     pub parts: Vec<Part>,
-    /// What becomes of the images and files of the old one.
+    /// What happens to the images and files of the old message.
     #[serde(default)]
     pub attached: Attached,
-    /// The options for files: they go back with what is taken back.
+    /// The options for files. By default, the file changes of the entries that leave the path are reverted, too.
     #[serde(default, skip_serializing_if = "FileOptions::is_default")]
     pub files: FileOptions,
-    /// The head that the author saw.
+    /// The head that the author saw. The request is refused if the head has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub head: Option<String>,
-    /// The request's id.
+    /// The id of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
-/// Asks what an action would do.
+/// A request for the plan of an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
@@ -295,15 +295,15 @@ pub struct Plan {
     /// The action.
     #[serde(flatten)]
     pub action: Action,
-    /// The options for files, of an action that takes files along.
+    /// The options for files, for an action that changes files.
     #[serde(default, skip_serializing_if = "FileOptions::is_default")]
     pub files: FileOptions,
-    /// Say of each file how it would differ.
+    /// Whether the plan contains a diff of each file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub diff: bool,
 }
 
-/// Does an action.
+/// A request to apply an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Apply {
@@ -312,49 +312,49 @@ pub struct Apply {
     /// The action.
     #[serde(flatten)]
     pub action: Action,
-    /// The head that the author saw; a Move is refused when it is another one now.
+    /// The head that the author saw. A move is refused if the head has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub head: Option<String>,
-    /// Take back also what arrived since that head.
+    /// Whether entries that arrived after `head` are taken back, too.
     #[serde(default)]
     pub since: bool,
-    /// The options for files, of an action that takes files along. Without it they go back as the plan says.
+    /// The options for files, for an action that changes files. Default: files are changed as in the plan.
     #[serde(default, skip_serializing_if = "FileOptions::is_default")]
     pub files: FileOptions,
-    /// The request's id.
+    /// The id of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
-/// Asks for the receipt of an earlier request.
+/// A request for the receipt of an earlier request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EarlierRequest {
-    /// The id of that request (its `Idempotency-Key`).
+    /// The id of the earlier request (its `Idempotency-Key`).
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub key: String,
-    /// The conversation that it was about. Without, it is a request that made a conversation.
+    /// The conversation of the earlier request. Absent if that request created a conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
 }
 
-/// Lists conversations.
+/// A request for a page of conversations, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct List {
-    /// Only those of this folder.
+    /// Only conversations of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// How many at most: 1 to 1000. Default: 50.
+    /// The maximum number of conversations: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
-    /// Behind this conversation in the order of the list.
+    /// Only conversations after this one in the order of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Those that were put away, instead of the others.
+    /// Whether to list the archived conversations instead of the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
 }
@@ -365,43 +365,43 @@ pub struct List {
 pub struct SetArchived {
     /// The conversation.
     pub conversation: String,
-    /// Whether it is to be archived. Repeating it changes nothing.
+    /// Whether the conversation is to be archived. Repeating the request changes nothing.
     pub archived: bool,
 }
 
-/// The readings.
+/// A projection: one of the readings of a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Projection {
-    /// What people see.
+    /// The entries that people see.
     #[default]
     Timeline,
-    /// What the model sees.
+    /// The entries that the model sees.
     Prompt,
-    /// What turn taking looks at.
+    /// The entries that count for turn taking.
     Scheduling,
-    /// What an export takes along.
+    /// The entries that an export contains.
     Export,
 }
 
-/// A page of a reading: the newest, or next to an entry.
+/// A request for a page of entries: the newest ones, or those next to an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Log {
     /// The conversation.
     pub conversation: String,
-    /// An earlier head. Default: now.
+    /// An earlier head, `OP.SEQ`. Default: the current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub at: Option<String>,
-    /// Read the branch that leads to this entry instead of the current path. What is hidden stays hidden there.
+    /// Read the branch that leads to this entry, instead of the current path. Hidden entries stay hidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Which reading.
+    /// The projection to read.
     #[serde(default, rename = "as")]
     pub projection: Projection,
-    /// How many entries at most: 1 to 1000. Default: 50.
+    /// The maximum number of entries: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -413,7 +413,7 @@ pub struct Log {
     pub after: Option<String>,
 }
 
-/// Asks for what changed.
+/// A request for the changes since a revision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CatchUp {
@@ -423,32 +423,32 @@ pub struct CatchUp {
     pub since: u64,
 }
 
-/// A backup.
+/// A backup of the whole store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Backup {
-    /// The file to write, absolute. Default: a dated one in the data directory.
+    /// The file to write, as an absolute path. Default: a file with the date in its name, in the data directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub to: Option<String>,
 }
 
-/// A named capture.
+/// A checkpoint: a capture with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checkpoint {
     /// The conversation.
     pub conversation: String,
-    /// The name.
+    /// The name of the checkpoint.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub name: String,
 }
 
-/// A check.
+/// A check of the whole store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doctor {
-    /// Mend what can be mended without losing anything.
+    /// Whether to repair what can be repaired without losing anything.
     #[serde(default)]
     pub mend: bool,
 }

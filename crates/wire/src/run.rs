@@ -1,4 +1,4 @@
-//! Model runs: how a run begins, its events, how it ends.
+//! Model runs: how a run begins, its events, and how it ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,35 +11,36 @@ use crate::reply::{Entry, Receipt};
 #[cfg(feature = "schema")]
 use crate::shape;
 
-/// A model call, streamed.
+/// A request for a run. The reply is a stream of its events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
-    /// The conversation. If it is empty, the run begins a new one with its message, and creates it only if the run is not refused. The
-    /// id is in the receipt of [`RunEvent::Started`].
+    /// The conversation. If it is empty, the run begins a new conversation with its message. That conversation is only created if
+    /// the run is not refused. Its id is in the receipt of [`RunEvent::Started`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub conversation: String,
-    /// The folder that a new conversation works in, absolute. It has to be there.
+    /// The folder that a new conversation works in, as an absolute path. The folder must exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,
-    /// How it begins.
+    /// How the run begins.
     #[serde(flatten)]
     pub start: RunStart,
-    /// The options for files, of a retry or an edit: they go back with what is taken back.
+    /// The options for files, for a retry or an edit. By default, the file changes of the entries that leave the path are
+    /// reverted, too.
     #[serde(default, skip_serializing_if = "FileOptions::is_default")]
     pub files: FileOptions,
-    /// The model (`provider/model`). Default: the configured one.
+    /// The model, as `provider/model`. Default: the configured model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The head that the author saw, for a retry or an edit.
+    /// The head that the author saw, for a retry or an edit. The request is refused if the head has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HEAD)))]
     pub head: Option<String>,
-    /// Its additional permissions.
+    /// Additional permissions of the run.
     #[serde(default, skip_serializing_if = "Permit::is_default")]
     pub permit: Permit,
-    /// The request's id.
+    /// The id of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
@@ -50,89 +51,89 @@ pub struct Run {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "start", rename_all = "snake_case")]
 pub enum RunStart {
-    /// A person says something.
+    /// With a message of a person.
     Say {
-        /// What.
+        /// The content of the message.
         parts: Vec<Part>,
-        /// The last entry that the author saw.
+        /// The last entry that the author saw. It must still be on the path.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
-        /// What becomes of it where another run goes on. Default: it is refused.
+        /// What happens to the message if another run is at work. Default: the message is refused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         steer: Option<Steer>,
-        /// They came through a pipe, and may be anybody's: an `@path` in them attaches no file.
+        /// Whether the message came through a pipe and is therefore untrusted. An `@path` in it attaches no file.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         piped: bool,
     },
-    /// Another answer.
+    /// With another answer to a prompt.
     Retry {
-        /// Any entry of the answer, or its prompt.
+        /// Any entry of the old answer, or its prompt.
         entry: String,
     },
-    /// Another wording of a prompt, then its answer.
+    /// With another wording of a prompt. The model answers the new one.
     Edit {
         /// The prompt.
         entry: String,
-        /// The new wording.
+        /// The new content of the prompt.
         parts: Vec<Part>,
-        /// What becomes of the images and files of the old one.
+        /// What happens to the images and files of the old prompt.
         #[serde(default)]
         attached: Attached,
     },
-    /// An answer to what is there.
+    /// With an answer to the current path, without a new message.
     Answer,
-    /// A command, run as a tool call in the conversation's folder; no model is called. What it prints comes as text, and
-    /// what it changes in the folder is kept with its result.
+    /// With a command. It runs as a tool call in the conversation's folder, and no model is called. Its output comes as text
+    /// events. Its changes in the folder are stored with its result.
     Exec {
         /// The program and its arguments.
         #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
         command: Vec<String>,
-        /// What a person says first, to open a turn.
+        /// A message of a person before the command, which opens a turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         say: Option<String>,
     },
 }
 
-/// What becomes of the images and files of a message when it is edited.
+/// What happens to the images and files of a message when it is edited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Attached {
-    /// Only what the new wording holds itself goes on.
+    /// They are removed. The message has only the images and files of its new content.
     #[default]
     Replaced,
-    /// They go with the new wording.
+    /// They stay attached to the message.
     Kept,
 }
 
-/// What a run says while it goes on.
+/// An event of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
-    /// Another run goes on; this one waits behind it.
+    /// Another run is at work. This run waits for it to end.
     Queued,
-    /// The prompt is stored; the model is called.
+    /// The prompt is stored, and the model is called.
     Started {
-        /// The prompt's receipt; absent for an answer to what was there. Of an edit or a retry, for the one who asked: with the step
-        /// back, and what that did to files.
+        /// The receipt of the prompt. Absent for an answer to the current path. For an edit or a retry, the receipt that the
+        /// requester gets includes the move and its file changes.
         receipt: Option<Box<Receipt>>,
-        /// The model.
+        /// The name of the model.
         model: String,
     },
     /// A piece of the answer.
     Text {
-        /// To be appended.
+        /// The text to append.
         text: String,
     },
     /// A piece of the model's reasoning.
     Reasoning {
-        /// To be appended.
+        /// The text to append.
         text: String,
     },
-    /// Something to know, such as a retry.
+    /// A notice about the run, such as a retry of a model call.
     Notice {
-        /// What.
+        /// The notice.
         #[serde(default, skip_serializing_if = "RunNotice::is_unknown")]
         notice: RunNotice,
         /// Deprecated, the next version leaves it out: `notice` as an English sentence.
@@ -140,67 +141,67 @@ pub enum RunEvent {
         #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
         text: String,
     },
-    /// An answer that asks for tools is stored; its calls follow.
+    /// An answer with tool calls is stored. The calls follow.
     Answered {
-        /// The answer.
+        /// The entry of the answer.
         entry: String,
     },
-    /// Somebody is to say whether a call may run.
+    /// A call needs an approval.
     Asks(Box<Asks>),
-    /// A tool asks a person something.
+    /// A tool asks a person a question.
     Question(Question),
-    /// What was asked under this id is asked no more: somebody has answered.
+    /// An approval request or a question is closed, because somebody has answered it.
     Settled {
-        /// The id.
+        /// The id of the request or question.
         id: String,
     },
-    /// A call begins, or is refused unasked: its end follows.
+    /// A call begins, or was refused without an approval request. Its end follows.
     Calling(CallShown),
-    /// A piece of what a call prints.
+    /// A piece of a call's output.
     Printed {
-        /// The call.
+        /// The id of the call.
         call: String,
-        /// To be appended.
+        /// The text to append.
         text: String,
     },
-    /// A call is over, and its result is stored.
+    /// A call has ended, and its result is stored.
     Called(CallEnded),
-    /// What was said meanwhile has become part of this run.
+    /// A message that arrived during this run has become part of it.
     Joined {
-        /// Its receipt.
+        /// The receipt of the message.
         receipt: Box<Receipt>,
     },
-    /// The run has ended. The last event.
+    /// The run has ended. This is the last event.
     Ended(Box<Ended>),
 }
 
-/// How a run ended, and what it left.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ended {
-    /// How.
+    /// The outcome of the run.
     pub outcome: Outcome,
-    /// What stored the answer, or rolled the turn back.
+    /// The receipt of the stored answer, or of the rollback of the turn.
     pub receipt: Option<Receipt>,
     /// The answer.
     pub entry: Option<Entry>,
-    /// For a failure: what happened and what to do.
+    /// After a failure: what happened, and what to do.
     pub problem: Option<Problem>,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The answer is stored whole.
+    /// The whole answer is stored.
     Succeeded,
-    /// It was stopped or cut after some output, which is stored, marked interrupted.
+    /// The run was stopped or cut off after some output. That output is stored and marked as interrupted.
     Interrupted,
-    /// It was stopped before any output: the turn is rolled back, its text is in the receipt's composer.
+    /// The run was stopped before any output. The turn is rolled back, and its text is in the receipt's `composer`.
     RolledBack,
-    /// The model failed before any output. A prompt stays; a retry's step back is taken back.
+    /// The model failed before any output. The prompt stays, and the move of a retry is reverted.
     Failed,
-    /// The message has become part of another run; subscribers of that run get its events.
+    /// The message has become part of another run. Subscribers of that run get its events.
     Joined,
 }

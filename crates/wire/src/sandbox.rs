@@ -1,54 +1,54 @@
-//! The sandbox on the owner's machine: typed codes with fields. Only types; `english` makes the sentences.
+//! The sandbox on the owner's computer: typed codes with fields. Only types; `english` makes the sentences.
 
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Rule;
 
-/// A fact about what confines commands.
+/// A fact about the sandbox of commands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum SandboxFact {
-    /// Landlock confines them, and these mechanisms beside it.
+    /// Landlock confines commands, together with these mechanisms.
     Confined {
-        /// A filter of system calls.
+        /// Whether seccomp filters their system calls.
         seccomp: bool,
-        /// Namespaces of their own.
+        /// Whether they have their own namespaces.
         namespaces: bool,
     },
-    /// Nothing confines them.
+    /// Nothing confines commands.
     Unconfined {
-        /// Why.
+        /// Why nothing confines them.
         cause: SandboxCause,
     },
-    /// There is no seccomp: the network cannot be closed, nor the sockets of other programs.
+    /// Seccomp is not available. Access to the network and to the sockets of other programs cannot be blocked.
     NoSeccomp,
-    /// They have no namespaces of their own.
+    /// Commands do not have their own namespaces.
     NoNamespaces {
-        /// Why.
+        /// Why they have none.
         cause: SandboxCause,
     },
-    /// For want of namespaces, they have no terminals, reach no Unix sockets, and can change git's hooks and settings.
+    /// Without namespaces, commands have no terminals, cannot reach Unix sockets, and can change git's hooks and settings.
     NoTerminals,
-    /// For want of namespaces, patterns of names hide no files from them.
+    /// Without namespaces, patterns of file names hide no files from commands.
     PatternsNotHidden,
-    /// The kernel is older than Linux 6.12: they can send signals to other programs.
+    /// The kernel is older than Linux 6.12: commands can send signals to other programs.
     SignalsOpen,
-    /// The kernel is older than Linux 6.12: they cannot make Unix sockets.
+    /// The kernel is older than Linux 6.12: commands cannot create Unix sockets.
     UnixSocketsClosed,
-    /// Control groups limit their memory and the number of their processes.
+    /// Control groups limit the memory of commands and the number of their processes.
     MemoryLimited,
-    /// Nothing limits their memory.
+    /// The memory of commands is not limited.
     MemoryUnlimited {
-        /// Why.
+        /// Why it is not limited.
         cause: SandboxCause,
     },
-    /// A rule of the settings allows any command.
+    /// A rule in the settings allows any command.
     WideRule {
         /// The rule.
         rule: Rule,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
@@ -61,9 +61,9 @@ pub enum SandboxFact {
 pub enum SandboxCause {
     /// The setting `permissions.sandbox` is false.
     SwitchedOff,
-    /// The kernel has no Landlock, it is switched off, or it is older than Linux 6.2.
+    /// The kernel has no Landlock, Landlock is disabled, or the kernel is older than Linux 6.2.
     NoLandlock,
-    /// A path is to be hidden, and lies below a folder that commands may write.
+    /// A path that must be hidden is below a folder that commands may write to.
     Exposed {
         /// The path.
         path: String,
@@ -72,14 +72,14 @@ pub enum SandboxCause {
     Unsupervised,
     /// There are no control groups.
     NoControlGroups,
-    /// The user may not make control groups that limit memory.
+    /// The user has no permission to create control groups that limit memory.
     NotPermitted,
-    /// The system refuses it.
+    /// The system refused it.
     Failed {
-        /// What the system says.
+        /// The error message of the system.
         detail: String,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]

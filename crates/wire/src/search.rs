@@ -7,12 +7,12 @@ use crate::reply::Line;
 #[cfg(feature = "schema")]
 use crate::request::LARGEST_PAGE;
 
-/// The order of hits.
+/// The order of the hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Sort {
-    /// Best first.
+    /// Best match first.
     #[default]
     Rank,
     /// Newest first.
@@ -21,46 +21,46 @@ pub enum Sort {
     Oldest,
 }
 
-/// A search.
+/// A full-text search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Search {
-    /// Words, "phrases", prefix*, AND OR NOT, (parentheses). A hyphen is no operator. There has to be a word to look for: filters and
-    /// NOT alone are refused.
+    /// The query: words, "phrases", prefix*, AND OR NOT, (parentheses). A hyphen is not an operator. The query needs a word to
+    /// look for: only filters, or only NOT, are refused.
     #[serde(default)]
     pub query: String,
-    /// Only in this conversation.
+    /// Finds only entries in this conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    /// Only by this role.
+    /// Finds only entries with this role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Only by this author (a person, `provider/model`, a tool).
+    /// Finds only entries by this author: a person, `provider/model` or a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Nothing by this author.
+    /// Leaves out entries by this author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_source: Option<String>,
-    /// Only at or after this time, Unix milliseconds.
+    /// Finds only entries at or after this time, in Unix milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_ms: Option<i64>,
-    /// Only before this time, Unix milliseconds.
+    /// Finds only entries before this time, in Unix milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_ms: Option<i64>,
-    /// The order.
+    /// The order of the hits.
     #[serde(default)]
     pub sort: Sort,
-    /// How many hits at most: 1 to 1000. Default: 20.
+    /// The largest number of hits: 1 to 1000. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
-    /// Leaves out so many hits first.
+    /// The number of hits to skip.
     #[serde(default)]
     pub offset: usize,
-    /// For audit: also entries on other branches, marked so.
+    /// For an audit: also finds entries on other branches, and marks these hits.
     #[serde(default)]
     pub rewound: bool,
-    /// For audit: also hidden entries, marked so.
+    /// For an audit: also finds hidden entries, and marks these hits.
     #[serde(default)]
     pub hidden: bool,
 }
@@ -69,33 +69,33 @@ pub struct Search {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hits {
-    /// In the order asked for.
+    /// The hits, in the requested order.
     pub hits: Vec<Hit>,
-    /// Whether there are more.
+    /// Whether there are more hits.
     pub more: bool,
-    /// The query as it was understood, where that is not what was typed.
+    /// The query as it was understood, if that differs from the request.
     pub understood: Option<String>,
 }
 
-/// A hit.
+/// A hit of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hit {
-    /// The conversation.
+    /// The id of the conversation.
     pub conversation: String,
-    /// Its title or first message.
+    /// The title of the conversation, or its first message.
     pub title: String,
-    /// The entry.
+    /// The entry that was found.
     #[serde(flatten)]
     pub line: Line,
-    /// Text around the match; marks are the byte ranges of what matched.
+    /// Text around the match. `marks` contains the byte ranges of the matches in it.
     pub snippet: String,
-    /// Byte ranges in `snippet`.
+    /// The byte ranges of the matches in `snippet`, each with its start and its end.
     pub marks: Vec<(usize, usize)>,
-    /// For audit hits: `rewound`, `hidden` or `dropped`.
+    /// The state of the entry, if it is only found in an audit: `rewound`, `hidden` or `dropped`.
     pub standing: Option<String>,
-    /// The entry before, in the same reading.
+    /// The entry before it, in the same projection.
     pub before: Option<Line>,
-    /// The entry after, in the same reading.
+    /// The entry after it, in the same projection.
     pub after: Option<Line>,
 }

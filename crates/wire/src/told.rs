@@ -1,18 +1,18 @@
-//! Tool calls in words: the owner uses them in plans, clients on their cards. Must never fail, whatever arguments a model wrote.
+//! Tool calls as text: the owner shows them in plans, clients on their cards. Must never fail, whatever arguments a model wrote.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What a call does, on one line, which may be long and is as safe as its arguments: our own tools in words, others with their
-/// arguments as they are.
+/// What a call does, on one line of any length, which is as safe as the arguments. Calls of our own tools are described in words,
+/// other calls by their arguments.
 #[must_use]
 pub fn call_line(tool: &str, arguments: &str) -> String {
     let given = serde_json::from_str(arguments).unwrap_or_default();
     spaced(&own(tool, &given).unwrap_or_else(|| format!("{tool} {arguments}")))
 }
 
-/// A call of one of our own tools in words.
+/// A call of one of our own tools, in words.
 fn own(tool: &str, given: &Value) -> Option<String> {
     let word = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
     let amount = |key: &str, thing: &str| {
@@ -48,7 +48,7 @@ fn spaced(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The same for an excerpt: of other tools the values alone, which are what was found, without the names of their fields.
+/// The same for an excerpt. For other tools it contains only the values of the arguments, without the names of the fields.
 #[must_use]
 pub fn call_words(tool: &str, arguments: &str) -> String {
     let Ok(given) = serde_json::from_str(arguments) else { return call_line(tool, arguments) };
@@ -60,11 +60,11 @@ pub fn call_words(tool: &str, arguments: &str) -> String {
     spaced(&own(tool, &given).unwrap_or_else(others))
 }
 
-/// What is given.
+/// Collects the values of the arguments.
 fn values(given: &Value, words: &mut Vec<String>) {
     match given {
         Value::Object(members) => {
-            // One order, independent of the JSON library.
+            // A fixed order, independent of the JSON library.
             let members: BTreeMap<_, _> = members.iter().collect();
             members.values().for_each(|value| values(value, words));
         }
@@ -75,7 +75,7 @@ fn values(given: &Value, words: &mut Vec<String>) {
     }
 }
 
-/// The command among arguments: a line, or its words.
+/// The command in the arguments, given as a line or as a list of words.
 fn command(given: &Value) -> String {
     match given.get("command") {
         Some(Value::String(command)) => command.clone(),
@@ -86,7 +86,7 @@ fn command(given: &Value) -> String {
     }
 }
 
-/// A word as a shell needs it to be the same word.
+/// A word quoted for a shell.
 fn word_of_shell(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
     match !word.is_empty() && word.chars().all(plain) {

@@ -6,17 +6,18 @@ use crate::files::{Against, FileName};
 use crate::git_file::{GitFileChange, GitFileRole};
 use crate::hint::Remedy;
 
-/// A path that is not covered.
+/// A path that captures do not cover.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UncoveredPath {
-    /// The path; what is not UTF-8 or acts on a terminal stands in it as an escape.
+    /// The path. Bytes that are not UTF-8 and terminal control characters are escaped. With the cause `git_file`, bytes that are
+    /// not UTF-8 are only replaced.
     pub path: String,
     /// Why it is not covered.
     pub cause: UncoveredCause,
 }
 
-/// Why a path is not covered.
+/// Why captures do not cover a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
@@ -25,37 +26,38 @@ pub enum UncoveredCause {
     Ignored,
     /// It is a `node_modules` folder.
     NodeModules,
-    /// It is a cache, by its `CACHEDIR.TAG`.
+    /// It is a cache folder: it has a `CACHEDIR.TAG`.
     CacheFolder,
-    /// It is a Python environment, by its `pyvenv.cfg`.
+    /// It is a Python environment: it has a `pyvenv.cfg`.
     VirtualEnvironment,
     /// It is a bare git repository.
     Repository,
-    /// It is Retake's own data.
+    /// It is the folder with Retake's own data.
     DataFolder,
     /// It is on another file system.
     OtherFileSystem,
-    /// The file is over the limit for files.
+    /// The file is larger than the limit for files.
     TooLarge,
-    /// An ignore file excludes it, and it is over the limit for ignored files.
+    /// An ignore file excludes it, and it is larger than the limit for ignored files.
     IgnoredAndLarge,
-    /// Its path is too long, or lies in too many folders.
+    /// Its path is too long, or is nested in too many folders.
     TooDeep,
-    /// It is neither a file, nor a folder, nor a link.
+    /// It is neither a file, nor a folder, nor a link, for example a socket.
     Special,
-    /// It changed each time that it was read.
+    /// It changed during each attempt to read it.
     Unstable,
     /// It cannot be read.
     Unreadable,
-    /// The version that it would get is not kept any more.
+    /// The version that the step would restore is no longer stored.
     NotKept,
-    /// It is a file that git runs or obeys, in a folder of git's own.
+    /// It is one of git's own files, which git runs or reads as settings.
     GitFile {
         /// How it changed.
         change: GitFileChange,
         /// What git does with it.
         role: GitFileRole,
-        /// What puts it back. Absent where what it was could not be kept, and where an earlier version recorded the command alone.
+        /// The remedy that restores the file. Absent if its earlier content could not be kept, or if an earlier version recorded
+        /// only the command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<Remedy>,
         /// Deprecated, the next version leaves it out: `remedy` as a shell command.
@@ -63,157 +65,157 @@ pub enum UncoveredCause {
         #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
         command: Option<String>,
     },
-    /// An earlier version recorded why in words.
+    /// An earlier version recorded the reason as text.
     Recorded {
-        /// The words.
+        /// The recorded text.
         detail: String,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 
-/// Why a path is left alone, or which uncertain change stays in it.
+/// Why a step leaves a path as it is, or which uncertain change stays in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum PathCause {
-    /// Somebody else changed the same.
+    /// Another change of the path conflicts with the step.
     Clash {
-        /// Who.
+        /// The author of the other change.
         by: Against,
-        /// What.
+        /// What the other change did.
         change: PathChange,
-        /// It is not certain that this turn did it.
+        /// Whether it is uncertain that the named turn made the other change.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         uncertain: bool,
     },
-    /// A folder is in its place, and not all in it can be removed.
+    /// A folder is in the place of the path, and not everything in the folder can be removed.
     FolderInTheWay,
-    /// The folder that it belongs in is no folder any more.
+    /// The folder that should contain the path is missing or no longer a folder.
     NoParent {
-        /// The turn that changed that, where one did.
+        /// The turn that changed the folder, if a turn did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Against>,
     },
-    /// A folder stays, since something in it comes back.
+    /// It is a folder that stays, because something in it is restored.
     Needed,
-    /// A folder stays, since something else is in it.
+    /// It is a folder that stays, because it contains something else.
     NotEmpty {
-        /// Who put it there; absent where that happened while the step ran.
+        /// The author of the content. Absent if the content was created while the step ran.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Against>,
     },
-    /// Somebody else has made it since.
+    /// Somebody else has created it since.
     MadeSince {
-        /// Who.
+        /// The author.
         by: Against,
     },
-    /// The author of its change is not known.
+    /// It is not known who made the change.
     Uncertain {
-        /// When it changed.
+        /// When the path changed.
         when: Vec<UncertainWhen>,
     },
-    /// It changes, and an uncertain change stays in it.
+    /// The path changes, but a change by an unknown author stays in it.
     KeepsUncertain {
-        /// When that change happened.
+        /// When that change was made.
         when: Vec<UncertainWhen>,
     },
-    /// A call moved it with what git keeps there: the folder moves back as a whole.
+    /// A call moved it together with a git repository. The folder of the repository has to be moved back as a whole.
     MovedWithGit,
-    /// It is what git's HEAD has, which a command moved: only git goes back there.
+    /// A command moved git's HEAD, and the path has the version of HEAD. Only git can restore the earlier version.
     GitHead,
-    /// It is not covered.
+    /// Captures do not cover the path.
     NotCovered {
-        /// Why.
+        /// Why it is not covered.
         cause: UncoveredCause,
     },
-    /// A person chose to decide later: a later step asks again.
+    /// A person chose to decide later. A later step asks again.
     Undecided,
-    /// A person chose what is there: it counts as theirs.
+    /// A person chose to keep the version on disk. It now counts as the person's own.
     ChosenDisk,
-    /// Somebody wrote there while the step ran.
+    /// Somebody wrote to the path while the step ran.
     WrittenMeanwhile,
-    /// Its folder is gone, is a link, or is on another device.
+    /// The folder of the path is gone, is a link, or is on another device.
     Unreachable,
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 
-/// What was done to a path.
+/// What a conflicting change did to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PathChange {
-    /// It was removed.
+    /// The path was removed.
     Removed,
-    /// It was made.
+    /// The path was created.
     Made,
-    /// Its permissions.
+    /// Its permissions were changed.
     Permissions,
-    /// It became another kind of thing, such as a folder instead of a file.
+    /// It became another kind of entry, such as a folder instead of a file.
     Kind,
-    /// The same lines.
+    /// The same lines were changed.
     SamePlace,
-    /// Something else in the file.
+    /// Another part of the file was changed.
     File,
-    /// The folder that it is in.
+    /// The folder that contains it was changed.
     Folder,
 }
 
-/// When a path changed, so that the author is not known.
+/// When a path changed, if that makes the author uncertain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UncertainWhen {
     /// An earlier version recorded no reason.
     Unrecorded,
-    /// It was found late: the time is not known.
+    /// The change was found late: its time is not known.
     Late,
-    /// While a background job ran.
+    /// A background job was running.
     Job,
-    /// Around a call that was cut off.
+    /// It changed around an interrupted call.
     CutOff,
-    /// While several calls ran.
+    /// Several calls were running.
     Several,
 }
 
-/// A path that a step left alone.
+/// A path that a step left as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftPath {
-    /// Which path.
+    /// The path.
     #[serde(flatten)]
     pub name: FileName,
-    /// Why.
+    /// Why it was left as it is.
     pub cause: PathCause,
-    /// Where the content is kept that could not be put in its place.
+    /// The paths where content is kept that could not be put in its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
 }
 
-/// Why nothing can be written in a conversation.
+/// Why a conversation is read-only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum ReadOnlyCause {
-    /// A newer version wrote an operation that this one does not know.
+    /// A newer version wrote an operation that this version does not know.
     NewerOperation {
         /// The number of the operation.
         operation: u64,
-        /// Its kind.
+        /// The kind of the operation.
         kind: String,
     },
-    /// Its rows in the store cannot be read.
+    /// The rows of the conversation in the store cannot be read.
     Damaged {
-        /// What the store says.
+        /// The error message of the store.
         detail: String,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
@@ -224,40 +226,40 @@ pub enum ReadOnlyCause {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum UnavailableCause {
-    /// The environment variable with the key of its provider is not set.
+    /// The environment variable for the key of the provider is not set.
     KeyNotSet {
-        /// The variable.
+        /// The name of the variable.
         variable: String,
     },
-    /// The file with the key of its provider cannot be read.
+    /// The file with the key of the provider cannot be read.
     KeyFileUnreadable {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// What the system says.
+        /// The error message of the system.
         detail: String,
     },
-    /// Other users can read the file with the key of its provider.
+    /// Other users can read the file with the key of the provider.
     KeyFileOpen {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// Its permission bits.
+        /// The permission bits of the file.
         mode: u32,
     },
-    /// The file with the key of its provider belongs to another user.
+    /// The file with the key of the provider belongs to another user.
     KeyFileForeign {
-        /// The file.
+        /// The path of the file.
         path: String,
     },
-    /// The file does not hold one key on one line.
+    /// The file with the key of the provider does not contain exactly one key on one line.
     KeyFileInvalid {
-        /// The file.
+        /// The path of the file.
         path: String,
     },
-    /// Its provider is on this computer, and the setting `local.find` is false.
+    /// The provider is on this computer, and the setting `local.find` is false.
     NotSearched,
-    /// Its provider can be used, but no model of it is known: a request has to name one.
+    /// The provider can be used, but none of its models is known. A request has to name one.
     NotNamed {
-        /// Where its key is.
+        /// Where the key of the provider is.
         key: ModelCause,
     },
     /// The server runs, but has no model.
@@ -265,61 +267,61 @@ pub enum UnavailableCause {
         /// The name of the server.
         server: String,
     },
-    /// Nothing answers at the address.
+    /// No server answers at the address.
     NoAnswer {
         /// The address.
         address: String,
-        /// Something may answer later than the setting `local.find_within_ms` allows.
+        /// Whether a server may answer later than the setting `local.find_within_ms` allows.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         late: bool,
     },
-    /// What answers at the address is no model server.
+    /// The server at the address is not a model server.
     NoModelServer {
         /// The address.
         address: String,
     },
-    /// The server refuses to list its models.
+    /// The server at the address refuses to list its models.
     Status {
         /// The address.
         address: String,
-        /// The HTTP status.
+        /// The HTTP status code of its answer.
         status: u16,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 
-/// Why a model is used when none is named.
+/// The reason for the choice of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum ModelCause {
-    /// A request names it.
+    /// The request names it.
     Requested,
     /// The setting `model.default` names it.
     Settings,
-    /// Its provider needs no key.
+    /// The provider needs no key.
     NoKeyNeeded,
-    /// The key of its provider is in the environment.
+    /// The key of the provider is in the environment.
     KeyVariable {
-        /// The variable.
+        /// The name of the variable.
         variable: String,
     },
-    /// The key of its provider is in a file.
+    /// The key of the provider is in a file.
     KeyFile {
-        /// The file.
+        /// The path of the file.
         path: String,
     },
-    /// Its server runs on this computer.
+    /// The server of the model runs on this computer.
     LocalServer {
         /// The name of the server.
         server: String,
     },
-    /// There is no key and no server: the demo answers.
+    /// There is no key and no server, so the built-in demo model answers.
     Demo,
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]

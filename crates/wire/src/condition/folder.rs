@@ -1,149 +1,151 @@
-//! What a step leaves in a folder apart from the files that it changes: in git, and under other names.
+//! What stays in a folder when a step changes its files: in git, and under other names of a file.
 
 use serde::{Deserialize, Serialize};
 
 use crate::git_file::{GitFileChange, GitFileRole};
 use crate::hint::Remedy;
 
-/// Something that stays in a folder. Paths are as people read them.
+/// Something in a folder that a step leaves as it is. Paths are in a form for display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum FolderRemark {
-    /// A git repository that a command made stays.
+    /// A command created a git repository, which stays.
     GitRepositoryMade,
-    /// Git's HEAD stays where a command put it.
+    /// A command moved git's HEAD, which stays where it is.
     GitHead {
-        /// The branch that it is on; absent when it is detached.
+        /// The current branch. Absent if HEAD is detached.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
-        /// The commit, in short; absent where there is none yet.
+        /// The current commit, abbreviated. Absent if there is no commit yet.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
-        /// The shell command that goes back.
+        /// The shell command that moves HEAD back.
         command: String,
     },
-    /// A branch that a command made stays.
+    /// A command created a branch, which stays.
     GitBranchMade {
-        /// Its name.
+        /// The name of the branch.
         branch: String,
-        /// Commits of it may have no other name: then no command removes it.
+        /// Whether the branch may be the only name for some of its commits. Then there is no command to remove it.
         only_name: bool,
-        /// HEAD is on it, and goes back first.
+        /// Whether HEAD is on the branch and must be moved first.
         head: bool,
-        /// The shell command that removes it.
+        /// The shell command that removes the branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
-    /// A branch that a command removed stays away.
+    /// A command removed a branch, which is not restored.
     GitBranchRemoved {
-        /// Its name.
+        /// The name of the branch.
         branch: String,
-        /// The shell command that brings it back.
+        /// The shell command that restores the branch.
         command: String,
     },
-    /// A branch stays where a command put it.
+    /// A command moved a branch, which stays where it is.
     GitBranchMoved {
-        /// Its name.
+        /// The name of the branch.
         branch: String,
-        /// The shell command that goes back.
+        /// The shell command that moves the branch back.
         command: String,
     },
-    /// The stash stays as a command left it.
+    /// A command changed the stash, which stays as it is.
     GitStash,
-    /// What a command staged in git stays staged.
+    /// A command staged changes in git, which stay staged.
     GitStaged,
-    /// A worktree of git that a command made stays.
+    /// A command created a git worktree, which stays.
     GitWorktreeMade {
-        /// Its folder.
+        /// The folder of the worktree.
         folder: String,
-        /// Its commits may have no other name.
+        /// Whether its HEAD may be the only name for some commits.
         only_name: bool,
-        /// The shell command that removes it, with what is not committed in it. Absent if its commits may have no other name, or if its
-        /// path cannot be typed as it is shown.
+        /// The shell command that removes the worktree with its uncommitted changes. Absent if its HEAD may be the only name for
+        /// some commits, or if its path cannot be typed as shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
-    /// A worktree stays where a command moved it.
+    /// A command moved a git worktree, which stays where it is.
     GitWorktreeMoved {
-        /// Its folder before.
+        /// The folder of the worktree before the move.
         from: String,
-        /// Its folder now.
+        /// The current folder of the worktree.
         folder: String,
-        /// The shell command that moves it back. Absent if a path cannot be typed as it is shown.
+        /// The shell command that moves the worktree back. Absent if a path cannot be typed as shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
-    /// The HEAD of a worktree stays where a command put it.
+    /// A command moved the HEAD of a git worktree, which stays where it is.
     GitWorktreeHead {
-        /// Its folder.
+        /// The folder of the worktree.
         folder: String,
-        /// The shell command that goes back. Absent if its path cannot be typed as it is shown.
+        /// The shell command that moves the HEAD back. Absent if the path cannot be typed as shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
-    /// A worktree that a command removed stays away.
+    /// A command removed a git worktree, which is not restored.
     GitWorktreeRemoved {
-        /// Its folder.
+        /// The folder of the worktree.
         folder: String,
-        /// The shell command that brings it back, with what was committed. Absent if its HEAD is not known, or if its path cannot be
-        /// typed as it is shown.
+        /// The shell command that restores the worktree with its commits. Absent if its HEAD is not known, or if its path cannot
+        /// be typed as shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
-    /// A folder stays where a command moved it, with what git keeps in it.
+    /// A command moved a folder with a git repository, which stays where it is.
     RepositoryMoved {
-        /// Where it was.
+        /// The folder before the move.
         from: String,
-        /// Where it is.
+        /// The current folder.
         folder: String,
-        /// The shell command that moves it back; absent where a shell cannot be given its name.
+        /// The shell command that moves the folder back. Absent if a path cannot be typed as shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
-    /// A folder stays, with what git keeps in it: it may be what was in another one.
+    /// A folder stays because it contains a git repository. Its content may come from another folder.
     RepositoryUncertain {
-        /// That other folder.
+        /// The other folder, where the content may come from.
         from: String,
-        /// The folder.
+        /// The folder that stays.
         folder: String,
     },
-    /// A folder stays: it is a submodule of git.
+    /// A folder stays because it is a git submodule.
     Submodule {
         /// The folder.
         folder: String,
-        /// The shell command that removes it. Absent if its path cannot be typed as it is shown.
+        /// The shell command that removes the submodule. Absent if its path cannot be typed as shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         command: Option<String>,
     },
-    /// A folder stays: it contains a git repository.
+    /// A folder stays because it contains a git repository.
     Repository {
         /// The folder.
         folder: String,
     },
-    /// A file has several names.
+    /// A file that the step changes has several hard links.
     HardLink {
-        /// The name that changes.
+        /// The path that changes.
         path: String,
-        /// All its names change, and become separate files; else the others stay as they are.
+        /// Whether all its links change and become separate files. Otherwise the other links stay as they are.
         all_change: bool,
     },
-    /// A file keeps lines that the step removes from another one: a later turn, which stays, made it and removed the other.
+    /// A file keeps lines that the step removes from another file. A later turn, which stays, created the file and removed the
+    /// other one.
     LinesStay {
-        /// The file.
+        /// The file with the lines.
         path: String,
-        /// The other one.
+        /// The other file.
         from: String,
     },
-    /// A file that git runs or reads has changed since the last call, and stays.
+    /// A file that git runs or reads has changed since the last call. It stays as it is.
     GitFile {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// How it changed.
         change: GitFileChange,
         /// What git does with it.
         role: GitFileRole,
-        /// What puts it back. Absent where what it was could not be kept, and where an earlier version recorded the command alone.
+        /// The remedy that restores the file. Absent if its earlier content could not be kept, or if an earlier version recorded
+        /// only the command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<Remedy>,
         /// Deprecated, the next version leaves it out: `remedy` as a shell command.
@@ -151,7 +153,7 @@ pub enum FolderRemark {
         #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
         command: Option<String>,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,

@@ -1,10 +1,11 @@
-//! The English sentences about calls that did not run or have no words, for people. Must never tell the model what to do: its text is the result.
+//! The English sentences about calls that did not run or cannot be shown, for people. Must never tell the model what to do: its
+//! text is the result.
 
 use crate::agent::CallEnded;
 use crate::call_refusal::CallRefusal;
 use crate::reply::{EffectLine, EffectWords};
 
-/// What people are shown of a call that is over, also where its owner is of another version.
+/// What people see of a call that has ended. Its owner may have another version.
 pub fn call_ended(it: &CallEnded) -> String {
     match it.not_run.as_deref() {
         None | Some(CallRefusal::Unknown) => it.shown.clone(),
@@ -12,7 +13,7 @@ pub fn call_ended(it: &CallEnded) -> String {
     }
 }
 
-/// The phrase for a call that cannot be taken back, if its words are hidden or erased.
+/// The phrase for a call that cannot be reverted, if its content is hidden or erased.
 pub fn effect_without_words(it: &EffectLine) -> Option<String> {
     let call = if it.tool.is_empty() { "a call".to_owned() } else { format!("a call of {}", it.tool) };
     match it.words {

@@ -1,10 +1,10 @@
-//! The English sentences about reasons. Must never repeat what the reason is for: the caller names that.
+//! The English sentences for reasons. Must never repeat what a reason is for: the caller names that.
 
 use crate::ask_cause::AskCause;
 use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
 use crate::hint::Remedy;
 
-/// Why nothing can be written in a conversation.
+/// Why a conversation is read-only.
 pub fn read_only_cause(it: &ReadOnlyCause) -> String {
     match it {
         ReadOnlyCause::NewerOperation { operation, kind } => {
@@ -15,7 +15,7 @@ pub fn read_only_cause(it: &ReadOnlyCause) -> String {
     }
 }
 
-/// Why a model is used when none is named.
+/// Why a model was chosen.
 pub fn model_cause(it: &ModelCause) -> String {
     match it {
         ModelCause::Requested => "a request names it".to_owned(),
@@ -29,7 +29,7 @@ pub fn model_cause(it: &ModelCause) -> String {
     }
 }
 
-/// Why a model cannot be used, and what to do.
+/// Why a model cannot be used, and what to do next.
 pub fn unavailable_cause(it: &UnavailableCause) -> String {
     match it {
         UnavailableCause::KeyNotSet { variable } => format!("{variable} is not set"),
@@ -86,12 +86,12 @@ pub fn ask_cause(it: &AskCause) -> String {
     sentence.to_owned()
 }
 
-/// Why a path is not covered.
+/// Why captures do not cover a path.
 pub fn uncovered_cause(it: &UncoveredCause) -> String {
     uncovered(it, &super::remedy)
 }
 
-/// The same. `command` words a remedy as the reader does it.
+/// The same. `command` gives the client's command for a remedy.
 pub(super) fn uncovered(it: &UncoveredCause, command: &dyn Fn(&Remedy) -> String) -> String {
     let sentence = match it {
         UncoveredCause::GitFile { change, role, remedy, command: recorded } => {

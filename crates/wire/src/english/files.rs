@@ -1,10 +1,9 @@
-//! The English sentences about single paths. Must never say “somebody else” of changes by a turn of this
-//! conversation.
+//! The English sentences about single paths. Must never say “somebody else” about changes by a turn of this conversation.
 
 use crate::condition::{PathCause, PathChange, UncertainWhen};
 use crate::files::{AfterChoice, Against, AuthorKind, Becomes, Choice};
 
-/// Why a path is left alone.
+/// Why a path stays as it is.
 pub fn path_cause(it: &PathCause) -> String {
     match it {
         PathCause::Clash { by, change, uncertain } => clash(by, *change, *uncertain),
@@ -40,13 +39,13 @@ pub fn path_cause(it: &PathCause) -> String {
     }
 }
 
-/// A path that a step left alone, by the name that the reader sees.
+/// A path that a step left as it is, with the name that the reader sees.
 pub fn left_path(name: &str, cause: &PathCause, kept: &[String]) -> String {
     let kept = if kept.is_empty() { String::new() } else { format!("; it is kept in {}", kept.join(", ")) };
     format!("{name}: {}{kept}", path_cause(cause))
 }
 
-/// What a file is after a choice.
+/// The version of a file after a choice.
 pub fn after_choice(it: &AfterChoice) -> String {
     let turn = turn(it.turn);
     let whole = if it.partly { format!("a call of {turn}") } else { turn };
@@ -62,11 +61,11 @@ pub fn after_choice(it: &AfterChoice) -> String {
     };
     match (&it.choice, it.becomes) {
         (Choice::Skip, _) => format!("{file}, undecided: a later step asks again"),
-        // The last version by another author may be the present one: then both are the same.
+        // The last version by another author may be the current one: then both are the same.
         (Choice::Disk, _) | (Choice::Yours, Becomes::Stays) => {
             format!("{file} and counts as yours: not asked again")
         }
-        // Turns that stay wrote between or after those that go: this version never existed.
+        // Turns that stay wrote between or after the reverted ones: this version never existed.
         (Choice::Checkpoint, Becomes::Other) => {
             "loses what goes and all edits since the last turn that changed it; undo brings back what it is now"
                 .to_owned()
@@ -78,7 +77,7 @@ pub fn after_choice(it: &AfterChoice) -> String {
     }
 }
 
-/// The author of a change, as the subject of a sentence about the past.
+/// The author of a change, as the subject of a sentence in the past tense.
 fn author(by: &Against) -> String {
     match by.whose {
         AuthorKind::Later | AuthorKind::There | AuthorKind::Missing => turn(by.turn),
@@ -128,7 +127,7 @@ fn clash(by: &Against, change: PathChange, uncertain: bool) -> String {
     }
 }
 
-/// When a path changed, so that nobody knows whose the change is.
+/// When a path changed, if that makes the author uncertain.
 fn changed(when: &[UncertainWhen]) -> String {
     let words = |when: &UncertainWhen| match when {
         UncertainWhen::Unrecorded => {

@@ -4,7 +4,7 @@ use crate::condition::FolderRemark;
 use crate::git_file::{GitFileChange, GitFileRole};
 use crate::hint::Remedy;
 
-/// What a remark says. `command` words a remedy as the reader does it.
+/// The sentence for a remark. `command` gives the client's command for a remedy.
 pub(super) fn remark(it: &FolderRemark, command: &dyn Fn(&Remedy) -> String) -> String {
     match it {
         FolderRemark::GitRepositoryMade => "the git repository stays, which a command made".to_owned(),
@@ -88,12 +88,12 @@ pub(super) fn remark(it: &FolderRemark, command: &dyn Fn(&Remedy) -> String) -> 
 /// Why a command is missing.
 const UNTYPED: &str = "as no command can name its path";
 
-/// What a command does; without it, what a person does instead.
+/// The command and what it does. Without a command: what a person does instead.
 fn back(command: Option<&str>, does: &str, yourself: &str) -> String {
     command.map_or_else(|| format!("{yourself}, {UNTYPED}"), |command| format!("`{command}` {does}"))
 }
 
-/// How a worktree goes that a command made.
+/// How to remove a worktree that a command created.
 fn worktree_removal(only_name: bool, command: Option<&str>) -> String {
     match (command, only_name) {
         (Some(command), _) => format!(": `{command}` removes it, with what is not committed in it"),
@@ -104,7 +104,7 @@ fn worktree_removal(only_name: bool, command: Option<&str>) -> String {
     }
 }
 
-/// Where HEAD is.
+/// The place of HEAD.
 fn place(branch: Option<&str>, commit: Option<&str>) -> String {
     match (branch, commit) {
         (Some(branch), Some(commit)) => format!("{branch} ({commit})"),
@@ -113,9 +113,9 @@ fn place(branch: Option<&str>, commit: Option<&str>) -> String {
     }
 }
 
-// The model gets the same text below the result of its call: `Change::said` in `engine/src/files/git_hooks.rs`.
+// The model gets the same text below the result of its call: `told` in `engine/src/files/note.rs`.
 
-/// How a file that git runs or obeys changed, and what puts it back.
+/// How a file that git runs or reads changed, and how to restore it.
 pub(super) fn git_file(
     change: GitFileChange,
     role: GitFileRole,
@@ -130,7 +130,7 @@ pub(super) fn git_file(
     format!("{}; {back}", git_file_kind(change, role))
 }
 
-/// How a file of git's own changed, and what git does with it.
+/// How a file that git runs or reads changed, and what git does with it.
 pub(super) fn git_file_kind(change: GitFileChange, role: GitFileRole) -> String {
     format!("{}; {}", changed(change), obeyed(role))
 }
@@ -158,7 +158,7 @@ mod tests {
     use super::remark;
     use crate::english::{condition, remedy, rows};
 
-    /// Each remark as it is on the wire, and its sentence.
+    /// Each remark in its form on the wire, with its sentence.
     const ROWS: &[(&str, &str)] = &[
         (r#"{"code":"git_repository_made"}"#, "the git repository stays, which a command made"),
         (

@@ -3,7 +3,7 @@
 use crate::mcp::McpApproval;
 use crate::mcp_remark::McpRemark;
 
-/// What an approval of a server allows.
+/// What the approval of a server allows.
 pub fn mcp_approval(it: &McpApproval) -> String {
     match it {
         McpApproval::Command { line } => format!("it runs {line}"),
@@ -20,7 +20,7 @@ pub fn mcp_approval(it: &McpApproval) -> String {
     }
 }
 
-/// What should be known of a server.
+/// The sentence for a remark about a server.
 pub fn mcp_remark(it: &McpRemark) -> String {
     let left_out = |tool: &str, why: &str| format!("left out its tool “{tool}”: {why}");
     match it {

@@ -1,5 +1,5 @@
-//! The English sentences for a run's notices. Must never name a command that the client does not have: `command` gives the
-//! client's own name for a remedy.
+//! The English sentences for the notices of a run. Must never name a command that the client does not have: `command` gives the
+//! client's command for a remedy.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::notice::{ChangedGitFile, MentionOutcome, ModelFailure, NoticeCause, R
 
 use super::folder::{git_file, git_file_kind};
 
-/// What a notice of a run says.
+/// The sentence for a notice of a run.
 pub fn run_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String {
     match it {
         RunNotice::Retry { in_ms, failure, detail } => {
@@ -67,7 +67,7 @@ pub fn run_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String
     }
 }
 
-/// What a notice of an owner says, which may be of a newer or an older version.
+/// The sentence for a notice of an owner, which may have a newer or an older version.
 pub fn run_notice_or(it: &RunNotice, text: &str, command: &dyn Fn(&Remedy) -> String) -> String {
     match it {
         RunNotice::Unknown if !text.is_empty() => text.to_owned(),
@@ -75,14 +75,14 @@ pub fn run_notice_or(it: &RunNotice, text: &str, command: &dyn Fn(&Remedy) -> St
     }
 }
 
-/// What to do with the process of an owner that is suspended.
+/// What to do with the process of a suspended owner.
 pub fn owner_silent(pid: u32) -> String {
     format!(
         "`kill -CONT {pid}` resumes its process, which then completes the request; `kill -KILL {pid}` ends it, and the next command starts another one"
     )
 }
 
-/// What a notice about MCP servers says.
+/// The sentence for a notice about MCP servers.
 fn server_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String {
     match it {
         RunNotice::ServersAwaited { servers } => format!("waiting for {} to start", named(servers)),
@@ -111,7 +111,7 @@ pub(super) fn because(it: &NoticeCause) -> String {
     std::iter::once(&it.message).chain(&it.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
 }
 
-/// A text, and what to do about its cause.
+/// A text, followed by what to do about its cause.
 fn hinted(mut text: String, cause: &NoticeCause, command: &dyn Fn(&Remedy) -> String) -> String {
     if let Some(hint) = &cause.hint {
         let _ = write!(text, "; {}", hint.worded(command));
@@ -192,7 +192,7 @@ fn named(servers: &[String]) -> String {
     format!("the MCP server{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "))
 }
 
-/// `0.4 s`, `2 s`.
+/// A time such as `0.4 s` or `2 s`.
 fn seconds(ms: u64) -> String {
     let seconds = std::time::Duration::from_millis(ms).as_secs_f64();
     if seconds < 1.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::english::{remedy, rows};
 
-    /// Each notice as it is on the wire, and its sentence.
+    /// Each notice in its form on the wire, with its sentence.
     const NOTICES: &[(&str, &str)] = &[
         (
             r#"{"code":"retry","in_ms":400,"failure":{"code":"rate_limited"},"detail":"HTTP 429"}"#,

@@ -3,7 +3,7 @@
 use crate::op_summary::{MessageName, OpSummary, PlannedStep, UndoneStep};
 use crate::reply::{NextSteps, Operation, Plan};
 
-/// What an operation did, in one line.
+/// The effect of an operation, in one line.
 pub fn op_summary(it: &OpSummary) -> String {
     match it {
         OpSummary::TookBack { step } => format!("took back {}", undone_step(step)),
@@ -36,7 +36,7 @@ pub fn op_summary(it: &OpSummary) -> String {
     }
 }
 
-/// What a step of a plan takes back or brings back.
+/// The step that a plan takes back or brings back.
 pub fn planned_step(it: &PlannedStep) -> String {
     match it {
         PlannedStep::Turn { message: Some(opened) } => format!("the turn {}", message(opened)),
@@ -48,7 +48,7 @@ pub fn planned_step(it: &PlannedStep) -> String {
     }
 }
 
-/// What an operation did, also where its owner is of another version.
+/// The effect of an operation. Its owner may have another version.
 pub fn operation(it: &Operation) -> String {
     match &it.summary {
         OpSummary::Unknown if !it.description.is_empty() => it.description.clone(),
@@ -56,7 +56,7 @@ pub fn operation(it: &Operation) -> String {
     }
 }
 
-/// What the steps of a plan take back or bring back, also where its owner is of an earlier version.
+/// The steps that a plan takes back or brings back. Its owner may have an earlier version.
 pub fn steps(plan: &Plan) -> Vec<String> {
     if plan.step_summaries.is_empty() {
         return plan.step_lines.clone();
@@ -69,12 +69,12 @@ pub fn steps(plan: &Plan) -> Vec<String> {
     plan.step_summaries.iter().zip(lines).map(one).collect()
 }
 
-/// What `undo` would take back next, also where its owner is of another version. Empty where there is nothing.
+/// The step that `undo` would take back next. Its owner may have another version. Empty if there is none.
 pub fn next_undo(it: &NextSteps) -> String {
     next_step(it.undo_step.as_ref(), it.undo.as_ref())
 }
 
-/// The same of `redo`.
+/// The same for `redo`.
 pub fn next_redo(it: &NextSteps) -> String {
     next_step(it.redo_step.as_ref(), it.redo.as_ref())
 }

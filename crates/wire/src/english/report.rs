@@ -1,10 +1,9 @@
-//! The English sentences about the findings of a check of the store. Must never promise that a repair helps if it may
-//! not.
+//! The English sentences about the findings of a check of the store. Must never promise that a repair helps if it may not.
 
 use super::{count, of_files};
 use crate::reply::{Finding, Repair};
 
-/// What is wrong.
+/// What is wrong in the store.
 pub fn finding(it: &Finding) -> String {
     match it {
         Finding::SearchIndex => {

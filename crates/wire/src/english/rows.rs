@@ -1,12 +1,12 @@
-//! Checks sentences against codes, for tests: each code in the API document has a row. Must never be part of a program.
+//! Checks for tests that each code in the API document has a row with its sentence. Must never be part of a program.
 
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Compares the sentence of each row, which begins with a code as it is on the wire. Fails where a code has no row, and where a code of
-/// a newer owner cannot be read.
+/// Compares the sentence of each row with the code, in its form on the wire. Fails if a code has no row, or if a code of a newer
+/// owner cannot be read.
 pub(super) fn check<T>(rows: &[(&str, &str)], sentence: impl Fn(&T) -> String)
 where
     T: DeserializeOwned + JsonSchema + Serialize,

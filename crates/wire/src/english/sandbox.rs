@@ -1,8 +1,8 @@
-//! The English sentences about the sandbox. Must name what it does not prevent.
+//! The English sentences about the sandbox. Must name what the sandbox does not prevent.
 
 use crate::sandbox::{SandboxCause, SandboxFact};
 
-/// What confines commands, or does not.
+/// What confines commands, or does not confine them.
 pub fn sandbox_fact(it: &SandboxFact) -> String {
     let sentence = match it {
         SandboxFact::Confined { seccomp, namespaces } => match (seccomp, namespaces) {

@@ -1,24 +1,24 @@
-//! The table: every request, its method, its path, its reply. One line each.
+//! The table of endpoints: the method, path and reply of every request. One line each.
 
 use super::Endpoint;
 use super::Method::{self, Delete, Get, Patch, Post, Put};
 
-/// Where a run is started: its events are the answer, as a stream.
+/// Starts a run. The response is the stream of its events.
 pub const RUNS: &str = "/v1/runs";
 
-/// Where a conversation is followed: its events are the answer, as a stream.
+/// Subscribes to a conversation. The response is the stream of its events.
 pub const EVENTS: &str = "/v1/conversations/{conversation}/events";
 
-/// Where the list of conversations is followed.
+/// Subscribes to the list of conversations. The response is the stream of its events.
 pub const LIST_EVENTS: &str = "/v1/events";
 
-/// A whole export: its text is the answer, as it is read.
+/// A complete export. The response is its text, streamed while it is read.
 pub const EXPORT: &str = "/v1/conversations/{conversation}/export/stream";
 
-/// An import whose lines are the body.
+/// An import. The request body contains its lines.
 pub const IMPORT: &str = "/v1/imports/stream";
 
-/// Every request but runs.
+/// Every request except runs.
 pub const ENDPOINTS: &[Endpoint] = &[
     row("create", Post, "/v1/conversations", "receipt"),
     row("list", Get, "/v1/conversations", "conversations"),

@@ -1,4 +1,4 @@
-//! Replies about the agent at work: its todo list, jobs, tools, permissions, cost.
+//! Replies about the agent at work: its to-do list, jobs, tools, permissions and cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,118 +6,119 @@ use crate::agent::{EffectClass, Mode, Rule, Ruling};
 use crate::content::{Part, Usage};
 use crate::sandbox::{SandboxCause, SandboxFact};
 
-/// A to-do list.
+/// The agent's to-do list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Todo {
-    /// In its order; 100 at most.
+    /// The items in the order of the list, at most 100.
     pub items: Vec<TodoItem>,
 }
 
-/// Something to do.
+/// An item of a to-do list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoItem {
-    /// What.
+    /// What to do.
     pub text: String,
-    /// How far it is.
+    /// The progress of the item.
     pub state: TodoState,
 }
 
-/// How far something is.
+/// The progress of a to-do item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TodoState {
-    /// Not begun.
+    /// The item is not begun.
     Open,
-    /// Being done.
+    /// The agent works on the item.
     Doing,
-    /// Done.
+    /// The item is done.
     Done,
 }
 
-/// Background jobs.
+/// A page of background jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Jobs {
-    /// Newest first.
+    /// The jobs, newest first.
     pub jobs: Vec<JobLine>,
-    /// Whether there are more.
+    /// Whether older jobs exist.
     #[serde(default)]
     pub more: bool,
 }
 
-/// A command that was begun in the background.
+/// A background job: a command that runs in the background.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobLine {
-    /// Its id.
+    /// The id of the job.
     pub job: String,
-    /// The command.
+    /// The command of the job.
     pub command: String,
-    /// Whether it runs.
+    /// Whether the job still runs.
     pub running: bool,
-    /// The exit code that it ended with, where that is known.
+    /// The exit code of the job, if it has ended and the code is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// Deprecated, the next version leaves it out: `exit_code` as an English phrase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub ended: Option<String>,
-    /// How much it has printed, in bytes, where that is kept.
+    /// The size of the stored output in bytes. Absent if no output is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<u64>,
 }
 
-/// What a job has printed.
+/// A part of a job's output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobPrinted {
     /// The job.
     pub job: JobLine,
-    /// Where the text begins, in bytes.
+    /// The position in the output where the text begins, in bytes.
     pub from: u64,
-    /// The text, bounded.
+    /// The text of this part. Its size is limited: request the rest from `to` on.
     pub text: String,
-    /// Where it ends: ask for more from there.
+    /// The position in the output where the text ends, in bytes. The next part begins there.
     pub to: u64,
 }
 
-/// Tools.
+/// The tools that a model can call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tools {
-    /// By name: all of them, bounded by the tools that Retake and the MCP servers have.
+    /// The tools by name: all of them, bounded by the tools that Retake and the MCP servers have.
     pub tools: Vec<Tool>,
 }
 
-/// Something that a model can do.
+/// A tool that a model can call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// What it is for, as the model reads it.
+    /// The description of the tool, as the model reads it.
     pub about: String,
-    /// What it does to the world at most.
+    /// The most that a call of this tool does to the world.
     pub class: EffectClass,
-    /// What a rule or the mode says of all its calls; absent where it depends on the call.
+    /// The ruling that a rule or the mode gives for all calls of this tool. Absent if it depends on the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
 }
 
-/// What an agent may do.
+/// The permissions of the agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Permissions {
-    /// The mode.
+    /// The permission mode.
     pub mode: Mode,
-    /// Rules; those that hold for good first. All of them, bounded by what a person has settled.
+    /// The rules. Those of the settings, for every conversation, come first. All of them, bounded by the rules that a person has
+    /// set.
     pub rules: Vec<Settled>,
-    /// What holds commands that run.
+    /// What confines the commands that run.
     pub commands: Commands,
-    /// What they can do that they can't where the machine has everything that holds commands; at most ten.
+    /// What commands can do here that a machine with all sandbox mechanisms would prevent: at most ten facts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weaknesses: Vec<SandboxFact>,
     /// Deprecated, the next version leaves it out: `weaknesses` as English sentences; bounded by them.
@@ -126,21 +127,21 @@ pub struct Permissions {
     pub weaker: Vec<String>,
 }
 
-/// What confines commands, also approved ones.
+/// What confines commands, including approved ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "held", rename_all = "snake_case")]
 pub enum Commands {
-    /// A sandbox, which opens the network where a call asks for it.
+    /// A sandbox confines them. A call gets the network on request.
     #[default]
     Asking,
-    /// A sandbox that leaves the network open.
+    /// A sandbox confines their access to files. The network is open.
     Open,
-    /// A sandbox, and no network.
+    /// A sandbox confines them. The network is closed.
     Closed,
-    /// Nothing.
+    /// No sandbox confines them reliably.
     Free {
-        /// Why.
+        /// Why no sandbox confines them.
         #[serde(default)]
         cause: SandboxCause,
         /// Deprecated, the next version leaves it out: `cause` as an English sentence.
@@ -149,34 +150,34 @@ pub enum Commands {
     },
 }
 
-/// A rule that is settled.
+/// A rule of the permissions, with its scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settled {
     /// The rule.
     pub rule: Rule,
-    /// Whether it holds for every conversation, from the settings.
+    /// Whether the rule comes from the settings and applies to every conversation.
     pub for_good: bool,
 }
 
-/// Words that wait.
+/// The messages that wait for a run to end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waiting {
-    /// All of them, oldest first: 1000 at most; more are refused.
+    /// All waiting messages, oldest first, at most 1000. Further messages are refused.
     pub words: Vec<Words>,
 }
 
-/// Something that was said while a run went on.
+/// A message that was sent while a run was at work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Words {
-    /// What.
+    /// The content of the message.
     pub parts: Vec<Part>,
-    /// AuthorKind.
+    /// The name of the author.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
-    /// When it was typed, Unix milliseconds.
+    /// When the message was typed, in Unix milliseconds.
     pub time_ms: i64,
 }
 
@@ -184,20 +185,20 @@ pub struct Words {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
-    /// By model, in the order of their first calls: all of them, bounded by the models that have answered.
+    /// The usage by model, in the order of the first answers: all of them, bounded by the models that have answered.
     pub models: Vec<ModelCost>,
 }
 
-/// What the calls of one model used.
+/// The usage of one model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelCost {
-    /// The model.
+    /// The name of the model.
     pub model: String,
-    /// How many answers.
+    /// The number of answers of this model.
     pub answers: u64,
-    /// Of so many of them nothing is known.
+    /// The number of these answers without a known usage.
     pub unknown: u64,
-    /// The sum of what is known; its cost only where the price of every answer is known.
+    /// The sum of the known usage. The cost is absent unless the price of every answer is known.
     pub usage: Usage,
 }

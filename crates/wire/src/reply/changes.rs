@@ -5,27 +5,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{Entry, Permissions, Words};
 
-/// What changed since a revision.
+/// What changed in a conversation since a revision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changes {
-    /// The revision now.
+    /// The current revision.
     pub revision: u64,
-    /// The head now.
+    /// The current head.
     pub head: String,
     /// Ids of entries that are no longer in the timeline: all of them, bounded by what has changed since.
     pub gone: Vec<String>,
-    /// Entries that came into it, in path order: all of them, bounded by what has changed since.
+    /// Entries that came into the timeline, in path order: all of them, bounded by what has changed since.
     pub came: Vec<Entry>,
-    /// Entries that were there and look different now (mark, fold, erased): all of them, bounded by what has changed since.
+    /// Entries that were in the timeline and look different now (mark, fold, erased): all of them, bounded by what has changed
+    /// since.
     pub changed: Vec<Entry>,
-    /// Whether a run is at work, now.
+    /// Whether a run is at work now.
     #[serde(default)]
     pub running: bool,
-    /// Words that wait, now, oldest first; 1000 at most.
+    /// The messages that wait now, oldest first, at most 1000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Words>,
-    /// What the agent may do, now.
+    /// The current permissions of the agent.
     #[serde(default)]
     pub permissions: Permissions,
 }

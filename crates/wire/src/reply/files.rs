@@ -1,4 +1,4 @@
-//! The captures of folders. Must never hold the content of a file.
+//! Replies about folders, their captures and their differences. A capture must never hold the content of a file.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,33 +13,33 @@ use crate::request::PruneHow;
 pub struct Captures {
     /// The captures.
     pub captures: Vec<Capture>,
-    /// Whether there are earlier ones.
+    /// Whether earlier captures exist.
     pub more: bool,
 }
 
-/// A capture: what changed in a folder since the one before it, without the changes of calls.
+/// A capture: what changed in a folder since the capture before it, without the changes of tool calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capture {
-    /// Its number in the folder: 1, 2, 3 …
+    /// The number of the capture in its folder: 1, 2, 3 …
     pub number: u64,
-    /// When, Unix milliseconds.
+    /// When the folder was captured, in Unix milliseconds.
     pub time_ms: i64,
-    /// The name that somebody gave it.
+    /// The name of the capture, if somebody gave it one.
     pub name: Option<String>,
-    /// How many paths changed.
+    /// The number of paths that changed.
     pub changed: u64,
-    /// The first of them, at most 20; what is not UTF-8 or acts on a terminal stands in them as an escape.
+    /// The first of these paths, at most 20. Bytes that are not UTF-8 and terminal control characters are escaped.
     pub paths: Vec<String>,
 }
 
-/// Folders that conversations work in.
+/// A page of the folders that conversations work in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workspaces {
-    /// They, oldest first.
+    /// The folders of this page, oldest first.
     pub workspaces: Vec<Workspace>,
-    /// Whether there are more.
+    /// Whether more folders follow.
     #[serde(default)]
     pub more: bool,
 }
@@ -48,51 +48,51 @@ pub struct Workspaces {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workspace {
-    /// Its number.
+    /// The number of the folder.
     pub number: u64,
-    /// Its path; what is not UTF-8 is replaced in it.
+    /// The path of the folder. Bytes that are not UTF-8 are replaced.
     pub folder: String,
-    /// When it was first seen, Unix milliseconds.
+    /// When the folder was first seen, in Unix milliseconds.
     pub created_ms: i64,
 }
 
-/// What differs in a folder now.
+/// The current differences in the folders of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilesStatus {
-    /// The conversation's own folder.
+    /// The path of the conversation's own folder.
     pub folder: String,
-    /// Its further ones, bounded by the settings; what is in one of them is named by its absolute path.
+    /// The paths of its further folders, bounded by the settings. Files in a further folder are named by their absolute paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<String>,
-    /// Further ones that are gone or cannot be opened; bounded by the settings.
+    /// Further folders that no longer exist or cannot be opened, bounded by the settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone_folders: Vec<GoneFolder>,
     /// Deprecated, the next version leaves it out: `gone_folders` as English sentences; bounded by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub gone: Vec<String>,
-    /// What calls of this conversation have changed, and is in the files now: all of it, bounded by the files that differ.
+    /// Changes by tool calls of this conversation that are in the files now: all of them, bounded by the files that differ.
     pub calls: Vec<Changed>,
-    /// What else has changed since the conversation began, as far as it was seen: all of it, bounded by the files that differ.
+    /// Other changes since the conversation began that captures have seen: all of them, bounded by the files that differ.
     pub others: Vec<Changed>,
-    /// How many calls are in the files though the conversation went back to before them.
+    /// The number of rewound calls with changes that are still in the files.
     pub ahead: u64,
-    /// How many calls of the conversation are not in all the files that they changed.
+    /// The number of calls on the path with changes that are not in all of their files.
     pub behind: u64,
-    /// What is not covered, by reason; bounded by the reasons there are.
+    /// The paths that are not covered, grouped by cause: bounded by the causes that exist.
     pub uncovered: Vec<Uncovered>,
-    /// Calls of which processes still run: all of them, bounded by what runs.
+    /// Calls with processes that still run: all of them, bounded by what runs.
     pub running: Vec<Job>,
 }
 
-/// A folder that is gone or cannot be opened.
+/// A folder that no longer exists or cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GoneFolder {
-    /// Its path; what is not UTF-8 is replaced in it.
+    /// The path of the folder. Bytes that are not UTF-8 are replaced.
     pub folder: String,
-    /// Why.
+    /// Why the folder cannot be opened.
     pub problem: Problem,
 }
 
@@ -101,11 +101,11 @@ pub struct GoneFolder {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It is new.
+    /// The path is new.
     Made,
-    /// It is another one.
+    /// The path has another version.
     Changed,
-    /// It is gone.
+    /// The path no longer exists.
     Removed,
 }
 
@@ -113,47 +113,47 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changed {
-    /// Which.
+    /// The path.
     #[serde(flatten)]
     pub name: FileName,
-    /// How.
+    /// How the path differs.
     pub state: State,
-    /// How sure it is that calls did it; absent where none did.
+    /// How certain it is that tool calls made the change. Absent if no call changed the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
-    /// The results of these calls, by entry.
+    /// The entries with the results of these calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<String>,
-    /// Somebody else has changed it since.
+    /// Whether somebody else has changed the path since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub touched: bool,
 }
 
-/// What is not covered for one reason.
+/// The paths that are not covered for one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Uncovered {
-    /// Why.
+    /// Why these paths are not covered.
     #[serde(default)]
     pub cause: UncoveredCause,
     /// Deprecated, the next version leaves it out: `cause` as an English sentence.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub why: String,
-    /// How many folders and files; what is in a folder is not counted.
+    /// The number of folders and files. The content of a folder is not counted.
     pub count: u64,
-    /// The first of them, at most 5; what is not UTF-8 or acts on a terminal stands in them as an escape.
+    /// The first of these paths, at most 5. Bytes that are not UTF-8 and terminal control characters are escaped.
     pub paths: Vec<String>,
 }
 
-/// A call of which processes still run.
+/// A tool call with processes that still run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
-    /// The call, by entry.
+    /// The entry with the call.
     pub call: String,
-    /// The command, or what else it was asked to do.
+    /// The command, or else the arguments of the call.
     pub what: String,
-    /// How many processes.
+    /// The number of its processes.
     pub processes: u64,
 }
 
@@ -161,7 +161,7 @@ pub struct Job {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Differences {
-    /// The paths, in their order.
+    /// The paths that differ, sorted within each folder. The conversation's own folder comes first.
     pub files: Vec<Difference>,
 }
 
@@ -169,50 +169,51 @@ pub struct Differences {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Which.
+    /// The path.
     #[serde(flatten)]
     pub name: FileName,
-    /// How.
+    /// How the path differs.
     pub state: State,
-    /// As a unified diff; what is no text, or too large, is named in it. Absent, when the diffs before it are too long already.
+    /// The difference as a unified diff. A file that is not text or is too large is only named in it. Absent if the diffs before
+    /// it already reach the size limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
-/// What is kept of a folder.
+/// What is stored of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspaceShown {
-    /// Which.
+    /// The folder.
     pub workspace: Workspace,
-    /// Why it can't be worked in now, where it can't.
+    /// Why no conversation can work in the folder now. Absent if it is usable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
     /// Deprecated, the next version leaves it out: `problem` as an English sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub away: Option<String>,
-    /// Conversations that work in it, by id: all of them, bounded by the conversations there are.
+    /// The ids of the conversations that work in it or changed files there: all of them, bounded by the conversations that exist.
     pub conversations: Vec<String>,
-    /// How many captures are kept.
+    /// The number of stored captures.
     pub captures: u64,
-    /// The names of those that have one, newest first: all of them, bounded by the names that people gave.
+    /// The names of the captures that have one, newest first: all of them, bounded by the names that people gave.
     pub checkpoints: Vec<String>,
-    /// How many calls can go back with the files that they changed.
+    /// The number of calls with stored file changes, which can be reverted.
     pub calls: u64,
-    /// How many versions of files are kept for it, some of them for other folders too.
+    /// The number of stored file versions. Some of them can belong to other folders too.
     pub versions: u64,
-    /// Their bytes, before compression.
+    /// The size of these versions in bytes, before compression.
     pub bytes: u64,
-    /// A step back or forth is not finished there.
+    /// Whether a rewind or another step on the files of this folder is unfinished.
     pub unsettled: bool,
-    /// Larger files are not covered, in bytes.
+    /// The size limit of files in bytes. Larger files are not covered.
     pub max_file: u64,
-    /// Larger files that an ignore file excludes are not covered, in bytes.
+    /// The size limit in bytes of files that an ignore file excludes. Larger ones are not covered.
     pub max_ignored: u64,
-    /// How many paths are not covered, folders as one.
+    /// The number of paths that are not covered. A folder counts as one.
     pub not_covered: u64,
-    /// The first of them, at most 100.
+    /// The first of these paths, at most 100.
     pub examples: Vec<NotCovered>,
 }
 
@@ -220,9 +221,9 @@ pub struct WorkspaceShown {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotCovered {
-    /// It; what is not UTF-8 or acts on a terminal stands in it as an escape.
+    /// The path. Bytes that are not UTF-8 and terminal control characters are escaped.
     pub path: String,
-    /// Why.
+    /// Why the path is not covered.
     #[serde(default)]
     pub cause: UncoveredCause,
     /// Deprecated, the next version leaves it out: `cause` as an English sentence.
@@ -230,38 +231,38 @@ pub struct NotCovered {
     pub why: String,
 }
 
-/// What was taken out of what is kept of files; before it is done, what would be.
+/// What a collection removed from the stored file versions, or would remove.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pruned {
-    /// How much was asked for.
+    /// What the request allowed the collection to remove.
     pub how: PruneHow,
-    /// Captures without a name.
+    /// The number of captures without a name.
     pub captures: u64,
-    /// Versions of files.
+    /// The number of file versions.
     pub versions: u64,
-    /// Bytes on the disk; about, as long as it is not done.
+    /// The space on the disk that becomes free, in bytes. An estimate until the collection has run.
     pub freed: u64,
-    /// Bytes that stay on the disk; about, as long as it is not done.
+    /// The space on the disk that stored versions still take, in bytes. An estimate until the collection has run.
     pub size: u64,
-    /// Bytes that there may be.
+    /// The quota for stored versions, in bytes.
     pub quota: u64,
-    /// What does not fit into the quota: with `to_quota` these calls' files can't go back any more, at least not all; else
-    /// they stay.
+    /// Calls with stored changes that do not fit into the quota. With `to_quota`, their files can no longer be reverted, at least
+    /// not all. Without it, their changes stay stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub let_go: Vec<LetGo>,
-    /// Versions that are needed and damaged: `doctor` says more.
+    /// The number of versions that are needed but damaged. `doctor` reports more about them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub damaged: u64,
 }
 
-/// Calls of a conversation.
+/// Calls of one conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LetGo {
-    /// The conversation.
+    /// The id of the conversation.
     pub conversation: String,
-    /// Their results, first first.
+    /// The entries with the results of these calls, oldest first.
     pub calls: Vec<String>,
 }
 
@@ -269,12 +270,12 @@ pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// A file was written.
+/// A file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Written {
-    /// Where.
+    /// The path of the file.
     pub path: String,
-    /// How large.
+    /// The size of the file in bytes.
     pub bytes: u64,
 }

@@ -4,33 +4,33 @@ use serde::{Deserialize, Serialize};
 
 use super::{Counts, Line};
 
-/// What is hidden, dropped or excluded.
+/// A page of hidden, dropped and excluded messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkedPage {
-    /// The head that it was read at.
+    /// The head at which they were read.
     pub head: String,
-    /// Newest first.
+    /// The ranges of messages, newest first.
     pub marked: Vec<Marked>,
-    /// Whether there is more before it.
+    /// Whether earlier ones exist.
     pub more: bool,
 }
 
-/// Messages of one turn that stand together and have one mark: a range from `line` to `last`.
+/// Neighbouring messages of one turn with the same mark: a range from `line` to `last`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Marked {
-    /// `hidden`, `dropped` or `excluded`.
+    /// The mark: `hidden`, `dropped` or `excluded`.
     pub mark: String,
-    /// The number of their turn; 0 before the first.
+    /// The number of their turn. 0 before the first turn.
     pub turn: u64,
-    /// What they come to.
+    /// The numbers of messages, tool calls and turns in the range.
     pub counts: Counts,
-    /// The first of them, in its own words though it is hidden.
+    /// The first message of the range, with its text although it is hidden.
     pub line: Line,
-    /// The id of the last of them.
+    /// The id of the last message of the range.
     pub last: String,
-    /// When they got the mark, Unix milliseconds, where that is known.
+    /// When they got the mark, in Unix milliseconds, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked_ms: Option<i64>,
 }

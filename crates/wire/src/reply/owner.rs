@@ -2,46 +2,46 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The owner of a data directory.
+/// The state of the owner of a data folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
-    /// Its version; a client of another one may not understand it.
+    /// The version of the owner. A client of another version may not understand it.
     pub version: String,
-    /// Its process.
+    /// The id of its process.
     pub pid: u32,
-    /// The data directory.
+    /// The path of the data folder.
     pub data_dir: String,
-    /// The address where it listens in addition to the socket of the data directory.
+    /// The address where it listens in addition to the socket of the data folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Since when, Unix milliseconds.
+    /// When the owner started, in Unix milliseconds.
     pub since_ms: i64,
-    /// Whether it can be told to stop.
+    /// Whether a client can tell the owner to stop.
     pub serves: bool,
-    /// Conversations in which something runs: all of them, bounded by what the owner runs at once.
+    /// The ids of conversations in which something runs: all of them, bounded by what the owner runs at once.
     pub running: Vec<String>,
-    /// Clients that follow something.
+    /// The number of subscribers.
     pub following: u64,
     /// The permission mode of new conversations, unless the request names another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<crate::Mode>,
-    /// Its settings file.
+    /// The path of its settings file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_file: Option<String>,
-    /// The version of what it and its clients on this machine say to each other: [`crate::PROTOCOL`].
+    /// The version of the protocol between the owner and its clients on this machine: [`crate::PROTOCOL`].
     #[serde(default)]
     pub protocol: u32,
-    /// Clients on this machine that are attached: terminals and commands.
+    /// The number of attached clients on this machine: terminals and commands.
     #[serde(default)]
     pub clients: u64,
-    /// Background jobs that it started and that still run.
+    /// The number of background jobs that still run, including jobs of earlier owners.
     #[serde(default)]
     pub jobs: u64,
-    /// These jobs, of which all go on when the owner ends: 100 at most.
+    /// These jobs, at most 100. All of them continue when the owner ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs_at_work: Vec<JobAtWork>,
-    /// When it ends by itself.
+    /// When the owner ends by itself.
     #[serde(flatten)]
     pub idle: IdleEnd,
 }
@@ -50,10 +50,10 @@ pub struct Status {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IdleEnd {
-    /// After how many seconds without clients, runs and jobs it ends by itself; absent: never.
+    /// The owner ends by itself after this many seconds without clients, runs and jobs. Absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_s: Option<u64>,
-    /// When it ends by itself unless something happens, Unix milliseconds.
+    /// When the owner ends if nothing happens before, in Unix milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_ms: Option<i64>,
 }
@@ -62,43 +62,43 @@ pub struct IdleEnd {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobAtWork {
-    /// Its id.
+    /// The id of the job.
     pub job: String,
-    /// What runs: the command, or what is left of it.
+    /// What runs: the command of the job, or what is left of it.
     pub command: String,
-    /// Its processes.
+    /// The ids of its processes.
     pub pids: Vec<u32>,
 }
 
-/// What is being done to files right now.
+/// The work on files that is in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Work {
-    /// It; absent when nothing is.
+    /// The work. Absent if none is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doing: Option<Doing>,
 }
 
-/// Something that takes a while.
+/// Work on files that takes a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "does", rename_all = "snake_case")]
 pub enum Doing {
-    /// A folder is looked through.
+    /// A folder is scanned.
     Looking {
-        /// So many folders in it up to now.
+        /// The number of folders scanned so far.
         folders: u64,
     },
-    /// What is new in it is read.
+    /// New content in the folder is read.
     Reading {
-        /// So many files up to now.
+        /// The number of files read so far.
         done: u64,
-        /// Of so many.
+        /// The number of all files to read.
         of: u64,
     },
-    /// Files are put back.
+    /// Files are being restored.
     Writing {
-        /// So many.
+        /// The number of these files.
         files: u64,
     },
 }

@@ -8,44 +8,45 @@ use crate::condition::Condition;
 use crate::files::FilesPlan;
 use crate::op_summary::PlannedStep;
 
-/// What an action would do. Nothing has happened yet.
+/// The plan of an action: what it would do. Nothing has happened yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
-    /// The conversation.
+    /// The id of the conversation.
     pub conversation: String,
-    /// The head it was made from; apply it with this one.
+    /// The head that the plan was made from. Name this head to apply the plan.
     pub head: String,
-    /// Nothing would change.
+    /// Whether nothing would change.
     pub unchanged: bool,
-    /// Of an undo or a redo, how far it would go.
+    /// For an undo or a redo: how many steps are possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Steps>,
-    /// Of an undo or a redo, what each step takes back or brings back, in the order in which that is done, at most 20.
+    /// For an undo or a redo: the steps that it reverts or brings back, in the order of execution, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub step_summaries: Vec<PlannedStep>,
     /// Deprecated, the next version leaves it out: `step_summaries` as English phrases; bounded by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub step_lines: Vec<String>,
-    /// What would leave and come.
+    /// What would leave the timeline and what would come into it.
     #[serde(flatten)]
     pub timeline: TimelinePlan,
     /// The text that would return to the composer.
     pub composer: Option<Composer>,
-    /// What would become of files; absent where they stay as they are.
+    /// What would happen to files. Absent if they stay as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesPlan>,
-    /// Calls that would be taken back and of which processes still run: they are ended first, or it is refused.
+    /// Calls that would be reverted and have processes that still run. With the option `stop` these processes are ended first.
+    /// Without it the action is refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub running: Vec<Running>,
-    /// A run is at work: it is ended first, or it is refused.
+    /// Whether a run is at work. With the option `stop` it is ended first. Without it the action is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_work: bool,
-    /// How many messages wait for its end: the client that ends it gets them back.
+    /// The number of messages that wait for the end of that run. The client that ends it gets them back.
     #[serde(default, skip_serializing_if = "is_none")]
     pub waiting: usize,
-    /// Calls that would go from the conversation, and that nothing takes back.
+    /// Calls that would leave the conversation and have effects that no step reverts.
     #[serde(default, skip_serializing_if = "Effects::is_empty")]
     pub effects: Effects,
     /// What would not change or cannot be reverted.
@@ -56,81 +57,81 @@ pub struct Plan {
     pub stays: Vec<String>,
 }
 
-/// What would become of the timeline.
+/// What would happen to the timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelinePlan {
-    /// What would leave the timeline.
+    /// The numbers of messages, tool calls and turns that would leave the timeline.
     pub taken_back: Counts,
-    /// The first of that, in path order, at most 20.
+    /// The first of these messages in path order, at most 20.
     pub gone: Vec<Line>,
-    /// What would come into the timeline.
+    /// The numbers of messages, tool calls and turns that would come into the timeline.
     pub brought_back: Counts,
-    /// The first of that, at most 20.
+    /// The first of these messages, at most 20.
     pub came: Vec<Line>,
     /// Folds that would no longer be in force.
     pub lifted: Vec<String>,
-    /// Folds that would be in force and are not now: a new one, or one that comes back.
+    /// Folds that would come into force: a new one, or one that comes back.
     pub in_force: Vec<String>,
-    /// Of a fold, the first of what it would cover, in path order, at most 20.
+    /// For a fold: the first messages that it would cover in path order, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub covers: Vec<Line>,
-    /// How many messages it would cover.
+    /// For a fold: the number of messages that it would cover.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub covered: u64,
 }
 
-/// Calls that can't be taken back.
+/// Calls with effects that cannot be reverted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effects {
-    /// How many there are.
+    /// The number of these calls.
     pub count: u64,
-    /// The newest of them, at most 10, newest first.
+    /// The newest of these calls, newest first, at most 10.
     pub calls: Vec<EffectLine>,
 }
 
 impl Effects {
-    /// Whether there are none.
+    /// Whether there are none of these calls.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// A call that can't be taken back.
+/// A call with an effect that cannot be reverted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EffectLine {
-    /// What it was asked to do, in a line. Deprecated where `words` is not `shown`: it is an English phrase in the place of it then, which
-    /// the next version leaves empty.
+    /// The call as one line. Deprecated if `words` is not `shown`: then this is an English phrase, and the next version leaves it
+    /// empty.
     pub line: String,
-    /// Whether `line` has what it was asked to do.
+    /// Whether `line` has the text of the call, or why not.
     #[serde(default, skip_serializing_if = "EffectWords::is_unknown")]
     pub words: EffectWords,
-    /// The tool; empty where that was erased.
+    /// The name of the tool. Empty if it was erased.
     pub tool: String,
-    /// What it does to the world at most.
+    /// The most that the call does to the world.
     pub class: EffectClass,
-    /// When it began, Unix milliseconds.
+    /// When the call began, in Unix milliseconds.
     pub began_ms: i64,
-    /// What came of it.
+    /// The result of the call.
     pub state: EffectState,
 }
 
-/// Whether the words of a call are there.
+/// Whether the text of a call is available, or why not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EffectWords {
-    /// They are.
+    /// The text is available.
     Shown,
-    /// Its message is hidden or dropped.
+    /// The message with the call is hidden or dropped.
     Hidden,
-    /// Its message was erased.
+    /// The message with the call was erased.
     Erased,
-    /// Its message cannot be read.
+    /// The message with the call cannot be read.
     Unreadable,
-    /// A code of a newer owner, or none of an older one.
+    /// A code that only a newer owner knows, or no code from an older owner.
     #[default]
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -138,22 +139,22 @@ pub enum EffectWords {
 }
 
 impl EffectWords {
-    /// Whether only its owner knows what it is.
+    /// Whether this client does not know the code.
     fn is_unknown(&self) -> bool {
         *self == Self::Unknown
     }
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EffectState {
-    /// It was begun; how it ended is not known.
+    /// The call began. Its end is not known.
     Begun,
-    /// It did what was asked.
+    /// The call succeeded.
     Done,
-    /// It says that it failed; something may have happened all the same.
+    /// The call reported a failure. It may have had an effect anyway.
     Failed,
 }
 
@@ -165,11 +166,11 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// A call of which processes still run.
+/// A call with processes that still run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Running {
-    /// The entry that made it.
+    /// The entry with the call.
     pub entry: String,
     /// The number of its processes.
     pub processes: usize,

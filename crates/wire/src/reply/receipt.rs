@@ -1,5 +1,5 @@
-//! The reply to a change: what it made and what it did. Must never hold stored content; content for the composer is read each
-//! time.
+//! The reply to a change: what it made and what it did. Must never hold stored content: content for the composer is read again
+//! for each reply.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,35 +8,35 @@ use crate::condition::{Condition, StepRefusal};
 use crate::content::Part;
 use crate::files::FilesDone;
 
-/// Proof of a change. The same request gets the same receipt again.
+/// The receipt of a change. A repeated request gets the same receipt again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Receipt {
-    /// The conversation.
+    /// The id of the conversation.
     pub conversation: String,
-    /// The head after it.
+    /// The head after the change.
     pub head: String,
-    /// The revision that stored it.
+    /// The revision that stored the change.
     pub revision: u64,
-    /// Operations it made, in order; bounded by the steps of the request.
+    /// The numbers of the operations that the request made, in order: bounded by the steps of the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<u64>,
-    /// Entries it made, in order; bounded by the parts of the request.
+    /// The ids of the entries that the request made, in order: bounded by the parts of the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<String>,
-    /// Of an undo or a redo, how far it went.
+    /// For an undo or a redo: how many steps were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Steps>,
-    /// Nothing had to be changed: it was so already.
+    /// Whether nothing had to be changed because the state was already as requested.
     #[serde(default)]
     pub unchanged: bool,
-    /// What left and came.
+    /// What left the timeline and what came into it.
     #[serde(flatten)]
     pub timeline: TimelineChange,
-    /// What returns to the composer, to be edited; only for the one who asked.
+    /// The text that returns to the composer to be edited. Only the client that made the request gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composer: Option<Composer>,
-    /// What became of files; absent where none changed and none was left alone.
+    /// What happened to files. Absent if none changed and none was left alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesDone>,
     /// What did not change or cannot be reverted, as in the plan, and bounded by it. A repeated request does not get it.
@@ -46,36 +46,36 @@ pub struct Receipt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub stays: Vec<String>,
-    /// Calls that went from the conversation, and that nothing takes back. Empty for a repeated request.
+    /// Calls that left the conversation and have effects that no step reverts. Empty for a repeated request.
     #[serde(default, skip_serializing_if = "Effects::is_empty")]
     pub effects: Effects,
-    /// Words that waited for a run and come back; bounded by the queue. A repeated request does not get them.
+    /// Messages that waited for a run and return to the client: bounded by the queue. A repeated request does not get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited: Vec<Words>,
 }
 
-/// What became of the timeline.
+/// What happened to the timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineChange {
-    /// What left the timeline.
+    /// The numbers of messages, tool calls and turns that left the timeline.
     pub taken_back: Counts,
-    /// What came into the timeline.
+    /// The numbers of messages, tool calls and turns that came into the timeline.
     pub brought_back: Counts,
-    /// Folds no longer in force, by operation; bounded by the folds of the conversation.
+    /// Folds that are no longer in force, named by their operations: bounded by the folds of the conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lifted: Vec<String>,
 }
 
-/// How far an undo or a redo went: fewer steps than asked for where there are no more, or where one was refused.
+/// How many steps an undo or a redo made: fewer than requested if no more exist, or if one was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Steps {
-    /// Steps done.
+    /// The number of steps made.
     pub done: usize,
-    /// Steps asked for.
+    /// The number of steps requested.
     pub asked: usize,
-    /// Why the next step was refused, where it was; the steps before it are done.
+    /// Why the next step was refused. The steps before it are made. Absent if none was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<StepRefusal>,
     /// Deprecated, the next version leaves it out: `refusal` as an English sentence.
@@ -84,26 +84,26 @@ pub struct Steps {
     pub refused: Option<String>,
 }
 
-/// How much.
+/// The numbers of messages, tool calls and turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
-    /// Messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Tool calls in them.
+    /// The number of tool calls in them.
     pub calls: u64,
-    /// Turns.
+    /// The number of turns.
     pub turns: u64,
 }
 
-/// Words that return to the composer.
+/// The text that returns to the composer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Composer {
-    /// The entry they were said in.
+    /// The entry that the text comes from.
     pub entry: String,
     /// The text.
     pub text: String,
-    /// All parts, images included.
+    /// All parts of the content, including images.
     pub parts: Vec<Part>,
 }

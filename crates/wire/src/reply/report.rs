@@ -4,30 +4,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::sandbox::SandboxFact;
 
-/// What a check found.
+/// The result of a check of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// Conversations checked.
+    /// The number of conversations that were checked.
     pub conversations: u64,
-    /// Entries checked.
+    /// The number of entries that were checked.
     pub entries: u64,
-    /// What is wrong; empty is healthy.
+    /// The problems that were found. Empty if the store is healthy.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// What was repaired.
+    /// The repairs that were made.
     #[serde(default)]
     pub repairs: Vec<Repair>,
     /// Deprecated, the next version leaves it out: `findings` as English sentences; bounded by them.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub problems: Vec<String>,
-    /// What the database says of it, for those who know its inside; a client for people need not show it.
+    /// The database's own messages about the problems, for experts. A client for people need not show them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
     /// Deprecated, the next version leaves it out: `repairs` as English sentences; bounded by them.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub mended: Vec<String>,
-    /// What confines commands on this machine, and what does not.
+    /// What confines commands on this machine, and which mechanisms are missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confinement: Vec<SandboxFact>,
     /// Deprecated, the next version leaves it out: `confinement` as English sentences; bounded by them.
@@ -36,7 +36,7 @@ pub struct Report {
     pub sandbox: Vec<String>,
 }
 
-/// Something that is wrong.
+/// A problem in the stored data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
@@ -47,81 +47,81 @@ pub enum Finding {
     Index,
     /// Pages of the store are damaged.
     Pages,
-    /// Something cannot be read.
+    /// A part of the store cannot be read.
     Unreadable {
-        /// The conversation that it belongs to, where `detail` does not name it.
+        /// The conversation that this part belongs to, if `detail` does not name it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<String>,
-        /// What the store says.
+        /// The error message of the store.
         detail: String,
     },
-    /// An entry follows one behind it.
+    /// An entry names a later entry as the one that it follows.
     Order {
-        /// The conversation.
+        /// The id of the conversation.
         conversation: String,
         /// The number of the entry.
         entry: u64,
     },
-    /// The index of facts does not fit the messages.
+    /// The index of facts does not match the messages.
     Facts {
-        /// The conversation.
+        /// The id of the conversation.
         conversation: String,
     },
-    /// A step was cut short: some of its files may be as before, others as after.
+    /// A step was interrupted: some of its files may have the version before it, others the version after it.
     StepCutShort {
-        /// The folder.
+        /// The path of the folder.
         folder: String,
     },
-    /// An erasure was cut short: versions of files are still to be erased.
+    /// An erasure was interrupted: versions of files are still to be erased.
     EraseCutShort,
-    /// Versions of files that a step back may need are missing or damaged.
+    /// Versions of files that a rewind may need are missing or damaged.
     LostVersions {
-        /// Their number.
+        /// The number of these versions.
         versions: u64,
-        /// The conversations that need them.
+        /// The ids of the conversations that need them.
         conversations: Vec<String>,
     },
     /// Versions of files that only captures need are missing or damaged.
     LostCaptured {
-        /// Their number.
+        /// The number of these versions.
         versions: u64,
     },
-    /// Files as they are now are missing or damaged in the object store: a repair takes them in again.
+    /// Current versions of files are missing or damaged in the object store. A repair stores them again.
     LostCurrent {
-        /// Their number.
+        /// The number of these files.
         files: u64,
     },
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 
-/// Something that was repaired.
+/// A repair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Repair {
-    /// The indexes of words and of facts were rebuilt from the messages.
+    /// The full-text index and the index of facts were rebuilt from the messages.
     Indexes,
-    /// Versions of files that were missing or damaged are kept again, from the folders.
+    /// Missing or damaged versions of files were stored again from the folders.
     Versions {
-        /// Their number.
+        /// The number of these versions.
         versions: u64,
     },
-    /// A step that was cut short is finished.
+    /// An interrupted step was finished.
     StepFinished {
-        /// The folder.
+        /// The path of the folder.
         folder: String,
     },
-    /// A step that was cut short is taken back.
+    /// An interrupted step was reverted.
     StepTakenBack {
-        /// The folder.
+        /// The path of the folder.
         folder: String,
     },
-    /// The erasure that was cut short is finished.
+    /// An interrupted erasure was finished.
     EraseFinished,
-    /// A code of a newer owner.
+    /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,

@@ -1,68 +1,68 @@
-//! The targets of a rewind, with the badge of each. Must never hold messages that are not shown.
+//! The targets of a rewind, with the badge of each. Must never hold messages that are not visible.
 
 use serde::{Deserialize, Serialize};
 
 use super::Counts;
 use super::files::is_zero;
 
-/// Turns to go back to.
+/// A page of turns that a rewind can go to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetPage {
-    /// The head they were read at.
+    /// The head at which they were read.
     pub head: String,
-    /// Newest first.
+    /// The turns, newest first.
     pub targets: Vec<Target>,
-    /// Whether there are more.
+    /// Whether earlier turns exist.
     #[serde(default)]
     pub more: bool,
 }
 
-/// A turn to go back to.
+/// A turn that a rewind can go to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
-    /// The entry that opened it.
+    /// The id of the entry that opened the turn.
     pub entry: String,
-    /// Its number.
+    /// The number of the turn.
     pub turn: u64,
-    /// When, Unix milliseconds.
+    /// The time of that entry, in Unix milliseconds.
     pub time_ms: i64,
-    /// At most 80 characters of it.
+    /// The beginning of that entry, at most 80 characters.
     pub preview: String,
     /// Deprecated, the next version leaves it out: `at_work` as an English sentence.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub reason: Option<String>,
-    /// A run is at work: a rewind stops it first, if that is requested; else it is refused.
+    /// Whether a run is at work. A rewind stops it first if the request says so. Otherwise the rewind is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_work: bool,
-    /// What that would take back.
+    /// The numbers of messages, tool calls and turns that a rewind to this turn would take back.
     pub takes_back: Counts,
-    /// What this one turn did itself.
+    /// What this turn itself did.
     #[serde(default, skip_serializing_if = "Did::is_nothing")]
     pub did: Did,
 }
 
-/// What a turn did itself, as far as its messages are shown. What is zero may be left out.
+/// What a turn itself did, counted from its visible messages. A count of zero can be absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Did {
-    /// Files and folders that its calls changed.
+    /// The number of files and folders that its calls changed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub files: u64,
-    /// Commands of the agent that began and were not known to only read.
+    /// The number of commands of the agent that began, without those that are known to only read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub commands: u64,
-    /// Calls that were asked for, whatever became of them.
+    /// The number of calls that the agent requested, whatever their result.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u64,
-    /// Calls that began and of which something may stay in the world, whatever is taken back; such a command is one of them.
+    /// The number of calls that began and may have effects that no step reverts. Commands with such effects are included.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outside: u64,
 }
 
 impl Did {
-    /// Whether nothing was done.
+    /// Whether the turn did nothing.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }

@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 
 use super::Line;
 
-/// The branches.
+/// A page of the branches of a conversation, and of its forks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
-    /// The head.
+    /// The current head.
     pub head: String,
-    /// Oldest first.
+    /// The branches, oldest first.
     pub branches: Vec<Branch>,
-    /// Forks of this conversation, behind all branches.
+    /// The forks of this conversation. In the order of pages they follow the last branch.
     pub forks: Vec<ForkLine>,
-    /// Whether there are more.
+    /// Whether more branches or forks follow.
     #[serde(default)]
     pub more: bool,
 }
 
 impl Tree {
-    /// Where the next page begins, for `after`; nothing, where there is none.
+    /// The value of `after` for the next page. `None` if there is no next page.
     pub fn next(&self) -> Option<String> {
         let branch = self.branches.last().map(|branch| &branch.leaf);
         let last = self.forks.last().map(|fork| &fork.conversation).or(branch);
@@ -36,45 +36,45 @@ impl Tree {
     }
 }
 
-/// A branch.
+/// A branch of the conversation's tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branch {
-    /// Its leaf: check this out.
+    /// The last entry of the branch, its leaf. A checkout of this entry moves to the branch.
     pub leaf: String,
-    /// Whether it is the one that is the conversation now.
+    /// Whether the branch is the current one.
     pub current: bool,
-    /// The last entry that it shares with an older branch.
+    /// The last entry that the branch shares with an older branch.
     pub from: Option<Line>,
-    /// The leaf of that older branch, of which that entry is an own one.
+    /// The leaf of that older branch. The entry `from` is one of the own entries of that branch.
     pub onto: Option<String>,
-    /// The last entry that it and what is the conversation now both show, where it is another branch. Read a log of this `branch`
-    /// `after` that entry to see what is different there.
+    /// The last entry that both this branch and the current path show. Only for a branch that is not the current one. To see what
+    /// differs there, read the log of this `branch` `after` that entry.
     pub shared: Option<Line>,
-    /// The first entry of its own.
+    /// The first own entry of the branch.
     pub first: Option<Line>,
-    /// What it can be called by: the first message of a person among the entries that are on no other branch, else the first of
-    /// these entries. None of a branch that only shows where the conversation is.
+    /// The entry that names the branch: the first message of a person that is on no other branch. Without one: the first entry
+    /// that is on no other branch. None for a branch that only marks the current place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called: Option<Line>,
-    /// Its leaf in one line; hidden text is not shown.
+    /// The leaf as one line. Hidden text is not shown.
     pub last: Line,
-    /// Messages on its path from the root.
+    /// The number of messages on its path from the root.
     pub messages: u64,
-    /// Messages of its own.
+    /// The number of its own messages.
     pub own: u64,
     /// A label on one of its own entries.
     pub label: Option<String>,
 }
 
-/// A fork.
+/// A fork of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForkLine {
-    /// The conversation.
+    /// The id of the fork.
     pub conversation: String,
-    /// Its title or first message.
+    /// The title of the fork, or its first message.
     pub title: String,
-    /// The entry it begins after.
+    /// The entry after which the fork begins.
     pub from: Option<String>,
 }

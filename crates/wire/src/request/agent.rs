@@ -6,68 +6,68 @@ use crate::agent::{Decision, Mode, Rule};
 #[cfg(feature = "schema")]
 use crate::shape;
 
-/// Says whether a call may run. The first answer counts.
+/// Answers an approval request. The first answer counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decide {
     /// The conversation.
     pub conversation: String,
-    /// What [`crate::Asks`] names.
+    /// The id of the approval request, from [`crate::Asks`].
     pub id: String,
-    /// The answer.
+    /// The decision.
     #[serde(flatten)]
     pub decision: Decision,
 }
 
-/// Answers a question of a tool. The first answer counts.
+/// Answers the question of a tool. The first answer counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Respond {
     /// The conversation.
     pub conversation: String,
-    /// What [`crate::Question`] names.
+    /// The id of the question, from [`crate::Question`].
     pub id: String,
     /// The answer.
     pub answer: String,
 }
 
-/// Names a job.
+/// Names a background job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfJob {
     /// The conversation.
     pub conversation: String,
-    /// The job, or a unique beginning or end of its id.
+    /// The id of the job, or a unique beginning or end of it.
     pub job: String,
 }
 
-/// Asks for what a job has printed.
+/// A request for the output of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobOutput {
     /// The conversation.
     pub conversation: String,
-    /// The job, or a unique beginning or end of its id.
+    /// The id of the job, or a unique beginning or end of it.
     pub job: String,
-    /// From this byte on. Default: the end of it.
+    /// The byte of the output to begin at. Default: the last part of the output is returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<u64>,
 }
 
-/// Changes what the agent may do in a conversation.
+/// Changes the permissions of the agent in a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetPermissions {
     /// The conversation.
     pub conversation: String,
-    /// Another mode.
+    /// The new mode. Default: the mode stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// Rules to add for this conversation, as people write them: `allow shell(git push)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(inner(regex(pattern = shape::RULE))))]
     pub add: Vec<String>,
-    /// Rules to forget, also those that hold for good.
+    /// Rules to remove, including permanent ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove: Vec<Rule>,
 }

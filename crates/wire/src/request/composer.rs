@@ -1,4 +1,4 @@
-//! Requests of composers: drafts and earlier prompts.
+//! Requests of composers: drafts, earlier prompts, and completions of file names.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,169 +8,174 @@ use crate::content::Part;
 #[cfg(feature = "schema")]
 use crate::shape;
 
-/// Names a draft.
+/// Names the draft of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DraftOf {
     /// The conversation.
     pub conversation: String,
-    /// AuthorKind draft it is. Default: the owner's user.
+    /// The author of the draft. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
 }
 
-/// What somebody is about to say. It is no change of the conversation, and in no reading of it.
+/// A draft to store: text that a person has not sent yet. It does not change the conversation, and no projection contains it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetDraft {
     /// The conversation.
     pub conversation: String,
-    /// AuthorKind draft it is. Default: the owner's user.
+    /// The author of the draft. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
-    /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
+    /// The text and its attachments. If there are none, or only an empty text, the draft is removed.
     pub parts: Vec<Part>,
-    /// Drafts that moved aside to make room for other words, the one that comes back first at the end. Those that are kept stay,
-    /// without; of those, words without a holder take the place of all that nobody holds.
+    /// Drafts that were moved aside for another text. The one that returns first is the last. Default: the stored ones stay. A
+    /// list replaces the stored ones that have this holder or none. Without `instead_of`, it replaces all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aside: Option<Vec<Vec<Part>>>,
-    /// What these parts take the place of, as it was kept; what else somebody keeps there stays. Default: all of it. Words of a
-    /// holder take the place of what that one kept, whatever it was.
+    /// The parts that these parts replace, exactly as they were stored. Other stored parts stay. Default: all of them are
+    /// replaced. If the holder has a stored piece, that piece is replaced, whatever this field contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<Vec<Part>>,
-    /// The entry that these words replace.
+    /// The entry that this text replaces when it is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<String>,
-    /// The client that shows this content; while it lives, no other client gets it. Without a holder, the next client gets it.
+    /// The client that shows this content. While it lives, no other client gets the content. Without a holder, the next client
+    /// gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HOLDER)))]
     pub holder: Option<String>,
-    /// Whether the holder no longer shows it: the next client gets it.
+    /// Whether the holder no longer shows the content. Then the next client gets it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
 }
 
-/// Names the draft of a conversation that nobody has begun.
+/// Names the draft for a new conversation in a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DraftIn {
-    /// The folder in which it would begin, absolute.
+    /// The folder of the new conversation, as an absolute path.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// AuthorKind draft it is. Default: the owner's user.
+    /// The author of the draft. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
 }
 
-/// With what somebody is about to begin a conversation. It belongs to none: who begins one removes it.
+/// A draft to store for a new conversation in a folder. It belongs to no conversation. The client that begins the conversation
+/// removes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetDraftIn {
-    /// The folder in which it would begin, absolute.
+    /// The folder of the new conversation, as an absolute path.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// AuthorKind draft it is. Default: the owner's user.
+    /// The author of the draft. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
-    /// The text, and what is attached. Nothing, or only an empty text, removes the draft.
+    /// The text and its attachments. If there are none, or only an empty text, the draft is removed.
     pub parts: Vec<Part>,
-    /// Drafts that moved aside to make room for other words, the one that comes back first at the end. Those that are kept stay,
-    /// without; of those, words without a holder take the place of all that nobody holds.
+    /// Drafts that were moved aside for another text. The one that returns first is the last. Default: the stored ones stay. A
+    /// list replaces the stored ones that have this holder or none. Without `instead_of`, it replaces all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aside: Option<Vec<Vec<Part>>>,
-    /// What these parts take the place of, as it was kept; what else somebody keeps there stays. Default: all of it. Words of a
-    /// holder take the place of what that one kept, whatever it was.
+    /// The parts that these parts replace, exactly as they were stored. Other stored parts stay. Default: all of them are
+    /// replaced. If the holder has a stored piece, that piece is replaced, whatever this field contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<Vec<Part>>,
-    /// The client that shows this content; while it lives, no other client gets it. Without a holder, the next client gets it.
+    /// The client that shows this content. While it lives, no other client gets the content. Without a holder, the next client
+    /// gets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HOLDER)))]
     pub holder: Option<String>,
-    /// Whether the holder no longer shows it: the next client gets it.
+    /// Whether the holder no longer shows the content. Then the next client gets it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
 }
 
-/// Asks for the words of a draft that no other living holder shows.
+/// A request for the draft of a conversation, without the pieces that other living holders show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimDraft {
     /// The conversation.
     pub conversation: String,
-    /// AuthorKind draft it is. Default: the owner's user.
+    /// The author of the draft. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
-    /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.
+    /// The client that shows the content from now on, as long as it lives. Without a holder, the next client gets the content,
+    /// too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HOLDER)))]
     pub holder: Option<String>,
 }
 
-/// Asks for the words with which a conversation was to begin in a folder, and that no other living holder shows.
+/// A request for the draft for a new conversation in a folder, without the pieces that other living holders show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimDraftIn {
-    /// The folder in which it would begin, absolute.
+    /// The folder of the new conversation, as an absolute path.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// AuthorKind draft it is. Default: the owner's user.
+    /// The author of the draft. Default: the owner's user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub author: String,
-    /// The client that shows the content from here on, for as long as it lives. Without a holder, the next client gets it, too.
+    /// The client that shows the content from now on, as long as it lives. Without a holder, the next client gets the content,
+    /// too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::HOLDER)))]
     pub holder: Option<String>,
 }
 
-/// Prompts said earlier: those of the conversation that changed last come first.
+/// A page of earlier prompts. Prompts of the conversation that changed last come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct History {
-    /// Only in conversations of this folder.
+    /// Only prompts from conversations of this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// How many at most: 1 to 1000. Default: 50.
+    /// The maximum number of prompts: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
-    /// Only those behind this place, which the page before named as `earlier`.
+    /// Only prompts after this place in the list. The page before contains the place as `earlier`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
 }
 
-/// What is typed of a path: those names answer whose path goes on so, then those whose name does, then those that hold it. Nothing
-/// outside of the folder; what ignore files leave out, and what rules keep from being read, is not named.
+/// A path that a person has begun to type. The names come in this order: paths that begin with the text, names that begin with
+/// it, paths that contain it. Paths outside of the folder, ignored files, and files that a rule forbids to read are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Typed {
-    /// What is typed so far, from the folder. Hidden files are named where their name is begun with its dot.
+    /// The typed text, relative to the folder. Hidden files are only included if the typed name begins with a dot.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
-    /// How many at most: 1 to 1000. Default: 50.
+    /// The maximum number of names: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
 }
 
-/// Asks for names of files of a conversation's folder.
+/// A request for the names of files and folders in a conversation's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Paths {
     /// The conversation.
     pub conversation: String,
-    /// What is typed.
+    /// The typed text.
     #[serde(flatten)]
     pub typed: Typed,
 }
 
-/// Asks for names of files of a folder, where there is no conversation yet.
+/// A request for the names of files and folders in a folder, before a conversation exists.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FolderPaths {
-    /// The folder, absolute.
+    /// The folder, as an absolute path.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: String,
-    /// What is typed.
+    /// The typed text.
     #[serde(flatten)]
     pub typed: Typed,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::FileName;
 
-/// Asks how files differ between two points in time, each named as in [`crate::Action::RestoreFiles`].
+/// A request for the differences of files between two points in time. Both are named as in [`crate::Action::RestoreFiles`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilesDiff {
@@ -13,41 +13,41 @@ pub struct FilesDiff {
     /// Only these files and folders. Default: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<FileName>,
-    /// Since when. Default: before the last turn.
+    /// The first point in time. Default: before the last turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Until when. Default: now.
+    /// The second point in time. Default: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
 
-/// Names a folder that conversations work in.
+/// Names a workspace: a folder that conversations work in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfWorkspace {
-    /// Its number, or its path.
+    /// The number or the path of the folder.
     pub workspace: String,
 }
 
-/// How much is taken.
+/// What a collection removes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PruneHow {
-    /// Nothing: what would be taken is only said.
+    /// Nothing. The reply only reports what would be removed.
     #[default]
     Look,
-    /// What nothing needs, and captures that are old or beyond the quota.
+    /// Versions that nothing needs, and captures that are old or beyond the quota.
     Unneeded,
-    /// Also what going back may need, the oldest first, as far as the quota asks for it.
+    /// Also versions that rewinds may need, the oldest first, until the quota is met.
     ToQuota,
 }
 
-/// A collection.
+/// A collection of stored file versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkspacePrune {
-    /// How much is taken.
+    /// What the collection removes.
     #[serde(default)]
     pub how: PruneHow,
 }

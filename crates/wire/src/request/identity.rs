@@ -1,9 +1,10 @@
-//! Which requests can be sent again after no reply arrived.
+//! Which requests can be sent again if no reply arrived.
 
 use super::Request;
 
 impl Request {
-    /// The id of the request, of one that can have one. A test compares this with the API document, and `holder` too.
+    /// The id of the request; `None` if requests of this kind have no id. A test compares this and `holder` with the API
+    /// document.
     pub fn request_id(&mut self) -> Option<&mut Option<String>> {
         match self {
             Self::Create(it) => Some(&mut it.request_id),
@@ -16,7 +17,7 @@ impl Request {
         }
     }
 
-    /// The holder of the draft, of a request that reads or stores one.
+    /// The holder of the draft; `None` if the request neither stores nor claims a draft.
     pub fn holder(&mut self) -> Option<&mut Option<String>> {
         match self {
             Self::SetDraft(it) => Some(&mut it.holder),
@@ -27,7 +28,8 @@ impl Request {
         }
     }
 
-    /// Whether it may be sent again where nobody knows if it was done: it is done once, or changes nothing that counts.
+    /// Whether the request may be sent again if it is not known whether it was carried out. Such a request is carried out only
+    /// once, or changes nothing that counts.
     pub fn is_repeatable(&self) -> bool {
         let mut it = self.clone();
         it.request_id().is_some_and(|id| id.is_some())
@@ -35,7 +37,7 @@ impl Request {
             || self.only_reads()
     }
 
-    /// Whether it changes nothing: a server may drop it when the client no longer waits.
+    /// Whether the request changes nothing. A server may drop such a request when the client no longer waits.
     pub fn only_reads(&self) -> bool {
         self.endpoint().reads
     }

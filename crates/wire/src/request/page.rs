@@ -2,22 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A page has at most so many things; a request for more, or for none, is refused.
+/// The maximum size of a page. A request for more items, or for none, is refused.
 pub const LARGEST_PAGE: usize = 1000;
 
-/// A page without a limit has at most so many things.
+/// The maximum size of a page for a request without a limit.
 pub const USUAL_PAGE: usize = 50;
 
-/// A page of hits without a limit has at most so many.
+/// The maximum number of hits on a page for a request without a limit.
 pub const USUAL_HITS: usize = 20;
 
-/// Turns to go back to.
+/// A page of turns that a rewind can go to, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Targets {
     /// The conversation.
     pub conversation: String,
-    /// How many at most: 1 to 1000. Default: 50.
+    /// The maximum number of turns: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
@@ -26,32 +26,33 @@ pub struct Targets {
     pub before: Option<String>,
 }
 
-/// What is hidden, dropped or excluded.
+/// A page of hidden, dropped and excluded entries, newest first. Neighbouring entries of one turn with the same mark are one
+/// group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Marked {
     /// The conversation.
     pub conversation: String,
-    /// How many at most: 1 to 1000. Default: 50.
+    /// The maximum number of groups: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
-    /// Only what stands before this entry.
+    /// Only entries before this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
 }
 
-/// A page of operations, newest first.
+/// A page of operations or captures, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Page {
     /// The conversation.
     pub conversation: String,
-    /// How many at most: 1 to 1000. Default: 50.
+    /// The maximum number of operations or captures: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
-    /// Only those before this number.
+    /// Only operations or captures with a lower number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
 }
@@ -62,11 +63,11 @@ pub struct Page {
 pub struct Tree {
     /// The conversation.
     pub conversation: String,
-    /// How many of both at most: 1 to 1000. Default: 50.
+    /// The maximum number of branches and forks together: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
-    /// Only those behind the branch with this leaf, or behind the fork of this id, in the order of the list.
+    /// The leaf of a branch, or the id of a fork. Only branches and forks after it in the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
@@ -79,11 +80,11 @@ pub struct Alternatives {
     pub conversation: String,
     /// The answer, or any entry of its turn.
     pub entry: String,
-    /// How many at most: 1 to 1000. Default: 50.
+    /// The maximum number of alternatives: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
-    /// Only those after this number.
+    /// Only alternatives with a higher number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<usize>,
 }
@@ -94,11 +95,11 @@ pub struct Alternatives {
 pub struct Jobs {
     /// The conversation.
     pub conversation: String,
-    /// How many at most: 1 to 1000. Default: 50.
+    /// The maximum number of jobs: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
-    /// Only those that began before this one: its id, or a unique beginning or end of it.
+    /// Only jobs that began before this one. It is named by its id, or by a unique beginning or end of the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
 }
@@ -107,11 +108,11 @@ pub struct Jobs {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workspaces {
-    /// How many at most: 1 to 1000. Default: 50.
+    /// The maximum number of folders: 1 to 1000. Default: 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = LARGEST_PAGE)))]
     pub limit: Option<usize>,
-    /// Only those after this number.
+    /// Only folders with a higher number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Requests that export and import conversations, piece by piece or as one body.
+//! Requests that export and import conversations, in pieces or as one body.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,15 +13,15 @@ pub enum Format {
     /// JSON Lines: a header, then a line per entry.
     #[default]
     Jsonl,
-    /// For people.
+    /// Markdown, for people.
     Markdown,
-    /// For people.
+    /// Plain text, for people.
     Text,
-    /// Log and operations, lossless both ways.
+    /// The log and the operations of the whole tree of forks, lossless in both directions.
     Full,
 }
 
-/// A piece of an export.
+/// A request for a piece of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Export {
@@ -30,7 +30,7 @@ pub struct Export {
     /// The format.
     #[serde(default)]
     pub format: Format,
-    /// Where the last chunk ended. Default: the beginning.
+    /// The cursor from the piece before. Default: the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -43,36 +43,39 @@ fn is_zero(number: &u64) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportStart {
-    /// Title of the new conversation. Default: that of the import.
+    /// The title of the new conversation. Default: the title in the import.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
-    /// Its folder. Default: that of the import. A full export is refused whose conversations work in another one.
+    /// The folder of the new conversation, as an absolute path. Default: the folder in the import. A full export is refused if
+    /// its conversations work in another folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,
-    /// How many lines of a file stand before its first one: lines are named by their numbers there. Default: none.
+    /// The number of lines in the imported file before the first line of the import. Errors name lines by their numbers in the
+    /// file. Default: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lines_before: u64,
-    /// The request's id.
+    /// The id of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::REQUEST_ID)))]
     pub request_id: Option<String>,
 }
 
-/// The next lines of an import: our own export, a line each, or the messages of a chat list, a JSON object each.
+/// The next lines of an import. They are the lines of an export by this program, or chat messages, each as a JSON object on one
+/// line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportLines {
-    /// The conversation that the import makes.
+    /// The conversation that the import creates.
     pub conversation: String,
-    /// Number of the first of these lines in the whole, from 0: lines sent twice are taken once.
+    /// The number of the first of these lines in the whole import, from 0. Lines that are sent twice are imported once.
     pub first: u64,
     /// The lines.
     pub lines: Vec<String>,
 }
 
-/// A whole export, as one body.
+/// A whole export as one body.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportWhole {
@@ -83,15 +86,16 @@ pub struct ExportWhole {
     pub format: Format,
 }
 
-/// An import whose lines are the body, as [`ImportLines`] has them.
+/// An import with the lines as the body, in the form of [`ImportLines`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportWhole {
-    /// Title of the new conversation. Default: that of the import.
+    /// The title of the new conversation. Default: the title in the import.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub title: Option<String>,
-    /// Its folder. Default: that of the import. A full export is refused whose conversations work in another one.
+    /// The folder of the new conversation, as an absolute path. Default: the folder in the import. A full export is refused if
+    /// its conversations work in another folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,
