@@ -1,10 +1,10 @@
-//! What a step has to do with files at all: whether it changes any, and if not, why. Pure.
+//! Whether a step changes files, and if it does not, why. Pure.
 
 use crate::entry::Totals;
 use crate::files::{FilePlan, Verdict};
 use crate::kept::Scope;
 
-/// What a step has to do with files.
+/// The extent to which a step concerns files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilesExtent {
     scope: Scope,
@@ -27,13 +27,13 @@ pub enum FilesRemark {
     NoCoveredFileChanges,
     /// The files are as wanted already.
     Unchanged,
-    /// Files in so many covered folders change, and nothing elsewhere.
+    /// Only files in the covered folders can change. The number of these folders.
     CoveredFoldersOnly(usize),
 }
 
 impl FilesExtent {
-    /// Of the plans of one step, and of the messages that it takes back and brings back. Where files alone are meant, there are no
-    /// messages, and calls may be concerned.
+    /// The extent of one step, from its file plans and the totals of the messages that leave and come. `None` for a step on files
+    /// only: calls may be concerned then.
     pub fn new<'a>(
         scope: Scope,
         plans: impl Iterator<Item = &'a FilePlan>,
@@ -49,7 +49,7 @@ impl FilesExtent {
         all
     }
 
-    /// Of several steps together.
+    /// The extent of this step and the next one together.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl FilesExtent {
         }
     }
 
-    /// That no file changes, and why; nothing, where one does.
+    /// The reason why no file changes. None if a file changes.
     pub fn unchanged(self) -> Option<FilesRemark> {
         match self {
             Self { paths: 0, calls: false, .. } => Some(FilesRemark::NoFileChanges),

@@ -30,7 +30,9 @@ pub use git::{
 };
 pub use hunks::{Unfit, WhyUnfit};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
-pub use plan::{Choice, Chosen, FilePlan, Look, Moves, Now, PathMove, PathPlan, Verdict, Want, WantedPath};
+pub use plan::{
+    Choice, Chosen, FilePlan, Moves, Now, PathMove, PathPlan, PlanInput, Verdict, Want, WantedPath,
+};
 pub use record::{ContentHash, Record};
 pub use returning::{EarlierStep, Returning};
 pub use shown::{DiffHunks, LeftPath, WhyLeft};

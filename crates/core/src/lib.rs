@@ -64,9 +64,9 @@ pub use files::{
     Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaId,
     DiffHunks, EarlierStep, FileChange, FilePath, FilePlan, FileTotals, GitBack, GitFile, GitFileChange,
     GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath,
-    Look, MergeBytes, Merged, Moves, NoSuchHunks, Now, PathChange, PathList, PathMove, PathPlan, PathReason,
-    PutBack, Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict, Want, WantedPath,
-    WhyLeft, WhyNot, WhyUnfit, merge, without_full_folders,
+    MergeBytes, Merged, Moves, NoSuchHunks, Now, PathChange, PathList, PathMove, PathPlan, PathReason,
+    PlanInput, PutBack, Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict, Want,
+    WantedPath, WhyLeft, WhyNot, WhyUnfit, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Field, Hint, HintPiece, Remedy};

@@ -57,7 +57,7 @@ use tokio::sync::OnceCell;
 pub use apply::{AppliedFiles, FolderDone};
 pub use as_of::{AsOf, Below, Named};
 use at_work::{Alone, AtWork};
-pub(crate) use call_capture::Around;
+pub(crate) use call_capture::CapturedCall;
 pub(crate) use call_info::name_of;
 pub use call_info::{Asked, Called, Unfinished};
 pub(crate) use conversation_folders::Further;
@@ -72,8 +72,8 @@ pub use note::{FolderRemark, NotOpened, Note};
 pub use options::FileOptions;
 pub use origin::{DeltaOrigin, PlannedDeltas};
 pub use planned::{FolderPlan, PlannedFiles, Running};
-pub use progress::Doing;
 pub(crate) use progress::Work;
+pub use progress::WorkInProgress;
 pub use restore::Restore;
 pub use retake_core::Scope;
 pub use retention::{Prune, Pruned, Released};
@@ -121,7 +121,7 @@ impl Files {
     }
 
     /// The work in progress.
-    pub(crate) fn doing(&self) -> Option<Doing> {
+    pub(crate) fn doing(&self) -> Option<WorkInProgress> {
         self.work.now()
     }
 

@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use retake_core::mcp::{Approves, Note};
 use retake_core::{Field, Hint, Remedy, Rule};
 use retake_tools::mcp::{
-    Allowed, Config, ConfigError, ConfigFault, Deps, Failure, FailureKind, McpServers, News, Origin,
-    ServerShown, State, Variables, Way, add, beginning, broken, remove,
+    Allowed, Config, ConfigError, ConfigFault, Deps, Failure, FailureKind, McpServers, Origin, ServerNotice,
+    ServerShown, ServerTransport, State, Variables, add, beginning, broken, remove,
 };
 use retake_tools::{CallEnvironment, Guarded};
 
@@ -303,9 +303,9 @@ impl Engine {
     pub(crate) fn server_notices(&self, folder: &Path, servers: &McpServers) -> Vec<Notice> {
         let files = if servers.take_first_report() { self.mcp_file_problems(folder) } else { Vec::new() };
         let news = servers.news().into_iter().map(|(name, news)| match news {
-            News::Note(note) => Notice::Server(name, note),
-            News::Failed(failure) => Notice::ServerFailed(name, failed(failure)),
-            News::NeedsApproval => Notice::ServerNeedsApproval(name),
+            ServerNotice::Note(note) => Notice::Server(name, note),
+            ServerNotice::Failed(failure) => Notice::ServerFailed(name, failed(failure)),
+            ServerNotice::NeedsApproval => Notice::ServerNeedsApproval(name),
         });
         files.into_iter().map(Notice::ServerFile).chain(news).collect()
     }
@@ -313,8 +313,10 @@ impl Engine {
     /// Adds a server to the user's file.
     pub async fn add_server(&self, name: String, transport: McpTransport) -> Result<McpWritten> {
         let way = match transport {
-            McpTransport::Command { command, args, env } => Way::Command { command, args, env, cwd: None },
-            McpTransport::Url { url, headers } => Way::Url { url, headers },
+            McpTransport::Command { command, args, env } => {
+                ServerTransport::Command { command, args, env, cwd: None }
+            }
+            McpTransport::Url { url, headers } => ServerTransport::Url { url, headers },
         };
         let path = self.mcp_files()?.servers.clone();
         blocking(move || Ok(McpWritten { bytes: add(&path, &name, &way)?, path })).await?
@@ -377,12 +379,13 @@ fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Res
 
 /// The problem of a servers file, with its place.
 fn fields_of(error: &ConfigError) -> Vec<(&'static str, Field)> {
-    let ConfigFault { what, path, line, key } = error.fault();
+    let ConfigFault { what, path, line, key, server, problem } = error.fault();
     let path = path.map(|path| ("path", Field::Text(path.display().to_string())));
     let line = line.map(|line| ("line", Field::Number(line as u64)));
-    let key = key.map(|key| ("key", Field::Text(key)));
+    let texts = [("key", key), ("server", server), ("problem", problem)].into_iter();
+    let texts = texts.filter_map(|(name, text)| Some((name, Field::Text(text?))));
     let what = ("what", Field::Text(what.to_owned()));
-    std::iter::once(what).chain(path).chain(line).chain(key).collect()
+    std::iter::once(what).chain(path).chain(line).chain(texts).collect()
 }
 
 impl From<ConfigError> for EngineError {

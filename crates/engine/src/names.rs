@@ -175,8 +175,8 @@ impl Engine {
         }
     }
 
-    /// The action that sets or removes a mark of messages that are named. A range has two names, in any order, and ends with all of
-    /// its last turn. A drop takes whole turns. `seen` is the mark that the author saw.
+    /// Builds a mark action from the names of messages. With a range, the two names are its ends, in any order. If the last one
+    /// names a turn, the range includes the whole turn. A drop takes whole turns. `seen` is the mark that the author saw.
     pub async fn mark_named(
         &self,
         of: ConversationId,

@@ -28,7 +28,7 @@ use crate::error::Result;
 use crate::files::blocking;
 use crate::notice::Notice;
 
-pub use complete::{Like, PathLike, paths_like};
+pub use complete::{PathMatch, PathMatches, paths_like};
 pub use instructions::{FACT, Instruction, due, instructions};
 pub use mentions::{mentions, piped, unmark};
 pub use system::{About, system_prompt};

@@ -141,7 +141,7 @@ pub enum Outcome {
 }
 
 /// The state of a run after its prompt is stored.
-struct Ground {
+struct PreparedRun {
     /// The receipt of its start.
     receipt: Option<Receipt>,
     /// The step with which the run began, for a retry or an edit.
@@ -196,7 +196,7 @@ impl Engine {
             let choice = self.choice(request.model.as_deref()).await?;
             let (model, permit, asked) =
                 (request.model.clone(), request.permit.clone(), Some(request.by.clone()));
-            let ground = Ground { permit, asked, ..self.ground(&claim, request).await? };
+            let ground = PreparedRun { permit, asked, ..self.ground(&claim, request).await? };
             self.start_on(claim, choice, ground, model).await
         })
     }
@@ -213,7 +213,7 @@ impl Engine {
         let begun = async {
             let (claim, seen) = self.claim_halting(conversation, request.seen).await?;
             let ground = self.ground(&claim, RunRequest { seen, ..request }).await?;
-            Ok((claim, Ground { permit, asked, ..ground }))
+            Ok((claim, PreparedRun { permit, asked, ..ground }))
         };
         match begun.await {
             Ok((claim, ground)) => self.start_on(claim, choice, ground, model).await,
@@ -262,7 +262,7 @@ impl Engine {
         self: &Arc<Self>,
         claim: Claim,
         choice: Choice,
-        mut ground: Ground,
+        mut ground: PreparedRun,
         model: Option<String>,
     ) -> Result<BoxStream<'static, RunEvent>> {
         let fence = match ground.fence {
@@ -284,7 +284,7 @@ impl Engine {
         self: &Arc<Self>,
         claim: Claim,
         choice: Choice,
-        mut ground: Ground,
+        mut ground: PreparedRun,
         fence: Fence,
         events: Events,
     ) {
@@ -333,7 +333,7 @@ impl Engine {
     }
 
     /// Stores the prompt of the run.
-    async fn ground(self: &Arc<Self>, claim: &Claim, request: RunRequest) -> Result<Ground> {
+    async fn ground(self: &Arc<Self>, claim: &Claim, request: RunRequest) -> Result<PreparedRun> {
         let conversation = claim.conversation();
         let RunRequest { start, files, seen, by, .. } = request;
         if matches!(start, Start::Edit(..) | Start::Retry(_)) {
@@ -348,7 +348,7 @@ impl Engine {
                 notices.extend(of_mentions);
                 let say = SayRequest { seen, ..self.prompt(parts, by) };
                 let receipt = self.say(conversation, say).await?;
-                Ok(Ground { notices, ..self.on_prompt(conversation, receipt, None).await? })
+                Ok(PreparedRun { notices, ..self.on_prompt(conversation, receipt, None).await? })
             }
             Start::Edit(entry, parts) => {
                 let (parts, mut notices) = self.with_mentions(conversation, parts).await?;
@@ -358,7 +358,7 @@ impl Engine {
                 let ground = self.on_prompt(conversation, reworded.said, step).await;
                 let ground = ground.map_err(|error| error.also(notices.clone()))?;
                 let back = Some(Arc::new(reworded.moved));
-                Ok(Ground { notices, back, fence: reworded.fence, ..ground })
+                Ok(PreparedRun { notices, back, fence: reworded.fence, ..ground })
             }
             Start::Retry(entry) => {
                 let may = self.may_wait(conversation).await?;
@@ -369,7 +369,7 @@ impl Engine {
                 let notices: Vec<Notice> = Notice::of_unsent(&unsent).into_iter().collect();
                 let ground = self.on_retry(conversation, back.receipt.clone()).await;
                 let ground = ground.map_err(|error| error.also(notices.clone()))?;
-                Ok(Ground { notices, back: Some(Arc::new(back)), ..ground })
+                Ok(PreparedRun { notices, back: Some(Arc::new(back)), ..ground })
             }
             // Nothing is stored before the answer, so the answer carries the request.
             Start::Answer => self.on_answer(conversation, Some(by)).await,
@@ -382,13 +382,13 @@ impl Engine {
         conversation: ConversationId,
         receipt: Receipt,
         moved: Option<Step>,
-    ) -> Result<Ground> {
+    ) -> Result<PreparedRun> {
         let snapshot = self.store().snapshot(conversation).await?;
         let prompt = Pos::new(snapshot.conversation().tree.depth(), receipt.head.seq.0);
         // An edit is one step with its message.
         let stopped = vec![moved.unwrap_or(Step::Turn(prompt))];
         let answering = Answering { turn: Some(prompt), tip: Some(prompt) };
-        Ok(Ground {
+        Ok(PreparedRun {
             receipt: Some(receipt),
             back: None,
             answering,
@@ -403,9 +403,9 @@ impl Engine {
     }
 
     /// A run that answers the current path.
-    async fn on_answer(&self, conversation: ConversationId, by: Option<By>) -> Result<Ground> {
+    async fn on_answer(&self, conversation: ConversationId, by: Option<By>) -> Result<PreparedRun> {
         let answering = self.store().answering(conversation).await?;
-        Ok(Ground {
+        Ok(PreparedRun {
             receipt: None,
             back: None,
             answering,

@@ -21,7 +21,7 @@ use crate::run::{Decision, Events, Feed, Inbox, RunEvent};
 pub(crate) type Listener = (RequestId, Events);
 
 /// The destination of a person's answer.
-enum Asked {
+enum AnswerDestination {
     /// The decision on a call.
     Approval(mpsc::UnboundedSender<Inbox>),
     /// The answer to a tool's question.
@@ -40,7 +40,7 @@ pub(crate) struct Session {
 struct State {
     machine: retake_core::Session,
     waiting: HashMap<Ticket, oneshot::Sender<()>>,
-    asked: HashMap<String, Asked>,
+    asked: HashMap<String, AnswerDestination>,
     listeners: Vec<Listener>,
 }
 
@@ -110,14 +110,14 @@ impl Session {
     }
 
     /// Registers a request for a person. The first answer counts.
-    fn ask(&self, id: &str, asked: Asked) {
+    fn ask(&self, id: &str, asked: AnswerDestination) {
         let mut state = self.state();
         state.handle(Command::Ask(id.to_owned()));
         state.asked.insert(id.to_owned(), asked);
     }
 
     /// Closes a request. Returns the destination of its answer, if nobody has answered yet.
-    fn settle(&self, id: &str, is: impl Fn(&Asked) -> bool) -> Option<Asked> {
+    fn settle(&self, id: &str, is: impl Fn(&AnswerDestination) -> bool) -> Option<AnswerDestination> {
         let mut state = self.state();
         if !state.asked.get(id).is_some_and(is) {
             return None;
@@ -143,18 +143,18 @@ impl Session {
 
     /// Requests an approval for a call.
     pub(crate) fn ask_approval(&self, id: &str, inbox: mpsc::UnboundedSender<Inbox>) {
-        self.ask(id, Asked::Approval(inbox));
+        self.ask(id, AnswerDestination::Approval(inbox));
     }
 
     /// Withdraws an approval request.
     pub(crate) fn withdraw_approval(&self, id: &str) {
-        self.settle(id, |asked| matches!(asked, Asked::Approval(_)));
+        self.settle(id, |asked| matches!(asked, AnswerDestination::Approval(_)));
     }
 
     /// Registers a tool's question; returns the answer's receiver, and a guard that withdraws the question when it is dropped.
     pub(crate) fn ask_question(self: &Arc<Self>, id: String) -> (OpenQuestion, oneshot::Receiver<String>) {
         let (sender, receiver) = oneshot::channel();
-        self.ask(&id, Asked::Question(sender));
+        self.ask(&id, AnswerDestination::Question(sender));
         (OpenQuestion { session: Arc::clone(self), id }, receiver)
     }
 
@@ -202,7 +202,7 @@ pub(crate) struct OpenQuestion {
 
 impl Drop for OpenQuestion {
     fn drop(&mut self) {
-        self.session.settle(&self.id, |asked| matches!(asked, Asked::Question(_)));
+        self.session.settle(&self.id, |asked| matches!(asked, AnswerDestination::Question(_)));
     }
 }
 
@@ -449,8 +449,10 @@ impl Engine {
     /// Decides a call that waits for an approval. The first answer counts.
     pub fn decide(&self, of: ConversationId, id: &str, decision: Decision) -> Result<()> {
         let session = self.session(of);
-        let is_sent = match session.settle(id, |asked| matches!(asked, Asked::Approval(_))) {
-            Some(Asked::Approval(inbox)) => inbox.send(Inbox::Decided(id.to_owned(), decision)).is_ok(),
+        let is_sent = match session.settle(id, |asked| matches!(asked, AnswerDestination::Approval(_))) {
+            Some(AnswerDestination::Approval(inbox)) => {
+                inbox.send(Inbox::Decided(id.to_owned(), decision)).is_ok()
+            }
             _ => false,
         };
         session.settled(id, is_sent)
@@ -459,8 +461,8 @@ impl Engine {
     /// Answers a tool's question. The first answer counts.
     pub fn respond(&self, of: ConversationId, id: &str, answer: String) -> Result<()> {
         let session = self.session(of);
-        let is_sent = match session.settle(id, |asked| matches!(asked, Asked::Question(_))) {
-            Some(Asked::Question(sender)) => sender.send(answer).is_ok(),
+        let is_sent = match session.settle(id, |asked| matches!(asked, AnswerDestination::Question(_))) {
+            Some(AnswerDestination::Question(sender)) => sender.send(answer).is_ok(),
             _ => false,
         };
         session.settled(id, is_sent)

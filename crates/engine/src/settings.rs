@@ -172,14 +172,12 @@ impl SettingsError {
     pub fn fields(&self) -> Vec<(&'static str, Field)> {
         let line = |line: usize| ("line", Field::Number(line as u64));
         let text = |name, text: &str| (name, Field::from(text));
-        match self {
-            Self::Unreadable { path, .. } | Self::Unwritable { path, .. } | Self::NoText { path, .. } => {
-                vec![("path", path.display().to_string().into())]
-            }
+        let path = |path: &Path| ("path", Field::from(path));
+        let fields = match self {
+            Self::Unreadable { path: at, .. } | Self::Unwritable { path: at, .. } => vec![path(at)],
+            Self::NoText { path: at, problem } => vec![path(at), text("problem", &problem.to_string())],
             Self::InFile { file, source } => {
-                let mut fields = source.fields();
-                fields.push(("path", file.display().to_string().into()));
-                fields
+                return source.fields().into_iter().chain([path(file)]).collect();
             }
             Self::Syntax { line: at, problem } => vec![line(*at), text("problem", problem)],
             Self::Unknown { key, line: at, nearest, .. } => {
@@ -190,6 +188,21 @@ impl SettingsError {
             Self::Wrong { key, line: at, problem } => {
                 [text("key", key), text("problem", problem)].into_iter().chain(at.map(line)).collect()
             }
+        };
+        std::iter::once(text("what", self.name())).chain(fields).collect()
+    }
+
+    /// The kind of error; the same in every format.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "unreadable",
+            Self::Unwritable { .. } => "unwritable",
+            Self::NoText { .. } => "no_text",
+            Self::Syntax { .. } => "syntax",
+            Self::Unknown { .. } => "unknown_key",
+            Self::Section { .. } => "section",
+            Self::Wrong { .. } => "wrong_value",
+            Self::InFile { source, .. } => source.name(),
         }
     }
 

@@ -22,7 +22,7 @@ use retake_engine::{EngineError, Kind, PERSON_COMMAND};
 use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
 pub(crate) use cause::{ask_cause, model_cause, unavailable_cause, uncovered_cause};
-pub(crate) use done::{marked, next_step, operation, step};
+pub(crate) use done::{marked, operation, step};
 pub(crate) use note::{git_file, note};
 pub(crate) use report::{finding, repair};
 pub(crate) use run_notice::{mcp_remark, not_run, run_notice};
@@ -379,8 +379,8 @@ pub(crate) fn summary(summary: Summary, parent: Option<String>, running: bool) -
             rewinds: summary.steps.rewinds,
             undo: summary.steps.undo.as_ref().map(|step| step.name().to_owned()),
             redo: summary.steps.redo.as_ref().map(|step| step.name().to_owned()),
-            undo_step: summary.steps.undo.as_ref().map(next_step),
-            redo_step: summary.steps.redo.as_ref().map(next_step),
+            undo_step: summary.steps.undo.as_ref().map(step),
+            redo_step: summary.steps.redo.as_ref().map(step),
         },
         access: reply::Access {
             read_only: read_only_cause.as_ref().map(english::read_only_cause),

@@ -19,7 +19,7 @@ use retake_core::{ConversationId, EntryId, Head, RequestId};
 use retake_wire::request::LARGEST_PAGE;
 use retake_wire::{Problem, Reply, Request};
 
-pub(crate) use reads::Beside;
+pub(crate) use reads::ConversationExtras;
 
 use crate::InProcess;
 use crate::convert::{misused, problem, usage};

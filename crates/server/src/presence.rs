@@ -26,12 +26,12 @@ pub(crate) struct Present {
     idle: Option<Duration>,
     /// The keys that clients have sent.
     handed: Arc<Handed>,
-    here: Mutex<Here>,
+    here: Mutex<ClientTable>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct Here {
+struct ClientTable {
     clients: BTreeMap<u64, Client>,
     next: u64,
     /// Whether no client is accepted any more.
@@ -92,7 +92,7 @@ impl Present {
         self.here().clients.len()
     }
 
-    fn here(&self) -> MutexGuard<'_, Here> {
+    fn here(&self) -> MutexGuard<'_, ClientTable> {
         self.here.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -220,7 +220,7 @@ impl InProcess {
     }
 }
 
-impl Here {
+impl ClientTable {
     /// When the owner will end if nothing happens.
     fn ends(&mut self, idle: Duration, works: bool, now: i64) -> Option<i64> {
         if works || !self.clients.is_empty() {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::record::{encode_flags, encode_parts};
 use crate::rows::Fingerprint;
-use crate::transfer::{Import, Said};
+use crate::transfer::{Import, ImportMessage};
 
 /// The version of the encoding that this program writes.
 pub const VERSION: u32 = 2;
@@ -87,7 +87,7 @@ pub(crate) fn of_lines(kind: &str, before: &impl Debug, lines: impl FnOnce(&mut 
 
 /// The encoding of an import, without the ids that it gets.
 pub(crate) fn import_value(import: &Import) -> Value {
-    let said = |said: &Said| {
+    let said = |said: &ImportMessage| {
         json!({
             "role": said.role.name(),
             "author": said.author,

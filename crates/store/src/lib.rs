@@ -41,5 +41,5 @@ pub use store::{RunsStepped, Store, Subscriber};
 pub use stream::StreamRow;
 pub use transfer::{
     About, Excerpt, ExportPlace, Exported, Findings, FullConversation, FullEffect, FullImport, FullPiece,
-    Import, ImportEntry, Said, Upkeep,
+    Import, ImportEntry, ImportMessage, Upkeep,
 };

@@ -111,11 +111,11 @@ trait Job: Send {
 
 /// A reply held back until the commit is durable.
 trait Reply {
-    fn send(self: Box<Self>, fate: &Fate);
+    fn send(self: Box<Self>, fate: &TransactionOutcome);
 }
 
 /// The outcome of a transaction.
-struct Fate {
+struct TransactionOutcome {
     /// Whether it is durable.
     commit: Result<()>,
     /// Whether erased bytes were overwritten, if it erased something.
@@ -138,7 +138,7 @@ struct Done<V> {
 }
 
 impl<V> Reply for Done<V> {
-    fn send(self: Box<Self>, fate: &Fate) {
+    fn send(self: Box<Self>, fate: &TransactionOutcome) {
         let result = match (self.result, &fate.commit, &fate.scrub) {
             (Ok(_), Err(error), _) => Err(shared(error)),
             (Ok(_), Ok(()), Err(error)) if self.erased => Err(StoreError::NotScrubbed(why(error))),
@@ -241,7 +241,7 @@ fn write_on(mut context: Context, mut queue: Queue<Box<dyn Job>>, subscribers: &
         if let Err(error) = &scrub {
             tracing::error!(cause = error.for_log(), "erased bytes are not overwritten yet");
         }
-        let fate = Fate { commit, scrub };
+        let fate = TransactionOutcome { commit, scrub };
         replies.into_iter().for_each(|reply| reply.send(&fate));
     }
 }

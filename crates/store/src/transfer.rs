@@ -90,7 +90,7 @@ pub struct Import {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportEntry {
     /// The entry there, or the alternatives of an answer in order.
-    pub said: Vec<Said>,
+    pub said: Vec<ImportMessage>,
     /// Which of them is on the path, from 0.
     pub chosen: usize,
     /// Its mark: `Normal`, `Excluded` or `Hidden`.
@@ -101,7 +101,7 @@ pub struct ImportEntry {
 
 /// An imported entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct ImportMessage {
     /// Its new id.
     pub id: EntryId,
     /// Its role.

@@ -179,6 +179,21 @@ async fn damaged_row_is_shown_in_its_place_and_other_rows_stay_readable() {
     assert_eq!(other.shows().await, "fine");
 }
 
+/// The summary of a conversation names its next undo without reading the message.
+#[tokio::test]
+async fn damaged_target_of_the_next_undo_leaves_the_summary_readable() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut stage = Stage::with_turns(open(dir.path()), &["T1", "T2", "T3"]).await;
+    stage.rewind("T3").await;
+    let undo = stage.store.summary(stage.id).await.expect("a summary").steps.undo.expect("the rewind");
+    let target = undo.aim.expect("its message");
+    assert_eq!((target.turn, target.line.preview.as_str()), (3, ""));
+    tamper(dir.path(), "UPDATE entry SET role = 'nobody' WHERE key & 4294967295 = 5");
+    reopen(&mut stage, dir.path());
+    let undo = stage.store.summary(stage.id).await.expect("a summary").steps.undo.expect("the rewind");
+    assert!(undo.op.is_some() && undo.aim.is_none(), "{undo:?}");
+}
+
 #[tokio::test]
 async fn damaged_conversation_is_marked_in_the_list_and_others_are_listed() {
     let dir = tempfile::tempdir().expect("a directory");

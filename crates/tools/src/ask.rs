@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::arguments;
 use crate::call::{Asked, Call, Output};
-use crate::files::Ground;
+use crate::files::PathBase;
 use crate::own::{OwnTool, read_only_intent};
 use crate::set::Tool;
 
@@ -47,7 +47,7 @@ impl OwnTool for Ask {
     const IS_PARALLEL: bool = false;
     const NEEDS_FOLDER: bool = false;
 
-    fn intent(&self, arguments: Arguments, _: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, _: &PathBase) -> Result<Intent, String> {
         Ok(read_only_intent(format!("ask: {}", arguments::line(&asked(arguments)?.question)), Vec::new()))
     }
 

@@ -18,7 +18,7 @@ use self::address::Guard;
 pub(crate) use self::layout::run as lay_out;
 use self::page::{Page, kind_of};
 use crate::call::{Call, Output};
-use crate::files::Ground;
+use crate::files::PathBase;
 use crate::own::OwnTool;
 use crate::set::Tool;
 use crate::spooled_output::SpooledOutput;
@@ -189,7 +189,7 @@ impl OwnTool for Fetch {
     const NEEDS_FOLDER: bool = false;
     const MAY_WRITE: bool = false;
 
-    fn intent(&self, arguments: Arguments, _: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, _: &PathBase) -> Result<Intent, String> {
         let url = parse(&arguments)?;
         let line = format!("fetch {url}");
         Ok(Intent { class: EffectClass::External, touches: vec![Touch::Url(url.into())], line, detail: None })

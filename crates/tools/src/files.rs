@@ -21,7 +21,7 @@ mod write;
 use std::sync::Arc;
 
 pub use ignores::IgnoreRules;
-pub(crate) use place::Ground;
+pub(crate) use place::PathBase;
 
 use crate::set::Tool;
 

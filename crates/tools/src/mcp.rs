@@ -22,9 +22,9 @@ mod text;
 mod tool;
 
 pub use allowed::Allowed;
-pub use config::{Config, ConfigError, ConfigFault, Entry, Origin, Way};
+pub use config::{Config, ConfigError, ConfigFault, Entry, Origin, ServerTransport};
 pub use expand::Variables;
 pub use failure::{Failure, FailureKind};
 pub use file::{add, remove};
 pub use names::beginning;
-pub use servers::{Deps, McpServers, News, ServerShown, State, ToolShown, broken};
+pub use servers::{Deps, McpServers, ServerNotice, ServerShown, State, ToolShown, broken};

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::arguments;
 use crate::call::{Call, Output};
-use crate::files::Ground;
+use crate::files::PathBase;
 use crate::set::{Schema, Tool, schema_of};
 
 /// A tool of our own. Arguments that do not fit its type are reported to the model.
@@ -32,7 +32,7 @@ pub(crate) trait OwnTool: Send + Sync + 'static {
     const MAY_WRITE: bool = true;
 
     /// See [`Tool::intent`].
-    fn intent(&self, arguments: Self::Arguments, ground: &Ground) -> Result<Intent, String>;
+    fn intent(&self, arguments: Self::Arguments, ground: &PathBase) -> Result<Intent, String>;
     /// See [`Tool::call`]. An error is reported to the model as a failed call.
     async fn call(&self, call: Call, arguments: Self::Arguments) -> Result<Output, String>;
 }
@@ -68,7 +68,7 @@ impl<T: OwnTool> Tool for T {
     }
 
     fn intent(&self, arguments: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
-        OwnTool::intent(self, arguments::read(arguments)?, &Ground::new(folder, roots))
+        OwnTool::intent(self, arguments::read(arguments)?, &PathBase::new(folder, roots))
     }
 
     async fn call(&self, call: Call) -> Output {

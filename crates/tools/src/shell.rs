@@ -22,9 +22,9 @@ pub use class::{Confined, class_of};
 pub use network::Network;
 pub use script::{code_of, is_log_of};
 
-use self::follow::{Line, Started};
+use self::follow::{CommandLaunch, Started};
 use self::script::Spool;
-use self::stand::Stand;
+use self::stand::StartFolder;
 use crate::arguments;
 use crate::call::{Call, Output};
 use crate::cgroup::Group;
@@ -185,8 +185,8 @@ impl ShellTool {
     }
 
     /// A command without network, by the settings.
-    fn line<'a>(&'a self, command: &'a str, folder: &'a Path) -> Line<'a> {
-        Line {
+    fn line<'a>(&'a self, command: &'a str, folder: &'a Path) -> CommandLaunch<'a> {
+        CommandLaunch {
             command,
             folder,
             sandbox: self.sandbox(),
@@ -202,10 +202,10 @@ impl ShellTool {
     }
 
     async fn run(&self, call: &Call, arguments: &Arguments) -> std::io::Result<Output> {
-        let stand = Stand::of(call).await;
+        let stand = StartFolder::of(call).await;
         let spool = Spool::open(&call.spool, &call.id)?;
         let net = self.config.network.of(arguments.network);
-        let line = Line { net, reads: call.reads, ..self.line(&arguments.command, &stand.folder) };
+        let line = CommandLaunch { net, reads: call.reads, ..self.line(&arguments.command, &stand.folder) };
         let (pipe, writer) = std::io::pipe()?;
         let printed = SpooledOutput::new(spool.log.clone(), self.config.log);
         let Started { child, group } = line.start(call, &spool, writer.into()).await?;

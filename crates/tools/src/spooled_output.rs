@@ -128,7 +128,7 @@ pub(crate) fn whole(bytes: &[u8]) -> usize {
 /// Turns output into the pieces that are reported: text, never cut within a character, and in one tick not more than a
 /// person can read. The tail of output beyond that is held and reported later: the latest output is never left out.
 #[derive(Default)]
-pub(crate) struct Teller {
+pub(crate) struct OutputReporter {
     strip: StripStr,
     /// The beginning of an incomplete character.
     begun: Vec<u8>,
@@ -139,7 +139,7 @@ pub(crate) struct Teller {
     skipped: u64,
 }
 
-impl Teller {
+impl OutputReporter {
     /// The piece to report for further output.
     pub(crate) fn piece(&mut self, bytes: &[u8], tick: u32) -> Option<String> {
         let mut text = String::new();
@@ -204,7 +204,7 @@ fn skip(skipped: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{TOLD, Teller, plain, whole};
+    use super::{OutputReporter, TOLD, plain, whole};
 
     #[test]
     fn bytes_that_are_no_text_are_removed() {
@@ -229,7 +229,7 @@ mod tests {
         let wholes: Vec<usize> = (0..=text.len()).map(|end| whole(&text[..end])).collect();
         assert_eq!(wholes, [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10]);
         assert_eq!(whole(b"\x80\x80\x80\x80"), 4, "never a character");
-        let mut teller = Teller::default();
+        let mut teller = OutputReporter::default();
         let told: Vec<Option<String>> = text.chunks(2).map(|chunk| teller.piece(chunk, 0)).collect();
         let told: Vec<String> = told.into_iter().flatten().collect();
         assert_eq!(told.concat(), "aä€😀");
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn reported_output_is_bounded() {
-        let mut teller = Teller::default();
+        let mut teller = OutputReporter::default();
         let much = vec![b'x'; 3 * TOLD];
         assert_eq!(teller.piece(&much, 1).map(|text| text.len()), Some(TOLD));
         assert_eq!(teller.piece(b"more", 1), None);
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_latest_output_is_reported_though_none_follows() {
-        let mut teller = Teller::default();
+        let mut teller = OutputReporter::default();
         let lines: String = (1..=200_000).map(|line| format!("{line}\n")).collect();
         drop(teller.piece(lines.as_bytes(), 1));
         assert!(teller.holds());
@@ -261,7 +261,7 @@ mod tests {
         assert!(lines.contains(&format!("\n{tail}")) && tail.ends_with("\n200000\n"), "whole lines");
         assert!(!teller.holds() && teller.rest().is_none());
         // Holding output must not cut a character.
-        let mut teller = Teller::default();
+        let mut teller = OutputReporter::default();
         drop(teller.piece(&vec![b'x'; TOLD], 1));
         drop(teller.piece("ä".repeat(TOLD).as_bytes(), 1));
         let rest = teller.rest().unwrap();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments;
 use crate::call::{Call, Output};
-use crate::files::Ground;
+use crate::files::PathBase;
 use crate::own::{OwnTool, read_only_intent};
 use crate::set::Tool;
 
@@ -80,7 +80,7 @@ impl OwnTool for Todo {
     const IS_PARALLEL: bool = false;
     const NEEDS_FOLDER: bool = false;
 
-    fn intent(&self, arguments: Arguments, _: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, _: &PathBase) -> Result<Intent, String> {
         let count = items(arguments)?.len();
         let line = format!("write the to-do list, {count} item{}", if count == 1 { "" } else { "s" });
         Ok(read_only_intent(line, Vec::new()))

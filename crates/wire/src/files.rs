@@ -27,7 +27,7 @@ pub enum Scope {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
-    /// The version on disk is kept. From now on it counts as somebody else's.
+    /// The version on disk is kept. From now on it counts as the person's own.
     Disk,
     /// The last version that somebody else wrote.
     Yours,
@@ -277,7 +277,7 @@ pub struct PathPlan {
     /// Whether changes by somebody else are lost with the choice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub theirs: bool,
-    /// Whether it is a folder with content that is listed as well. Counts do not include it.
+    /// Whether it is a folder whose content is listed under the same heading. Counts do not include it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full_folder: bool,
     /// Whether an earlier step reverted the calls but kept their changes in the file, like a step with only the conversation.

@@ -9,7 +9,7 @@ use crate::hint::{Hint, Remedy};
 use crate::notice::{NoticeCause, RunNotice};
 use crate::problem_code::ProblemCode;
 
-/// Why a request was not carried out. Nothing has changed.
+/// Why a request failed. Nothing has changed, unless the code or the message says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[error("{message}")]

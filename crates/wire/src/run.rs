@@ -113,12 +113,12 @@ pub enum Attached {
 pub enum RunEvent {
     /// Another run is at work. This run waits for it to end.
     Queued,
-    /// The prompt is stored, and the model is called.
+    /// The prompt is stored, and the model is called. For a command of a person: it runs.
     Started {
         /// The receipt of the prompt. Absent for an answer to the current path. For an edit or a retry, the receipt that the
         /// requester gets includes the move and its file changes.
         receipt: Option<Box<Receipt>>,
-        /// The name of the model.
+        /// The name of the model, or `exec` for a command of a person.
         model: String,
     },
     /// A piece of the answer.

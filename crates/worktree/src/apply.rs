@@ -93,7 +93,7 @@ impl StagingName {
 
 /// The input of an apply: the locked root, the staging folder in it, the plan.
 #[derive(Debug)]
-struct Ground {
+struct ApplyContext {
     lock: RootLock,
     slots: Slots,
     plan: Plan,
@@ -113,7 +113,7 @@ pub enum Prepared {
 #[derive(Debug)]
 #[must_use = "carry it out, or discard it"]
 pub struct Staging {
-    ground: Ground,
+    ground: ApplyContext,
 }
 
 /// The result of carrying out.
@@ -130,7 +130,7 @@ pub enum Outcome {
 #[derive(Debug)]
 #[must_use = "write down the turned direction, then put it back"]
 pub struct Interrupted {
-    ground: Ground,
+    ground: ApplyContext,
     /// The path and the error.
     pub cause: Failed,
 }
@@ -139,7 +139,7 @@ pub struct Interrupted {
 #[derive(Debug)]
 #[must_use = "finish it"]
 pub struct Settled {
-    ground: Ground,
+    ground: ApplyContext,
     report: Report,
 }
 
@@ -169,7 +169,7 @@ impl Staging {
         let slots = Slots::make(lock.root(), name).map_err(made)?;
         match stage::stage_all(lock.root(), &slots, &plan, &models, objects) {
             Ok(()) => {
-                let ground = Ground { lock: lock.clone(), slots, plan };
+                let ground = ApplyContext { lock: lock.clone(), slots, plan };
                 Ok(Prepared::Ready(Box::new(Self { ground })))
             }
             Err(refused) => {
@@ -252,7 +252,7 @@ impl Settled {
     }
 }
 
-fn put_back(ground: Ground, objects: &dyn Objects) -> Result<Settled> {
+fn put_back(ground: ApplyContext, objects: &dyn Objects) -> Result<Settled> {
     ground.lock.root().check()?;
     let report = settle::settle(&ground, Direction::Back, settle::Times::Keep, objects);
     Ok(Settled { ground, report })
@@ -279,7 +279,7 @@ pub fn recover(
     let failed = |error| WorktreeError::io("open the staging folder in", lock.root().path())(error);
     let slots = opened.map_err(failed)?;
     plan.set_apart(settle::apart(&plan, &slots).map_err(failed)?);
-    let ground = Ground { lock: lock.clone(), slots, plan };
+    let ground = ApplyContext { lock: lock.clone(), slots, plan };
     let report = settle::settle(&ground, direction, settle::Times::Now, objects);
     Settled { ground, report }.finish()
 }

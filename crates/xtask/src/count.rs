@@ -94,7 +94,7 @@ pub(crate) fn test_files(sources: &[Source]) -> BTreeSet<String> {
 
 /// What a pair of braces, brackets or parentheses contains.
 #[derive(Clone, Copy, PartialEq)]
-enum Holds {
+enum BracketContent {
     Statements,
     Arms,
     Items,
@@ -107,31 +107,31 @@ fn statements(text: &str) -> usize {
     let tokens = tokens(text);
     let mut count = 0;
     // The first token of the current item, for each open bracket.
-    let mut open = vec![(Holds::Items, 0)];
+    let mut open = vec![(BracketContent::Items, 0)];
     for (index, token) in tokens.iter().enumerate() {
         let (holds, begin) = *open.last().expect("BUG: the file itself is never closed");
         let header = &tokens[begin..index];
         match token.text {
             "{" => open.push((held(header, holds), index + 1)),
-            "[" => open.push((Holds::Array, index + 1)),
-            "(" => open.push((Holds::Values, index + 1)),
+            "[" => open.push((BracketContent::Array, index + 1)),
+            "(" => open.push((BracketContent::Values, index + 1)),
             "}" | "]" | ")" => {
-                if token.text == "}" && holds == Holds::Statements && is_tail(tokens[index - 1]) {
+                if token.text == "}" && holds == BracketContent::Statements && is_tail(tokens[index - 1]) {
                     count += 1;
                 }
                 if open.len() > 1 {
                     open.pop();
                 }
-                if token.text == "}" && holds != Holds::Values {
+                if token.text == "}" && holds != BracketContent::Values {
                     restart(&mut open, index);
                 }
             }
             ";" => {
-                count += usize::from(holds != Holds::Array && !is_declaration(header));
+                count += usize::from(holds != BracketContent::Array && !is_declaration(header));
                 restart(&mut open, index);
             }
             "=>" => {
-                count += usize::from(holds == Holds::Arms);
+                count += usize::from(holds == BracketContent::Arms);
                 restart(&mut open, index);
             }
             "," => restart(&mut open, index),
@@ -141,7 +141,7 @@ fn statements(text: &str) -> usize {
     count
 }
 
-fn restart(open: &mut [(Holds, usize)], index: usize) {
+fn restart(open: &mut [(BracketContent, usize)], index: usize) {
     open.last_mut().expect("BUG: the file itself is never closed").1 = index + 1;
 }
 
@@ -156,26 +156,30 @@ fn is_declaration(header: &[Token<'_>]) -> bool {
 }
 
 /// What a `{` after these tokens opens.
-fn held(header: &[Token<'_>], around: Holds) -> Holds {
+fn held(header: &[Token<'_>], around: BracketContent) -> BracketContent {
     let last_of = |words: &[&str]| header.iter().rposition(|token| words.contains(&token.text));
     let is_pattern = last_of(&["let", "for"]) > last_of(&["=", "in", "else"]).max(last_of(&["impl"]));
     if last_of(&["use"]).is_some_and(|at| at < 6) {
-        return Holds::Values;
+        return BracketContent::Values;
     }
     if is_pattern {
-        return Holds::Values;
+        return BracketContent::Values;
     }
     if last_of(&["match"]).is_some() {
-        return Holds::Arms;
+        return BracketContent::Arms;
     }
     if last_of(BLOCKS).is_some() {
-        return Holds::Statements;
+        return BracketContent::Statements;
     }
     if last_of(ITEMS).is_some() {
-        return Holds::Items;
+        return BracketContent::Items;
     }
     let is_value = header.last().is_some_and(|last| last.is_word() || last.text == ">");
-    if is_value || around == Holds::Items { Holds::Values } else { Holds::Statements }
+    if is_value || around == BracketContent::Items {
+        BracketContent::Values
+    } else {
+        BracketContent::Statements
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::Context as _;
 
 use super::disk;
-use super::keeps::Keeps;
+use super::keeps::SnapshotProgram;
 
 /// Whether git syncs its own files, and the restored ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Git {
     }
 }
 
-impl Keeps for Git {
+impl SnapshotProgram for Git {
     fn fresh(&mut self) -> anyhow::Result<()> {
         if self.home.exists() {
             fs::remove_dir_all(&self.home)?;

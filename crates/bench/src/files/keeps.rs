@@ -1,7 +1,7 @@
 //! What is measured of every program that stores files.
 
 /// Stores the content of a folder, and restores it.
-pub(super) trait Keeps {
+pub(super) trait SnapshotProgram {
     /// Starts with an empty store.
     fn fresh(&mut self) -> anyhow::Result<()>;
     /// Takes a snapshot.

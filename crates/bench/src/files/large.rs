@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::disk;
 use super::git::{Durable, Git};
-use super::keeps::Keeps as _;
+use super::keeps::SnapshotProgram as _;
 use super::ours::Ours;
 use crate::report::Report;
 

@@ -11,7 +11,7 @@ use retake_worktree::{
 };
 
 use super::disk;
-use super::keeps::Keeps;
+use super::keeps::SnapshotProgram;
 
 /// A store of captures, and its folder.
 pub(super) struct Ours {
@@ -97,7 +97,7 @@ impl Ours {
     }
 }
 
-impl Keeps for Ours {
+impl SnapshotProgram for Ours {
     fn fresh(&mut self) -> anyhow::Result<()> {
         (self.opened, self.mark) = (None, None);
         if self.home.exists() {

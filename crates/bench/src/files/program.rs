@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::Context as _;
 
 use super::git::{Durable, Git};
-use super::keeps::Keeps as _;
+use super::keeps::SnapshotProgram as _;
 use super::{disk, progress};
 use crate::report::Report;
 use crate::samples::{median, timed};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::edits::Edits;
 use super::git::Git;
-use super::keeps::Keeps;
+use super::keeps::SnapshotProgram;
 use super::ours::Ours;
 use super::{COPY, EDITS, Edited, FIRST, NAMES, REOPENED, STAT_SWEEP, STORE, UNCHANGED, disk};
 use crate::report::Report;
@@ -53,13 +53,13 @@ pub(super) struct Rounds<'a> {
 }
 
 /// A program, and the index of its names.
-type Who<'a> = (usize, &'a mut dyn Keeps);
+type IndexedProgram<'a> = (usize, &'a mut dyn SnapshotProgram);
 
 impl Rounds<'_> {
     /// Measures.
     pub(super) fn run(mut self, ours: &mut Ours, gits: &mut [&mut Git]) -> anyhow::Result<()> {
-        let mut all: Vec<Who<'_>> = vec![(0, ours)];
-        all.extend(gits.iter_mut().zip(1..).map(|(git, who)| (who, &mut **git as &mut dyn Keeps)));
+        let mut all: Vec<IndexedProgram<'_>> = vec![(0, ours)];
+        all.extend(gits.iter_mut().zip(1..).map(|(git, who)| (who, &mut **git as &mut dyn SnapshotProgram)));
         let turn = usize::try_from(self.number)? % all.len();
         all.rotate_left(turn);
         for (who, keeper) in &mut all {
@@ -93,7 +93,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    fn unchanged(&mut self, all: &mut [Who<'_>]) -> anyhow::Result<()> {
+    fn unchanged(&mut self, all: &mut [IndexedProgram<'_>]) -> anyhow::Result<()> {
         // A program that distrusts files as young as the first snapshot reads them again here.
         known(all)?;
         for _ in 0..OFTEN {
@@ -106,7 +106,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    fn edited(&mut self, edited: &Edited, all: &mut [Who<'_>]) -> anyhow::Result<()> {
+    fn edited(&mut self, edited: &Edited, all: &mut [IndexedProgram<'_>]) -> anyhow::Result<()> {
         let edit = self.edits.plan(self.number, edited.files)?;
         edit.make()?;
         for (who, keeper) in &mut *all {
@@ -138,7 +138,7 @@ impl Rounds<'_> {
 }
 
 /// Every program knows the current files.
-fn known(all: &mut [Who<'_>]) -> anyhow::Result<()> {
+fn known(all: &mut [IndexedProgram<'_>]) -> anyhow::Result<()> {
     all.iter_mut().try_for_each(|(_, keeper)| keeper.snapshot())
 }
 

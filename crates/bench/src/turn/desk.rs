@@ -21,7 +21,7 @@ use retake_engine::settings::Retention;
 use retake_engine::{
     AgentConfig, Engine, FileOptions, FilesConfig, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
 };
-use retake_store::{Import, ImportEntry, Said, Sqlite, Store};
+use retake_store::{Import, ImportEntry, ImportMessage, Sqlite, Store};
 use retake_tools::{Call, Output, Schema, Secrets, Tool, Toolbox};
 use retake_worktree::Rules;
 use serde_json::{Value, json};
@@ -179,7 +179,7 @@ impl Desk {
     /// A conversation of so many entries.
     pub(super) async fn import(&self, entries: u64) -> anyhow::Result<ConversationId> {
         let mut text = Texts::new(1);
-        let mut said = |number: u64| Said {
+        let mut said = |number: u64| ImportMessage {
             id: self.engine.new_entry_id(),
             role: if number.is_multiple_of(2) { Role::User } else { Role::Assistant },
             author: String::new(),

@@ -20,7 +20,7 @@ use retake_tui::render::table::{cell, table};
 pub(super) type Handler<T> = for<'c, 'a> fn(&'c mut Chat<'a>, &'c str) -> LocalBoxFuture<'c, Result<T>>;
 
 /// The effect of a command on the text after it.
-pub(super) enum Does {
+pub(super) enum CommandEffect {
     /// Runs a verb with these arguments.
     Verb(fn(&str) -> Vec<String>),
     /// Runs this verb with the text; without text, the person picks its arguments.
@@ -31,7 +31,7 @@ pub(super) enum Does {
     Own(Handler<()>),
 }
 
-impl Does {
+impl CommandEffect {
     /// Runs it.
     pub(super) fn run<'c>(&self, chat: &'c mut Chat<'_>, words: &'c str) -> LocalBoxFuture<'c, Result> {
         match *self {
@@ -54,7 +54,7 @@ pub(super) struct Command {
     /// More about it, for `/help NAME`.
     more: &'static str,
     /// Its implementation.
-    pub(super) does: Does,
+    pub(super) does: CommandEffect,
 }
 
 /// All of them, in the order of the help.
@@ -68,7 +68,7 @@ const COMMANDS: &[Command] = &[
                files only. You can also choose for single files first: each has a number, and a line such as 2=disk or \
                3=hunks:1,2 chooses. The old words return to the line, so that you can edit them; nothing runs without \
                your Enter. The messages stay on a branch, and /undo takes the rewind back.",
-        does: Does::Own(|chat, words| handlers::rewind(chat, words).boxed_local()),
+        does: CommandEffect::Own(|chat, words| handlers::rewind(chat, words).boxed_local()),
     },
     Command {
         name: "undo",
@@ -76,14 +76,14 @@ const COMMANDS: &[Command] = &[
         help: "take back the last message or step",
         more: "The words of a message return to the line. /redo brings them back. If files are in conflict, you choose \
                as with /rewind.",
-        does: Does::Verb(|words| line("undo", words)),
+        does: CommandEffect::Verb(|words| line("undo", words)),
     },
     Command {
         name: "redo",
         takes: "[N]",
         help: "bring back what you took back",
         more: "A new message or step empties the list of redo. What you took back is then still a branch: /tree.",
-        does: Does::Verb(|words| line("redo", words)),
+        does: CommandEffect::Verb(|words| line("redo", words)),
     },
     Command {
         name: "edit",
@@ -91,21 +91,21 @@ const COMMANDS: &[Command] = &[
         help: "replace a message and get a new answer",
         more: "The words of the message come into the line. Enter sends them in place of the old ones, an empty line \
                cancels. Images and files of the message are kept; /detach removes them.",
-        does: Does::Own(|chat, words| edit::edit(chat, words).boxed_local()),
+        does: CommandEffect::Own(|chat, words| edit::edit(chat, words).boxed_local()),
     },
     Command {
         name: "retry",
         takes: "[ENTRY]",
         help: "ask for another answer",
         more: "The old answer stays as an alternative: /choose.",
-        does: Does::Verb(|words| line("retry", words)),
+        does: CommandEffect::Verb(|words| line("retry", words)),
     },
     Command {
         name: "choose",
         takes: "[ENTRY]",
         help: "choose between the answers to a message",
         more: "ENTRY is the answer or any message of its turn; without it, the last one.",
-        does: Does::Own(|chat, words| {
+        does: CommandEffect::Own(|chat, words| {
             handlers::picked(chat, "choose", words, |chat, words| {
                 pickers::alternative(chat, or_default_words(words, "@")).boxed_local()
             })
@@ -117,7 +117,7 @@ const COMMANDS: &[Command] = &[
         takes: "",
         help: "show the branches and switch to one",
         more: "",
-        does: Does::Own(|chat, words| {
+        does: CommandEffect::Own(|chat, words| {
             handlers::picked(chat, "restore", words, |chat, _| pickers::branch(chat).boxed_local())
                 .boxed_local()
         }),
@@ -127,7 +127,7 @@ const COMMANDS: &[Command] = &[
         takes: "[TITLE]",
         help: "continue in a new conversation that begins like this one",
         more: "This one stays as it is.",
-        does: Does::Verb(|words| option("fork", "--title", words)),
+        does: CommandEffect::Verb(|words| option("fork", "--title", words)),
     },
     Command {
         name: "restore",
@@ -136,14 +136,14 @@ const COMMANDS: &[Command] = &[
         more: "/ops lists the heads. PATH… to NAME puts files back as they were at a checkpoint, before a turn or at a \
                head; without a name, before the last turn. The plan is shown first, and you are asked. You choose for \
                files in conflict.",
-        does: Does::Own(|chat, words| handlers::restore(chat, words).boxed_local()),
+        does: CommandEffect::Own(|chat, words| handlers::restore(chat, words).boxed_local()),
     },
     Command {
         name: "hide",
         takes: "[ENTRY]",
         help: "hide a message, as if it were deleted",
         more: "/undo takes that back. /hidden lists hidden messages, /show brings one back.",
-        does: Does::Pick("hide", |chat, _| pickers::message(chat, "Hide", |_| true).boxed_local()),
+        does: CommandEffect::Pick("hide", |chat, _| pickers::message(chat, "Hide", |_| true).boxed_local()),
     },
     Command {
         name: "show",
@@ -151,7 +151,7 @@ const COMMANDS: &[Command] = &[
         help: "bring back a hidden message, or all hidden ones of a turn",
         more: "tN means all hidden or dropped messages of turn N; without ENTRY you pick one. /search --hidden WORDS \
                finds hidden messages.",
-        does: Does::Pick("show", |chat, _| {
+        does: CommandEffect::Pick("show", |chat, _| {
             pickers::marked(chat, "Bring back", |mark| mark != "excluded").boxed_local()
         }),
     },
@@ -160,14 +160,14 @@ const COMMANDS: &[Command] = &[
         takes: "",
         help: "list hidden, dropped and excluded messages",
         more: "The newest first. /show and /include bring them back.",
-        does: Does::Verb(|_| line("hidden --limit 100", "")),
+        does: CommandEffect::Verb(|_| line("hidden --limit 100", "")),
     },
     Command {
         name: "exclude",
         takes: "[ENTRY]",
         help: "exclude a message from what the model sees; you still see it",
         more: "",
-        does: Does::Pick("exclude", |chat, _| {
+        does: CommandEffect::Pick("exclude", |chat, _| {
             pickers::message(chat, "Keep from the model", |mark| mark == "normal").boxed_local()
         }),
     },
@@ -176,7 +176,7 @@ const COMMANDS: &[Command] = &[
         takes: "[ENTRY]",
         help: "let the model see an excluded message again",
         more: "tN means all excluded messages of turn N; without ENTRY you pick one.",
-        does: Does::Pick("include", |chat, _| {
+        does: CommandEffect::Pick("include", |chat, _| {
             pickers::marked(chat, "Let the model see", |mark| mark == "excluded").boxed_local()
         }),
     },
@@ -185,14 +185,14 @@ const COMMANDS: &[Command] = &[
         takes: "[ENTRY] NAME",
         help: "give a message a name; without ENTRY, the last one",
         more: "/label ENTRY --remove removes the name.",
-        does: Does::Verb(label),
+        does: CommandEffect::Verb(label),
     },
     Command {
         name: "title",
         takes: "TEXT",
         help: "give the conversation a title",
         more: "/title --remove removes it.",
-        does: Does::Verb(title),
+        does: CommandEffect::Verb(title),
     },
     Command {
         name: "search",
@@ -200,42 +200,44 @@ const COMMANDS: &[Command] = &[
         help: "search this conversation",
         more: "Words, \"phrases\", prefix*, AND, OR, NOT and (parentheses). A hyphen is no operator. Options before the \
                words: --all searches all conversations; --hidden and --rewound also search messages that are not shown.",
-        does: Does::Own(|chat, words| handlers::search(chat, words).boxed_local()),
+        does: CommandEffect::Own(|chat, words| handlers::search(chat, words).boxed_local()),
     },
     Command {
         name: "log",
         takes: "[N]",
         help: "show the last messages",
         more: "20 messages, or N.",
-        does: Does::Verb(|words| line("log --limit", or_default_words(words, "20"))),
+        does: CommandEffect::Verb(|words| line("log --limit", or_default_words(words, "20"))),
     },
     Command {
         name: "ops",
         takes: "",
         help: "show the operations, with the heads to restore",
         more: "",
-        does: Does::Verb(|words| line("ops", words)),
+        does: CommandEffect::Verb(|words| line("ops", words)),
     },
     Command {
         name: "drop",
         takes: "TURN",
         help: "remove a turn from the middle, with its file changes",
         more: "Later turns stay. /undo takes it back. If files are in conflict, you choose as with /rewind.",
-        does: Does::Verb(|words| line("drop", words)),
+        does: CommandEffect::Verb(|words| line("drop", words)),
     },
     Command {
         name: "diff",
         takes: "[TURN]",
         help: "show how a rewind would change files",
         more: "A rewind to before TURN, or to the beginning. Nothing changes.",
-        does: Does::Verb(|words| line("plan rewind --scope files --diff", or_default_words(words, "t1"))),
+        does: CommandEffect::Verb(|words| {
+            line("plan rewind --scope files --diff", or_default_words(words, "t1"))
+        }),
     },
     Command {
         name: "checkpoint",
         takes: "[NAME]",
         help: "save the state of the folder under a name",
         more: "",
-        does: Does::Verb(|words| named(&["checkpoint"], words)),
+        does: CommandEffect::Verb(|words| named(&["checkpoint"], words)),
     },
     Command {
         name: "permissions",
@@ -245,98 +247,98 @@ const COMMANDS: &[Command] = &[
                forget N, which removes rule N. A rule is a tool, or a tool with a path, the first words of a command, or \
                a host: edit, write(src/**), shell(git push), fetch(*.example.org). This applies to this conversation; \
                the settings have rules for all.",
-        does: Does::Own(|chat, words| agent::permissions(chat, words).boxed_local()),
+        does: CommandEffect::Own(|chat, words| agent::permissions(chat, words).boxed_local()),
     },
     Command {
         name: "todo",
         takes: "",
         help: "show the model's to-do list",
         more: "It belongs to this point of the conversation: a rewind restores the older list.",
-        does: Does::Show(Request::Todo),
+        does: CommandEffect::Show(Request::Todo),
     },
     Command {
         name: "jobs",
         takes: "[output|stop ID]",
         help: "show background commands, the output of one, or stop one",
         more: "ID is the end of its id, as the list shows it.",
-        does: Does::Own(|chat, words| agent::jobs(chat, words).boxed_local()),
+        does: CommandEffect::Own(|chat, words| agent::jobs(chat, words).boxed_local()),
     },
     Command {
         name: "unqueue",
         takes: "",
         help: "take back messages that still wait for the model",
         more: "Your words return to the line.",
-        does: Does::Own(|chat, _| agent::unqueue(chat).boxed_local()),
+        does: CommandEffect::Own(|chat, _| agent::unqueue(chat).boxed_local()),
     },
     Command {
         name: "tools",
         takes: "",
         help: "show the tools of the model, and its permissions for them",
         more: "",
-        does: Does::Show(Request::Tools),
+        does: CommandEffect::Show(Request::Tools),
     },
     Command {
         name: "mcp",
         takes: "",
         help: "show the MCP servers, and whether they answer",
         more: "`retake mcp` adds, removes and allows them.",
-        does: Does::Verb(|_| line("mcp list", "")),
+        does: CommandEffect::Verb(|_| line("mcp list", "")),
     },
     Command {
         name: "cost",
         takes: "",
         help: "show how many tokens the answers used, and their cost",
         more: "The settings have the prices: models.\"provider/model\".input_price and so on.",
-        does: Does::Show(Request::Cost),
+        does: CommandEffect::Show(Request::Cost),
     },
     Command {
         name: "model",
         takes: "[NAME]",
         help: "choose the model that answers",
         more: "It applies until you quit; `retake config set` changes the default.",
-        does: Does::Own(|chat, words| handlers::model(chat, words).boxed_local()),
+        does: CommandEffect::Own(|chat, words| handlers::model(chat, words).boxed_local()),
     },
     Command {
         name: "list",
         takes: "",
         help: "continue with another conversation",
         more: "",
-        does: Does::Own(|chat, _| handlers::list(chat).boxed_local()),
+        does: CommandEffect::Own(|chat, _| handlers::list(chat).boxed_local()),
     },
     Command {
         name: "new",
         takes: "",
         help: "begin a new conversation",
         more: "This one stays; /list finds it.",
-        does: Does::Own(|chat, _| handlers::new(chat).boxed_local()),
+        does: CommandEffect::Own(|chat, _| handlers::new(chat).boxed_local()),
     },
     Command {
         name: "detach",
         takes: "",
         help: "remove the images and files that wait for the next message",
         more: "",
-        does: Does::Own(|chat, _| edit::detach(chat).boxed_local()),
+        does: CommandEffect::Own(|chat, _| edit::detach(chat).boxed_local()),
     },
     Command {
         name: "export",
         takes: "FILE",
         help: "write the conversation to a file",
         more: ".md is Markdown, .txt is text, any other name JSON Lines.",
-        does: Does::Own(|chat, words| handlers::export(chat, words).boxed_local()),
+        does: CommandEffect::Own(|chat, words| handlers::export(chat, words).boxed_local()),
     },
     Command {
         name: "help",
         takes: "[COMMAND]",
         help: "show the commands, or more about one",
         more: "",
-        does: Does::Own(|chat, words| help(chat, words).boxed_local()),
+        does: CommandEffect::Own(|chat, words| help(chat, words).boxed_local()),
     },
     Command {
         name: "quit",
         takes: "",
         help: "quit; everything is stored",
         more: "Ctrl-D does the same.",
-        does: Does::Own(|chat, _| quit(chat).boxed_local()),
+        does: CommandEffect::Own(|chat, _| quit(chat).boxed_local()),
     },
 ];
 

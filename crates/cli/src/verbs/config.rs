@@ -20,11 +20,11 @@ use crate::verbs::stop::Stop;
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Config {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<ConfigCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ConfigCommand {
     /// List every setting with its description; `retake config` alone does the same
     List,
     /// Print the value of a setting
@@ -65,26 +65,28 @@ impl RunVerb for Config {
     ];
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
-        let what = self.what.unwrap_or(What::List);
-        let lists = matches!(what, What::List);
+        let what = self.what.unwrap_or(ConfigCommand::List);
+        let lists = matches!(what, ConfigCommand::List);
         let read_by = match &what {
-            What::Set { key, .. } | What::Unset { key } => read_by(key),
+            ConfigCommand::Set { key, .. } | ConfigCommand::Unset { key } => read_by(key),
             _ => None,
         };
         let is_of_client = read_by == Some(ReadBy::Client);
         let (name, text) = match what {
-            What::Check => {
+            ConfigCommand::Check => {
                 let default = cx
                     .owner
                     .settings(cx.paths, &Setting::Get("model.default".to_owned()))
                     .unwrap_or_default();
                 return check(cx, &default);
             }
-            What::Path => ("path", cx.paths.config_file.display().to_string()),
-            What::List => ("settings", cx.owner.settings(cx.paths, &Setting::List)?),
-            What::Get { key } => ("value", cx.owner.settings(cx.paths, &Setting::Get(key))?),
-            What::Set { key, value } => ("set", cx.owner.settings(cx.paths, &Setting::Set(key, value))?),
-            What::Unset { key } => ("unset", cx.owner.settings(cx.paths, &Setting::Unset(key))?),
+            ConfigCommand::Path => ("path", cx.paths.config_file.display().to_string()),
+            ConfigCommand::List => ("settings", cx.owner.settings(cx.paths, &Setting::List)?),
+            ConfigCommand::Get { key } => ("value", cx.owner.settings(cx.paths, &Setting::Get(key))?),
+            ConfigCommand::Set { key, value } => {
+                ("set", cx.owner.settings(cx.paths, &Setting::Set(key, value))?)
+            }
+            ConfigCommand::Unset { key } => ("unset", cx.owner.settings(cx.paths, &Setting::Unset(key))?),
         };
         // The setting is written. Without an owner there is nothing to report.
         let concerns = match read_by {

@@ -18,12 +18,12 @@ use retake_tui::render;
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Files {
     #[command(subcommand)]
-    what: What,
+    what: FilesCommand,
 }
 
 /// What of it.
 #[derive(Debug, Subcommand)]
-enum What {
+enum FilesCommand {
     /// List the changes in this folder that no command of a conversation made, newest first
     Log(Log),
     /// Show the changed files: by commands of the conversation, by others, and files that Retake does not track
@@ -101,18 +101,18 @@ impl RunVerb for Files {
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
         match self.what {
-            What::Log(log) => {
+            FilesCommand::Log(log) => {
                 let conversation = cx.conversation(log.place.conversation).await?;
                 let page = Page { conversation, limit: Some(log.limit), before: log.before };
                 cx.show(Request::FilesLog(page)).await
             }
-            What::Status(status) => {
+            FilesCommand::Status(status) => {
                 let conversation = cx.conversation(status.place.conversation).await?;
                 cx.show(Request::FilesStatus(Of { conversation })).await
             }
-            What::Diff(it) => it.run(cx).await,
-            What::Restore(it) => it.run(cx).await,
-            What::PutBack(it) => it.run(cx).await,
+            FilesCommand::Diff(it) => it.run(cx).await,
+            FilesCommand::Restore(it) => it.run(cx).await,
+            FilesCommand::PutBack(it) => it.run(cx).await,
         }
     }
 }

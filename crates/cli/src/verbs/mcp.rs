@@ -18,12 +18,12 @@ use retake_tui::render;
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Mcp {
     #[command(subcommand)]
-    what: What,
+    what: McpCommand,
 }
 
 /// What of them.
 #[derive(Debug, Subcommand)]
-enum What {
+enum McpCommand {
     Add(Add),
     /// List the servers of this folder with their state; this starts them
     List,
@@ -96,18 +96,18 @@ impl RunVerb for Mcp {
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
         match self.what {
-            What::Add(add) => {
+            McpCommand::Add(add) => {
                 let name = add.name.clone();
                 let request = Request::McpAdd(McpAdd { name: name.clone(), way: add.way()? });
                 written(cx, request, &format!("added {name} to")).await
             }
-            What::List => cx.show(Request::McpList(of(cx, None))).await,
-            What::Tools(tools) => cx.show(Request::McpTools(of(cx, tools.server))).await,
-            What::Remove(Remove { name }) => {
+            McpCommand::List => cx.show(Request::McpList(of(cx, None))).await,
+            McpCommand::Tools(tools) => cx.show(Request::McpTools(of(cx, tools.server))).await,
+            McpCommand::Remove(Remove { name }) => {
                 let said = format!("removed {name} from");
                 written(cx, Request::McpRemove(McpRemove { name }), &said).await
             }
-            What::Allow(allow) => allow.run(cx).await,
+            McpCommand::Allow(allow) => allow.run(cx).await,
         }
     }
 }

@@ -19,12 +19,12 @@ use retake_tui::render;
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Workspace {
     #[command(subcommand)]
-    what: What,
+    what: WorkspaceCommand,
 }
 
 /// What of them.
 #[derive(Debug, Subcommand)]
-enum What {
+enum WorkspaceCommand {
     /// List the folders, each with its number
     List(List),
     /// Show what is stored of a folder, and which files are tracked
@@ -89,16 +89,16 @@ impl RunVerb for Workspace {
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
         match self.what {
-            What::List(List { limit, after }) => {
+            WorkspaceCommand::List(List { limit, after }) => {
                 let page = Workspaces { limit: Some(limit), after };
                 cx.show(Request::Workspaces(page)).await
             }
-            What::Show(show) => {
+            WorkspaceCommand::Show(show) => {
                 let of = of(cx, &show.workspace)?;
                 cx.show(Request::WorkspaceShow(of)).await
             }
-            What::Prune(prune) => prune.run(cx).await,
-            What::Forget(forget) => forget.run(cx).await,
+            WorkspaceCommand::Prune(prune) => prune.run(cx).await,
+            WorkspaceCommand::Forget(forget) => forget.run(cx).await,
         }
     }
 }

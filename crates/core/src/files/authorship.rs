@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::change::Uncertain;
 use super::file_path::FilePath;
-use super::plan::{Choice, Look, Now, PathPlan};
+use super::plan::{Choice, Now, PathPlan, PlanInput};
 use super::record::Record;
 use super::stack::{ClashedBy, DeltaId, Layer, Stack};
 
@@ -76,7 +76,7 @@ impl Becomes {
 }
 
 /// Whose changes made layers clash at a path with these wanted layers.
-pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mut dyn Look) -> Against {
+pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mut dyn PlanInput) -> Against {
     match by {
         ClashedBy::Stays(delta) if look.is_adopted(path, *delta) => Against::Hand,
         ClashedBy::Stays(delta) => Against::Later(*delta),
@@ -98,7 +98,7 @@ pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mu
 }
 
 /// The author of this version at a path.
-pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn Look) -> Against {
+pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn PlanInput) -> Against {
     if look.theirs(path).is_some_and(|theirs| theirs.as_ref() == record) {
         return Against::Hand;
     }
@@ -110,7 +110,7 @@ pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn 
 }
 
 /// The author of the content of a folder that would be removed or make way: of the first entry that stays.
-pub(super) fn who_put(inside: &FilePath, look: &mut dyn Look) -> Against {
+pub(super) fn who_put(inside: &FilePath, look: &mut dyn PlanInput) -> Against {
     match look.now(inside) {
         Now::Covered(now) => who_left(inside, now.as_ref(), look),
         Now::NotCovered(_) => Against::Uncovered,

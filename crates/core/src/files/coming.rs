@@ -7,14 +7,14 @@ use super::stack::{DeltaId, Layer, Stack, what_is_left_in_all};
 
 /// Finds these layers from the steps on the path, last step first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Coming {
+pub(super) struct OriginalLayersFinder {
     delta: DeltaId,
     layers: Vec<Layer>,
     /// The layers with which a later step had restored it.
     came: Option<Vec<Layer>>,
 }
 
-impl Coming {
+impl OriginalLayersFinder {
     /// For a delta with these original layers on the path.
     pub(super) fn new(delta: DeltaId, made: Vec<Layer>) -> Self {
         Self { delta, layers: made, came: None }
@@ -83,7 +83,7 @@ impl Coming {
 /// Finds the layers of a delta above others that return: those that it had when it was last above them. It may have lost its
 /// changes to them while they were away.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Above {
+pub(super) struct UpperLayersFinder {
     delta: DeltaId,
     below: Vec<DeltaId>,
     /// Its layers above the others, if there was such a time.
@@ -94,7 +94,7 @@ pub(super) struct Above {
     came: bool,
 }
 
-impl Above {
+impl UpperLayersFinder {
     /// For a delta that stays or returns, above these that return.
     pub(super) fn new(delta: DeltaId, below: Vec<DeltaId>) -> Self {
         Self { delta, below, upon: None, since: None, came: false }

@@ -18,7 +18,7 @@ use super::why_not::WhyNot;
 pub enum PathReason {
     /// A folder that no plan reaches stands where a file is to be.
     FolderInTheWay,
-    /// Its folder is missing; `by` names the turn that removed it.
+    /// Something other than a folder, or a path that is not covered, is in the place of its folder.
     NoParent {
         /// The turn's change, if a turn removed the folder.
         by: Option<Against>,
@@ -79,7 +79,7 @@ pub enum PathChange {
     Removed,
     /// It was made.
     Made,
-    /// It has to do with its folder.
+    /// The folder that contains it was changed.
     Folder,
     /// It was changed.
     File,

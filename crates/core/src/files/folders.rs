@@ -6,7 +6,7 @@ use super::authorship::{self, Against};
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
 use super::merge::Clash;
-use super::plan::{Choice, Look, Now, PathMove, PathPlan, Verdict};
+use super::plan::{Choice, Now, PathMove, PathPlan, PlanInput, Verdict};
 use super::record::Record;
 use super::stack::Stack;
 
@@ -16,7 +16,7 @@ const FOLDER_MODE: u16 = 0o755;
 type Paths = BTreeMap<FilePath, PathPlan>;
 
 /// Folders with files of other authors stay, and restored files get their folders.
-pub(super) fn fit_folders(paths: &mut Paths, look: &mut dyn Look) {
+pub(super) fn fit_folders(paths: &mut Paths, look: &mut dyn PlanInput) {
     let names: Vec<FilePath> = paths.keys().cloned().collect();
     for name in names.iter().rev() {
         empty_or_stays(paths, name, look);
@@ -30,7 +30,7 @@ pub(super) fn fit_folders(paths: &mut Paths, look: &mut dyn Look) {
 }
 
 /// The current content of a folder at any depth; `None` if no plan can reach all of it.
-pub(super) fn below(folder: &FilePath, look: &mut dyn Look) -> Option<Vec<FilePath>> {
+pub(super) fn below(folder: &FilePath, look: &mut dyn PlanInput) -> Option<Vec<FilePath>> {
     let mut found = Vec::new();
     for child in look.children(folder) {
         let child = child?;
@@ -54,7 +54,7 @@ pub(super) fn is_in_place(plan: &PathPlan) -> bool {
 }
 
 /// Removes impossible choices: a folder with content that no plan can reach does not make way.
-fn sealed(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
+fn sealed(paths: &mut Paths, name: &FilePath, look: &mut dyn PlanInput) {
     if !is_in_place(&paths[name]) || below(name, look).is_some() {
         return;
     }
@@ -64,7 +64,7 @@ fn sealed(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
 }
 
 /// The version of a path after the step.
-fn then(paths: &Paths, path: &FilePath, look: &mut dyn Look) -> Now {
+fn then(paths: &Paths, path: &FilePath, look: &mut dyn PlanInput) -> Now {
     match paths.get(path) {
         Some(plan) if !matches!(plan.verdict, Verdict::NotCovered(_)) => {
             Now::Covered(plan.step.change.after.clone())
@@ -74,7 +74,7 @@ fn then(paths: &Paths, path: &FilePath, look: &mut dyn Look) -> Now {
 }
 
 /// A folder is removed, or makes way for something else, only when nothing is left in it.
-fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
+fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn PlanInput) {
     let change = &paths[name].step.change;
     let is_folder = |record: &Option<Record>| matches!(record, Some(Record::Folder { .. }));
     if !is_folder(&change.before) || is_folder(&change.after) {
@@ -105,7 +105,7 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
 }
 
 /// A restored file needs its folder: a missing one is created, something else in its place is a conflict.
-fn has_a_folder(paths: &mut Paths, name: &FilePath, look: &mut dyn Look) {
+fn has_a_folder(paths: &mut Paths, name: &FilePath, look: &mut dyn PlanInput) {
     let change = &paths[name].step.change;
     if change.after.is_none() || change.after == change.before {
         return;

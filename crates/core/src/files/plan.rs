@@ -11,7 +11,7 @@ use super::record::Record;
 use super::renames;
 use super::stack::{Clashed, DeltaId, Layer, Rebuilt, Stack};
 use super::why_not::WhyNot;
-use goal::{Doubt, Goal};
+use goal::{Goal, UncertainOutcome};
 use moved::Moved;
 
 pub use chosen::Chosen;
@@ -19,7 +19,7 @@ use chosen::offered;
 pub use replay::Moves;
 
 /// The input of a plan.
-pub trait Look {
+pub trait PlanInput {
     /// Merges the bytes of versions.
     fn bytes(&mut self) -> &mut dyn MergeBytes;
     /// The current version of a path.
@@ -224,13 +224,13 @@ impl FilePlan {
 
     /// Plans the wanted versions, with the choices. Hunks that do not exist are refused; any other choice that does not apply is
     /// ignored, and its path stays undecided.
-    pub fn new(wanted_paths: Vec<WantedPath>, chosen: &Chosen, look: &mut dyn Look) -> Result<Self, Unfit> {
+    pub fn new(wanted: Vec<WantedPath>, chosen: &Chosen, look: &mut dyn PlanInput) -> Result<Self, Unfit> {
         let mut paths = BTreeMap::new();
-        let mut moves = moved::follow(&wanted_paths, look);
+        let mut moves = moved::follow(&wanted, look);
         let names = moved::names(&moves);
-        let (chosen, carried) = renames::choose_both(&wanted_paths, &names, chosen, look);
-        let (pairs, again) = (renames::pairs(&wanted_paths), renames::again(&wanted_paths));
-        for wanted_path in wanted_paths {
+        let (chosen, carried) = renames::choose_both(&wanted, &names, chosen, look);
+        let (pairs, again) = (renames::pairs(&wanted), renames::again(&wanted));
+        for wanted_path in wanted {
             let moved = moves.remove(&wanted_path.path).unwrap_or_default();
             if let Some(path) = one(wanted_path, moved, &chosen, look)? {
                 paths.insert(path.path.clone(), path);
@@ -251,7 +251,7 @@ impl FilePlan {
     }
 
     /// The content of folders that must make way, by a choice for them, and that is not planned: it goes with them.
-    pub fn in_the_way(&self, chosen: &Chosen, look: &mut dyn Look) -> Vec<FilePath> {
+    pub fn in_the_way(&self, chosen: &Chosen, look: &mut dyn PlanInput) -> Vec<FilePath> {
         let chosen = |path: &&PathPlan| chosen.of(&path.path) == Some(&Choice::Checkpoint);
         let folders = self.paths.iter().filter(|path| super::folders::is_in_place(path)).filter(chosen);
         let below: BTreeSet<_> =
@@ -266,7 +266,7 @@ fn one(
     wanted_path: WantedPath,
     moved: Moved,
     chosen: &Chosen,
-    look: &mut dyn Look,
+    look: &mut dyn PlanInput,
 ) -> Result<Option<PathPlan>, Unfit> {
     let WantedPath { path, stack, want } = wanted_path;
     if let Want::Version { record, named } = want {
@@ -322,7 +322,7 @@ fn one(
     }
     // Even with a choice: the conflict is shown with it.
     let clashed = match &fork.doubt {
-        Some(Doubt::Takes(Err(clashed))) => Some(clashed),
+        Some(UncertainOutcome::Takes(Err(clashed))) => Some(clashed),
         _ => fork.merged.as_ref().err(),
     };
     let against = clashed.map(|clashed| authorship::against(&path, &clashed.by, &fork.goal.stack, look));
@@ -388,7 +388,7 @@ struct Fork {
     /// The exact version, if the leaving changes can be separated from the staying ones.
     exact: Option<Rebuilt>,
     /// The alternative if the author of a leaving change is not certain.
-    doubt: Option<Doubt>,
+    doubt: Option<UncertainOutcome>,
     git_has: bool,
 }
 
@@ -411,8 +411,8 @@ impl Fork {
             (Some(Choice::Skip), ..) => (None, disk.cloned(), stack.clone()),
             (Some(Choice::Yours), ..) => (None, self.theirs.clone().flatten(), goal.settled(stack, bytes)),
             (None, ..) if self.git_has => (Some(Verdict::GitHas), disk.cloned(), stack.clone()),
-            (None, Some(Doubt::Keeps), _) => (Some(Verdict::Kept), disk.cloned(), stack.clone()),
-            (None, Some(Doubt::Takes(rebuilt)), _) | (_, _, rebuilt) => match rebuilt {
+            (None, Some(UncertainOutcome::Keeps), _) => (Some(Verdict::Kept), disk.cloned(), stack.clone()),
+            (None, Some(UncertainOutcome::Takes(rebuilt)), _) | (_, _, rebuilt) => match rebuilt {
                 Ok(merged) => {
                     let verdict = merged.mixed.then_some(Verdict::Merge);
                     (verdict, merged.record.clone(), merged.stack.clone())

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::authorship;
 use super::file_path::FilePath;
 use super::merge::{Clash, MergeBytes, merge};
-use super::plan::{Choice, Chosen, Look, PathPlan, Verdict, WantedPath};
+use super::plan::{Choice, Chosen, PathPlan, PlanInput, Verdict, WantedPath};
 use super::record::{ContentHash, Record};
 use super::stack::{DeltaId, Layer, Stack};
 
@@ -54,7 +54,7 @@ pub(super) fn choose_both(
     wanted_paths: &[WantedPath],
     further: &[(FilePath, FilePath)],
     chosen: &Chosen,
-    look: &mut dyn Look,
+    look: &mut dyn PlanInput,
 ) -> (Chosen, Vec<(FilePath, FilePath)>) {
     let (mut all, mut carried) = (chosen.clone(), Vec::new());
     if chosen.paths.is_empty() {
@@ -170,7 +170,7 @@ fn waits_for(path: &mut PathPlan, clash: Clash, against: Option<authorship::Agai
 
 /// A file is not silently created again under one name of a rename if somebody has removed it under the other one. The same holds
 /// if it is missing because the turn that created it is off the path.
-pub(super) fn removed(paths: &mut Paths, pairs: &[(FilePath, FilePath)], look: &mut dyn Look) {
+pub(super) fn removed(paths: &mut Paths, pairs: &[(FilePath, FilePath)], look: &mut dyn PlanInput) {
     for (comes, goes) in pairs {
         let is_removed = |path: &&PathPlan| {
             let (step, was) = (&path.step, &path.step.stack_before);
@@ -201,14 +201,14 @@ fn kept<'a>(
     names: &[&'a FilePath],
     is_there: bool,
     chosen: &Chosen,
-    look: &mut dyn Look,
+    look: &mut dyn PlanInput,
 ) -> Option<(&'a FilePath, Choice)> {
     let kept = names.iter().map(|name| Some((*name, stays(chosen.paths.get(*name)?, name, is_there, look)?)));
     kept.collect::<Option<Vec<_>>>()?.into_iter().next()
 }
 
 /// The choice that keeps the other name of a rename as well, when this one is chosen for one of them.
-fn stays(choice: &Choice, name: &FilePath, is_there: bool, look: &mut dyn Look) -> Option<Choice> {
+fn stays(choice: &Choice, name: &FilePath, is_there: bool, look: &mut dyn PlanInput) -> Option<Choice> {
     match choice {
         Choice::Disk | Choice::Skip => Some(choice.clone()),
         // The content is under one of the names then.
@@ -304,13 +304,13 @@ pub(super) fn follow(paths: &mut Paths, bytes: &mut dyn MergeBytes) {
 }
 
 /// A rename that returns: its old name and its new one, each with the returning layer.
-pub(super) struct Again {
+pub(super) struct ReturningRename {
     old: (FilePath, Layer),
     new: (FilePath, Layer),
 }
 
 /// The returning renames, if nothing else enters one of the names, and the content identifies one pair of names.
-pub(super) fn again(wanted_paths: &[WantedPath]) -> Vec<Again> {
+pub(super) fn again(wanted_paths: &[WantedPath]) -> Vec<ReturningRename> {
     let turnovers = turnovers(wanted_paths);
     let single = turnovers.iter().filter_map(|(path, way, layers)| match &layers[..] {
         [layer] if *way == Way::Into => Some((*path, layer)),
@@ -326,15 +326,15 @@ pub(super) fn again(wanted_paths: &[WantedPath]) -> Vec<Again> {
         let (new_path, new) = fits.next().filter(|_| fits.next().is_none())?;
         let is_only = others.iter().filter(|(_, other)| is_of(other, new)).count() == 1;
         let name = |path: &FilePath, layer: &Layer| (path.clone(), layer.clone());
-        is_only.then(|| Again { old: name(path, old), new: name(new_path, new) })
+        is_only.then(|| ReturningRename { old: name(path, old), new: name(new_path, new) })
     };
     others.iter().filter_map(only).collect()
 }
 
 /// The agent had renamed a file, the rename was reverted, and somebody has changed the old name since. If the rename returns, the
 /// change moves to the new name.
-pub(super) fn follow_again(paths: &mut Paths, again: &[Again]) {
-    for Again { old: (old, removal), new: (new, made) } in again {
+pub(super) fn follow_again(paths: &mut Paths, again: &[ReturningRename]) {
+    for ReturningRename { old: (old, removal), new: (new, made) } in again {
         let is_alone = |path: &PathPlan| path.choice.is_none() && path.out.is_empty();
         let is_clash = |path: &&PathPlan| {
             matches!(path.verdict, Verdict::Conflict(Clash::Bytes | Clash::Made)) && is_alone(path)

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::coming::{Above, Coming};
+use super::coming::{OriginalLayersFinder, UpperLayersFinder};
 use super::file_path::FilePath;
 use super::merge::MergeBytes;
 use super::plan::replay::Replay;
@@ -18,8 +18,8 @@ struct Open {
     path: FilePath,
     stack: Stack,
     staying: Vec<Layer>,
-    coming: Vec<(Coming, bool)>,
-    above: Vec<(Above, bool)>,
+    coming: Vec<(OriginalLayersFinder, bool)>,
+    above: Vec<(UpperLayersFinder, bool)>,
     /// The deltas that are in it in part, and return completely if that was the last step.
     parts: Vec<DeltaId>,
     /// Whether a step over it was seen, or none may be reversed.
@@ -91,10 +91,11 @@ impl Open {
         upper.extend(coming.iter().map(|(delta, _)| *delta));
         let above = upper.into_iter().filter_map(|delta| {
             let below: Vec<_> = coming.iter().map(|(no, _)| *no).filter(|no| *no < delta).collect();
-            (!below.is_empty()).then(|| (Above::new(delta, below), false))
+            (!below.is_empty()).then(|| (UpperLayersFinder::new(delta, below), false))
         });
         let above = above.collect();
-        let coming = coming.into_iter().map(|(delta, made)| (Coming::new(delta, made), false)).collect();
+        let coming =
+            coming.into_iter().map(|(delta, made)| (OriginalLayersFinder::new(delta, made), false)).collect();
         Self { path, stack, staying, coming, above, parts, met: false, reversed: Vec::new() }
     }
 
@@ -111,7 +112,7 @@ impl Open {
             |delta: DeltaId| self.above.iter().map(|(above, _)| above).find(|above| above.delta() == delta);
         let mut layers: Vec<Layer> = Vec::new();
         for of in self.staying.chunk_by(|one, other| one.delta == other.delta) {
-            layers.extend_from_slice(above(of[0].delta).and_then(Above::layers).unwrap_or(of));
+            layers.extend_from_slice(above(of[0].delta).and_then(UpperLayersFinder::layers).unwrap_or(of));
         }
         for (coming, _) in &self.coming {
             let (delta, layers_of) = (coming.delta(), coming.layers());

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::plan::tests::{Tree, letters, path, record};
 use super::stack::tests::delta;
 use super::{
-    Choice, Chosen, ContentHash, DeltaId, FilePath, FilePlan, Grade, Layer, Look, MergeBytes, NoSuchHunks,
-    Now, PathPlan, Record, Stack, Unfit, Want, WantedPath,
+    Choice, Chosen, ContentHash, DeltaId, FilePath, FilePlan, Grade, Layer, MergeBytes, NoSuchHunks, Now,
+    PathPlan, PlanInput, Record, Stack, Unfit, Want, WantedPath,
 };
 
 /// A folder with the input of a plan.
@@ -60,7 +60,7 @@ impl MergeBytes for World {
     }
 }
 
-impl Look for World {
+impl PlanInput for World {
     fn bytes(&mut self) -> &mut dyn MergeBytes {
         self
     }

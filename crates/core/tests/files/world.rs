@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use retake_core::{
-    Choice, Chosen, ConversationId, DeltaId, EntryId, FileChange, FilePath, FilePlan, Grade, Head, Look,
-    MergeBytes, Moves, Now, PathPlan, Record, Role, Scope, Uncertain, Want, WantedPath,
+    Choice, Chosen, ConversationId, DeltaId, EntryId, FileChange, FilePath, FilePlan, Grade, Head,
+    MergeBytes, Moves, Now, PathPlan, PlanInput, Record, Role, Scope, Uncertain, Want, WantedPath,
 };
 
 use super::bytes::Versions;
@@ -302,7 +302,7 @@ struct Looking<'a> {
     theirs: &'a BTreeMap<FilePath, Option<Record>>,
 }
 
-impl Look for Looking<'_> {
+impl PlanInput for Looking<'_> {
     fn bytes(&mut self) -> &mut dyn MergeBytes {
         self.versions
     }

@@ -184,7 +184,7 @@ impl Engine {
     /// Ends a job with all its processes.
     pub async fn job_stop(&self, conversation: ConversationId, name: &str) -> Result<()> {
         let job = self.job(conversation, name).await?;
-        let call = job.call;
+        let call = job.call.clone();
         let gone = aside(move || {
             processes::stop(None, &call, false);
             processes::wait_gone(&call, TO_END) || processes::end(None, &call)
@@ -194,7 +194,8 @@ impl Engine {
         }
         let what = format!("can't end the job `{}`: some of its processes don't end", job.command);
         Err(EngineError::new(Kind::Refused, "still_running", what)
-            .with("job", job.command)
+            .with("job", job.call)
+            .with("command", job.command)
             .hint("end them yourself"))
     }
 
@@ -279,15 +280,19 @@ fn look(call: String, noted: Noted, spool: &Path) -> JobShown {
 }
 
 fn printed(job: JobShown, from: Option<u64>) -> Result<JobPrinted> {
-    let command = job.command.clone();
+    let (id, command) = (job.call.clone(), job.command.clone());
     let fail = |error: std::io::Error| {
         let what = format!("can't read what the job `{command}` has printed");
-        let failure = EngineError::new(Kind::Storage, "no_output", what).with("job", command.as_str());
+        let failure = EngineError::new(Kind::Storage, "no_output", what)
+            .with("job", id.as_str())
+            .with("command", command.as_str());
         EngineError { cause: Some(Arc::new(error)), ..failure }
     };
     let Some(log) = &job.log else {
         let what = format!("what the job `{command}` prints is not kept");
-        return Err(EngineError::new(Kind::NotFound, "no_output", what).with("job", command));
+        return Err(EngineError::new(Kind::NotFound, "no_output", what)
+            .with("job", id)
+            .with("command", command));
     };
     let mut file = std::fs::File::open(log).map_err(fail)?;
     let len = file.metadata().map_err(fail)?.len();

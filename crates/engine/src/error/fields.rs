@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retake_core::{Field, Unfit, WhyUnfit};
+use retake_core::{Field, NoSuchHunks, Unfit, WhyUnfit};
 use retake_store::StoreError;
 use retake_worktree::WorktreeError;
 
@@ -36,13 +36,12 @@ pub(super) fn of_store(error: &StoreError) -> Fields {
         }
         E::Moved { dir: at } | E::Broken { file: at, .. } | E::NotAStore { file: at } => vec![path(at)],
         E::FileExists { path: at } => vec![path(at)],
-        E::Io { path: at, source, .. } => with_errno(vec![path(at)], source),
+        E::Io { attempt, path: at, source } => with_errno(vec![path(at), text("attempt", attempt)], source),
+        E::Database { attempt, .. } => vec![text("attempt", attempt)],
         E::NotDurable { why, .. } | E::NotScrubbed(why) | E::BadExport(why) => vec![text("detail", why)],
         E::ConversationExists(id) => vec![text("conversation", id)],
         E::MissingOperation(op) => vec![("operation", op.0.into())],
-        E::Unsettled | E::Runs(_) | E::NothingToDo | E::TakenOver | E::Database { .. } | E::Closed => {
-            Vec::new()
-        }
+        E::Unsettled | E::Runs(_) | E::NothingToDo | E::TakenOver | E::Closed => Vec::new(),
     }
 }
 
@@ -50,7 +49,7 @@ pub(super) fn of_store(error: &StoreError) -> Fields {
 pub(super) fn of_worktree(error: &WorktreeError) -> Fields {
     use WorktreeError as E;
     match error {
-        E::Io { path: at, source, .. } => with_errno(vec![path(at)], source),
+        E::Io { attempt, path: at, source } => with_errno(vec![path(at), text("attempt", attempt)], source),
         E::Missing(object) | E::Damaged(object) | E::NoManifest(object) => vec![text("object", object)],
         E::InUse(at) | E::NotDurable(at) | E::RootMissing(at) | E::RootOther(at) | E::RootBusy(at) => {
             vec![path(at)]
@@ -66,15 +65,21 @@ pub(super) fn of_worktree(error: &WorktreeError) -> Fields {
 
 /// Those of a choice of hunks that does not fit.
 pub(super) fn of_hunks(unfit: &Unfit) -> Fields {
+    let mut fields = vec![text("path", &unfit.path)];
     let what = match &unfit.why {
         WhyUnfit::NotPlanned => "not_planned",
         WhyUnfit::ComesBack => "comes_back",
         WhyUnfit::Goes => "goes",
         WhyUnfit::NoFile => "no_file",
         WhyUnfit::SameBytes => "same_bytes",
-        WhyUnfit::Bytes(_) => "no_such_hunks",
+        WhyUnfit::Bytes(NoSuchHunks::NoText) => "no_text",
+        WhyUnfit::Bytes(NoSuchHunks::Only(count)) => {
+            fields.push(("count", u64::from(*count).into()));
+            "no_such_hunks"
+        }
     };
-    vec![text("path", &unfit.path), text("what", what)]
+    fields.push(text("what", what));
+    fields
 }
 
 /// Those of a failed call of a model.
@@ -126,7 +131,7 @@ mod tests {
     }
 
     /// Values that stand in messages, and nowhere else in them.
-    const VALUES: &[&str] = &["/d/x", "name-x", "why-x", "4711", "4712", "010101"];
+    const VALUES: &[&str] = &["/d/x", "name-x", "why-x", "attempt-x", "4711", "4712", "010101"];
 
     fn each_value_is_a_field(error: &EngineError) {
         let fields: Vec<String> = error.fields.iter().map(|(_, value)| format!("{value:?}")).collect();
@@ -159,7 +164,7 @@ mod tests {
             E::Held { dir: path(), holder: name() },
             E::Newer { file: path(), found: 4711, known: 4712 },
             E::NotAStore { file: path() },
-            E::Io { attempt: "open", path: path(), source: io() },
+            E::Io { attempt: "attempt-x", path: path(), source: io() },
             E::NotDurable { why: why(), is_full: false },
             E::NotScrubbed(why()),
             E::ConversationExists(conversation),
@@ -172,7 +177,7 @@ mod tests {
             assert!(VALUES.iter().any(|value| error.message.contains(value)), "{error:?}");
             each_value_is_a_field(&error);
         }
-        let unreadable = EngineError::from(E::Io { attempt: "open", path: path(), source: io() });
+        let unreadable = EngineError::from(E::Io { attempt: "attempt-x", path: path(), source: io() });
         assert_eq!(field(&unreadable, "errno"), Some(13_u64.into()));
     }
 
@@ -182,7 +187,7 @@ mod tests {
         let file = || FilePath::new(b"name-x").expect("a path");
         let object = ContentHash([1; 32]);
         let all = [
-            W::Io { attempt: "open", path: path(), source: std::io::Error::from_raw_os_error(13) },
+            W::Io { attempt: "attempt-x", path: path(), source: std::io::Error::from_raw_os_error(13) },
             W::Missing(object),
             W::Damaged(object),
             W::InUse(path()),

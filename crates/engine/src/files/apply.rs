@@ -24,7 +24,7 @@ use super::options::FileOptions;
 use super::plan::digest_of;
 use super::planned::FolderPlan;
 use super::uncaptured::Uncaptured;
-use super::workspace::{Held, accept};
+use super::workspace::{HeldWorkspace, accept};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::session::Claim;
@@ -369,7 +369,7 @@ impl Engine {
     /// After an apply or a recovery: accepts its writes as changes of no author, and closes its intent.
     pub(super) async fn settle(
         &self,
-        held: &mut Held,
+        held: &mut HeldWorkspace,
         changes: &[FileChange],
         report: &Report,
     ) -> Result<()> {

@@ -7,7 +7,7 @@ use retake_core::{
     ConversationId, DeltaId, DeltaLine, FilePath, FilePlan, Keep, Layer, PathPlan, Pos, Record, Verdict,
 };
 
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::Result;
 
@@ -52,7 +52,7 @@ fn changes_below_removal(path: &PathPlan) -> bool {
 impl Engine {
     pub(super) async fn told(
         &self,
-        held: &Held,
+        held: &HeldWorkspace,
         conversation: ConversationId,
         plan: &FilePlan,
     ) -> Result<KnownVersions> {

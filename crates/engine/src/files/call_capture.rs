@@ -13,12 +13,12 @@ use retake_tools::processes;
 use retake_worktree::{Capture, GitState, Known, Permission, Sweep};
 
 use super::attribution::Attributed;
-use super::conversation_folders::{HeldAll, shown_in};
+use super::conversation_folders::{HeldWorkspaces, shown_in};
 use super::git;
-use super::git_hooks::{self, Change, Planted, shown};
+use super::git_hooks::{self, Change, HooksAndSettings, shown};
 use super::note;
 use super::uncaptured::{self, Blind, Outside, WhyUnseen};
-use super::workspace::{Held, accept, is_alive, see};
+use super::workspace::{HeldWorkspace, accept, is_alive, see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::notice::Notice;
@@ -26,7 +26,7 @@ use crate::run::Changed;
 
 /// A call that may change folders.
 #[derive(Debug)]
-pub(crate) struct Around {
+pub(crate) struct CapturedCall {
     /// Its id, which marks its processes.
     pub(crate) id: String,
     conversation: ConversationId,
@@ -38,7 +38,7 @@ pub(crate) struct Around {
     /// What captures did not cover there, before the call.
     outside: Vec<(WorkspaceNo, Outside)>,
     /// The hooks and settings of git there, before the call.
-    planted: Vec<(WorkspaceNo, Planted)>,
+    planted: Vec<(WorkspaceNo, HooksAndSettings)>,
     /// Paths that the sandbox keeps read-only, beside the folders' own repositories: other repositories, settings, and
     /// set-uid or set-gid programs.
     pub(crate) held: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub(crate) struct Around {
 }
 
 /// The result of a call with its captures.
-pub(crate) struct AroundEnded {
+pub(crate) struct CapturedCallEnd {
     /// The receipt of its result.
     pub(crate) receipt: Receipt,
     /// The number of files that it changed.
@@ -62,17 +62,17 @@ pub(crate) struct AroundEnded {
 
 /// Folders just before a call.
 pub(super) struct Before {
-    pub(super) held: HeldAll,
+    pub(super) held: HeldWorkspaces,
     places: Vec<(WorkspaceNo, Option<GitState>)>,
     outside: Vec<(WorkspaceNo, Outside)>,
-    planted: Vec<(WorkspaceNo, Planted)>,
+    planted: Vec<(WorkspaceNo, HooksAndSettings)>,
     kept: Vec<PathBuf>,
     lost: Vec<(PathBuf, EngineError)>,
 }
 
 /// A folder just after a call, captured and not yet accepted.
 struct After {
-    held: Held,
+    held: HeldWorkspace,
     capture: Capture,
     /// The names of calls without running processes.
     over: Vec<String>,
@@ -132,7 +132,7 @@ impl Engine {
             outside.push((held.no, out));
             all.push(held);
         }
-        Ok(Before { held: HeldAll { own: no, all }, places, outside, planted, kept, lost })
+        Ok(Before { held: HeldWorkspaces { own: no, all }, places, outside, planted, kept, lost })
     }
 
     /// Records that a call may change the folders from now on.
@@ -142,14 +142,15 @@ impl Engine {
         conversation: ConversationId,
         entry: EntryId,
         id: String,
-    ) -> Result<Around> {
-        let open = |held: &Held| OpenCall { id: id.clone(), workspace: held.no, conversation, entry };
+    ) -> Result<CapturedCall> {
+        let open =
+            |held: &HeldWorkspace| OpenCall { id: id.clone(), workspace: held.no, conversation, entry };
         self.store().begin_call(before.held.all.iter().map(open).collect()).await?;
         for held in &mut before.held.all {
             let open = open(held);
             held.calls.begin(open);
         }
-        Ok(Around {
+        Ok(CapturedCall {
             id,
             conversation,
             entry,
@@ -194,19 +195,19 @@ impl Engine {
         further: &[PathBuf],
         entry: EntryId,
         id: String,
-    ) -> Result<Around> {
+    ) -> Result<CapturedCall> {
         let mut before = self.before_call(conversation, further, Sweep::Watched).await?;
         self.open_call(&mut before, conversation, entry, id).await
     }
 
     /// Forgets a call that did not begin: it has changed nothing.
-    pub(crate) async fn call_never_began(&self, of: &Around) -> Result<()> {
+    pub(crate) async fn call_never_began(&self, of: &CapturedCall) -> Result<()> {
         let all: Vec<WorkspaceNo> = of.places.iter().map(|(no, _)| *no).collect();
         self.over_unseen(of, &all, false).await
     }
 
     /// Ends a call in these workspaces without a capture.
-    async fn over_unseen(&self, of: &Around, workspaces: &[WorkspaceNo], lives: bool) -> Result<()> {
+    async fn over_unseen(&self, of: &CapturedCall, workspaces: &[WorkspaceNo], lives: bool) -> Result<()> {
         for no in workspaces {
             if let Some(opened) = self.files.opened(*no) {
                 opened.lock().await.calls.end(&of.id, lives);
@@ -222,10 +223,10 @@ impl Engine {
     /// written have the grade written, others seen. The result is stored even if a folder cannot be captured any more.
     pub(crate) async fn call_ends(
         &self,
-        of: &Around,
+        of: &CapturedCall,
         written: &[PathBuf],
         mut say: SayRequest,
-    ) -> Result<AroundEnded> {
+    ) -> Result<CapturedCallEnd> {
         // Checked first: a process that ends during the capture may have written behind it.
         let living = processes::alive(&of.id).len();
         let (mut after, mut unseen, mut blind, mut whys) = (Vec::new(), None, Vec::new(), Vec::new());
@@ -271,11 +272,11 @@ impl Engine {
         }
         self.over_unseen(of, &blind, living > 0).await?;
         let living = if unseen.is_some() { 0 } else { living };
-        Ok(AroundEnded { receipt, changed, living, git_files, unseen })
+        Ok(CapturedCallEnd { receipt, changed, living, git_files, unseen })
     }
 
     /// Holds the folders of a call again, or returns the error of each one that cannot be held.
-    async fn held_again(&self, of: &Around) -> Result<Vec<(WorkspaceNo, Result<Held>)>> {
+    async fn held_again(&self, of: &CapturedCall) -> Result<Vec<(WorkspaceNo, Result<HeldWorkspace>)>> {
         let known = self.store().workspaces().await?;
         let mut rows = Vec::new();
         for (no, _) in &of.places {
@@ -291,7 +292,13 @@ impl Engine {
     }
 
     /// Captures one folder after a call with this number of running processes.
-    async fn after_call(&self, of: &Around, written: &[PathBuf], held: Held, living: usize) -> Result<After> {
+    async fn after_call(
+        &self,
+        of: &CapturedCall,
+        written: &[PathBuf],
+        held: HeldWorkspace,
+        living: usize,
+    ) -> Result<After> {
         let mut over = held.calls.ended(is_alive);
         let (held, mut capture) = see(held, Sweep::Watched, Permission::Granted).await?;
         let (held, now) = Outside::of(held, std::mem::take(&mut capture.uncovered)).await?;
@@ -332,7 +339,7 @@ impl Engine {
 }
 
 /// Converts absolute names to paths of the folder; a path outside of it is not covered.
-fn below(held: &Held, names: &[PathBuf]) -> Vec<FilePath> {
+fn below(held: &HeldWorkspace, names: &[PathBuf]) -> Vec<FilePath> {
     use std::os::unix::ffi::OsStrExt as _;
     let inside = names.iter().filter_map(|name| name.strip_prefix(held.root.path()).ok());
     inside.filter_map(|name| FilePath::new(name.as_os_str().as_bytes()).ok()).collect()
@@ -388,7 +395,7 @@ impl GitFilesChanged {
 }
 
 /// Whether captures cover a path.
-fn is_covered(held: &Held, path: &Path) -> bool {
+fn is_covered(held: &HeldWorkspace, path: &Path) -> bool {
     let is_git = path.components().any(|name| name.as_os_str().eq_ignore_ascii_case(".git"));
     let below = below(held, &[path.to_owned()]).pop().filter(|_| !is_git);
     below.is_some_and(|path| !matches!(held.tree.known(&path), Known::NotCovered(_)))

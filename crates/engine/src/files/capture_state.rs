@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use retake_core::{
-    Choice, ContentHash, DeltaId, FilePath, FilePlan, Look, MergeBytes, NoSuchHunks, Now, Record, Verdict,
-    WhyNot,
+    Choice, ContentHash, DeltaId, FilePath, FilePlan, MergeBytes, NoSuchHunks, Now, PlanInput, Record,
+    Verdict, WhyNot,
 };
 use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
 
@@ -165,7 +165,7 @@ impl MergeBytes for Looking<'_> {
     }
 }
 
-impl Look for Looking<'_> {
+impl PlanInput for Looking<'_> {
     fn bytes(&mut self) -> &mut dyn MergeBytes {
         self
     }

@@ -17,10 +17,10 @@ use retake_worktree::{
 
 use super::apply::{AppliedFiles, FolderDone, as_before, moves, unchanged};
 use super::blocking;
-use super::conversation_folders::{HeldAll, shown_in};
+use super::conversation_folders::{HeldWorkspaces, shown_in};
 use super::planned::FolderPlan;
-use super::progress::Doing;
-use super::workspace::Held;
+use super::progress::WorkInProgress;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
@@ -32,7 +32,7 @@ pub(super) struct Applying<'a> {
 
 /// One folder of an apply.
 struct Part {
-    held: Held,
+    held: HeldWorkspace,
     lock: RootLock,
     no: WorkspaceNo,
     folder: Option<PathBuf>,
@@ -62,7 +62,7 @@ impl<'a> Applying<'a> {
     /// An apply of these plans, in the workspaces that they were made in.
     pub(super) fn new(
         engine: &'a Arc<Engine>,
-        held: HeldAll,
+        held: HeldWorkspaces,
         locks: Vec<RootLock>,
         mut plans: Vec<FolderPlan>,
     ) -> Self {
@@ -90,7 +90,7 @@ impl<'a> Applying<'a> {
         };
         let apply = Apply { seen, ..apply };
         let files = self.parts.iter().map(|part| part.changes.len() as u64).sum();
-        let _busy = (files > 0).then(|| self.engine.files.work.begin(Doing::Writing { files }));
+        let _busy = (files > 0).then(|| self.engine.files.work.begin(WorkInProgress::Writing { files }));
         // Subscribers get the event when the step is done.
         let _held = self.engine.open_plan(conversation);
         let stages = self.prepare_all().await?;
@@ -194,12 +194,14 @@ impl<'a> Applying<'a> {
                 Outcome::Interrupted(interrupted) => {
                     let folder = self.parts[at].folder.as_deref();
                     let what = told(folder, &interrupted.cause);
+                    let obstacle = interrupted.cause.why.name();
                     let path = interrupted.cause.path.as_ref().map(|path| shown_in(folder, path));
                     let carried = carried.into_iter().map(|(at, settled)| (at, Stage::CarriedOut(settled)));
                     let all = carried.chain([(at, Stage::Interrupted(interrupted))]).chain(stages);
                     let left = self.put_back_all(self.parts[at].no, all.collect()).await?;
                     let what = format!("{what}; {}", put_back(&left));
                     let error = EngineError::new(Kind::Refused, "interrupted", what)
+                        .with("obstacle", obstacle)
                         .with("left", few(&left))
                         .with("count", left.len())
                         .hint("try again, the new plan sees what is there now");
@@ -292,9 +294,11 @@ fn refused(folder: Option<&Path>, refusals: &[Refusal]) -> EngineError {
     let shown: Vec<String> = refusals.iter().take(5).map(shown).collect();
     let more = if refusals.len() > shown.len() { " …" } else { "" };
     let paths: Vec<String> = refusals.iter().map(|refusal| shown_in(folder, &refusal.path)).collect();
+    let obstacles: Vec<String> = refusals.iter().map(|refusal| refusal.why.name().to_owned()).collect();
     let error =
         EngineError::new(Kind::Refused, "files_refused", format!("can't: {}{more}", shown.join("; ")))
             .with("paths", few(&paths))
+            .with("obstacles", few(&obstacles))
             .with("count", paths.len());
     match refusals.first() {
         Some(first) => error.hint(crate::error::of_obstacle(&first.why)),

@@ -15,7 +15,7 @@ use retake_worktree::{Known, Manifest};
 use super::as_of::{AsOf, Below, is_below, named_below};
 use super::blocking;
 use super::restore::{not_covered, uncovered};
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
@@ -70,7 +70,7 @@ impl Engine {
     /// The same in one folder.
     async fn differences_in(
         &self,
-        held: Held,
+        held: HeldWorkspace,
         conversation: ConversationId,
         paths: &[Option<FilePath>],
         from: &AsOf,
@@ -103,7 +103,7 @@ impl Engine {
 
     async fn view(
         &self,
-        held: &Held,
+        held: &HeldWorkspace,
         conversation: ConversationId,
         now: &BTreeMap<FilePath, Record>,
         point: Option<&AsOf>,
@@ -127,7 +127,7 @@ impl Engine {
     /// The paths at a point of the conversation that differ from the current ones.
     async fn past(
         &self,
-        held: &Held,
+        held: &HeldWorkspace,
         conversation: ConversationId,
         now: &BTreeMap<FilePath, Record>,
         point: Option<&AsOf>,
@@ -186,7 +186,7 @@ impl Engine {
 }
 
 /// Refuses a path that exists at neither point, or that is not covered.
-fn check(held: &Held, path: &FilePath, views: &[&View]) -> Result<()> {
+fn check(held: &HeldWorkspace, path: &FilePath, views: &[&View]) -> Result<()> {
     if let Known::NotCovered(why) = held.tree.known(path) {
         return Err(not_covered(format!("{path} is not covered"), path, why));
     }

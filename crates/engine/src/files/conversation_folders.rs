@@ -13,7 +13,7 @@ use retake_worktree::{Root, RootLock};
 use super::at_work::Working;
 use super::note::Note;
 use super::options::FileOptions;
-use super::workspace::{Held, lock};
+use super::workspace::{HeldWorkspace, lock};
 use super::{Files, blocking};
 use crate::Engine;
 use crate::error::{EngineError, Kind, OTHER_FOLDER, Result};
@@ -28,15 +28,15 @@ pub(crate) struct Further {
 }
 
 /// Workspaces of a conversation, held at once, in the order of their numbers.
-pub(super) struct HeldAll {
+pub(super) struct HeldWorkspaces {
     /// The conversation's own.
     pub(super) own: WorkspaceNo,
-    pub(super) all: Vec<Held>,
+    pub(super) all: Vec<HeldWorkspace>,
 }
 
-impl HeldAll {
+impl HeldWorkspaces {
     /// The conversation's own.
-    pub(super) fn own(&self) -> &Held {
+    pub(super) fn own(&self) -> &HeldWorkspace {
         self.all.iter().find(|held| held.no == self.own).expect("BUG: its own is among them")
     }
 }
@@ -110,7 +110,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         further: &[PathBuf],
-    ) -> Result<HeldAll> {
+    ) -> Result<HeldWorkspaces> {
         let own = self.own_workspace(conversation).await?;
         let mut rows = Vec::new();
         for folder in further {
@@ -125,7 +125,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         nos: &BTreeSet<WorkspaceNo>,
-    ) -> Result<(HeldAll, Vec<Note>)> {
+    ) -> Result<(HeldWorkspaces, Vec<Note>)> {
         let own = self.own_workspace(conversation).await?;
         let (mut found, mut gone) = (Vec::new(), Vec::new());
         if nos.iter().any(|no| *no != own.0.no) {
@@ -155,7 +155,7 @@ impl Engine {
         conversation: ConversationId,
         action: &Action,
         options: &FileOptions,
-    ) -> Result<(HeldAll, Vec<Note>)> {
+    ) -> Result<(HeldWorkspaces, Vec<Note>)> {
         let mut nos = BTreeSet::new();
         if let Some(restore) = &options.restore {
             for folder in restore.paths.iter().filter_map(|named| named.folder.clone()) {
@@ -192,18 +192,21 @@ impl Engine {
         &self,
         own: (WorkspaceInfo, Root),
         others: Vec<(WorkspaceInfo, Root)>,
-    ) -> Result<HeldAll> {
+    ) -> Result<HeldWorkspaces> {
         let no = own.0.no;
         let mut rows: Vec<_> = others.into_iter().chain([own]).collect();
         rows.sort_by_key(|(row, _)| row.no);
         rows.dedup_by_key(|(row, _)| row.no);
         let all =
             self.hold_each(rows.into_iter().map(Ok).collect()).await.into_iter().collect::<Result<_>>()?;
-        Ok(HeldAll { own: no, all })
+        Ok(HeldWorkspaces { own: no, all })
     }
 
     /// Holds each workspace that can be held, in the order of their numbers.
-    pub(super) async fn hold_each(&self, rows: Vec<Result<(WorkspaceInfo, Root)>>) -> Vec<Result<Held>> {
+    pub(super) async fn hold_each(
+        &self,
+        rows: Vec<Result<(WorkspaceInfo, Root)>>,
+    ) -> Vec<Result<HeldWorkspace>> {
         let at_work = self.files.at_work().await;
         let mut all = Vec::new();
         for row in rows {
@@ -216,12 +219,16 @@ impl Engine {
     }
 
     /// Captures all of them completely.
-    pub(super) async fn capture_each(&self, held: HeldAll, name: Option<&str>) -> Result<HeldAll> {
+    pub(super) async fn capture_each(
+        &self,
+        held: HeldWorkspaces,
+        name: Option<&str>,
+    ) -> Result<HeldWorkspaces> {
         let mut all = Vec::new();
         for one in held.all {
             all.push(self.capture(one, name.map(str::to_owned)).await?.0);
         }
-        Ok(HeldAll { all, ..held })
+        Ok(HeldWorkspaces { all, ..held })
     }
 }
 
@@ -233,14 +240,14 @@ impl Files {
 }
 
 /// Locks the roots of all of them against other processes.
-pub(super) async fn lock_each(held: HeldAll) -> Result<(HeldAll, Vec<RootLock>)> {
+pub(super) async fn lock_each(held: HeldWorkspaces) -> Result<(HeldWorkspaces, Vec<RootLock>)> {
     let (mut all, mut locks) = (Vec::new(), Vec::new());
     for one in held.all {
         let (one, locked) = lock(one).await?;
         all.push(one);
         locks.push(locked);
     }
-    Ok((HeldAll { all, ..held }, locks))
+    Ok((HeldWorkspaces { all, ..held }, locks))
 }
 
 /// Why a further folder cannot be captured.

@@ -13,7 +13,7 @@ use retake_core::{
 use retake_worktree::Objects;
 
 use super::exec::PERSON_COMMAND;
-use super::{Doing, blocking};
+use super::{WorkInProgress, blocking};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::run::{Ended, Outcome, RunEvent};
@@ -32,7 +32,7 @@ pub struct ShownDiff {
 
 impl Engine {
     /// The work on files in progress.
-    pub fn doing(&self) -> Option<Doing> {
+    pub fn doing(&self) -> Option<WorkInProgress> {
         self.files.doing()
     }
 

@@ -16,7 +16,7 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument as _;
 
-use super::call_capture::{Around, Before};
+use super::call_capture::{Before, CapturedCall};
 use super::jobs::TO_END;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -49,7 +49,7 @@ pub struct Exec {
 struct Call {
     /// While this lives, nothing else runs in the conversation.
     claim: Claim,
-    around: Around,
+    around: CapturedCall,
     child: Child,
     receipt: Receipt,
 }
@@ -190,7 +190,13 @@ impl Engine {
     }
 
     /// Captures the changes of the command, and stores them with its output.
-    async fn end_call(&self, of: &Around, ending: &Ending, output: &[u8], events: &Events) -> Result<Ended> {
+    async fn end_call(
+        &self,
+        of: &CapturedCall,
+        ending: &Ending,
+        output: &[u8],
+        events: &Events,
+    ) -> Result<Ended> {
         let ended = self.call_ends(of, &[], self.result(&of.id, ending, output)).await?;
         let living = Notice::of_processes(ended.living);
         for notice in living.into_iter().chain(ended.git_files.notices()) {

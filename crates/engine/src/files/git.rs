@@ -11,7 +11,7 @@ use retake_worktree::{GitState, Known, Objects, reached, same_as_commit};
 
 use super::blocking;
 use super::note::{FolderRemark, Note};
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::Result;
 
@@ -27,7 +27,7 @@ pub(super) struct GitHalf {
 }
 
 /// Reads the repository of the workspace; none if it cannot be read.
-pub(super) async fn look(held: Held) -> Result<(Held, Option<GitState>)> {
+pub(super) async fn look(held: HeldWorkspace) -> Result<(HeldWorkspace, Option<GitState>)> {
     blocking(move || {
         let mut held = held;
         let state = GitState::read(held.root.path(), held.git.as_ref());
@@ -42,10 +42,10 @@ impl Engine {
     /// is not reported again, and git still has its files.
     pub(super) async fn git_half(
         &self,
-        held: Held,
+        held: HeldWorkspace,
         taken: Vec<GitTaken>,
         wanted_paths: &[WantedPath],
-    ) -> Result<(Held, GitHalf)> {
+    ) -> Result<(HeldWorkspace, GitHalf)> {
         let here: Vec<GitTaken> = taken.into_iter().filter(|taken| taken.workspace == held.no).collect();
         if here.is_empty() {
             return Ok((held, GitHalf::default()));

@@ -21,7 +21,7 @@ pub use self::back::put_back;
 use self::place::{What, read};
 use super::blocking;
 use super::note::FolderRemark;
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::Result;
 
@@ -42,11 +42,11 @@ pub(super) type Id = (u64, u64);
 
 /// Hooks and settings of a workspace's repositories at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Planted(Arc<State>);
+pub(super) struct HooksAndSettings(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    files: BTreeMap<PathBuf, Was>,
+    files: BTreeMap<PathBuf, EarlierFile>,
     /// The repositories below the workspace.
     nested: BTreeMap<PathBuf, Id>,
     /// Settings files that other settings include.
@@ -55,7 +55,7 @@ struct State {
 
 /// A file's earlier state.
 #[derive(Clone, Debug)]
-struct Was {
+struct EarlierFile {
     what: What,
     stamp: [i64; 7],
     mode: u32,
@@ -68,13 +68,13 @@ struct Was {
 pub(super) struct Change {
     pub(super) path: PathBuf,
     what: What,
-    before: Option<Was>,
+    before: Option<EarlierFile>,
     is_there: bool,
 }
 
 /// The state before a call. If processes of earlier calls still run, it is the state at the end of the last call: their changes
 /// are reported with this one.
-pub(super) async fn before_call(held: Held) -> Result<(Held, Planted)> {
+pub(super) async fn before_call(held: HeldWorkspace) -> Result<(HeldWorkspace, HooksAndSettings)> {
     let (mut held, now) = look(held).await?;
     if !held.lingers {
         held.hooks.reported = now;
@@ -84,14 +84,14 @@ pub(super) async fn before_call(held: Held) -> Result<(Held, Planted)> {
 }
 
 /// Reads the repositories of a workspace's folder.
-pub(super) async fn look(held: Held) -> Result<(Held, Planted)> {
+pub(super) async fn look(held: HeldWorkspace) -> Result<(HeldWorkspace, HooksAndSettings)> {
     blocking(move || {
         let mut held = held;
         let root = held.root.path();
         let below = held.tree.repositories();
         let nested = below.iter().map(|path| root.join(OsStr::from_bytes(path.as_bytes())));
         let nested = nested.flat_map(|folder| place::kept_in(&folder)).collect();
-        let now = Planted::of(root, nested, &held.hooks.seen);
+        let now = HooksAndSettings::of(root, nested, &held.hooks.seen);
         held.hooks.seen = now.clone();
         (held, now)
     })
@@ -100,7 +100,11 @@ pub(super) async fn look(held: Held) -> Result<(Held, Planted)> {
 
 impl Engine {
     /// The changes since the end of the last call whose processes went on.
-    pub(super) async fn planted_since(&self, held: Held, own: bool) -> Result<(Held, Vec<FolderRemark>)> {
+    pub(super) async fn planted_since(
+        &self,
+        held: HeldWorkspace,
+        own: bool,
+    ) -> Result<(HeldWorkspace, Vec<FolderRemark>)> {
         if !held.lingers {
             return Ok((held, Vec::new()));
         }
@@ -136,12 +140,12 @@ impl Engine {
 }
 
 /// The path of a change as it is shown.
-pub(super) fn shown(held: &Held, own: bool, change: &Change) -> String {
+pub(super) fn shown(held: &HeldWorkspace, own: bool, change: &Change) -> String {
     let below = change.path.strip_prefix(held.root.path()).ok().filter(|_| own);
     below.unwrap_or(&change.path).to_string_lossy().into_owned()
 }
 
-impl Planted {
+impl HooksAndSettings {
     /// The current state, with these repositories below. A file with a known stamp is not read again.
     fn of(root: &Path, nested: Vec<PathBuf>, known: &Self) -> Self {
         let id = |path: PathBuf| path.symlink_metadata().ok().map(|meta| (path, (meta.dev(), meta.ino())));
@@ -196,7 +200,7 @@ impl Planted {
             }
             kept += bytes.as_ref().map_or(0, |bytes| bytes.len());
             let bytes = bytes.filter(|_| kept <= MOST_KEPT);
-            files.insert(path, Was { what, stamp, mode: meta.mode() & 0o777, bytes });
+            files.insert(path, EarlierFile { what, stamp, mode: meta.mode() & 0o777, bytes });
         }
         Self(Arc::new(State { files, nested, named }))
     }
@@ -239,10 +243,10 @@ impl Planted {
     }
 }
 
-impl Was {
+impl EarlierFile {
     /// Whether a rebase in progress would run a line that it would not have run before.
     fn runs_more(&self, before: Option<&Self>) -> bool {
-        fn lines(was: &Was) -> HashSet<&[u8]> {
+        fn lines(was: &EarlierFile) -> HashSet<&[u8]> {
             let lines = was.bytes.as_deref().unwrap_or_default().split(|byte| *byte == b'\n');
             let lines = lines.map(<[u8]>::trim_ascii);
             let runs = |line: &&[u8]| {
@@ -321,9 +325,9 @@ mod tests {
     /// The paths that are reported for a change of the folder, and the text for each.
     fn told(root: &Path, spool: &Path, change: impl FnOnce()) -> Vec<(String, String)> {
         let nested = || vec![root.join("nested/.git"), root.join("new/.git")];
-        let before = Planted::of(root, nested(), &Planted::default());
+        let before = HooksAndSettings::of(root, nested(), &HooksAndSettings::default());
         change();
-        let after = Planted::of(root, nested(), &before);
+        let after = HooksAndSettings::of(root, nested(), &before);
         let changes = before.changed(&after).into_iter().enumerate();
         let told = changes.map(|(at, change)| {
             let back = change.back(Some(spool), &format!("call-git-{at}"));
@@ -477,7 +481,7 @@ mod tests {
         let told = self::told(&root, &spool, || put(&root.join("new/.git/hooks/e"), "evil"));
         assert_eq!(told.len(), 1, "{told:?}");
         let nested = vec![root.join("nested/.git"), root.join("new/.git")];
-        let now = Planted::of(&root, nested, &Planted::default());
+        let now = HooksAndSettings::of(&root, nested, &HooksAndSettings::default());
         let made = now.0.nested.get(&root.join("new/.git")).copied().into_iter().collect();
         assert_eq!(now.held(&made), [root.join("nested/.git"), top.join("more")]);
     }

@@ -8,11 +8,14 @@ use retake_worktree::{Note as LinkNote, NoteKind, link_notes};
 
 use super::blocking;
 use super::note::FolderRemark;
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::error::Result;
 
 /// What happens to the other hard links of files.
-pub(super) async fn of_links(held: Held, plan: &FilePlan) -> Result<(Held, Vec<FolderRemark>)> {
+pub(super) async fn of_links(
+    held: HeldWorkspace,
+    plan: &FilePlan,
+) -> Result<(HeldWorkspace, Vec<FolderRemark>)> {
     let linked: HashSet<FilePath> = held.tree.hard_links().into_iter().collect();
     let changes: Vec<FileChange> = plan.changes().cloned().collect();
     if !changes.iter().any(|change| linked.contains(&change.path)) {

@@ -16,7 +16,7 @@ use retake_worktree::{Known, Permission, Sweep};
 
 use super::blocking;
 use super::conversation_folders::shown_in;
-use super::workspace::{Held, accept, is_alive, see};
+use super::workspace::{HeldWorkspace, accept, is_alive, see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
@@ -201,7 +201,7 @@ impl Engine {
 /// Refuses a step if another file system is mounted over files that it would revert: they cannot be reached, and the others are
 /// not reverted without them. With the choice to skip them, the step continues.
 pub(super) fn refuse_mounted(
-    held: &Held,
+    held: &HeldWorkspace,
     plan: &FilePlan,
     folder: Option<&Path>,
     chosen: &Chosen,

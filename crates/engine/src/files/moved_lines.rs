@@ -8,7 +8,7 @@ use retake_worktree::{Known, Objects};
 
 use super::blocking;
 use super::note::FolderRemark;
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::Result;
 
@@ -32,7 +32,7 @@ impl Engine {
     pub(super) async fn rewritten(
         &self,
         conversation: ConversationId,
-        held: &Held,
+        held: &HeldWorkspace,
         plan: &FilePlan,
     ) -> Result<Vec<FolderRemark>> {
         let mut removals: BTreeMap<DeltaId, Leaving> = BTreeMap::new();

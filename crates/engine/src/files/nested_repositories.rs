@@ -12,7 +12,7 @@ use retake_worktree::Nested;
 use super::blocking;
 use super::conversation_folders::{named_in, shown_in};
 use super::note::FolderRemark;
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::error::Result;
 
 /// A folder with its repository, and where it was before a call moved it.
@@ -23,7 +23,7 @@ pub(super) struct Moved {
 }
 
 /// The folders of a plan that contain a repository and that calls have moved.
-pub(super) async fn moved(held: Held, plan: &FilePlan) -> Result<(Held, Vec<Moved>)> {
+pub(super) async fn moved(held: HeldWorkspace, plan: &FilePlan) -> Result<(HeldWorkspace, Vec<Moved>)> {
     let came = |to: FilePath| match source_folder(plan, &to) {
         Some((from, true)) => Some(Moved { from, to }),
         _ => None,
@@ -62,11 +62,11 @@ pub(super) fn blame(plan: &mut FilePlan, moved: &[Moved]) {
 /// The folders that stay because they contain a repository, with the command that moves one back or removes it. Worktrees with
 /// these names have a remark already.
 pub(super) async fn stays(
-    held: Held,
+    held: HeldWorkspace,
     plan: &FilePlan,
     own: bool,
     (moved, told): (Vec<Moved>, HashSet<String>),
-) -> Result<(Held, Vec<FolderRemark>)> {
+) -> Result<(HeldWorkspace, Vec<FolderRemark>)> {
     let is_left = |of: &Moved| {
         let mut paths = plan.paths.iter();
         paths.any(|path| path.path == of.from && path.verdict == Verdict::GitHas)

@@ -62,7 +62,9 @@ pub enum Note {
 pub struct NotOpened {
     /// The code of the failure.
     pub code: &'static str,
-    /// What the system says, or what failed.
+    /// What failed, and on what.
+    pub message: String,
+    /// What the system reported, or else the message.
     pub why: String,
     /// The values of the code, by name.
     pub fields: Vec<(&'static str, Field)>,
@@ -70,7 +72,7 @@ pub struct NotOpened {
 
 impl From<EngineError> for NotOpened {
     fn from(error: EngineError) -> Self {
-        Self { code: error.code, why: error.why(), fields: error.fields }
+        Self { code: error.code, why: error.why(), message: error.message, fields: error.fields }
     }
 }
 

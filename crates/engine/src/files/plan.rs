@@ -14,7 +14,7 @@ use retake_worktree::Objects;
 use super::authors::{self, KnownVersions};
 use super::blocking;
 use super::capture_state::Looking;
-use super::conversation_folders::HeldAll;
+use super::conversation_folders::HeldWorkspaces;
 use super::git::{GitHalf, by_folder};
 use super::hard_links::of_links;
 use super::known_folders::refuse_mounted;
@@ -23,7 +23,7 @@ use super::note::{FolderRemark, Note};
 use super::options::FileOptions;
 use super::planned::{FolderPlan, PlannedFiles, Running};
 use super::returning::Settling;
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::{EngineError, Result};
 
@@ -171,17 +171,17 @@ impl Engine {
     /// Plans on the latest captures, and adds what stays in git.
     pub(super) async fn plan_files(
         &self,
-        held: HeldAll,
+        held: HeldWorkspaces,
         conversation: ConversationId,
         action: &Action,
         options: &FileOptions,
-    ) -> Result<(HeldAll, Vec<FolderPlan>, Vec<Note>)> {
+    ) -> Result<(HeldWorkspaces, Vec<FolderPlan>, Vec<Note>)> {
         options.fits(held.all.iter().map(|held| held.root.path()))?;
         let wanted = match &options.restore {
             Some(_) => None,
             None => Some(self.store().wanted(conversation, action.clone()).await?),
         };
-        let HeldAll { own, all } = held;
+        let HeldWorkspaces { own, all } = held;
         let (mut looked, mut plans, mut told) = (Vec::new(), Vec::new(), Vec::new());
         for held in all {
             let folder = (held.no != own).then(|| held.root.path().to_owned());
@@ -197,7 +197,7 @@ impl Engine {
             looked.push(held);
         }
         plans.sort_by(|one, other| one.folder.cmp(&other.folder));
-        Ok((HeldAll { own, all: looked }, plans, by_folder(told)))
+        Ok((HeldWorkspaces { own, all: looked }, plans, by_folder(told)))
     }
 
     /// A folder that is created for restored content keeps its layers.
@@ -222,12 +222,12 @@ impl Engine {
     /// The same in one of the folders.
     async fn plan_folder(
         &self,
-        held: Held,
+        held: HeldWorkspace,
         conversation: ConversationId,
         (action, wanted): (&Action, Option<&Wanted>),
         options: &FileOptions,
         own: bool,
-    ) -> Result<(Held, FilePlan, Vec<FolderRemark>)> {
+    ) -> Result<(HeldWorkspace, FilePlan, Vec<FolderRemark>)> {
         let chosen = &options.chosen_in(held.root.path(), own);
         let (held, paths, moves) = match (&options.restore, wanted) {
             (Some(restore), _) => {
@@ -255,7 +255,7 @@ impl Engine {
             true => self.drawn_again(first, paths, conversation, chosen, &objects).await?,
             false => first,
         };
-        let Drawn { held, mut plan, .. } = drawn;
+        let PlanWithInput { held, mut plan, .. } = drawn;
         if options.restore.is_none() {
             refuse_mounted(&held, &plan, (!own).then(|| held.root.path()), chosen)?;
         }
@@ -270,12 +270,12 @@ impl Engine {
     /// The same plan, with the authors of the changes that conflict with it.
     async fn drawn_again(
         &self,
-        first: Drawn,
+        first: PlanWithInput,
         paths: Vec<WantedPath>,
         conversation: ConversationId,
         chosen: &Chosen,
         objects: &Arc<dyn Objects>,
-    ) -> Result<Drawn> {
+    ) -> Result<PlanWithInput> {
         let told = self.told(&first.held, conversation, &first.plan).await?;
         let drawn = draw(first.held, paths.clone(), chosen, objects, told.clone(), first.git_s).await?;
         if drawn.in_the_way.is_empty() {
@@ -289,7 +289,7 @@ impl Engine {
     /// The content of a folder goes with it, unless there is a choice for its name.
     async fn making_way(
         &self,
-        drawn: &Drawn,
+        drawn: &PlanWithInput,
         conversation: ConversationId,
         chosen: &Chosen,
     ) -> Result<(Vec<WantedPath>, Chosen)> {
@@ -306,7 +306,7 @@ impl Engine {
     /// The wanted versions of each path that an action touches.
     pub(super) async fn wanted_paths(
         &self,
-        held: &Held,
+        held: &HeldWorkspace,
         conversation: ConversationId,
         action: Option<&Action>,
         wanted: &Wanted,
@@ -329,7 +329,7 @@ impl Engine {
     /// The wanted files are those of a path.
     async fn settling(
         &self,
-        held: &Held,
+        held: &HeldWorkspace,
         conversation: ConversationId,
         lines: &[(DeltaLine, bool)],
         wanted: &Wanted,
@@ -370,7 +370,7 @@ impl Engine {
     /// Reverses the changes of operations and of later turns, except what stays.
     async fn going_back(
         &self,
-        held: &Held,
+        held: &HeldWorkspace,
         conversation: ConversationId,
         reversed: &[OpNo],
         (without, staying): (&[DeltaLine], &[DeltaLine]),
@@ -405,8 +405,8 @@ impl Engine {
 }
 
 /// A plan and its input.
-struct Drawn {
-    held: Held,
+struct PlanWithInput {
+    held: HeldWorkspace,
     plan: FilePlan,
     git_s: HashSet<FilePath>,
     /// The content of folders that must make way.
@@ -414,13 +414,13 @@ struct Drawn {
 }
 
 async fn draw(
-    held: Held,
+    held: HeldWorkspace,
     paths: Vec<WantedPath>,
     chosen: &Chosen,
     objects: &Arc<dyn Objects>,
     told: KnownVersions,
     git_s: HashSet<FilePath>,
-) -> Result<Drawn> {
+) -> Result<PlanWithInput> {
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
     let (held, plan, git_s, in_the_way, error) = blocking(move || {
         let mut looking = Looking::new(&held, objects, &told, &git_s);
@@ -436,7 +436,7 @@ async fn draw(
     .await?;
     match error {
         Some(error) => Err(EngineError::from(error)),
-        None => Ok(Drawn { held, plan: plan?, git_s, in_the_way }),
+        None => Ok(PlanWithInput { held, plan: plan?, git_s, in_the_way }),
     }
 }
 

@@ -6,7 +6,7 @@ use retake_worktree::Progress;
 
 /// Work that takes a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub enum WorkInProgress {
     /// A scan of a folder.
     Looking {
         /// The folders scanned so far.
@@ -28,19 +28,19 @@ pub enum Doing {
 
 /// The work in progress. If there are several, the one that reported last.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Work(Arc<Mutex<Option<Doing>>>);
+pub(crate) struct Work(Arc<Mutex<Option<WorkInProgress>>>);
 
 /// While this lives, work is in progress.
 pub(super) struct Busy(Work);
 
 impl Work {
     /// The work in progress now.
-    pub(crate) fn now(&self) -> Option<Doing> {
+    pub(crate) fn now(&self) -> Option<WorkInProgress> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins work.
-    pub(super) fn begin(&self, doing: Doing) -> Busy {
+    pub(super) fn begin(&self, doing: WorkInProgress) -> Busy {
         let busy = Busy(self.clone());
         busy.tell(doing);
         busy
@@ -49,15 +49,15 @@ impl Work {
 
 impl Busy {
     /// Reports progress.
-    pub(super) fn tell(&self, doing: Doing) {
+    pub(super) fn tell(&self, doing: WorkInProgress) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(doing);
     }
 
     /// Reports the progress of a capture.
     pub(super) fn captures(&self, progress: Progress) {
         self.tell(match progress {
-            Progress::Looked(folders) => Doing::Looking { folders },
-            Progress::Read { done, of } => Doing::Reading { done, of },
+            Progress::Looked(folders) => WorkInProgress::Looking { folders },
+            Progress::Read { done, of } => WorkInProgress::Reading { done, of },
         });
     }
 }
@@ -76,12 +76,12 @@ mod tests {
     fn it_is_reported_while_it_lasts() {
         let work = Work::default();
         assert_eq!(work.now(), None);
-        let busy = work.begin(Doing::Writing { files: 3 });
-        assert_eq!(work.now(), Some(Doing::Writing { files: 3 }));
+        let busy = work.begin(WorkInProgress::Writing { files: 3 });
+        assert_eq!(work.now(), Some(WorkInProgress::Writing { files: 3 }));
         busy.captures(Progress::Looked(7));
-        assert_eq!(work.now(), Some(Doing::Looking { folders: 7 }));
+        assert_eq!(work.now(), Some(WorkInProgress::Looking { folders: 7 }));
         busy.captures(Progress::Read { done: 1, of: 2 });
-        assert_eq!(work.now(), Some(Doing::Reading { done: 1, of: 2 }));
+        assert_eq!(work.now(), Some(WorkInProgress::Reading { done: 1, of: 2 }));
         drop(busy);
         assert_eq!(work.now(), None);
     }

@@ -8,7 +8,7 @@ use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recove
 use tracing::{Instrument as _, info_span};
 
 use super::conversation_folders::shown_in;
-use super::workspace::{Held, lock};
+use super::workspace::{HeldWorkspace, lock};
 use super::{blocking, workspace::see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -79,7 +79,7 @@ impl Engine {
     }
 
     /// Finishes a step in a workspace that this owner began and did not complete.
-    pub(super) async fn settle_left(&self, mut held: Held) -> Result<Held> {
+    pub(super) async fn settle_left(&self, mut held: HeldWorkspace) -> Result<HeldWorkspace> {
         for intent in self.store().intents().await? {
             if intent.workspace == held.no {
                 held = self.settle_in(held, intent).await?.0;
@@ -90,7 +90,11 @@ impl Engine {
     }
 
     /// Finishes an open step in a workspace; returns a sentence about files that somebody changed meanwhile.
-    async fn settle_in(&self, held: Held, intent: IntentRow) -> Result<(Held, Option<String>)> {
+    async fn settle_in(
+        &self,
+        held: HeldWorkspace,
+        intent: IntentRow,
+    ) -> Result<(HeldWorkspace, Option<String>)> {
         let unknown = || EngineError::new(Kind::Storage, "damaged", "its workspace is not known");
         let (mut held, locked) = lock(held).await?;
         let name = intent.staging.strip_prefix(StagingName::PREFIX).unwrap_or(&intent.staging);
@@ -123,7 +127,7 @@ impl Engine {
     }
 
     /// Captures a workspace whose index was lost first: without it there is nothing to compare with.
-    async fn looked_at(&self, held: Held) -> Result<Held> {
+    async fn looked_at(&self, held: HeldWorkspace) -> Result<HeldWorkspace> {
         if held.tree.is_known() {
             return Ok(held);
         }

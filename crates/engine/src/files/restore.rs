@@ -11,7 +11,7 @@ use retake_worktree::{Known, Manifest, Objects, WorktreeError};
 
 use super::as_of::{AsOf, Below, is_below, named_below};
 use super::blocking;
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
@@ -28,11 +28,11 @@ impl Engine {
     /// The wanted versions of each path of a folder; `own` is whether it is the conversation's own.
     pub(super) async fn put_back(
         &self,
-        held: Held,
+        held: HeldWorkspace,
         conversation: ConversationId,
         restore: &Restore,
         own: bool,
-    ) -> Result<(Held, Vec<WantedPath>)> {
+    ) -> Result<(HeldWorkspace, Vec<WantedPath>)> {
         let paths = named_below(&restore.paths, (!own).then(|| held.root.path()));
         if paths.is_empty() {
             return Ok((held, Vec::new()));
@@ -63,7 +63,11 @@ impl Engine {
     }
 
     /// The manifest of a folder's checkpoint.
-    pub(super) async fn manifest(&self, held: &Held, rows: &[(WorkspaceNo, Capture)]) -> Result<Manifest> {
+    pub(super) async fn manifest(
+        &self,
+        held: &HeldWorkspace,
+        rows: &[(WorkspaceNo, Capture)],
+    ) -> Result<Manifest> {
         let objects = self.files.objects().await?;
         let Some((_, capture)) = rows.iter().find(|(no, _)| *no == held.no) else {
             let name = rows.first().and_then(|(_, row)| row.name.clone()).unwrap_or_default();
@@ -88,11 +92,11 @@ impl Engine {
     /// The paths that differ from a checkpoint, where its version is known.
     async fn versions(
         &self,
-        held: Held,
+        held: HeldWorkspace,
         conversation: ConversationId,
         paths: &[Option<FilePath>],
         then: Arc<Manifest>,
-    ) -> Result<(Held, Vec<WantedPath>)> {
+    ) -> Result<(HeldWorkspace, Vec<WantedPath>)> {
         let below = paths.to_vec();
         let (held, changed) = blocking(move || {
             let changed = differing(&then, &held.tree.records(), &below);
@@ -143,7 +147,12 @@ pub(super) fn not_covered(what: String, path: &FilePath, why: WhyNot) -> EngineE
 }
 
 /// Refuses a path of which nothing is known, or that cannot be restored.
-fn check(held: &Held, path: &FilePath, wanted_paths: &[WantedPath], then: Option<&Manifest>) -> Result<()> {
+fn check(
+    held: &HeldWorkspace,
+    path: &FilePath,
+    wanted_paths: &[WantedPath],
+    then: Option<&Manifest>,
+) -> Result<()> {
     if let Some(why) = then.and_then(|then| uncovered(then, path)) {
         return Err(not_covered(format!("{path} was not covered then"), path, why));
     }

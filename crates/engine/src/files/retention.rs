@@ -15,7 +15,7 @@ use retake_core::{ContentHash, ConversationId, DeltaId, EntryId, Time};
 use retake_store::{Claim, Claimant};
 use retake_worktree::{Manifest, PackObjects, WorktreeError};
 use tracing::{Instrument as _, info_span};
-use weigh::Weighing;
+use weigh::RetentionInput;
 
 use super::at_work::Alone;
 use super::blocking;
@@ -131,7 +131,7 @@ impl Engine {
     }
 
     /// Collects the input for the decision what is needed. Needs exclusive access.
-    async fn weighing(&self, pack: &Arc<PackObjects>) -> Result<Weighing> {
+    async fn weighing(&self, pack: &Arc<PackObjects>) -> Result<RetentionInput> {
         let keep = self.files.config()?.keep;
         let retention = i64::try_from(keep.retention.as_millis()).unwrap_or(i64::MAX);
         let mut always = self.current().await?;
@@ -139,7 +139,7 @@ impl Engine {
         // An erasure overwrites these; the collection must leave them.
         always.extend(self.store().erased_objects().await?);
         always.extend(self.at_checkpoints(pack).await?);
-        Ok(Weighing {
+        Ok(RetentionInput {
             pack: Arc::clone(pack),
             claims: self.store().claims().await?,
             always,

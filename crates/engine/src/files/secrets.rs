@@ -10,7 +10,7 @@ use retake_tools::{Guard, Guarded, is_closed};
 use retake_worktree::tracked;
 
 use super::blocking;
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::Result;
 
@@ -71,7 +71,7 @@ impl Engine {
     }
 
     /// Holds the workspace of a folder, if there is one.
-    async fn hold_known(&self, rows: &[WorkspaceInfo], folder: &Path) -> Result<Option<Held>> {
+    async fn hold_known(&self, rows: &[WorkspaceInfo], folder: &Path) -> Result<Option<HeldWorkspace>> {
         let known = rows.iter().find(|row| row.root == folder.as_os_str().as_bytes());
         let Some(row) = known.cloned() else { return Ok(None) };
         let root = self.root_of(&row).await?;

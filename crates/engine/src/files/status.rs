@@ -12,7 +12,7 @@ use retake_core::{
 use retake_tools::processes;
 use retake_worktree::{Known, Sweep};
 
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::{EngineError, Result};
 use crate::process::command_line;
@@ -120,7 +120,7 @@ impl Engine {
     /// The differences in one folder.
     async fn folder_status(
         &self,
-        held: Held,
+        held: HeldWorkspace,
         conversation: ConversationId,
         folder: Option<PathBuf>,
     ) -> Result<FolderStatus> {
@@ -147,7 +147,7 @@ impl Engine {
     /// Changes by others since the conversation began, at paths that none of its calls changed.
     async fn others(
         &self,
-        held: &Held,
+        held: &HeldWorkspace,
         conversation: ConversationId,
         stacks: &[(FilePath, Stack)],
     ) -> Result<Vec<FileChange>> {
@@ -259,7 +259,7 @@ impl Engine {
 }
 
 /// The current version of a path; `None` if it is not known.
-fn now(held: &Held, path: &FilePath) -> Option<Option<Record>> {
+fn now(held: &HeldWorkspace, path: &FilePath) -> Option<Option<Record>> {
     match held.tree.known(path) {
         Known::Absent => Some(None),
         Known::Is(record) => Some(Some(record)),
@@ -268,7 +268,7 @@ fn now(held: &Held, path: &FilePath) -> Option<Option<Record>> {
 }
 
 fn by_calls(
-    held: &Held,
+    held: &HeldWorkspace,
     path: FilePath,
     stack: &Stack,
     entries: &HashMap<DeltaId, EntryId>,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::blocking;
 use super::call_info::Called;
 use super::options::FileOptions;
-use super::workspace::Held;
+use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::Result;
 
@@ -69,7 +69,7 @@ pub(super) struct Outside(BTreeMap<FilePath, (WhyNot, Option<Stamp>)>);
 
 impl Outside {
     /// The current state.
-    pub(super) async fn of(held: Held, uncovered: Vec<Uncovered>) -> Result<(Held, Self)> {
+    pub(super) async fn of(held: HeldWorkspace, uncovered: Vec<Uncovered>) -> Result<(HeldWorkspace, Self)> {
         blocking(move || {
             let looked = uncovered.into_iter().enumerate().map(|(at, Uncovered { path, why })| {
                 let stamp = (at < LOOKED_AT).then(|| held.root.stamp(&path)).flatten();

@@ -19,8 +19,8 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::at_work::Working;
 use super::attribution::{Attributed, Calls};
-use super::git_hooks::{Id, Planted};
-use super::progress::{Doing, Work};
+use super::git_hooks::{HooksAndSettings, Id};
+use super::progress::{Work, WorkInProgress};
 use super::{Files, blocking};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -83,9 +83,9 @@ impl Workspace {
 #[derive(Default)]
 pub(super) struct Hooks {
     /// Their last known state.
-    pub(super) seen: Planted,
+    pub(super) seen: HooksAndSettings,
     /// Their state at the end of the last call, or at the beginning of the next one.
-    pub(super) reported: Planted,
+    pub(super) reported: HooksAndSettings,
 }
 
 /// Set-uid and set-gid programs.
@@ -102,13 +102,13 @@ const SETUID: u32 = 0o4000;
 const SETGID: u32 = 0o2000;
 
 /// Exclusive access to a workspace, which also keeps its objects from collection. Several are held under one guard, in the
-/// order of their numbers (`HeldAll`).
-pub(crate) struct Held {
+/// order of their numbers (`HeldWorkspaces`).
+pub(crate) struct HeldWorkspace {
     workspace: OwnedMutexGuard<Workspace>,
     _at_work: Arc<Working>,
 }
 
-impl Deref for Held {
+impl Deref for HeldWorkspace {
     type Target = Workspace;
 
     fn deref(&self) -> &Workspace {
@@ -116,7 +116,7 @@ impl Deref for Held {
     }
 }
 
-impl DerefMut for Held {
+impl DerefMut for HeldWorkspace {
     fn deref_mut(&mut self) -> &mut Workspace {
         &mut self.workspace
     }
@@ -124,7 +124,7 @@ impl DerefMut for Held {
 
 impl Engine {
     /// The workspace of a conversation's folder.
-    pub(super) async fn workspace(&self, conversation: ConversationId) -> Result<Held> {
+    pub(super) async fn workspace(&self, conversation: ConversationId) -> Result<HeldWorkspace> {
         let (row, root) = self.own_workspace(conversation).await?;
         self.hold(row, root, self.files.at_work().await).await
     }
@@ -153,7 +153,7 @@ impl Engine {
 
     /// The workspace of a row, if its folder exists and is the same one. It is not repaired: an interrupted step stays as it
     /// is.
-    pub(super) async fn workspace_of(&self, row: WorkspaceInfo) -> Result<Held> {
+    pub(super) async fn workspace_of(&self, row: WorkspaceInfo) -> Result<HeldWorkspace> {
         let root = self.root_of(&row).await?;
         self.hold_as_it_is(row, root, self.files.at_work().await).await
     }
@@ -166,12 +166,22 @@ impl Engine {
     }
 
     /// Holds a workspace. An interrupted step in it is finished first, so that no work is done on top of it.
-    pub(super) async fn hold(&self, row: WorkspaceInfo, root: Root, at_work: Arc<Working>) -> Result<Held> {
+    pub(super) async fn hold(
+        &self,
+        row: WorkspaceInfo,
+        root: Root,
+        at_work: Arc<Working>,
+    ) -> Result<HeldWorkspace> {
         let held = self.hold_as_it_is(row, root, at_work).await?;
         if held.unsettled { self.settle_left(held).await } else { Ok(held) }
     }
 
-    async fn hold_as_it_is(&self, row: WorkspaceInfo, root: Root, at_work: Arc<Working>) -> Result<Held> {
+    async fn hold_as_it_is(
+        &self,
+        row: WorkspaceInfo,
+        root: Root,
+        at_work: Arc<Working>,
+    ) -> Result<HeldWorkspace> {
         let opened = match self.files.opened(row.no) {
             Some(opened) => opened,
             None => {
@@ -183,12 +193,16 @@ impl Engine {
                 self.files.keep(Workspace { unsettled: left, ..opened })
             }
         };
-        Ok(Held { workspace: opened.lock_owned().await, _at_work: at_work })
+        Ok(HeldWorkspace { workspace: opened.lock_owned().await, _at_work: at_work })
     }
 
     /// Captures, and attributes the changes: to open calls, to jobs of earlier calls, or to no call. A capture with a name
     /// is stored even without changes.
-    pub(super) async fn capture(&self, held: Held, name: Option<String>) -> Result<(Held, Findings)> {
+    pub(super) async fn capture(
+        &self,
+        held: HeldWorkspace,
+        name: Option<String>,
+    ) -> Result<(HeldWorkspace, Findings)> {
         self.capture_where(held, Sweep::Whole, name).await
     }
 
@@ -196,10 +210,10 @@ impl Engine {
     /// turn, before an apply and on request it is the whole folder.
     pub(super) async fn capture_where(
         &self,
-        held: Held,
+        held: HeldWorkspace,
         sweep: Sweep,
         name: Option<String>,
-    ) -> Result<(Held, Findings)> {
+    ) -> Result<(HeldWorkspace, Findings)> {
         let (held, findings, _) = self.capture_all(held, sweep, name).await?;
         Ok((held, findings))
     }
@@ -207,10 +221,10 @@ impl Engine {
     /// The same; also returns the uncovered paths.
     pub(super) async fn capture_all(
         &self,
-        held: Held,
+        held: HeldWorkspace,
         sweep: Sweep,
         name: Option<String>,
-    ) -> Result<(Held, Findings, Vec<Uncovered>)> {
+    ) -> Result<(HeldWorkspace, Findings, Vec<Uncovered>)> {
         let over = held.calls.ended(is_alive);
         let (mut held, mut capture) = see(held, sweep, Permission::Ask).await?;
         let uncovered = std::mem::take(&mut capture.uncovered);
@@ -222,7 +236,7 @@ impl Engine {
     /// Stores the changes of a capture, and its name. `over` are the jobs that had ended before it.
     pub(super) async fn keep_capture(
         &self,
-        held: &mut Held,
+        held: &mut HeldWorkspace,
         capture: &Capture,
         name: Option<String>,
         over: Vec<String>,
@@ -247,7 +261,7 @@ impl Engine {
     }
 
     /// The manifest of a capture, as an object.
-    async fn manifest_of(&self, held: &Held, capture: &Capture) -> Result<ContentHash> {
+    async fn manifest_of(&self, held: &HeldWorkspace, capture: &Capture) -> Result<ContentHash> {
         let objects = self.files.objects().await?;
         let manifest = held.tree.manifest_of(capture)?;
         blocking(move || objects.sync()).await??;
@@ -261,10 +275,14 @@ pub(super) fn is_alive(call: &str) -> bool {
 }
 
 /// Captures the tree.
-pub(super) async fn see(held: Held, sweep: Sweep, permission: Permission) -> Result<(Held, Capture)> {
+pub(super) async fn see(
+    held: HeldWorkspace,
+    sweep: Sweep,
+    permission: Permission,
+) -> Result<(HeldWorkspace, Capture)> {
     let (held, seen) = blocking(move || {
         let watched = if held.called { held.tree.watch() } else { Ok(()) };
-        let busy = held.work.begin(Doing::Looking { folders: 0 });
+        let busy = held.work.begin(WorkInProgress::Looking { folders: 0 });
         let tell = |progress| busy.captures(progress);
         let seen = watched.and_then(|()| held.tree.capture(&sweep, permission, &tell));
         drop(busy);
@@ -275,13 +293,13 @@ pub(super) async fn see(held: Held, sweep: Sweep, permission: Permission) -> Res
 }
 
 /// Accepts a capture after it was stored.
-pub(super) fn accept(held: &mut Held, capture: Capture) -> Result<Findings> {
+pub(super) fn accept(held: &mut HeldWorkspace, capture: Capture) -> Result<Findings> {
     held.mark_kept = Some(capture.mark().0);
     Ok(held.tree.accept(capture)?)
 }
 
 /// Locks the root against other processes.
-pub(super) async fn lock(held: Held) -> Result<(Held, RootLock)> {
+pub(super) async fn lock(held: HeldWorkspace) -> Result<(HeldWorkspace, RootLock)> {
     let (held, locked) = blocking(move || {
         let locked = held.root.lock();
         (held, locked)

@@ -22,16 +22,16 @@ const READERS: [&str; 3] = ["list", "glob", "read"];
 
 /// Names that match the typed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Like {
+pub struct PathMatches {
     /// The best first.
-    pub paths: Vec<PathLike>,
+    pub paths: Vec<PathMatch>,
     /// Whether there may be more: more names match, or the scan was limited.
     pub more: bool,
 }
 
 /// A matching file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathLike {
+pub struct PathMatch {
     /// Its path relative to the folder.
     pub path: String,
     /// Whether it is a folder.
@@ -40,14 +40,14 @@ pub struct PathLike {
 
 impl Engine {
     /// Completions in a conversation's folder; none without a folder.
-    pub async fn paths_of(&self, of: ConversationId, prefix: String, limit: usize) -> Result<Like> {
-        let Some(folder) = self.store().summary(of).await?.folder else { return Ok(Like::default()) };
+    pub async fn paths_of(&self, of: ConversationId, prefix: String, limit: usize) -> Result<PathMatches> {
+        let Some(folder) = self.store().summary(of).await?.folder else { return Ok(PathMatches::default()) };
         let permission = self.permission(of).await?;
         blocking(move || paths_like(Path::new(&folder), &permission, &prefix, limit)).await
     }
 
     /// The same in a folder without a conversation yet.
-    pub async fn paths_in(&self, folder: PathBuf, prefix: String, limit: usize) -> Result<Like> {
+    pub async fn paths_in(&self, folder: PathBuf, prefix: String, limit: usize) -> Result<PathMatches> {
         let permission = self.permission_for_all();
         blocking(move || paths_like(&folder, &permission, &prefix, limit)).await
     }
@@ -55,11 +55,11 @@ impl Engine {
 
 /// Files and folders that match `prefix`: paths that begin with it, names that begin with it, and paths that contain it; the
 /// least deep first in each group. Ignored files are left out, and hidden ones unless the prefix begins with a dot.
-pub fn paths_like(folder: &Path, permission: &Permission, prefix: &str, limit: usize) -> Like {
+pub fn paths_like(folder: &Path, permission: &Permission, prefix: &str, limit: usize) -> PathMatches {
     let (base, wanted) =
         prefix.rsplit_once('/').map_or(("", prefix), |(base, _)| prefix.split_at(base.len() + 1));
     // Only paths below the typed folder can begin with the prefix.
-    let Some(start) = inside(folder, base) else { return Like::default() };
+    let Some(start) = inside(folder, base) else { return PathMatches::default() };
     let wanted = wanted.to_lowercase();
     let mut found: Vec<(u8, usize, String, bool)> = Vec::new();
     let mut seen = 0;
@@ -77,8 +77,8 @@ pub fn paths_like(folder: &Path, permission: &Permission, prefix: &str, limit: u
     }
     found.sort();
     let more = seen == MOST_SEEN || found.len() > limit;
-    let paths = found.into_iter().take(limit).map(|(_, _, path, is_dir)| PathLike { path, is_dir });
-    Like { paths: paths.collect(), more }
+    let paths = found.into_iter().take(limit).map(|(_, _, path, is_dir)| PathMatch { path, is_dir });
+    PathMatches { paths: paths.collect(), more }
 }
 
 /// A folder by its name, if it is inside the folder after following links.

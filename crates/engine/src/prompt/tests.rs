@@ -344,7 +344,7 @@ fn names_are_completed_the_near_ones_first_without_what_is_ignored() {
     }
     write(repo.join(".gitignore"), "target\n");
     let most = |permission: &Permission, prefix: &str, limit| {
-        let Like { paths, more } = paths_like(&repo, permission, prefix, limit);
+        let PathMatches { paths, more } = paths_like(&repo, permission, prefix, limit);
         let names = paths.iter().map(|it| format!("{}{}", it.path, if it.is_dir { "/" } else { "" }));
         (names.collect::<Vec<_>>(), more)
     };

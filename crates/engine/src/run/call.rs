@@ -18,7 +18,7 @@ use super::event::{Asks, CallShown, Called, Decision, NotRun, RunEvent};
 use super::guard::Guards;
 use super::host::ToolHost;
 use crate::error::{EngineError, Result};
-use crate::files::Around;
+use crate::files::CapturedCall;
 use crate::log::LogFailure as _;
 use crate::notice::Notice;
 
@@ -340,12 +340,18 @@ impl ToolHost {
         self.store(&ready, around, output, None, begun).await
     }
 
-    async fn not_run(&self, ready: &Ready, around: Option<Around>, why: NotRun, begun: Begun) -> Result<()> {
+    async fn not_run(
+        &self,
+        ready: &Ready,
+        around: Option<CapturedCall>,
+        why: NotRun,
+        begun: Begun,
+    ) -> Result<()> {
         self.store(ready, around, Output::failed(format!("not run: {why}")), Some(why), begun).await
     }
 
     /// Captures the folders before the call. It must not write in a folder that cannot be captured.
-    async fn begins(&self, ready: &Ready) -> Result<Around> {
+    async fn begins(&self, ready: &Ready) -> Result<CapturedCall> {
         let further = self.roots.get(1..self.kept).unwrap_or_default();
         let engine = &self.engine;
         let mut around =
@@ -380,7 +386,7 @@ impl ToolHost {
     async fn store(
         &self,
         ready: &Ready,
-        around: Option<Around>,
+        around: Option<CapturedCall>,
         output: Output,
         not_run: Option<NotRun>,
         begun: Begun,

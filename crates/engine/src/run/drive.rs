@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use super::call::Ready;
 use super::event::Decision;
 use super::setup::RunSetup;
-use super::{Ended, Events, Ground, Outcome, RunEvent, name_of};
+use super::{Ended, Events, Outcome, PreparedRun, RunEvent, name_of};
 use crate::Engine;
 use crate::error::{EngineError, Result};
 use crate::log::{self, LogFailure as _};
@@ -37,7 +37,7 @@ pub(super) struct Driver {
     pub(super) engine: Arc<Engine>,
     pub(super) claim: Claim,
     pub(super) choice: Choice,
-    pub(super) ground: Ground,
+    pub(super) ground: PreparedRun,
     pub(super) events: Events,
     pub(super) scene: RunSetup,
     pub(super) fence: Fence,
@@ -73,7 +73,7 @@ impl Driver {
         engine: Arc<Engine>,
         claim: Claim,
         choice: Choice,
-        ground: Ground,
+        ground: PreparedRun,
         fence: Fence,
         scene: RunSetup,
         events: Events,

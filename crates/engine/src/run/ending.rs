@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use retake_core::{Action, Apply, By, ConversationId, Receipt, Seen, Step};
 
-use super::{Ended, Ground, Outcome};
+use super::{Ended, Outcome, PreparedRun};
 use crate::Engine;
 use crate::error::{EngineError, Result};
 use crate::files::FileOptions;
@@ -24,7 +24,7 @@ impl Ended {
 
 impl Engine {
     /// After a stop without output: compensates the turn, and the move with which it began.
-    pub(super) async fn roll_back(self: &Arc<Self>, claim: &Claim, ground: &Ground) -> Ended {
+    pub(super) async fn roll_back(self: &Arc<Self>, claim: &Claim, ground: &PreparedRun) -> Ended {
         let conversation = claim.conversation();
         let mut receipt: Option<Receipt> = None;
         for (at, step) in ground.stopped.iter().enumerate() {
@@ -51,7 +51,12 @@ impl Engine {
     }
 
     /// After a failure without output: the prompt stays, and a retry's move is compensated.
-    pub(super) async fn fail(self: &Arc<Self>, claim: &Claim, ground: &Ground, error: EngineError) -> Ended {
+    pub(super) async fn fail(
+        self: &Arc<Self>,
+        claim: &Claim,
+        ground: &PreparedRun,
+        error: EngineError,
+    ) -> Ended {
         let conversation = claim.conversation();
         let mut receipt = None;
         if let Some(step) = ground.failed {

@@ -16,7 +16,7 @@ use super::event::{Question, RunEvent};
 use super::guard::Guards;
 use crate::Engine;
 use crate::error::Result;
-use crate::files::Around;
+use crate::files::CapturedCall;
 use crate::log::LogFailure as _;
 
 /// Tools that show content of the files that they search.
@@ -51,7 +51,7 @@ pub(super) struct ToolHost {
 impl ToolHost {
     /// The context of a call. A command may write in the captured folders only. Files there whose names suggest secrets are
     /// hidden from it, except those that a rule allows to read.
-    pub(super) async fn call(&self, ready: &Ready, around: Option<&Around>) -> Result<Call> {
+    pub(super) async fn call(&self, ready: &Ready, around: Option<&CapturedCall>) -> Result<Call> {
         let (mut roots, mut hide, mut held) = (self.roots.clone(), Vec::new(), Vec::new());
         if ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
             let is_lost =

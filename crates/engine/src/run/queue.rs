@@ -10,7 +10,7 @@ use retake_core::{
 };
 use retake_store::RunsStepped;
 
-use super::{Ended, Events, Ground, Outcome, RunEvent, RunRequest};
+use super::{Ended, Events, Outcome, PreparedRun, RunEvent, RunRequest};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::log::LogFailure as _;
@@ -273,7 +273,7 @@ impl Engine {
                 self.drive(
                     claim,
                     choice,
-                    Ground { stopped: Vec::new(), notices, asked, ..ground },
+                    PreparedRun { stopped: Vec::new(), notices, asked, ..ground },
                     fence,
                     events,
                 );

@@ -11,7 +11,7 @@ use retake_core::{
 };
 
 use super::queue::joined;
-use super::{Ended, Ground, Outcome, Permit, RunEvent};
+use super::{Ended, Outcome, Permit, PreparedRun, RunEvent};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::session::Claim;
@@ -52,7 +52,7 @@ impl Engine {
             if let Ok(claim) = claim {
                 let choice = self.choice(model).await?;
                 let ground = self.ground_again(conversation, receipt).await?;
-                let ground = Ground { asked: Some(by.clone()), ..ground };
+                let ground = PreparedRun { asked: Some(by.clone()), ..ground };
                 return self.start_on(claim, choice, ground, model.map(str::to_owned)).await;
             }
             // The holder of the claim may be about to answer this very request.
@@ -100,7 +100,7 @@ impl Engine {
     }
 
     /// The state of a run that was interrupted before any answer.
-    async fn ground_again(&self, conversation: ConversationId, receipt: Receipt) -> Result<Ground> {
+    async fn ground_again(&self, conversation: ConversationId, receipt: Receipt) -> Result<PreparedRun> {
         if receipt.entries.is_empty() {
             return self.on_retry(conversation, receipt).await;
         }
@@ -113,11 +113,15 @@ impl Engine {
     }
 
     /// A retry's run, after its move.
-    pub(super) async fn on_retry(&self, conversation: ConversationId, receipt: Receipt) -> Result<Ground> {
+    pub(super) async fn on_retry(
+        &self,
+        conversation: ConversationId,
+        receipt: Receipt,
+    ) -> Result<PreparedRun> {
         let moved = receipt.ops.last().map(|no| Step::Op(*no));
         let answering: Answering = self.store().answering(conversation).await?;
         let stopped = moved.into_iter().collect();
-        Ok(Ground {
+        Ok(PreparedRun {
             notices: Vec::new(),
             fence: None,
             receipt: Some(receipt),

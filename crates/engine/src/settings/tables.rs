@@ -91,7 +91,7 @@ pub struct Waits {
     pub connect_timeout_s: Seconds<1, WEEK_S>,
     /// Seconds from the request to the first byte of the answer. A local model may have to be loaded first.
     pub first_byte_timeout_s: Seconds<1, WEEK_S>,
-    /// Seconds without a byte after which an answer counts as lost. The whole answer may take any time.
+    /// Seconds without any data after which an answer is given up. The whole answer may take longer.
     pub idle_timeout_s: Seconds<1, WEEK_S>,
 }
 
@@ -109,9 +109,9 @@ impl Default for Waits {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retries {
-    /// How many calls altogether, when another call may help.
+    /// The largest number of calls for one answer, if a failed call can be repeated.
     pub tries: Whole<1, 100>,
-    /// About the first wait; each next one is twice as long.
+    /// The approximate time before the second call. Each further wait is twice as long.
     pub first_wait_ms: Millis<1, 600_000>,
     /// The longest wait between two calls.
     pub longest_wait_s: Seconds<1, WEEK_S>,
@@ -136,7 +136,7 @@ impl Default for Retries {
 pub struct Local {
     /// Whether to look for a model server on this computer.
     pub find: bool,
-    /// How long looking may take.
+    /// The time limit of this search.
     pub find_within_ms: Millis<1, 60_000>,
     /// The port of Ollama.
     pub ollama_port: Whole<1, 65_535>,
@@ -320,7 +320,7 @@ pub struct Client {
     colours: Colours,
     /// Whether Esc, pressed twice in an empty composer, opens the rewind.
     escape_rewinds: bool,
-    /// A run that took so many seconds sends a notification at its end, if you look elsewhere.
+    /// A run that took at least this many seconds sends a notification at its end, if the terminal is not in focus.
     notify_after_s: Seconds<0, WEEK_S>,
     /// Whether the mouse scrolls and clicks. Without it, the terminal selects text as usual.
     mouse: bool,

@@ -8,7 +8,7 @@ mod about;
 mod parts;
 
 use retake_core::{EntryId, Flags, Mark, Part, Role, Time, ToolOutcome};
-use retake_store::{ImportEntry, Said};
+use retake_store::{ImportEntry, ImportMessage};
 use serde_json::{Map, Value};
 
 use about::{About, about, is_kept, lost_beside_times, when};
@@ -166,7 +166,7 @@ pub(super) fn entries(
                 (None, Role::User) => user.to_owned(),
                 (None, _) => String::new(),
             };
-            let said = Said {
+            let said = ImportMessage {
                 id: new_id(),
                 role,
                 author,
@@ -192,7 +192,7 @@ fn note(mut lost: Vec<String>, mut new_id: impl FnMut() -> EntryId) -> Option<Im
     let more = lost.len().saturating_sub(MOST_LOST);
     lost.truncate(MOST_LOST);
     lost.extend((more > 0).then(|| format!("and {more} more")));
-    let said = Said {
+    let said = ImportMessage {
         id: new_id(),
         role: Role::System,
         author: String::new(),

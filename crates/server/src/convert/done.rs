@@ -69,15 +69,6 @@ pub(crate) fn step(step: &StepLine) -> PlannedStep {
     }
 }
 
-/// The next step of an undo or a redo, which every subscriber gets: without words, as only the client that rewound gets those.
-pub(crate) fn next_step(line: &StepLine) -> PlannedStep {
-    let mut line = line.clone();
-    if let Some(aim) = &mut line.aim {
-        aim.line.preview.clear();
-    }
-    step(&line)
-}
-
 /// A message by its turn and its first words; without them if they are hidden.
 fn named(aim: &StepTarget) -> MessageName {
     MessageName {

@@ -32,17 +32,20 @@ pub(crate) fn note(of: Note) -> Condition {
             cause: None,
             why: None,
         },
-        Note::FolderGone { folder, why: Some(NotOpened { code, why, fields }) } => Condition::FolderGone {
-            folder: folder.display().to_string(),
-            missing: false,
-            cause: Some(NoticeCause {
-                code: code.into(),
-                message: why.clone(),
-                fields: named(fields),
-                ..NoticeCause::default()
-            }),
-            why: Some(why),
-        },
+        Note::FolderGone { folder, why: Some(NotOpened { code, message, why, fields }) } => {
+            Condition::FolderGone {
+                folder: folder.display().to_string(),
+                missing: false,
+                cause: Some(NoticeCause {
+                    code: code.into(),
+                    fields: named(fields),
+                    causes: Some(why.clone()).filter(|why| *why != message).into_iter().collect(),
+                    message,
+                    ..NoticeCause::default()
+                }),
+                why: Some(why),
+            }
+        }
     }
 }
 
@@ -156,9 +159,15 @@ mod tests {
 
     #[test]
     fn folder_that_cannot_be_opened_has_the_code_and_the_values_of_the_failure() {
-        let why = NotOpened { code: "file", why: "no".into(), fields: vec![("path", "/w".into())] };
+        let why = NotOpened {
+            code: "file",
+            message: "can't open".into(),
+            why: "no".into(),
+            fields: vec![("path", "/w".into())],
+        };
         let shown = note(Note::FolderGone { folder: "/w".into(), why: Some(why) });
-        let cause = json!({ "code": "file", "message": "no", "fields": { "path": "/w" } });
+        let cause =
+            json!({ "code": "file", "message": "can't open", "fields": { "path": "/w" }, "causes": ["no"] });
         let expected =
             json!({ "code": "folder_gone", "folder": "/w", "missing": false, "cause": cause, "why": "no" });
         assert_eq!(serde_json::to_value(shown).expect("JSON"), expected);

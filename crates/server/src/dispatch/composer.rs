@@ -3,7 +3,7 @@
 
 use retake_core::{ConversationId, Draft, DraftPiece, DraftPlace, Part, ShownDraft};
 use retake_engine::DraftHome;
-use retake_engine::prompt::{Like, PathLike};
+use retake_engine::prompt::{PathMatch, PathMatches};
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
 
@@ -137,15 +137,18 @@ fn drafted(parts: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
     let parts = convert::parts_in(parts)?;
     let attached = |part: &Part| matches!(part, Part::Image { .. } | Part::File { .. });
     if let Some(other) = parts.iter().find(|part| !attached(part) && !matches!(part, Part::Text(_))) {
-        let what = if matches!(other, Part::ToolCall { .. }) { "a tool call" } else { "output of a model" };
-        let message = format!("a draft can't contain {what}: it is what a person is about to send");
+        let (what, words) = match other {
+            Part::ToolCall { .. } => ("tool_call", "a tool call"),
+            _ => ("model_output", "output of a model"),
+        };
+        let message = format!("a draft can't contain {words}: it is what a person is about to send");
         return Err(usage(message).with("what", what));
     }
     let is_empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
     Ok(parts.into_iter().filter(|part| !is_empty(part)).collect())
 }
 
-fn named(like: Like) -> Reply {
-    let paths = like.paths.into_iter().map(|PathLike { path, is_dir }| reply::PathLine { path, is_dir });
+fn named(like: PathMatches) -> Reply {
+    let paths = like.paths.into_iter().map(|PathMatch { path, is_dir }| reply::PathLine { path, is_dir });
     Reply::Paths(reply::Paths { paths: paths.collect(), more: like.more })
 }

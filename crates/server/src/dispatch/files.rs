@@ -1,7 +1,7 @@
 //! Plans and actions with their files: the options for the engine, and the engine's results as replies. It only translates.
 
 use retake_core::{Action, Apply, ConversationId, FilesExtent, Reason};
-use retake_engine::{Doing, FileOptions, PlannedFiles, Restore, Scope};
+use retake_engine::{FileOptions, PlannedFiles, Restore, Scope, WorkInProgress};
 use retake_wire::{Action as WireAction, Condition, Problem, Reply, english, reply, request};
 
 use super::changes::seen;
@@ -16,11 +16,11 @@ pub(super) mod translate;
 use translate::{bytes_in, file_options};
 
 /// The work in progress, as a reply.
-pub(super) fn work(doing: Option<Doing>) -> reply::Work {
+pub(super) fn work(doing: Option<WorkInProgress>) -> reply::Work {
     let doing = doing.map(|doing| match doing {
-        Doing::Looking { folders } => reply::Doing::Looking { folders },
-        Doing::Reading { done, of } => reply::Doing::Reading { done, of },
-        Doing::Writing { files } => reply::Doing::Writing { files },
+        WorkInProgress::Looking { folders } => reply::Doing::Looking { folders },
+        WorkInProgress::Reading { done, of } => reply::Doing::Reading { done, of },
+        WorkInProgress::Writing { files } => reply::Doing::Writing { files },
     });
     reply::Work { doing }
 }

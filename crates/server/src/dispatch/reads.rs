@@ -14,7 +14,7 @@ use crate::convert::{self, model_cause, problem, unavailable_cause};
 use crate::log::LogFailure as _;
 
 /// Data beside the log of a conversation.
-pub(crate) struct Beside {
+pub(crate) struct ConversationExtras {
     /// Whether a run is at work.
     pub(crate) running: bool,
     /// Waiting messages, oldest first.
@@ -299,11 +299,11 @@ impl InProcess {
     }
 
     /// The data beside the log of a conversation.
-    pub(crate) async fn beside(&self, id: ConversationId) -> Result<Beside, Problem> {
+    pub(crate) async fn beside(&self, id: ConversationId) -> Result<ConversationExtras, Problem> {
         let runs = self.engine.newest_runs(id).await.map_err(problem)?;
         let waiting =
             runs.iter().filter(|run| run.state == RunState::Queued).flat_map(|run| run.words.clone());
-        Ok(Beside {
+        Ok(ConversationExtras {
             running: runs.iter().any(|run| run.state == RunState::Running),
             waiting: waiting.map(crate::agent::words).collect(),
             permissions: self.settled(id).await?,
@@ -316,7 +316,7 @@ impl InProcess {
         changes: retake_core::Changes,
     ) -> Result<reply::Changes, Problem> {
         // This data is read after the log: it is at least as new as the revision.
-        let Beside { running, waiting, permissions } = self.beside(id).await?;
+        let ConversationExtras { running, waiting, permissions } = self.beside(id).await?;
         Ok(reply::Changes {
             running,
             waiting,

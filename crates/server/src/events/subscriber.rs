@@ -8,7 +8,7 @@ use super::conversation_feed::FeedReceiver;
 use super::{Frame, list_feed};
 use crate::InProcess;
 use crate::convert::problem;
-use crate::dispatch::Beside;
+use crate::dispatch::ConversationExtras;
 use crate::log::{self, LogFailure as _};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -89,7 +89,7 @@ impl InProcess {
             unreachable!("BUG: a page of a reading is answered with entries");
         };
         // Newer changes are sent after the page.
-        let Beside { running, waiting, permissions } = self.beside(of).await?;
+        let ConversationExtras { running, waiting, permissions } = self.beside(of).await?;
         let mut conversation = self.conversation_in_short(of).await?;
         (conversation.revision, conversation.head) = (page.revision, page.head);
         conversation.running = running;

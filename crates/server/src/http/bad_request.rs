@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::problem::{Told, bad};
+use super::problem::{ProblemResponse, bad};
 use super::shapes::{choices, word_of};
 
 /// The most characters of a field's value that are shown.
@@ -13,7 +13,7 @@ const SHOWN: usize = 40;
 
 /// Why a request can't be read.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Misfit {
+pub(super) struct RequestMismatch {
     /// `missing`, `unknown`, `unfit` or `twice`.
     what: &'static str,
     /// The path of the field. Empty for the whole body.
@@ -22,13 +22,13 @@ pub(super) struct Misfit {
     message: String,
 }
 
-impl Misfit {
+impl RequestMismatch {
     pub(super) fn new(what: &'static str, parameter: &str, message: String) -> Self {
         Self { what, parameter: parameter.to_owned(), message }
     }
 
     /// As an answer.
-    pub(super) fn told(self, hint: &str) -> Told {
+    pub(super) fn told(self, hint: &str) -> ProblemResponse {
         let told = bad("bad_request", self.message, hint).with("what", self.what);
         if self.parameter.is_empty() { told } else { told.with("parameter", self.parameter) }
     }
@@ -47,7 +47,7 @@ impl Shape {
     }
 
     /// The first mismatch.
-    pub(super) fn misfit(&self, given: &Map<String, Value>) -> Option<Misfit> {
+    pub(super) fn misfit(&self, given: &Map<String, Value>) -> Option<RequestMismatch> {
         self.look("", &self.shape, &Value::Object(given.clone()))
     }
 
@@ -55,13 +55,13 @@ impl Shape {
         self.shapes.get(shape["$ref"].as_str()?.rsplit('/').next()?)
     }
 
-    fn look(&self, at: &str, shape: &Value, value: &Value) -> Option<Misfit> {
+    fn look(&self, at: &str, shape: &Value, value: &Value) -> Option<RequestMismatch> {
         if let Some(why) = self.target(shape).and_then(|target| self.look(at, target, value)) {
             return Some(why);
         }
         if !fits(shape, value) {
             let message = format!("{} is {}, not {}", called(at), self.takes(shape), got(value));
-            return Some(Misfit::new("unfit", at, message));
+            return Some(RequestMismatch::new("unfit", at, message));
         }
         if let Some(why) = choices(shape).and_then(|choices| self.choose(at, choices, value)) {
             return Some(why);
@@ -76,14 +76,15 @@ impl Shape {
         }
     }
 
-    fn members(&self, at: &str, shape: &Value, members: &Map<String, Value>) -> Option<Misfit> {
+    fn members(&self, at: &str, shape: &Value, members: &Map<String, Value>) -> Option<RequestMismatch> {
         // The path names the request.
         let required = shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let missing = required.filter(|name| *name != "request").find(|name| !members.contains_key(*name));
         if let Some(name) = missing {
             let takes = self.takes(&shape["properties"][name]);
             let at = below(at, name);
-            return Some(Misfit::new("missing", &at, format!("{} is missing: it is {takes}", called(&at))));
+            let message = format!("{} is missing: it is {takes}", called(&at));
+            return Some(RequestMismatch::new("missing", &at, message));
         }
         let fields = shape["properties"].as_object();
         let is_closed =
@@ -105,7 +106,7 @@ impl Shape {
     }
 
     /// The mismatch of a value that must match one of these.
-    fn choose(&self, at: &str, choices: &[Value], value: &Value) -> Option<Misfit> {
+    fn choose(&self, at: &str, choices: &[Value], value: &Value) -> Option<RequestMismatch> {
         let choices: Vec<_> =
             choices.iter().filter(|choice| choice["type"] != "null" || value.is_null()).collect();
         let words: Vec<_> = choices.iter().filter_map(|choice| self.word(choice)).collect();
@@ -119,14 +120,14 @@ impl Shape {
             let list = list.join(", ");
             let Some(said) = members.get(*field) else {
                 let message = format!("{place} is missing: it is one of {list}");
-                return Some(Misfit::new("missing", &inner, message));
+                return Some(RequestMismatch::new("missing", &inner, message));
             };
             // Several may have the same value.
             let meant = words.iter().zip(&choices).filter(|((_, word), _)| said == word);
             let mut whys = meant.map(|(_, choice)| self.look(at, choice, value)).peekable();
             if whys.peek().is_none() {
                 let message = format!("{place} is one of {list}, not {}", got(said));
-                return Some(Misfit::new("unfit", &inner, message));
+                return Some(RequestMismatch::new("unfit", &inner, message));
             }
             return whys.reduce(|first, why| why.and(first)).flatten();
         }
@@ -139,7 +140,7 @@ impl Shape {
             _ => {
                 let takes: Vec<_> = choices.iter().map(|choice| self.takes(choice)).collect();
                 let message = format!("{} is {}, not {}", called(at), takes.join(", or "), got(value));
-                Some(Misfit::new("unfit", at, message))
+                Some(RequestMismatch::new("unfit", at, message))
             }
         }
     }
@@ -226,8 +227,8 @@ fn below(at: &str, name: &str) -> String {
 }
 
 /// An unknown field.
-pub(super) fn stranger(path: &str) -> Misfit {
-    Misfit::new("unknown", path, format!("there is no `{path}` in this request"))
+pub(super) fn stranger(path: &str) -> RequestMismatch {
+    RequestMismatch::new("unknown", path, format!("there is no `{path}` in this request"))
 }
 
 fn called(at: &str) -> String {

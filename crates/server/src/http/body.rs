@@ -4,13 +4,13 @@ use axum::body::{Body, BodyDataStream, HttpBody as _};
 use axum::http::{HeaderMap, header};
 use futures::StreamExt as _;
 
-use super::problem::{Told, bad};
+use super::problem::{ProblemResponse, bad};
 
 /// The largest body: pictures of a message, lines of an import.
 pub(super) const LARGEST: usize = 64 * 1024 * 1024;
 
 /// The whole body. One whose header declares a too large size is refused before it arrives.
-pub(super) async fn whole(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Told> {
+pub(super) async fn whole(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, ProblemResponse> {
     if body.size_hint().lower() > LARGEST as u64 {
         // A client that waits for a `100 Continue` sends nothing. Others are sending already, and most read no reply before they
         // are done: their body is read if its end is near.
@@ -35,7 +35,7 @@ pub(super) fn let_go(mut pieces: BodyDataStream) {
 }
 
 /// The whole body. A too large one is read to its end if that is near, and not kept.
-async fn read(body: Body) -> Result<Vec<u8>, Told> {
+async fn read(body: Body) -> Result<Vec<u8>, ProblemResponse> {
     let (mut all, mut length) = (Vec::new(), 0_usize);
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
@@ -58,7 +58,7 @@ async fn read(body: Body) -> Result<Vec<u8>, Told> {
 }
 
 /// The problem of a too large part of a request: `body` or `line`.
-pub(super) fn too_large(what: &str) -> Told {
+pub(super) fn too_large(what: &str) -> ProblemResponse {
     let most = LARGEST >> 20;
     let message = format!("the {what} is longer than {most} MiB ({LARGEST} bytes), which is the limit");
     let hint = "send less at once: a large import in several pieces, a picture as a smaller one";

@@ -20,18 +20,18 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::Semaphore;
 use tower::Service as _;
 
-use super::slow_readers::{Line, Patient, Peer};
+use super::slow_readers::{ConnectionState, Patient, Peer};
 
 /// The clients of a listener: its number of connections is a part of the process's descriptors.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Who {
+pub(super) enum ListenerClients {
     /// Anybody on this machine: the limit leaves enough for the owner and its user.
     Anybody,
     /// The owner's user only.
     User,
 }
 
-impl Who {
+impl ListenerClients {
     /// The most connections at once.
     pub(super) fn most(self) -> usize {
         let all = getrlimit(Resource::Nofile).current.and_then(|all| usize::try_from(all).ok());
@@ -46,7 +46,7 @@ impl Who {
 /// Serves each connection until shutdown; then waits for the replies in progress.
 pub(super) async fn listen<L>(
     mut listener: Patient<L>,
-    who: Who,
+    who: ListenerClients,
     router: Router,
     over: impl Future<Output = ()> + Send,
 ) where
@@ -96,7 +96,7 @@ fn cause(error: &hyper::Error) -> &'static str {
 
 async fn answer(
     mut router: Router,
-    line: Line,
+    line: ConnectionState,
     request: hyper::Request<Incoming>,
 ) -> Result<Response, Infallible> {
     let mut request: Request = request.map(Body::new);

@@ -13,10 +13,10 @@ use retake_wire::{Follow, Request, Run};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::bad_request::{Misfit, Shape, got, stranger};
+use super::bad_request::{RequestMismatch, Shape, got, stranger};
 use super::body::whole;
 use super::json::InFlight;
-use super::problem::{Told, bad};
+use super::problem::{ProblemResponse, bad};
 
 /// The possible fields of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,13 +56,13 @@ pub(super) async fn request(
     fields: &Fields,
     params: RawPathParams,
     http: HttpRequest,
-) -> Result<Request, Told> {
+) -> Result<Request, ProblemResponse> {
     let (head, body) = http.into_parts();
     let mut given = body_of(&head.headers, body).await?;
     for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
         let value = fields.value(&name, text);
         if given.insert(name.clone(), value).is_some() {
-            let why = Misfit::new("twice", &name, format!("`{name}` is given twice"));
+            let why = RequestMismatch::new("twice", &name, format!("`{name}` is given twice"));
             return Err(why.told("give it once"));
         }
     }
@@ -79,7 +79,7 @@ pub(super) async fn request(
 }
 
 /// The run in a body.
-pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told> {
+pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, ProblemResponse> {
     let (head, body) = http.into_parts();
     let mut given = body_of(&head.headers, body).await?;
     fields.check(&given)?;
@@ -88,7 +88,11 @@ pub(super) async fn run(fields: &Fields, http: HttpRequest) -> Result<Run, Told>
 }
 
 /// The subscription of a stream. A client that reconnects sends the last event's id in a header.
-pub(super) fn follow(fields: &Fields, params: &RawPathParams, http: &HttpRequest) -> Result<Follow, Told> {
+pub(super) fn follow(
+    fields: &Fields,
+    params: &RawPathParams,
+    http: &HttpRequest,
+) -> Result<Follow, ProblemResponse> {
     without_identity(http.headers())?;
     let mut given = Map::new();
     for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
@@ -110,7 +114,7 @@ pub(super) fn named<T: DeserializeOwned>(
     fields: &Fields,
     params: &RawPathParams,
     http: &HttpRequest,
-) -> Result<T, Told> {
+) -> Result<T, ProblemResponse> {
     let mut given = Map::new();
     for (name, text) in pairs(http.uri().query().unwrap_or_default()) {
         given.insert(name.clone(), fields.value(&name, text));
@@ -132,19 +136,19 @@ impl Fields {
         json.filter(|json: &Value| json.is_number() || json.is_boolean()).unwrap_or_else(|| text.into())
     }
 
-    fn read<T: DeserializeOwned>(&self, given: Map<String, Value>) -> Result<T, Told> {
+    fn read<T: DeserializeOwned>(&self, given: Map<String, Value>) -> Result<T, ProblemResponse> {
         serde_json::from_value(Value::Object(given.clone())).map_err(|_| self.unreadable(&given))
     }
 
     /// The problem of a request that cannot be read.
-    fn unreadable(&self, given: &Map<String, Value>) -> Told {
+    fn unreadable(&self, given: &Map<String, Value>) -> ProblemResponse {
         let none = || "the request is none that the document describes".to_owned();
-        let why = self.shape.misfit(given).unwrap_or_else(|| Misfit::new("unfit", "", none()));
+        let why = self.shape.misfit(given).unwrap_or_else(|| RequestMismatch::new("unfit", "", none()));
         why.told("/openapi.json describes each request")
     }
 
     /// Checks what parsing would not notice.
-    fn check(&self, given: &Map<String, Value>) -> Result<(), Told> {
+    fn check(&self, given: &Map<String, Value>) -> Result<(), ProblemResponse> {
         let hint = "/openapi.json says what there is";
         // Parsers also accept the number of a variant.
         let words = self.forms.iter().filter_map(|form| Some(form.word.as_ref()?.0.as_str()));
@@ -169,13 +173,13 @@ impl Fields {
             }
         }
         // Without a matching variant, the parser reports the error.
-        strange.map_or(Ok(()), |why: Misfit| Err(why.told(hint)))
+        strange.map_or(Ok(()), |why: RequestMismatch| Err(why.told(hint)))
     }
 }
 
 impl Form {
     /// The first field that is not in the variant.
-    fn strange(&self, given: &Map<String, Value>) -> Option<Misfit> {
+    fn strange(&self, given: &Map<String, Value>) -> Option<RequestMismatch> {
         given.iter().find_map(|(name, value)| match (self.fields.get(name), value.as_u64()) {
             (None, _) => Some(stranger(name)),
             (Some(Field::Json { least, most: Some(most) }), Some(number))
@@ -183,7 +187,7 @@ impl Form {
             {
                 let least = least.unwrap_or(0);
                 let why = format!("`{name}` is a whole number from {least} to {most}, not {number}");
-                Some(Misfit::new("unfit", name, why))
+                Some(RequestMismatch::new("unfit", name, why))
             }
             _ => None,
         })
@@ -191,7 +195,7 @@ impl Form {
 }
 
 /// Sets the request id from the header.
-fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), Told> {
+fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), ProblemResponse> {
     if let Some(id) = identity(headers)? {
         given.insert("request_id".to_owned(), id.into());
     }
@@ -199,7 +203,7 @@ fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), T
 }
 
 /// Refuses a key that would have no effect: its sender relies on it.
-pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
+pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), ProblemResponse> {
     let why = "this request doesn't support an Idempotency-Key: its result is not stored";
     match headers.contains_key(REQUEST_ID) {
         true => Err(bad("bad_request", why, "leave it out; /openapi.json says which requests support one")),
@@ -208,7 +212,7 @@ pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), Told> {
 }
 
 /// The request id in the header, if there is one.
-pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
+pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, ProblemResponse> {
     let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
     let hint = "a key is 1 to 128 ASCII letters, digits or signs, without blanks; a UUID of version 4 or 7 is a good choice";
     let id = id.map_err(|_| bad("bad_request", "the Idempotency-Key is not ASCII text", hint))?;
@@ -220,7 +224,7 @@ pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, Told> {
     }
 }
 
-async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Told> {
+async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, ProblemResponse> {
     let bytes = whole(headers, body).await?;
     if bytes.is_empty() {
         return Ok(Map::new());
@@ -250,7 +254,7 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
                 .with("detail", error.to_string()),
         })?;
     let Value::Object(mut given) = given else {
-        let why = Misfit::new("unfit", "", format!("the body is an object, not {}", got(&given)));
+        let why = RequestMismatch::new("unfit", "", format!("the body is an object, not {}", got(&given)));
         return Err(why.told("/openapi.json describes each request"));
     };
     given.values_mut().for_each(integral);

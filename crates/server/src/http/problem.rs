@@ -7,16 +7,16 @@ use retake_wire::{Problem, ProblemKind};
 use serde_json::{Value, json};
 
 /// A problem as a response.
-pub(super) struct Told(pub(super) Problem);
+pub(super) struct ProblemResponse(pub(super) Problem);
 
-impl Told {
+impl ProblemResponse {
     /// With a named value of its code.
     pub(super) fn with(self, name: &str, value: impl Into<Value>) -> Self {
         Self(self.0.with(name, value))
     }
 }
 
-impl IntoResponse for Told {
+impl IntoResponse for ProblemResponse {
     fn into_response(self) -> Response {
         let status = status_of(&self.0);
         answer(status, &body(&self.0, status))
@@ -82,8 +82,8 @@ fn answer(status: StatusCode, body: &Value) -> Response {
 }
 
 /// A problem of the HTTP request.
-pub(super) fn bad(code: &str, message: impl Into<String>, hint: &str) -> Told {
-    Told(Problem {
+pub(super) fn bad(code: &str, message: impl Into<String>, hint: &str) -> ProblemResponse {
+    ProblemResponse(Problem {
         code: code.into(),
         kind: ProblemKind::Usage,
         message: message.into(),
@@ -98,7 +98,7 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
     let head = std::str::from_utf8(head).ok()?.strip_suffix("\r\n\r\n")?;
     let mut lines: Vec<&str> = head.split("\r\n").collect();
     let empty = lines.iter().position(|line| line.eq_ignore_ascii_case("content-length: 0"))?;
-    let Told(problem) = match lines.first()?.split(' ').nth(1)? {
+    let ProblemResponse(problem) = match lines.first()?.split(' ').nth(1)? {
         "400" => {
             bad("bad_request", "this is not a valid HTTP/1.1 request", "/openapi.json describes each request")
         }
@@ -121,15 +121,16 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The problem of an unknown path.
-pub(super) fn nowhere(path: &str) -> Told {
+pub(super) fn nowhere(path: &str) -> ProblemResponse {
     let hint = "/openapi.json lists all paths";
-    let Told(problem) = bad("unknown_path", format!("there is no path {path}"), hint).with("path", path);
-    Told(Problem { kind: ProblemKind::NotFound, ..problem })
+    let ProblemResponse(problem) =
+        bad("unknown_path", format!("there is no path {path}"), hint).with("path", path);
+    ProblemResponse(Problem { kind: ProblemKind::NotFound, ..problem })
 }
 
 /// The problem of an internal error: its cause is not shown.
-pub(super) fn defect() -> Told {
-    let Told(problem) =
+pub(super) fn defect() -> ProblemResponse {
+    let ProblemResponse(problem) =
         bad("internal", "an internal error of the owner", "what was acknowledged before is stored");
-    Told(Problem { kind: ProblemKind::Internal, ..problem })
+    ProblemResponse(Problem { kind: ProblemKind::Internal, ..problem })
 }

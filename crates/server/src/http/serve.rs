@@ -21,11 +21,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::listen::{Who, listen};
+use super::listen::{ListenerClients, listen};
 use super::parse;
-use super::problem::{Told, bad, defect, nowhere};
+use super::problem::{ProblemResponse, bad, defect, nowhere};
 use super::shapes::{OPENAPI, Shapes};
-use super::slow_readers::{Line, Patient};
+use super::slow_readers::{ConnectionState, Patient};
 use super::token::Token;
 use super::{socket, stream, transfer};
 use crate::InProcess;
@@ -114,21 +114,22 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
         let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(guard, known));
         let over = until(desk.stop.clone());
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-        listening.spawn(listen(Patient { listener, patience }, Who::Anybody, guarded, over));
+        listening.spawn(listen(Patient { listener, patience }, ListenerClients::Anybody, guarded, over));
     }
     let own = Own { socket, owner: desk.client.clone() };
     let (over, router) = (until(desk.stop.clone()), router(desk.clone()));
     let router =
         router.merge(Router::new().route(CLIENTS, post(attach)).route(LEAVE, post(leave)).with_state(desk));
     let router = router.layer(middleware::from_fn_with_state(Guard::of_socket(token), known));
-    listening.spawn(listen(Patient { listener: own, patience }, Who::User, router, over));
+    listening.spawn(listen(Patient { listener: own, patience }, ListenerClients::User, router, over));
     Ok(Served { address, data_dir, made, stop, listening })
 }
 
 async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
     if !listen.ip().is_loopback() {
         let message = format!("can't listen at {listen}: it is not a loopback address");
-        let Told(problem) = bad("not_loopback", message, "use 127.0.0.1").with("address", listen.to_string());
+        let ProblemResponse(problem) =
+            bad("not_loopback", message, "use 127.0.0.1").with("address", listen.to_string());
         return Err(problem);
     }
     let listener = TcpListener::bind(listen).await;
@@ -279,7 +280,7 @@ async fn answer(
     };
     match desk.client.call(request).await {
         Ok(reply) => replied(&reply),
-        Err(problem) => Told(problem).into_response(),
+        Err(problem) => ProblemResponse(problem).into_response(),
     }
 }
 
@@ -294,7 +295,11 @@ fn json_of(json: Vec<u8>) -> Response {
     (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], Body::from(json)).into_response()
 }
 
-async fn run(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, http: HttpRequest) -> Response {
+async fn run(
+    State(desk): State<Desk>,
+    ConnectInfo(line): ConnectInfo<ConnectionState>,
+    http: HttpRequest,
+) -> Response {
     let client = http.headers().get(CLIENT).and_then(|number| number.to_str().ok()?.parse().ok());
     let run = match parse::run(desk.shapes.of("run"), http).await {
         Ok(run) => run,
@@ -304,13 +309,13 @@ async fn run(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, htt
     desk.client.surrounds(run.request_id.as_deref(), client.filter(|_| line.is_private()));
     match desk.client.run(run).await {
         Ok(events) => stream::run(events, after(desk.stop)),
-        Err(problem) => Told(problem).into_response(),
+        Err(problem) => ProblemResponse(problem).into_response(),
     }
 }
 
 async fn events(
     State(desk): State<Desk>,
-    ConnectInfo(line): ConnectInfo<Line>,
+    ConnectInfo(line): ConnectInfo<ConnectionState>,
     params: RawPathParams,
     http: HttpRequest,
 ) -> Response {
@@ -320,19 +325,23 @@ async fn events(
     };
     match desk.client.frames(follow).await {
         Ok(frames) => stream::follow(frames, line.followed(), until(desk.stop)),
-        Err(problem) => Told(problem).into_response(),
+        Err(problem) => ProblemResponse(problem).into_response(),
     }
 }
 
 /// Attaches a client on this machine, while the stream of the response is read.
-async fn attach(State(desk): State<Desk>, ConnectInfo(line): ConnectInfo<Line>, body: Bytes) -> Response {
+async fn attach(
+    State(desk): State<Desk>,
+    ConnectInfo(line): ConnectInfo<ConnectionState>,
+    body: Bytes,
+) -> Response {
     let Ok(attach) = serde_json::from_slice::<Attach>(&body) else {
         let hint = "it may be of another version";
         return bad("bad_request", "the description of the client is not valid", hint).into_response();
     };
     match desk.client.attend(attach, line.pid()).await {
         Ok(attending) => stream::present(attending, until(desk.stop)),
-        Err(problem) => Told(problem).into_response(),
+        Err(problem) => ProblemResponse(problem).into_response(),
     }
 }
 
@@ -347,7 +356,7 @@ async fn leave(State(desk): State<Desk>, body: Bytes) -> Response {
     }
 }
 
-async fn openapi(headers: HeaderMap) -> Result<Response, Told> {
+async fn openapi(headers: HeaderMap) -> Result<Response, ProblemResponse> {
     parse::without_identity(&headers)?;
     Ok(json_of(OPENAPI.as_bytes().to_vec()))
 }

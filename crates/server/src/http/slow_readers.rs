@@ -16,7 +16,7 @@ use super::problem::worded;
 
 /// Shared state of a connection and its request handlers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line(Arc<Use>);
+pub(super) struct ConnectionState(Arc<Use>);
 
 #[derive(Debug, Default)]
 struct Use {
@@ -29,7 +29,7 @@ struct Use {
     is_private: bool,
 }
 
-impl Line {
+impl ConnectionState {
     /// The process at the other end, if known.
     pub(super) fn pid(&self) -> Option<u32> {
         self.0.pid
@@ -77,7 +77,7 @@ impl Peer for tokio::net::TcpStream {
 
 /// Marks a subscriber's connection.
 #[must_use = "nobody follows when it is dropped"]
-pub(super) struct Followed(Line);
+pub(super) struct Followed(ConnectionState);
 
 impl Followed {
     /// A piece was taken for writing: earlier ones are on their way.
@@ -107,7 +107,8 @@ where
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (io, address) = self.listener.accept().await;
-        let line = Line(Arc::new(Use { pid: io.pid(), is_private: io.is_private(), ..Use::default() }));
+        let line =
+            ConnectionState(Arc::new(Use { pid: io.pid(), is_private: io.is_private(), ..Use::default() }));
         (Timed { io, line, patience: self.patience, waits: None, words: Vec::new() }, address)
     }
 
@@ -119,7 +120,7 @@ where
 /// One of its connections.
 pub(super) struct Timed<T> {
     io: T,
-    line: Line,
+    line: ConnectionState,
     patience: Duration,
     /// The count when a write began to wait, and its deadline.
     waits: Option<(u64, Pin<Box<Sleep>>)>,
@@ -129,7 +130,7 @@ pub(super) struct Timed<T> {
 
 impl<T> Timed<T> {
     /// The state for its request handlers.
-    pub(super) fn line(&self) -> Line {
+    pub(super) fn line(&self) -> ConnectionState {
         self.line.clone()
     }
 

@@ -14,7 +14,7 @@ use retake_wire::{Client, Problem, Reply, Request};
 
 use super::body::{LARGEST, let_go, too_large};
 use super::parse;
-use super::problem::{Told, bad, defect};
+use super::problem::{ProblemResponse, bad, defect};
 use super::serve::{Desk, replied};
 
 /// The content type of a format.
@@ -31,11 +31,11 @@ pub(super) async fn export(
     State(desk): State<Desk>,
     params: RawPathParams,
     http: HttpRequest,
-) -> Result<Response, Told> {
+) -> Result<Response, ProblemResponse> {
     parse::without_identity(http.headers())?;
     let whole: ExportWhole = parse::named(desk.shapes.of("export_stream"), &params, &http)?;
     let format = whole.format;
-    let first = piece(&desk, &whole, None).await.map_err(Told)?;
+    let first = piece(&desk, &whole, None).await.map_err(ProblemResponse)?;
     let pieces = stream::try_unfold(Some(Next::There(first)), move |next| {
         let (desk, whole) = (desk.clone(), whole.clone());
         async move {
@@ -75,10 +75,10 @@ pub(super) async fn import(
     State(desk): State<Desk>,
     params: RawPathParams,
     http: HttpRequest,
-) -> Result<Response, Told> {
+) -> Result<Response, ProblemResponse> {
     let whole: ImportWhole = parse::named(desk.shapes.of("import_stream"), &params, &http)?;
     let request = parse::identity(http.headers())?;
-    let inflow = desk.client.import_stream(whole, request.as_deref()).map_err(Told)?;
+    let inflow = desk.client.import_stream(whole, request.as_deref()).map_err(ProblemResponse)?;
     let mut body = http.into_body().into_data_stream();
     let inflow = match taken(inflow, &mut body).await {
         Ok(inflow) => inflow,
@@ -87,11 +87,11 @@ pub(super) async fn import(
             return Err(told);
         }
     };
-    let receipt = desk.client.import_ended(inflow).await.map_err(Told)?;
+    let receipt = desk.client.import_ended(inflow).await.map_err(ProblemResponse)?;
     Ok(replied(&receipt))
 }
 
-async fn taken(mut inflow: Inflow, body: &mut BodyDataStream) -> Result<Inflow, Told> {
+async fn taken(mut inflow: Inflow, body: &mut BodyDataStream) -> Result<Inflow, ProblemResponse> {
     let mut lines = Lines::default();
     while let Some(piece) = body.next().await {
         let piece = piece.map_err(|_| {
@@ -130,11 +130,11 @@ impl Lines {
     }
 }
 
-fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), Told> {
+fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), ProblemResponse> {
     let text = String::from_utf8(lines)
         .map_err(|_| bad("bad_import", "the body is not text", "send it as UTF-8; nothing was imported"))?;
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    inflow.lines(&lines).map_err(|error| Told(crate::convert::problem(error)))
+    inflow.lines(&lines).map_err(|error| ProblemResponse(crate::convert::problem(error)))
 }
 
 #[cfg(test)]

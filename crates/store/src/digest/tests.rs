@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{action_value, canonical, import_value, of_arguments, of_call, of_lines, of_stored, parts_value};
-use crate::transfer::{FullConversation, FullImport, Import, ImportEntry, Said};
+use crate::transfer::{FullConversation, FullImport, Import, ImportEntry, ImportMessage};
 
 fn id(number: u128) -> EntryId {
     EntryId::new(Uuid::from_u128(number))
@@ -60,7 +60,7 @@ fn actions() -> Vec<Action> {
 }
 
 fn import() -> Import {
-    let said = Said {
+    let said = ImportMessage {
         id: id(9),
         role: Role::User,
         author: "ada".into(),

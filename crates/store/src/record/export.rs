@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::content::{PartRecord, part, part_record};
 use super::{Decoded, from_json, to_json};
-use crate::transfer::{About, Exported, ImportEntry, Said};
+use crate::transfer::{About, Exported, ImportEntry, ImportMessage};
 
 /// The format name in the first line of an export.
 pub const EXPORT_FORMAT: &str = "retake-export";
@@ -210,7 +210,8 @@ pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decod
         let record: DamagedRecord = from_json("line", line)?;
         let text = format!("[This message was damaged before it was exported: {}]", record.damaged);
         let flags = Flags { synthetic: true, ..Flags::default() };
-        let said = Said { role: Role::System, flags, ..said(new_id(), vec![Part::Text(text)], None) };
+        let said =
+            ImportMessage { role: Role::System, flags, ..said(new_id(), vec![Part::Text(text)], None) };
         return Ok(ImportEntry { said: vec![said], chosen: 0, mark: Mark::Excluded, label: None });
     }
     let record: EntryRecord = from_json("line", line)?;
@@ -230,7 +231,7 @@ pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decod
         chosen = at.ok_or_else(|| format!("{number} is no number of an alternative"))?;
         for other in others {
             let parts = other.parts.into_iter().map(part).collect::<Decoded<_>>()?;
-            all.push(Said {
+            all.push(ImportMessage {
                 role,
                 author: other.author,
                 flags: flags(&other.flags),
@@ -241,7 +242,7 @@ pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decod
         }
     }
     let parts = record.parts.into_iter().map(part).collect::<Decoded<_>>()?;
-    let own = Said {
+    let own = ImportMessage {
         role,
         author: record.author,
         flags: flags(&record.flags),
@@ -253,8 +254,8 @@ pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decod
     Ok(ImportEntry { said: all, chosen, mark, label: record.label })
 }
 
-fn said(id: EntryId, parts: Vec<Part>, time: Option<Time>) -> Said {
-    Said {
+fn said(id: EntryId, parts: Vec<Part>, time: Option<Time>) -> ImportMessage {
+    ImportMessage {
         id,
         role: Role::User,
         author: String::new(),

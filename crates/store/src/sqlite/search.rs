@@ -71,9 +71,9 @@ pub(super) fn opens(db: &Connection) -> bool {
 }
 
 /// The requested ranges of logs: sorted, so that one seek finds the range of a hit.
-struct Within(Option<BTreeMap<LogNo, Vec<(u64, u64)>>>);
+struct LogRanges(Option<BTreeMap<LogNo, Vec<(u64, u64)>>>);
 
-impl Within {
+impl LogRanges {
     fn new(ranges: Option<&[(LogNo, u64, u64)]>) -> Self {
         Self(ranges.map(|ranges| {
             let mut logs: BTreeMap<LogNo, Vec<(u64, u64)>> = BTreeMap::new();
@@ -117,7 +117,7 @@ pub(super) fn search(
     if text.is_empty() {
         return Ok(());
     }
-    let within = Within::new(within);
+    let within = LogRanges::new(within);
     let ranges = within.key_ranges();
     let keys = match (request.sort, ranges.as_slice()) {
         (Sort::Newest, [range]) if within.0.is_some() => {
@@ -151,7 +151,7 @@ const OLDEST: &str =
 fn hit(
     db: &Connection,
     request: &SearchRequest,
-    within: &Within,
+    within: &LogRanges,
     key: Key,
     visit: &mut dyn FnMut(Key) -> Result<bool>,
 ) -> Result<bool> {
@@ -188,7 +188,7 @@ fn stream(
 }
 
 /// The best first; of equal ones the newest.
-fn by_rank(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) -> Result<Vec<Key>> {
+fn by_rank(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &LogRanges) -> Result<Vec<Key>> {
     let sql = ("search", "SELECT rank, rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?");
     let mut hits: Vec<(f64, Key)> = hits(db, sql, text, ranges, within)?;
     hits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
@@ -196,7 +196,7 @@ fn by_rank(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) 
 }
 
 /// Oldest first, across logs.
-fn by_time(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &Within) -> Result<Vec<Key>> {
+fn by_time(db: &Connection, text: &str, ranges: &[(i64, i64)], within: &LogRanges) -> Result<Vec<Key>> {
     let sql = (
         "search",
         "SELECT time, key FROM search CROSS JOIN entry ON key = search.rowid
@@ -213,7 +213,7 @@ fn hits<T: FromSql>(
     sql: Sql,
     text: &str,
     ranges: &[(i64, i64)],
-    within: &Within,
+    within: &LogRanges,
 ) -> Result<Vec<(T, Key)>> {
     let mut hits = Vec::new();
     for (from, to) in ranges {

@@ -30,13 +30,13 @@ use crate::rows::{ERASED_OBJECTS, Erasure, Fingerprint, Key, LogNo};
 const PAGE: u64 = 512;
 
 /// What to erase, as requested.
-pub(super) struct Doomed<'a> {
+pub(super) struct ErasureTargets<'a> {
     entries: &'a [EntryId],
     matching: Option<&'a str>,
     objects: HashSet<ContentHash>,
 }
 
-impl<'a> Doomed<'a> {
+impl<'a> ErasureTargets<'a> {
     pub(super) fn new(entries: &'a [EntryId], matching: Option<&'a str>, objects: &[ContentHash]) -> Self {
         let matching = matching.filter(|text| !text.is_empty());
         Self { entries, matching, objects: objects.iter().copied().collect() }
@@ -56,7 +56,7 @@ pub(super) fn by_without(by: &By, matching: Option<&str>) -> By {
 }
 
 /// The places of the content.
-struct Reach {
+struct ErasureScope {
     family: Vec<Loaded>,
     rows: Erasure,
     files: files::Erasing,
@@ -67,11 +67,11 @@ impl Context {
     pub(super) fn erase(
         &mut self,
         loaded: &Loaded,
-        what: &Doomed<'_>,
+        what: &ErasureTargets<'_>,
         by: &By,
         print: Fingerprint,
     ) -> Result<Receipt> {
-        let Reach { family, rows: erasure, files } = self.reach(loaded, what)?;
+        let ErasureScope { family, rows: erasure, files } = self.reach(loaded, what)?;
         let loose = what.matching.map_or(Ok(0), |text| self.erase_loose(&family, text, by.time))?;
         if erasure.entries.is_empty()
             && erasure.ops.is_empty()
@@ -98,9 +98,9 @@ impl Context {
     }
 
     /// What an erasure would remove. Changes nothing.
-    pub(super) fn erasing(&mut self, id: ConversationId, what: &Doomed<'_>) -> Result<ErasureSum> {
+    pub(super) fn erasing(&mut self, id: ConversationId, what: &ErasureTargets<'_>) -> Result<ErasureSum> {
         let loaded = self.load(id)?;
-        let Reach { family, rows, files } = self.reach(&loaded, what)?;
+        let ErasureScope { family, rows, files } = self.reach(&loaded, what)?;
         let mut keys: BTreeSet<Key> = rows.names.iter().copied().collect();
         for key in &rows.entries {
             if !self.is_erased(*key)? {
@@ -127,7 +127,7 @@ impl Context {
         }
     }
 
-    fn reach(&mut self, loaded: &Loaded, what: &Doomed<'_>) -> Result<Reach> {
+    fn reach(&mut self, loaded: &Loaded, what: &ErasureTargets<'_>) -> Result<ErasureScope> {
         let family = self.family(loaded)?;
         let (mut keys, mut names, mut requests) = (BTreeSet::new(), Vec::new(), Vec::new());
         for id in what.entries {
@@ -141,7 +141,7 @@ impl Context {
         }
         let rows = Erasure { names, requests, ..self.affected(&family, &keys, what.matching)? };
         let files = files::reach(&*self.rows, &family, &keys, what)?;
-        Ok(Reach { family, rows, files })
+        Ok(ErasureScope { family, rows, files })
     }
 
     /// Forgets the names of objects that were erased from the object store, except those that are left for later.

@@ -10,7 +10,7 @@ use retake_core::{
 };
 
 use super::decide::locate;
-use super::erase::{Doomed, elsewhere, noted};
+use super::erase::{ErasureTargets, elsewhere, noted};
 use super::load::Loaded;
 use super::{Context, Store};
 use crate::error::{Result, StoreError};
@@ -294,7 +294,7 @@ impl Store {
     pub async fn erasing(&self, conversation: ConversationId, action: Action) -> Result<ErasureSum> {
         self.write(move |context| match &action {
             Action::Erase { entries, matching, objects } => {
-                context.erasing(conversation, &Doomed::new(entries, matching.as_deref(), objects))
+                context.erasing(conversation, &ErasureTargets::new(entries, matching.as_deref(), objects))
             }
             _ => Ok(ErasureSum::default()),
         })

@@ -2,8 +2,8 @@
 //! shows, however long the conversation is.
 
 use retake_core::{
-    Change, Commit, ConversationId, EntryId, Head, Mark, MarkChange, Marked, MarkedLine, MarkedPage, OpNo,
-    Operation, Pos, Reason, Records as _, Step, StepLine, StepTarget, Time,
+    Change, Commit, ConversationId, EntryId, EntryLine, Head, Mark, MarkChange, Marked, MarkedLine,
+    MarkedPage, OpNo, Operation, Pos, Reason, Records as _, Step, StepLine, StepTarget, Time,
 };
 
 use super::Store;
@@ -113,24 +113,40 @@ pub(super) fn of_turn(rows: &dyn Rows, loaded: &Loaded, number: u64) -> Result<V
     part.positions().map(|pos| Ok((records.meta(pos)?.id, loaded.conversation.mark(pos)))).collect()
 }
 
+/// Reads an entry as one line.
+type ReadLine = fn(&dyn Rows, &Loaded, Pos) -> Result<EntryLine>;
+
 /// The entry that an operation moved to, or the first one that it marked. Hidden text is left out. Reads one row for any
 /// operation.
 pub(super) fn aim(rows: &dyn Rows, loaded: &Loaded, op: &Operation) -> Result<Option<StepTarget>> {
+    target(rows, loaded, aimed_at(loaded, op), line)
+}
+
+fn aimed_at(loaded: &Loaded, op: &Operation) -> Option<Pos> {
     let tree = &loaded.conversation.tree;
-    let pos = match (op.reason, &op.change) {
+    match (op.reason, &op.change) {
         (Reason::Undo(Step::Turn(opener)) | Reason::Redo(Step::Turn(opener)), _) => Some(opener),
         (Reason::Undo(_) | Reason::Redo(_) | Reason::Compensate(_) | Reason::Restore(_), _) => None,
         (Reason::Rewind | Reason::Edit, Change::Move { before, after }) => tree.next_towards(*after, *before),
         (_, Change::Move { after, .. }) => *after,
         (_, Change::Mark(changes)) => changes.first().map(|change| change.span.first()),
         _ => None,
-    };
-    pos.map(|pos| at(rows, loaded, pos)).transpose()
+    }
 }
 
-fn at(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<StepTarget> {
-    let line = line(rows, loaded, pos)?;
-    Ok(StepTarget { turn: line.meta.totals.turns, line })
+/// None for a damaged entry: the rest of the step is known.
+fn target(rows: &dyn Rows, loaded: &Loaded, pos: Option<Pos>, read: ReadLine) -> Result<Option<StepTarget>> {
+    match pos.map(|pos| read(rows, loaded, pos)).transpose() {
+        Ok(line) => Ok(line.map(|line| StepTarget { turn: line.meta.totals.turns, line })),
+        Err(StoreError::Damaged { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// An entry without its text, which is not read.
+fn line_without_text(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<EntryLine> {
+    let meta = loaded.records(rows).meta(pos)?;
+    Ok(EntryLine { meta, preview: String::new(), called: None })
 }
 
 /// The first steps of an undo or a redo.
@@ -139,16 +155,23 @@ pub(super) fn steps(rows: &dyn Rows, loaded: &Loaded, commit: &Commit) -> Result
         Reason::Undo(step) | Reason::Redo(step) => Some(step),
         _ => None,
     });
-    steps.take(STEPS).map(|it| step(rows, loaded, it)).collect()
+    steps.take(STEPS).map(|it| step(rows, loaded, it, line)).collect()
 }
 
-/// What a step of an undo or a redo is.
-pub(super) fn step(rows: &dyn Rows, loaded: &Loaded, step: Step) -> Result<StepLine> {
-    match step {
-        Step::Turn(opener) => Ok(StepLine { op: None, aim: Some(at(rows, loaded, opener)?) }),
+/// The next step of an undo or a redo, which every subscriber gets: without the text of its message, as only the client that
+/// rewound gets that.
+pub(super) fn next_step(rows: &dyn Rows, loaded: &Loaded, next: Step) -> Result<StepLine> {
+    step(rows, loaded, next, line_without_text)
+}
+
+fn step(rows: &dyn Rows, loaded: &Loaded, step: Step, read: ReadLine) -> Result<StepLine> {
+    let (op, pos) = match step {
+        Step::Turn(opener) => (None, Some(opener)),
         Step::Op(no) => {
             let op = loaded.records(rows).op(no)?;
-            Ok(StepLine { aim: aim(rows, loaded, &op)?, op: Some(op) })
+            let pos = aimed_at(loaded, &op);
+            (Some(op), pos)
         }
-    }
+    };
+    Ok(StepLine { aim: target(rows, loaded, pos, read)?, op })
 }

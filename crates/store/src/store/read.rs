@@ -281,7 +281,7 @@ pub(super) fn summary(rows: &dyn Rows, loaded: &Loaded) -> Result<Summary> {
     let records = loaded.records(rows);
     let parent = row.parent.map(|parent| Ok::<_, StoreError>((rows.log(parent.log)?.id, parent.head)));
     let tip = conversation.state.tip.map(|tip| records.meta(tip).map(|meta| meta.id)).transpose()?;
-    let step = |step| super::marked::step(rows, loaded, step);
+    let step = |step| super::marked::next_step(rows, loaded, step);
     let redo = conversation.history.undone.map(|no| records.op(no)).transpose()?;
     let redo =
         redo.and_then(|op| if let retake_core::Reason::Undo(step) = op.reason { Some(step) } else { None });

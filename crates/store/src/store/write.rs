@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::Context;
 use super::decide::{decide, locate};
-use super::erase::{Doomed, by_without};
+use super::erase::{ErasureTargets, by_without};
 use super::load::{Loaded, load_at, load_new};
 use crate::digest::{action_value, of_stored, parts_value};
 use crate::error::{Result, StoreError};
@@ -227,7 +227,7 @@ impl Context {
             return Ok(receipt);
         }
         if let Action::Erase { entries, matching, objects } = &apply.action {
-            let what = Doomed::new(entries, matching.as_deref(), objects);
+            let what = ErasureTargets::new(entries, matching.as_deref(), objects);
             let by = by_without(&apply.by, matching.as_deref());
             let receipt = self.erase(&loaded, &what, &by, print.current)?;
             let request = by.request.as_ref().filter(|_| receipt.unchanged);

@@ -8,7 +8,7 @@ use rustix::fs::Mode;
 use similar::TextDiff;
 
 use super::disk::{self, Staged, Version};
-use super::place::{Ground, Place};
+use super::place::{PathBase, Place};
 use super::text::{self, Breaks};
 use super::work::blocking;
 use crate::call::{Call, Output};
@@ -53,7 +53,7 @@ pub(super) struct After {
 }
 
 /// Computes the changes of a call.
-pub(super) type Planner<A> = fn(&A, &Ground) -> Result<Plan, String>;
+pub(super) type Planner<A> = fn(&A, &PathBase) -> Result<Plan, String>;
 
 impl Change {
     /// New content in one place.
@@ -124,7 +124,7 @@ impl Change {
     }
 
     /// The difference as a unified diff.
-    fn diff(&self, ground: &Ground) -> String {
+    fn diff(&self, ground: &PathBase) -> String {
         let name = |side: &str, place: &Place| format!("{side}/{}", ground.line(&place.path));
         let none = || "/dev/null".to_owned();
         let before = self.from.as_ref().map_or_else(none, |(place, _)| name("a", place));
@@ -190,13 +190,13 @@ fn bounded(whole: &str, (most_lines, most_of_line): (usize, usize)) -> String {
 
 impl Plan {
     /// The differences as one unified diff, limited to this many lines with this many bytes each.
-    fn diff(&self, ground: &Ground, most: (usize, usize)) -> String {
+    fn diff(&self, ground: &PathBase, most: (usize, usize)) -> String {
         let whole: String = self.changes.iter().map(|change| change.diff(ground)).collect();
         bounded(&whole, most)
     }
 
     /// The intent, for an approval request.
-    fn intent(self, ground: &Ground) -> Intent {
+    fn intent(self, ground: &PathBase) -> Intent {
         let detail = Some(self.diff(ground, MOST_ASKED));
         let touches = self.changes.iter().flat_map(Change::places).flat_map(Place::written).collect();
         Intent { class: EffectClass::Workspace, touches, line: self.line, detail }
@@ -214,7 +214,7 @@ pub(super) fn seen(place: &Place, bytes: &[u8]) -> Fact {
 }
 
 /// The intent of a call, for an approval request.
-pub(super) fn intent<A>(planner: Planner<A>, arguments: &A, ground: &Ground) -> Result<Intent, String> {
+pub(super) fn intent<A>(planner: Planner<A>, arguments: &A, ground: &PathBase) -> Result<Intent, String> {
     Ok(planner(arguments, ground)?.intent(ground))
 }
 
@@ -224,7 +224,7 @@ pub(super) async fn carry_out<A: Send + 'static>(
     call: &Call,
     arguments: A,
 ) -> Result<Output, String> {
-    let ground = Ground::new(&call.folder().await, &call.roots);
+    let ground = PathBase::new(&call.folder().await, &call.roots);
     let plan = {
         let ground = ground.clone();
         blocking(call, move |_| planner(&arguments, &ground)).await?
@@ -232,7 +232,7 @@ pub(super) async fn carry_out<A: Send + 'static>(
     carry_out_plan(plan, call, ground).await
 }
 
-async fn carry_out_plan(mut plan: Plan, call: &Call, ground: Ground) -> Result<Output, String> {
+async fn carry_out_plan(mut plan: Plan, call: &Call, ground: PathBase) -> Result<Output, String> {
     let idle: Vec<Change> = plan.changes.extract_if(.., |change| change.is_idle()).collect();
     let known: Vec<Fact> = idle.iter().flat_map(Change::facts).collect();
     if plan.changes.is_empty() {
@@ -255,7 +255,7 @@ async fn carry_out_plan(mut plan: Plan, call: &Call, ground: Ground) -> Result<O
 }
 
 /// Why a change is refused: a name has another target now than when rules, or a person, allowed it.
-fn elsewhere(call: &Call, plan: &Plan, ground: &Ground) -> Option<String> {
+fn elsewhere(call: &Call, plan: &Plan, ground: &PathBase) -> Option<String> {
     let settled = call.writes.as_ref()?;
     let place = plan.changes.iter().flat_map(Change::places).find(|place| !settled.contains(&place.path))?;
     let now = ground.shown(&place.path);
@@ -265,7 +265,7 @@ fn elsewhere(call: &Call, plan: &Plan, ground: &Ground) -> Option<String> {
 }
 
 /// Why a change is refused: the agent has not read the current version of a file.
-async fn unread(call: &Call, plan: &Plan, ground: &Ground) -> Option<String> {
+async fn unread(call: &Call, plan: &Plan, ground: &PathBase) -> Option<String> {
     let mut reasons = Vec::new();
     for (place, was) in plan.changes.iter().filter_map(|change| change.from.as_ref()) {
         let name = ground.shown(&place.path);
@@ -280,7 +280,7 @@ async fn unread(call: &Call, plan: &Plan, ground: &Ground) -> Option<String> {
     if reasons.is_empty() { None } else { Some(format!("nothing was changed. {}", reasons.join("; "))) }
 }
 
-fn land(plan: &Plan, ground: &Ground) -> Output {
+fn land(plan: &Plan, ground: &PathBase) -> Output {
     let name =
         |change: &Change| change.places().last().map(|place| ground.shown(&place.path)).unwrap_or_default();
     let mut staged = Vec::new();

@@ -20,7 +20,7 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOL
 
 /// Why a file cannot be opened.
 #[derive(Debug)]
-pub(super) enum Closed {
+pub(super) enum OpenError {
     /// It does not exist.
     Missing,
     /// It is a folder.
@@ -31,7 +31,7 @@ pub(super) enum Closed {
     Failed(io::Error),
 }
 
-impl Closed {
+impl OpenError {
     /// The reason, as the end of a sentence.
     pub(super) fn why(&self) -> String {
         match self {
@@ -43,7 +43,7 @@ impl Closed {
     }
 }
 
-impl From<Errno> for Closed {
+impl From<Errno> for OpenError {
     fn from(errno: Errno) -> Self {
         match errno {
             Errno::NOENT | Errno::NOTDIR => Self::Missing,
@@ -76,7 +76,7 @@ pub(super) fn digest(bytes: &[u8]) -> String {
 }
 
 /// Opens a regular file for reading; never waits for the other end of a pipe.
-pub(super) fn open(path: &Path) -> Result<(File, u64), Closed> {
+pub(super) fn open(path: &Path) -> Result<(File, u64), OpenError> {
     is_file(&rustix::fs::lstat(path)?)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty())?;
@@ -85,13 +85,13 @@ pub(super) fn open(path: &Path) -> Result<(File, u64), Closed> {
     Ok((file.into(), u64::try_from(stat.st_size).unwrap_or_default()))
 }
 
-fn is_file(stat: &Stat) -> Result<(), Closed> {
+fn is_file(stat: &Stat) -> Result<(), OpenError> {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Ok(()),
-        FileType::Directory => Err(Closed::Folder),
-        FileType::Fifo => Err(Closed::Special("a pipe")),
-        FileType::Socket => Err(Closed::Special("a socket")),
-        _ => Err(Closed::Special("a device")),
+        FileType::Directory => Err(OpenError::Folder),
+        FileType::Fifo => Err(OpenError::Special("a pipe")),
+        FileType::Socket => Err(OpenError::Special("a socket")),
+        _ => Err(OpenError::Special("a device")),
     }
 }
 
@@ -99,7 +99,7 @@ fn is_file(stat: &Stat) -> Result<(), Closed> {
 pub(super) fn whole(place: &Place) -> Result<Option<Version>, String> {
     let (file, size) = match open(&place.path) {
         Ok(opened) => opened,
-        Err(Closed::Missing) => return Ok(None),
+        Err(OpenError::Missing) => return Ok(None),
         Err(closed) => return Err(closed.why()),
     };
     let too_large = || {
@@ -120,12 +120,12 @@ pub(super) fn whole(place: &Place) -> Result<Option<Version>, String> {
 
 /// A file whose new content is on disk beside it, and is moved into place by `land`; otherwise it is removed.
 pub(super) struct Staged {
-    spot: Spot,
+    spot: OpenedParent,
     temp: Option<OsString>,
 }
 
 /// The place of a file: its opened folder and its name in it.
-struct Spot {
+struct OpenedParent {
     folder: OwnedFd,
     name: OsString,
     was: Option<Stat>,
@@ -143,7 +143,7 @@ impl Staged {
         mode: Mode,
         bytes: &[u8],
     ) -> Result<Self, String> {
-        let spot = Spot::open(place, replaced)?;
+        let spot = OpenedParent::open(place, replaced)?;
         let failed = |errno: Errno| io::Error::from(errno).to_string();
         let (temp, file) = spot.temporary(if like.is_some() { Mode::RUSR | Mode::WUSR } else { mode });
         let staged = Self { spot, temp: Some(temp) };
@@ -191,7 +191,7 @@ impl Drop for Staged {
 
 /// Removes a file, if it is unchanged.
 pub(super) fn remove(place: &Place, was: &Version) -> Result<(), String> {
-    let spot = Spot::open(place, Some(was))?;
+    let spot = OpenedParent::open(place, Some(was))?;
     spot.check()?;
     rustix::fs::unlinkat(&spot.folder, &spot.name, AtFlags::empty())
         .map_err(|errno| io::Error::from(errno).to_string())
@@ -199,7 +199,7 @@ pub(super) fn remove(place: &Place, was: &Version) -> Result<(), String> {
 
 const MEANWHILE: &str = "somebody else changed it at this moment: read it again";
 
-impl Spot {
+impl OpenedParent {
     fn open(place: &Place, was: Option<&Version>) -> Result<Self, String> {
         let inside = place.inside.as_ref().ok_or("it is outside of the conversation's folders")?;
         let name = inside.below.file_name().ok_or("it is the conversation's folder itself")?.to_owned();
@@ -310,10 +310,10 @@ mod tests {
     use std::path::Path;
 
     use super::{MEANWHILE, Mode, Staged, remove, whole};
-    use crate::files::place::{Ground, Place};
+    use crate::files::place::{PathBase, Place};
 
     fn place(root: &Path, name: &str) -> Place {
-        Ground::new(root, &[root.to_owned()]).place_to_write(name).unwrap()
+        PathBase::new(root, &[root.to_owned()]).place_to_write(name).unwrap()
     }
 
     fn names(root: &Path) -> Vec<String> {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::change::{self, Change, Plan};
-use super::place::Ground;
+use super::place::PathBase;
 use super::text::{self, Breaks};
 use super::{disk, nearest};
 use crate::call::{Call, Output};
@@ -47,7 +47,7 @@ impl OwnTool for EditFile {
          changed since. A file whose lines end with CRLF keeps that; write plain line feeds.";
     const CLASS: EffectClass = EffectClass::Workspace;
 
-    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         change::intent(plan, &arguments, ground)
     }
 
@@ -56,7 +56,7 @@ impl OwnTool for EditFile {
     }
 }
 
-fn plan(Arguments { path, edits }: &Arguments, ground: &Ground) -> Result<Plan, String> {
+fn plan(Arguments { path, edits }: &Arguments, ground: &PathBase) -> Result<Plan, String> {
     let place = ground.place_to_write(path)?;
     let name = text::escaped(path);
     let was = disk::whole(&place).map_err(|why| format!("cannot edit `{name}`: {why}"))?;

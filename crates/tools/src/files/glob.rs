@@ -9,9 +9,9 @@ use retake_core::Intent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::place::Ground;
+use super::place::PathBase;
 use super::text;
-use super::walk::{self, Veil, Which};
+use super::walk::{self, HiddenPaths, WalkScope};
 use super::work::{Stop, look};
 use crate::call::{Call, Output};
 use crate::own::{OwnTool, read_only_intent};
@@ -41,7 +41,7 @@ impl OwnTool for GlobFiles {
     const ABOUT: &'static str = "Finds files by a pattern of their names, the newest first, at most 200. What `.gitignore` leaves out is left out. \
          To find files by what they hold, use `grep`.";
 
-    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         matcher(&arguments.pattern)?;
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
         let line = format!("glob {} in {}", text::escaped(&arguments.pattern), ground.line(&place.path));
@@ -55,13 +55,13 @@ impl OwnTool for GlobFiles {
     }
 }
 
-fn glob(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Result<String, String> {
+fn glob(arguments: &Arguments, ground: &PathBase, veil: &HiddenPaths, stop: &Stop) -> Result<String, String> {
     let matcher = matcher(&arguments.pattern)?;
     let place = walk::folder(ground, arguments.path.as_deref())?;
     veil.agreed(&place)?;
     let base = place.path;
     let mut found = Vec::new();
-    let missed = walk::walk(&base, Which::of(arguments.all), veil, None, stop, |entry| {
+    let missed = walk::walk(&base, WalkScope::of(arguments.all), veil, None, stop, |entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         let below = entry.path().strip_prefix(&base).unwrap_or(entry.path());
         if !is_folder && matcher.is_match(below) {

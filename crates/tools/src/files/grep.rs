@@ -13,9 +13,9 @@ use retake_core::Intent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::place::Ground;
+use super::place::PathBase;
 use super::text;
-use super::walk::{self, Veil, Which};
+use super::walk::{self, HiddenPaths, WalkScope};
 use super::work::{Stop, Stoppable, look};
 use super::{disk, glob};
 use crate::call::{Call, Output};
@@ -73,7 +73,7 @@ impl OwnTool for GrepFiles {
     const ABOUT: &'static str = "Searches files for lines that fit a regular expression. What `.gitignore` leaves out and binary files are passed \
          over. At most 500 lines are shown.";
 
-    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         matchers(&arguments)?;
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
         let line = format!("grep {} in {}", text::escaped(&arguments.pattern), ground.line(&place.path));
@@ -106,7 +106,7 @@ fn searcher(context: usize) -> Searcher {
         .build()
 }
 
-fn grep(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Result<String, String> {
+fn grep(arguments: &Arguments, ground: &PathBase, veil: &HiddenPaths, stop: &Stop) -> Result<String, String> {
     let (regex, glob) = matchers(arguments)?;
     let (place, kind) = walk::base(ground, arguments.path.as_deref())?;
     veil.agreed(&place)?;
@@ -132,9 +132,9 @@ fn grep(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Res
         }
         !found.full
     };
-    let mut missed = walk::Missed::default();
+    let mut missed = walk::WalkOmissions::default();
     if kind.is_dir() {
-        missed = walk::walk(&place.path, Which::of(arguments.all), veil, None, stop, |entry| {
+        missed = walk::walk(&place.path, WalkScope::of(arguments.all), veil, None, stop, |entry| {
             let below = entry.path().strip_prefix(&place.path).unwrap_or(entry.path());
             let wanted = entry.file_type().is_some_and(|kind| kind.is_file())
                 && glob.as_ref().is_none_or(|glob| glob.is_match(below));

@@ -8,9 +8,9 @@ use retake_core::Intent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::place::Ground;
+use super::place::PathBase;
 use super::text;
-use super::walk::{self, Veil, Which};
+use super::walk::{self, HiddenPaths, WalkScope};
 use super::work::{Stop, look};
 use crate::call::{Call, Output};
 use crate::own::{OwnTool, read_only_intent};
@@ -44,7 +44,7 @@ impl OwnTool for ListFolder {
     const ABOUT: &'static str = "Lists what is in a folder, with sizes; folders end with `/`. What `.gitignore` leaves out is left out. To find \
          files by name, use `glob`.";
 
-    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;
         Ok(read_only_intent(format!("list {}", ground.line(&place.path)), place.read()))
     }
@@ -56,13 +56,13 @@ impl OwnTool for ListFolder {
     }
 }
 
-fn list(arguments: &Arguments, ground: &Ground, veil: &Veil, stop: &Stop) -> Result<String, String> {
+fn list(arguments: &Arguments, ground: &PathBase, veil: &HiddenPaths, stop: &Stop) -> Result<String, String> {
     let place = walk::folder(ground, arguments.path.as_deref())?;
     veil.agreed(&place)?;
     let base = place.path;
     let depth = arguments.depth.unwrap_or(1).clamp(1, MOST_DEPTH);
     let (mut shown, mut entries, mut full) = (String::new(), 0, false);
-    let missed = walk::walk(&base, Which::of(arguments.all), veil, Some(depth), stop, |entry| {
+    let missed = walk::walk(&base, WalkScope::of(arguments.all), veil, Some(depth), stop, |entry| {
         let line = line(entry, &base);
         full = entries == MOST_ENTRIES || shown.len() + line.len() > MOST_BYTES;
         if !full {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::change::{self, After, Change, Plan};
 use super::disk;
 use super::disk::Version;
-use super::place::{Ground, Place};
+use super::place::{PathBase, Place};
 use super::text::{self, Breaks};
 use crate::call::{Call, Output};
 use crate::own::OwnTool;
@@ -43,7 +43,7 @@ impl OwnTool for PatchFiles {
          numbers may be off. Files that are there must have been read, and not changed since.";
     const CLASS: EffectClass = EffectClass::Workspace;
 
-    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         change::intent(plan, &arguments, ground)
     }
 
@@ -52,7 +52,7 @@ impl OwnTool for PatchFiles {
     }
 }
 
-fn plan(Arguments { patch }: &Arguments, ground: &Ground) -> Result<Plan, String> {
+fn plan(Arguments { patch }: &Arguments, ground: &PathBase) -> Result<Plan, String> {
     let plain;
     // A patch that uses CRLF throughout says nothing about the files' own line breaks.
     let patch = if Breaks::of(patch.as_bytes()) == Breaks::CrLf {
@@ -80,7 +80,7 @@ fn plan(Arguments { patch }: &Arguments, ground: &Ground) -> Result<Plan, String
 /// The planned change of a file, with its description; `places` are those of earlier files.
 fn planned(
     file: &FilePatch<'_>,
-    ground: &Ground,
+    ground: &PathBase,
     places: &mut HashSet<PathBuf>,
 ) -> Result<(Change, String, Place), String> {
     let from = file.old.as_deref().map(|name| there(name, ground)).transpose()?;
@@ -100,7 +100,7 @@ fn planned(
     }
     if let (true, Some(to)) = (moves, &to) {
         match disk::open(&to.path) {
-            Err(disk::Closed::Missing) => {}
+            Err(disk::OpenError::Missing) => {}
             _ => return Err(format!("`{}` is there already, and would be replaced", shown(to))),
         }
     }
@@ -130,7 +130,7 @@ fn planned(
     Ok((Change { from, to }, said, place))
 }
 
-fn there(name: &str, ground: &Ground) -> Result<(Place, Version), String> {
+fn there(name: &str, ground: &PathBase) -> Result<(Place, Version), String> {
     let place = ground.place_to_write(name)?;
     let failed = |why: &str| format!("cannot patch `{}`: {why}", text::escaped(name));
     match disk::whole(&place) {

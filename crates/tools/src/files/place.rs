@@ -16,7 +16,7 @@ const MOST_LINKS: usize = 40;
 
 /// The base of names: the folder for relative ones, and the roots.
 #[derive(Clone, Debug)]
-pub(crate) struct Ground {
+pub(crate) struct PathBase {
     folder: PathBuf,
     roots: Vec<PathBuf>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Inside {
     pub(super) below: PathBuf,
 }
 
-impl Ground {
+impl PathBase {
     pub(crate) fn new(folder: &Path, roots: &[PathBuf]) -> Self {
         Self { folder: folder.to_owned(), roots: roots.to_vec() }
     }

@@ -13,10 +13,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::change::seen;
-use super::disk::{self, Closed};
-use super::place::{Ground, Place};
+use super::disk::{self, OpenError};
+use super::place::{PathBase, Place};
 use super::text::{self, Breaks};
-use super::walk::{self, Veil};
+use super::walk::{self, HiddenPaths};
 use super::work::{Stop, Stoppable, look};
 use crate::call::{Attached, Call, Output};
 use crate::own::{OwnTool, read_only_intent};
@@ -50,7 +50,7 @@ impl OwnTool for ReadFile {
     const ABOUT: &'static str = "Reads a file. A text comes with its line numbers (number, tab, line), at most 2,000 lines or 50 kB at once. \
          A picture (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB comes as it is. For a folder, use `list`.";
 
-    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         let place = named(&arguments, ground)?;
         Ok(read_only_intent(format!("read {}", ground.line(&place.path)), place.read()))
     }
@@ -66,16 +66,16 @@ impl OwnTool for ReadFile {
     }
 }
 
-fn named(arguments: &Arguments, ground: &Ground) -> Result<Place, String> {
+fn named(arguments: &Arguments, ground: &PathBase) -> Result<Place, String> {
     if arguments.path.is_empty() {
         return Err("cannot read: the path is empty".to_owned());
     }
     ground.place(&arguments.path)
 }
 
-fn read(arguments: &Arguments, place: &Place, veil: &Veil, stop: &Stop) -> Result<Output, String> {
+fn read(arguments: &Arguments, place: &Place, veil: &HiddenPaths, stop: &Stop) -> Result<Output, String> {
     let (mut file, size) = disk::open(&place.path).map_err(|closed| match closed {
-        Closed::Folder => "it is a folder; use `list`".to_owned(),
+        OpenError::Folder => "it is a folder; use `list`".to_owned(),
         closed => closed.why(),
     })?;
     if veil.covers_opened(&file, &place.real()) {

@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ignore::{DirEntry, WalkBuilder};
 
 use super::ignores::IgnoreRules;
-use super::place::{Ground, Place};
+use super::place::{PathBase, Place};
 use super::work::Stop;
 use crate::call::{Call, Host};
 
 /// The files of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum WalkScope {
     /// Those that ignore rules leave.
     Kept,
     /// All of them.
     All,
 }
 
-impl Which {
+impl WalkScope {
     pub(super) fn of(all: bool) -> Self {
         if all { Self::All } else { Self::Kept }
     }
@@ -31,12 +31,12 @@ impl Which {
 
 /// Files that rules hide from a tool, in a folder that it may read.
 #[derive(Clone)]
-pub(super) struct Veil {
+pub(super) struct HiddenPaths {
     host: Arc<dyn Host>,
     tools: &'static [&'static str],
 }
 
-impl Veil {
+impl HiddenPaths {
     /// The files that are hidden from a call with the effect of these tools.
     pub(super) fn of(call: &Call, tools: &'static [&'static str]) -> Self {
         Self { host: Arc::clone(&call.host), tools }
@@ -65,7 +65,7 @@ pub(super) const ELSEWHERE: &str = "it leads elsewhere than a moment ago; look a
 
 /// What a walk has left out.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Missed {
+pub(super) struct WalkOmissions {
     /// The number of unreadable files or folders.
     pub(super) unread: usize,
     /// The number that a rule hides.
@@ -74,7 +74,7 @@ pub(super) struct Missed {
     pub(super) stopped: bool,
 }
 
-impl Missed {
+impl WalkOmissions {
     /// Notes for the model, as lines.
     pub(super) fn said(self) -> String {
         let mut said = String::new();
@@ -99,17 +99,17 @@ fn entries(many: usize) -> String {
 /// Visits everything below a folder, up to this depth, until `visit` returns `false`.
 pub(super) fn walk(
     base: &Path,
-    which: Which,
-    veil: &Veil,
+    which: WalkScope,
+    veil: &HiddenPaths,
     depth: Option<usize>,
     stop: &Stop,
     mut visit: impl FnMut(&DirEntry) -> bool,
-) -> Missed {
-    let mut missed = Missed::default();
+) -> WalkOmissions {
+    let mut missed = WalkOmissions::default();
     let mut builder = WalkBuilder::new(base);
     // We read the rules ourselves: the library would wait for a pipe in place of an ignore file.
     builder.standard_filters(false).max_depth(depth);
-    let rules = (which == Which::Kept).then(IgnoreRules::default);
+    let rules = (which == WalkScope::Kept).then(IgnoreRules::default);
     let left_out = Arc::new(AtomicUsize::new(0));
     let (veil, counted) = (veil.clone(), Arc::clone(&left_out));
     builder.filter_entry(move |entry| {
@@ -144,7 +144,7 @@ pub(super) fn walk(
 }
 
 /// The place where a walk begins, with its metadata.
-pub(super) fn base(ground: &Ground, name: Option<&str>) -> Result<(Place, Metadata), String> {
+pub(super) fn base(ground: &PathBase, name: Option<&str>) -> Result<(Place, Metadata), String> {
     let place = ground.place(name.unwrap_or_default())?;
     let found = std::fs::metadata(&place.path)
         .map_err(|error| format!("cannot look at `{}`: {error}", ground.shown(&place.named)))?;
@@ -152,7 +152,7 @@ pub(super) fn base(ground: &Ground, name: Option<&str>) -> Result<(Place, Metada
 }
 
 /// The same for a folder only.
-pub(super) fn folder(ground: &Ground, name: Option<&str>) -> Result<Place, String> {
+pub(super) fn folder(ground: &PathBase, name: Option<&str>) -> Result<Place, String> {
     let (place, found) = base(ground, name)?;
     if found.is_dir() {
         return Ok(place);

@@ -6,8 +6,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::place::Ground;
-use super::walk::Veil;
+use super::place::PathBase;
+use super::walk::HiddenPaths;
 use crate::call::Call;
 
 /// A stop signal for work.
@@ -55,9 +55,9 @@ pub(super) async fn blocking<T: Send + 'static>(
 pub(super) async fn look<T: Send + 'static>(
     call: &Call,
     tools: &'static [&'static str],
-    look: impl FnOnce(&Ground, &Veil, &Stop) -> T + Send + 'static,
+    look: impl FnOnce(&PathBase, &HiddenPaths, &Stop) -> T + Send + 'static,
 ) -> T {
-    let (ground, veil) = (Ground::new(&call.folder().await, &call.roots), Veil::of(call, tools));
+    let (ground, veil) = (PathBase::new(&call.folder().await, &call.roots), HiddenPaths::of(call, tools));
     blocking(call, move |stop| look(&ground, &veil, stop)).await
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::change::{self, Change, Plan};
 use super::disk;
-use super::place::Ground;
+use super::place::PathBase;
 use super::text::{self, Breaks};
 use crate::call::{Call, Output};
 use crate::own::OwnTool;
@@ -33,7 +33,7 @@ impl OwnTool for WriteFile {
          file, use `edit`. A file whose lines end with CRLF keeps that.";
     const CLASS: EffectClass = EffectClass::Workspace;
 
-    fn intent(&self, arguments: Arguments, ground: &Ground) -> Result<Intent, String> {
+    fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         change::intent(plan, &arguments, ground)
     }
 
@@ -42,7 +42,7 @@ impl OwnTool for WriteFile {
     }
 }
 
-fn plan(Arguments { path, content }: &Arguments, ground: &Ground) -> Result<Plan, String> {
+fn plan(Arguments { path, content }: &Arguments, ground: &PathBase) -> Result<Plan, String> {
     let place = ground.place_to_write(path)?;
     let name = text::escaped(path);
     let was = disk::whole(&place).map_err(|why| format!("cannot write `{name}`: {why}"))?;

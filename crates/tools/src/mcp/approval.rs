@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 
 use retake_core::mcp::Approves;
 
-use super::config::{Way, quoted};
+use super::config::{ServerTransport, quoted};
 use super::expand::{Variables, named};
 use super::text::visible;
 
 /// The list of what is approved.
-pub(super) fn asked(way: &Way, variables: &Variables) -> Vec<Approves> {
+pub(super) fn asked(way: &ServerTransport, variables: &Variables) -> Vec<Approves> {
     let mut asked = Vec::new();
     let texts: Vec<&String> = match way {
-        Way::Command { command, args, env, cwd } => {
+        ServerTransport::Command { command, args, env, cwd } => {
             asked.push(Approves::Command(visible(&way.line())));
             asked.extend(cwd.iter().map(|cwd| Approves::Folder(visible(&quoted(cwd)))));
             asked.extend(
@@ -23,7 +23,7 @@ pub(super) fn asked(way: &Way, variables: &Variables) -> Vec<Approves> {
             let values = env.iter().map(|(_, value)| value);
             [command].into_iter().chain(args).chain(values).chain(cwd).collect()
         }
-        Way::Url { url, headers } => {
+        ServerTransport::Url { url, headers } => {
             asked.push(Approves::Address(visible(url)));
             asked.extend(
                 headers.iter().map(|(name, value)| Approves::Header(visible(&format!("{name}: {value}")))),
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn an_approval_shows_a_whole_server_entry_and_no_secret_value() {
         let variables = Variables::fixed([("OPENAI_API_KEY", "sk-1234567890"), ("PORT", "90210")]);
-        let command = Way::Command {
+        let command = ServerTransport::Command {
             command: "./${TOOL:-run}".to_owned(),
             args: vec!["--key=${OPENAI_API_KEY}".to_owned(), "a\u{202e}b\n\u{3164}c\u{ad}".to_owned()],
             env: vec![pair("LD_PRELOAD", "./x.so"), pair("P", "${PORT} ${PORT}")],
@@ -76,7 +76,7 @@ mod tests {
                 given("TOOL", false),
             ]
         );
-        let url = Way::Url {
+        let url = ServerTransport::Url {
             url: "https://${HOST}/mcp".to_owned(),
             headers: vec![pair("Authorization", "Bearer ${GITHUB_TOKEN}")],
         };

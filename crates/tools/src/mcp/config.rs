@@ -51,7 +51,7 @@ impl Origin {
 
 /// The transport to a server, from its file: `${VAR}` is a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ServerTransport {
     /// A program that is started and reached through its pipes.
     Command {
         /// The program.
@@ -72,7 +72,7 @@ pub enum Way {
     },
 }
 
-impl Way {
+impl ServerTransport {
     /// In a line, for people: without variables and headers, which may be secret.
     pub fn line(&self) -> String {
         match self {
@@ -135,7 +135,7 @@ pub struct Entry {
     /// Whether it is enabled.
     pub enabled: bool,
     /// Its transport.
-    pub way: Way,
+    pub way: ServerTransport,
     /// Whether its process is confined like a command with network. Only the user's file can disable this.
     pub confined: bool,
     /// Additional folders that its process may write, from the user's file.
@@ -307,7 +307,7 @@ impl Reading<'_> {
         Ok(Entry { name, origin: self.origin, enabled, way, confined, write, digest })
     }
 
-    fn way(&self, name: &str, fields: &Map<String, Value>) -> Result<Way, ConfigError> {
+    fn way(&self, name: &str, fields: &Map<String, Value>) -> Result<ServerTransport, ConfigError> {
         let kind = self.text(name, fields, "type")?;
         match kind.as_deref() {
             None | Some("stdio" | "http" | "streamable-http" | "streamableHttp") => {}
@@ -319,14 +319,14 @@ impl Reading<'_> {
         }
         let (command, url) = (self.text(name, fields, "command")?, self.text(name, fields, "url")?);
         match (command, url) {
-            (Some(command), None) if !command.trim().is_empty() => Ok(Way::Command {
+            (Some(command), None) if !command.trim().is_empty() => Ok(ServerTransport::Command {
                 command,
                 args: self.list(name, fields, "args")?,
                 env: self.pairs(name, fields, "env")?,
                 cwd: self.text(name, fields, "cwd")?,
             }),
             (None, Some(url)) if !url.trim().is_empty() => {
-                Ok(Way::Url { url, headers: self.pairs(name, fields, "headers")? })
+                Ok(ServerTransport::Url { url, headers: self.pairs(name, fields, "headers")? })
             }
             (Some(_), Some(_)) => {
                 Err(self.wrong(&[SERVERS, name], "has both “command” and “url”; one is enough"))

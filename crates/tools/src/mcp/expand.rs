@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
-use super::config::Way;
+use super::config::ServerTransport;
 use super::failure::{Failure, FailureKind};
 use crate::call_environment::CallEnvironment;
 use crate::secret::Secrets;
@@ -62,27 +62,30 @@ impl fmt::Debug for Variables {
 
 /// A transport with its variables resolved.
 pub(super) struct Expanded {
-    pub(super) way: Way,
+    pub(super) way: ServerTransport,
     /// Resolved values and possible secrets, each with its variable or header.
     put: Vec<(String, String)>,
 }
 
 impl Expanded {
     /// Resolves the variables, or returns the one that is not set.
-    pub(super) fn of(way: &Way, variables: &Variables) -> Result<Self, Failure> {
+    pub(super) fn of(way: &ServerTransport, variables: &Variables) -> Result<Self, Failure> {
         let mut put = Vec::new();
         let mut text = |text: &String| expand(text, variables, &mut put);
         let way = match way {
-            Way::Command { command, args, env, cwd } => Way::Command {
+            ServerTransport::Command { command, args, env, cwd } => ServerTransport::Command {
                 command: text(command)?,
                 args: args.iter().map(&mut text).collect::<Result<_, _>>()?,
                 env: pairs(env, &mut text)?,
                 cwd: cwd.as_ref().map(&mut text).transpose()?,
             },
-            Way::Url { url, headers } => Way::Url { url: text(url)?, headers: pairs(headers, &mut text)? },
+            ServerTransport::Url { url, headers } => {
+                ServerTransport::Url { url: text(url)?, headers: pairs(headers, &mut text)? }
+            }
         };
         // A value in the file itself may be a key as well.
-        let (Way::Command { env: named, .. } | Way::Url { headers: named, .. }) = &way;
+        let (ServerTransport::Command { env: named, .. } | ServerTransport::Url { headers: named, .. }) =
+            &way;
         put.extend(named.iter().map(|(name, value)| (value.clone(), name.clone())));
         put.retain(|(value, _)| value.len() >= SHORTEST_SECRET);
         // The longest first, so that no part of one stays.
@@ -199,8 +202,10 @@ mod tests {
             let got = expand(text, &variables, &mut Vec::new());
             assert_eq!(got.as_deref().map_err(|failure| &*failure.why), expected, "{text}");
         }
-        let way =
-            Way::Url { url: "http://x/${TOKEN}".into(), headers: vec![("A".into(), "${X} written".into())] };
+        let way = ServerTransport::Url {
+            url: "http://x/${TOKEN}".into(),
+            headers: vec![("A".into(), "${X} written".into())],
+        };
         let expanded = Expanded::of(&way, &variables).expect("all are set");
         assert_eq!(expanded.hide("no http://x/s3cret of yz, yz written"), "no http://x/${TOKEN} of yz, ${A}");
     }

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::config::{ConfigError, SERVERS, Way, document, is_name, text_of};
+use super::config::{ConfigError, SERVERS, ServerTransport, document, is_name, text_of};
 use crate::destination;
 
 /// Adds a server to a file, which is created if needed. Returns its size in bytes.
-pub fn add(path: &Path, name: &str, way: &Way) -> Result<u64, ConfigError> {
+pub fn add(path: &Path, name: &str, way: &ServerTransport) -> Result<u64, ConfigError> {
     if !is_name(name) {
         return Err(ConfigError::BadName(super::text::line(name, 60)));
     }
@@ -32,20 +32,24 @@ pub fn remove(path: &Path, name: &str) -> Result<u64, ConfigError> {
     })
 }
 
-fn makes_sense(name: &str, way: &Way) -> Result<(), ConfigError> {
+fn makes_sense(name: &str, way: &ServerTransport) -> Result<(), ConfigError> {
     let problem =
         |problem: &str| Err(ConfigError::BadEntry { name: name.to_owned(), problem: problem.to_owned() });
     let bad =
         |pairs: &[(String, String)]| pairs.iter().any(|(key, _)| key.trim().is_empty() || key.contains('='));
     match way {
-        Way::Command { command, .. } if command.trim().is_empty() => problem("its command is empty"),
-        Way::Command { env, .. } if bad(env) => problem("a variable needs a name"),
-        Way::Url { url, .. }
+        ServerTransport::Command { command, .. } if command.trim().is_empty() => {
+            problem("its command is empty")
+        }
+        ServerTransport::Command { env, .. } if bad(env) => problem("a variable needs a name"),
+        ServerTransport::Url { url, .. }
             if !url.starts_with("https://") && !url.starts_with("http://") && !url.starts_with("${") =>
         {
             problem("its address begins neither with `https://` nor with `http://`")
         }
-        Way::Url { headers, .. } if super::http::headers(headers).is_err() => problem("a header is none"),
+        ServerTransport::Url { headers, .. } if super::http::headers(headers).is_err() => {
+            problem("a header is none")
+        }
         _ => Ok(()),
     }
 }

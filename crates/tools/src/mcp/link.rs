@@ -29,7 +29,7 @@ const REASON: usize = 600;
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum LinkError {
     /// The connection is closed.
     Closed,
     /// This failure.
@@ -58,7 +58,7 @@ pub(super) struct Link(RunningService<RoleClient, Listener>);
 
 impl Link {
     /// Makes the handshake. `changed` is set whenever the server reports changed tools.
-    pub(super) async fn open<T, E, A>(transport: T, changed: Arc<AtomicBool>) -> Result<Self, Trouble>
+    pub(super) async fn open<T, E, A>(transport: T, changed: Arc<AtomicBool>) -> Result<Self, LinkError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: Error + Send + Sync + 'static,
@@ -73,18 +73,18 @@ impl Link {
     }
 
     /// A page of the tools.
-    pub(super) async fn list(&self, cursor: Option<String>) -> Result<Value, Trouble> {
+    pub(super) async fn list(&self, cursor: Option<String>) -> Result<Value, LinkError> {
         let page = PaginatedRequestParams::default().with_cursor(cursor);
         self.ask(ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page))).await?.answer().await
     }
 
     /// Begins a call.
-    pub(super) async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Pending, Trouble> {
+    pub(super) async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Pending, LinkError> {
         let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         self.ask(ClientRequest::CallToolRequest(CallToolRequest::new(call))).await
     }
 
-    async fn ask(&self, request: ClientRequest) -> Result<Pending, Trouble> {
+    async fn ask(&self, request: ClientRequest) -> Result<Pending, LinkError> {
         let sent = self.0.peer().send_request_with_option(request, PeerRequestOptions::no_options()).await;
         sent.map(Pending).map_err(|error| no_answer(&error))
     }
@@ -95,11 +95,11 @@ pub(super) struct Pending(RequestHandle<RoleClient>);
 
 impl Pending {
     /// Its answer.
-    pub(super) async fn answer(&mut self) -> Result<Value, Trouble> {
-        let answer = (&mut self.0.rx).await.map_err(|_| Trouble::Closed)?;
+    pub(super) async fn answer(&mut self) -> Result<Value, LinkError> {
+        let answer = (&mut self.0.rx).await.map_err(|_| LinkError::Closed)?;
         let answer: ServerResult = answer.map_err(|error| no_answer(&error))?;
         serde_json::to_value(answer)
-            .map_err(|error| Trouble::Said(FailureKind::BadReply.with(error.to_string())))
+            .map_err(|error| LinkError::Said(FailureKind::BadReply.with(error.to_string())))
     }
 
     /// Tells the server that nobody waits any more.
@@ -111,14 +111,14 @@ impl Pending {
     }
 }
 
-fn no_hello(error: &ClientInitializeError) -> Trouble {
+fn no_hello(error: &ClientInitializeError) -> LinkError {
     if error.is_authorization_required() {
         let how = "it asks for authorization: give it a header, such as `Authorization: Bearer ${TOKEN}`";
-        return Trouble::Said(FailureKind::Unauthorized.with(how));
+        return LinkError::Said(FailureKind::Unauthorized.with(how));
     }
     let mut kind = FailureKind::BadReply;
     let said = match error {
-        ClientInitializeError::ConnectionClosed(_) => return Trouble::Closed,
+        ClientInitializeError::ConnectionClosed(_) => return LinkError::Closed,
         ClientInitializeError::TransportError { error, .. } => return not_sent(error),
         ClientInitializeError::JsonRpcError(error) => {
             kind = FailureKind::Refused;
@@ -133,12 +133,12 @@ fn no_hello(error: &ClientInitializeError) -> Trouble {
         }
         other => other.to_string(),
     };
-    Trouble::Said(kind.with(super::text::line(&said, REASON)))
+    LinkError::Said(kind.with(super::text::line(&said, REASON)))
 }
 
-fn no_answer(error: &ServiceError) -> Trouble {
+fn no_answer(error: &ServiceError) -> LinkError {
     let (kind, said) = match error {
-        ServiceError::TransportClosed => return Trouble::Closed,
+        ServiceError::TransportClosed => return LinkError::Closed,
         ServiceError::McpError(error) => (FailureKind::Refused, error.message.to_string()),
         ServiceError::TransportSend(error) => return not_sent(error),
         ServiceError::Cancelled { .. } => {
@@ -146,21 +146,21 @@ fn no_answer(error: &ServiceError) -> Trouble {
         }
         other => (FailureKind::BadReply, other.to_string()),
     };
-    Trouble::Said(kind.with(super::text::line(&said, REASON)))
+    LinkError::Said(kind.with(super::text::line(&said, REASON)))
 }
 
 /// A message that cannot be sent through a pipe means that it is closed; the process knows why.
-fn not_sent(error: &DynamicTransportError) -> Trouble {
+fn not_sent(error: &DynamicTransportError) -> LinkError {
     let error = &*error.error;
     if error.is::<std::io::Error>() {
-        return Trouble::Closed;
+        return LinkError::Closed;
     }
     let said = match error.downcast_ref() {
         // The library does not expose it as a source.
         Some(StreamableHttpError::<reqwest::Error>::Client(cause)) => chain(cause),
         _ => chain(error),
     };
-    Trouble::Said(FailureKind::Unreachable.with(super::text::line(&said, REASON)))
+    LinkError::Said(FailureKind::Unreachable.with(super::text::line(&said, REASON)))
 }
 
 /// An error and its causes, without repetitions.

@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 use tokio::process::Command;
 use tokio::sync::watch;
 
-use super::config::{Entry, Way};
+use super::config::{Entry, ServerTransport};
 use super::expand::{Expanded, Variables};
 use super::failure::{Failure, FailureKind};
 use super::http;
-use super::link::{Link, Trouble};
+use super::link::{Link, LinkError};
 use super::listed::{Listed, Listing};
 use super::process::{Process, Start};
 use super::result;
@@ -210,7 +210,7 @@ impl Server {
         let changed = Arc::clone(&self.changed);
         let limit = self.deps.start_limit;
         let (process, opened) = match &expanded.way {
-            Way::Command { command, args, env, cwd } => {
+            ServerTransport::Command { command, args, env, cwd } => {
                 let cwd =
                     cwd.as_ref().map_or_else(|| self.deps.folder.clone(), |cwd| self.deps.folder.join(cwd));
                 let start = Start {
@@ -234,7 +234,7 @@ impl Server {
                 let opened = tokio::time::timeout(limit, Link::open((incoming, outgoing), changed)).await;
                 (Some((process, flow)), opened)
             }
-            Way::Url { url, headers } => {
+            ServerTransport::Url { url, headers } => {
                 let transport = http::transport(url, headers)
                     .map_err(|why| FailureKind::BadEntry.with(expanded.hide(&why)))?;
                 (None, tokio::time::timeout(limit, Link::open(transport, changed)).await)
@@ -272,10 +272,10 @@ impl Server {
             let mut cursor = None;
             loop {
                 let page = live.link.list(cursor).await?;
-                let bad = |why| Trouble::Said(FailureKind::BadReply.with(why));
+                let bad = |why| LinkError::Said(FailureKind::BadReply.with(why));
                 cursor = listing.page(page).map_err(bad)?;
                 if cursor.is_none() {
-                    return Ok::<_, Trouble>(());
+                    return Ok::<_, LinkError>(());
                 }
             }
         };
@@ -292,11 +292,11 @@ impl Server {
     }
 
     /// Why a call failed.
-    async fn broken(&self, live: &Live, trouble: Trouble) -> String {
+    async fn broken(&self, live: &Live, trouble: LinkError) -> String {
         let (why, again) = match trouble {
-            Trouble::Said(failure) => (live.expanded.hide(&failure.why), ""),
-            Trouble::Closed => {
-                let why = explain(live.process.as_ref(), &live.expanded, Trouble::Closed).await;
+            LinkError::Said(failure) => (live.expanded.hide(&failure.why), ""),
+            LinkError::Closed => {
+                let why = explain(live.process.as_ref(), &live.expanded, LinkError::Closed).await;
                 (why.why, "\nThe next call starts it again.")
             }
         };
@@ -305,19 +305,19 @@ impl Server {
 }
 
 /// The trouble as a text, with the server's last output if that helps.
-async fn explain(process: Option<&(Process, Arc<Flow>)>, expanded: &Expanded, trouble: Trouble) -> Failure {
+async fn explain(process: Option<&(Process, Arc<Flow>)>, expanded: &Expanded, trouble: LinkError) -> Failure {
     let closed = |why: String| FailureKind::Closed.with(why);
     let (failure, last) = match (process, trouble) {
-        (Some((process, flow)), Trouble::Closed) => {
+        (Some((process, flow)), LinkError::Closed) => {
             let why = match flow.why() {
                 Some(why) => why.to_owned(),
                 None => process.outcome(LAST).await,
             };
             (closed(why), process.last_words())
         }
-        (None, Trouble::Closed) => (closed("it closed the connection".to_owned()), String::new()),
-        (Some((process, _)), Trouble::Said(failure)) => (failure, process.last_words()),
-        (None, Trouble::Said(failure)) => (failure, String::new()),
+        (None, LinkError::Closed) => (closed("it closed the connection".to_owned()), String::new()),
+        (Some((process, _)), LinkError::Said(failure)) => (failure, process.last_words()),
+        (None, LinkError::Said(failure)) => (failure, String::new()),
     };
     let last = if last.is_empty() { last } else { format!("; the last it said:\n{last}") };
     failure.kind.with(expanded.hide(&format!("{failure}{last}")))
@@ -328,8 +328,8 @@ fn set_environment(command: &mut Command, variables: &Variables, env: &[(String,
     command.env_clear().envs(variables.for_servers()).envs(env.iter().map(|(name, value)| (name, value)));
 }
 
-fn silent(why: String) -> Trouble {
-    Trouble::Said(FailureKind::Silent.with(why))
+fn silent(why: String) -> LinkError {
+    LinkError::Said(FailureKind::Silent.with(why))
 }
 
 fn seconds(time: Duration) -> String {

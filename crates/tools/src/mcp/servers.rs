@@ -120,7 +120,7 @@ pub struct ToolShown {
 
 /// A notice about a server before a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum ServerNotice {
     /// A remark.
     Note(Note),
     /// It can't be used, and why.
@@ -138,7 +138,7 @@ pub struct McpServers {
     /// Whether confined servers could not start, for a temporary reason.
     refused: bool,
     /// What was reported already: the problems of files, and the notices about each server.
-    reported: Mutex<(bool, Vec<(String, News)>)>,
+    reported: Mutex<(bool, Vec<(String, ServerNotice)>)>,
 }
 
 impl Drop for McpServers {
@@ -251,15 +251,15 @@ impl McpServers {
     }
 
     /// New notices about each server, by name.
-    pub fn news(&self) -> Vec<(String, News)> {
+    pub fn news(&self) -> Vec<(String, ServerNotice)> {
         let of = |server: &Arc<Server>| {
             let (name, known) = (server.name().to_owned(), server.known().clone());
             let state = match known.state {
-                State::Failed(why) => Some(News::Failed(why)),
-                State::NeedsApproval => Some(News::NeedsApproval),
+                State::Failed(why) => Some(ServerNotice::Failed(why)),
+                State::NeedsApproval => Some(ServerNotice::NeedsApproval),
                 State::Starting | State::Ready | State::Disabled => None,
             };
-            known.notes.into_iter().map(News::Note).chain(state).map(move |news| (name.clone(), news))
+            known.notes.into_iter().map(ServerNotice::Note).chain(state).map(move |news| (name.clone(), news))
         };
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         let news: Vec<_> = self.servers.iter().flat_map(of).filter(|it| !reported.1.contains(it)).collect();

@@ -20,7 +20,7 @@ use crate::cgroup::{Bounds, Group};
 use crate::processes;
 use crate::sandbox::{Confinement, Net, Sandbox};
 use crate::secret::Secrets;
-use crate::spooled_output::{SpooledOutput, Teller};
+use crate::spooled_output::{OutputReporter, SpooledOutput};
 use crate::supervisor::{Arguments, Inherits, Supervisor, shielded};
 use crate::umask;
 
@@ -42,7 +42,7 @@ pub(super) enum Ending {
 }
 
 /// A command that ended.
-pub(super) struct Over {
+pub(super) struct EndedCommand {
     ending: Ending,
     /// Its approximate duration.
     took: Duration,
@@ -50,7 +50,7 @@ pub(super) struct Over {
     pub(super) living: usize,
 }
 
-impl Over {
+impl EndedCommand {
     /// Its outcome, and its end as a text.
     pub(super) fn said(&self) -> (ToolOutcome, String) {
         let after = match self.took.as_secs() {
@@ -88,7 +88,7 @@ impl Over {
 }
 
 /// A command to start.
-pub(super) struct Line<'a> {
+pub(super) struct CommandLaunch<'a> {
     pub(super) command: &'a str,
     pub(super) folder: &'a Path,
     pub(super) sandbox: Option<&'a Sandbox>,
@@ -116,7 +116,7 @@ pub(super) struct Started {
     pub(super) group: Option<Result<Group, String>>,
 }
 
-impl Line<'_> {
+impl CommandLaunch<'_> {
     /// Starts it; standard output and standard error share one pipe.
     pub(super) async fn start(&self, call: &Call, spool: &Spool, out: OwnedFd) -> std::io::Result<Started> {
         // Other processes write its output.
@@ -195,7 +195,7 @@ impl Line<'_> {
         pipe: PipeReader,
         printed: SpooledOutput,
         limit: Duration,
-    ) -> (Over, SpooledOutput) {
+    ) -> (EndedCommand, SpooledOutput) {
         // A larger pipe is only faster.
         let _ = rustix::pipe::fcntl_setpipe_size(&pipe, PIPE);
         let ticks = AtomicU32::new(0);
@@ -208,7 +208,7 @@ impl Line<'_> {
         let (ending, printed) =
             tokio::join!(watching, pump(call.host.as_ref(), pipe, printed, &ticks, is_over));
         let living = alive(&call.id).await;
-        let over = Over { ending, took: TICK * ticks.into_inner(), living };
+        let over = EndedCommand { ending, took: TICK * ticks.into_inner(), living };
         (over, printed)
     }
 
@@ -300,7 +300,7 @@ async fn pump(
 ) -> SpooledOutput {
     let Ok(mut pipe) = Receiver::from_owned_fd(pipe.into()) else { return printed };
     let mut buffer = vec![0; PIPE / 4];
-    let mut teller = Teller::default();
+    let mut teller = OutputReporter::default();
     let mut last = 2 * PIPE / buffer.len();
     loop {
         let read = tokio::select! {

@@ -14,13 +14,13 @@ use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::follow::{self, Line, Started};
+use super::follow::{self, CommandLaunch, Started};
 use super::script::{Spool, code_of, is_log_of};
-use super::stand::Stand;
+use super::stand::StartFolder;
 use super::{Arguments, ShellTool, add_lines};
 use crate::arguments;
 use crate::call::{Call, Output, Piece};
-use crate::files::Ground;
+use crate::files::PathBase;
 use crate::own::{OwnTool, read_only_intent};
 use crate::spooled_output::{BOUND, plain, whole};
 
@@ -109,10 +109,10 @@ impl ShellTool {
     /// Starts a job; returns after an early failure, or while it runs.
     pub(super) async fn background(&self, call: &Call, given: &Arguments) -> std::io::Result<Output> {
         let (command, net) = (given.command.as_str(), self.config.network.of(given.network));
-        let stand = Stand::of(call).await;
+        let stand = StartFolder::of(call).await;
         let spool = Spool::open(&call.spool, &call.id)?;
         let log = crate::kept::options().create(true).append(true).open(&spool.log)?;
-        let line = Line { job: Some(self.config.log), net, ..self.line(command, &stand.folder) };
+        let line = CommandLaunch { job: Some(self.config.log), net, ..self.line(command, &stand.folder) };
         let Started { mut child, group } = line.start(call, &spool, log.into()).await?;
         let mut early = call.host.sleep(EARLY);
         let (is_stopped, goes_on) = tokio::select! {
@@ -253,7 +253,7 @@ impl OwnTool for JobOutput {
     const NAME: &'static str = "job_output";
     const ABOUT: &'static str = "Reads what a background job has printed so far, and whether it still runs.";
 
-    fn intent(&self, given: OutputArguments, _: &Ground) -> Result<Intent, String> {
+    fn intent(&self, given: OutputArguments, _: &PathBase) -> Result<Intent, String> {
         Ok(read_only_intent(format!("read the output of job {}", arguments::line(&given.id)), Vec::new()))
     }
 
@@ -282,7 +282,7 @@ impl OwnTool for JobStop {
     const ABOUT: &'static str = "Ends a background job with all its processes.";
     const IS_PARALLEL: bool = false;
 
-    fn intent(&self, given: StopArguments, _: &Ground) -> Result<Intent, String> {
+    fn intent(&self, given: StopArguments, _: &PathBase) -> Result<Intent, String> {
         Ok(read_only_intent(format!("end job {}", arguments::line(&given.id)), Vec::new()))
     }
 
@@ -306,7 +306,7 @@ impl OwnTool for JobList {
     const NAME: &'static str = "job_list";
     const ABOUT: &'static str = "Lists the background jobs, and whether they still run.";
 
-    fn intent(&self, _: ListArguments, _: &Ground) -> Result<Intent, String> {
+    fn intent(&self, _: ListArguments, _: &PathBase) -> Result<Intent, String> {
         Ok(read_only_intent("list the jobs".to_owned(), Vec::new()))
     }
 

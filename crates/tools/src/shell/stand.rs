@@ -11,14 +11,14 @@ use crate::call::Call;
 const KEY: &str = "cwd";
 
 /// A folder for a command to begin in.
-pub(super) struct Stand {
+pub(super) struct StartFolder {
     /// An existing folder below a root.
     pub(super) folder: PathBuf,
     /// Why it is not the folder where the shell ended before.
     pub(super) remark: Option<String>,
 }
 
-impl Stand {
+impl StartFolder {
     /// The folder in which a call begins.
     pub(super) async fn of(call: &Call) -> Self {
         let folder = call.folder().await;

@@ -44,7 +44,7 @@ const INERT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV).union(Moun
 #[derive(Default)]
 pub(super) struct Mounts {
     /// Empty files and folders that were created as mount points.
-    made: Vec<Made>,
+    made: Vec<CreatedMountPoint>,
     /// Locks on those that another call may have created.
     shared: Vec<File>,
     /// Folders that are mounts of their own.
@@ -53,11 +53,11 @@ pub(super) struct Mounts {
     places: Vec<Place>,
     covers: Option<Covers>,
     remounter: Option<remount::Remounter>,
-    later: Option<sockets::Later>,
+    later: Option<sockets::LaterSockets>,
 }
 
 /// An empty file or folder that was created as a mount point.
-struct Made {
+struct CreatedMountPoint {
     /// The file, with a lock that other calls share.
     held: File,
     /// Its parent folder, even if that was moved.
@@ -144,7 +144,7 @@ impl Mounts {
         let absent = confined.absent.iter().cloned().chain(absent);
         self.places.extend(absent.map(|path| Place { path, kind: Kind::Covered }));
         if confined.net == Net::Open {
-            let later = sockets::Later::new(covers, &confined.sockets);
+            let later = sockets::LaterSockets::new(covers, &confined.sockets);
             self.later = Some(later.map_err(|error| error.to_string())?);
         }
         Ok(())
@@ -212,7 +212,7 @@ impl Mounts {
     pub(super) fn take_down(self) {
         // They include its own locks on what it created itself.
         drop(self.shared);
-        for Made { held, folder, path } in self.made.into_iter().rev() {
+        for CreatedMountPoint { held, folder, path } in self.made.into_iter().rev() {
             let _ = rustix::mount::unmount(&path, UnmountFlags::DETACH);
             let Some(name) = path.file_name() else { continue };
             if rustix::fs::flock(&held, FlockOperation::NonBlockingLockExclusive).is_err() {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use retake_tools::mcp::{News, Origin, State, Way, add, remove};
+use retake_tools::mcp::{Origin, ServerNotice, ServerTransport, State, add, remove};
 use serde_json::json;
 
 use super::world::{World, failure, only, said};
@@ -14,8 +14,8 @@ fn project(world: &World, text: &str) {
     fs::write(world.folder().join(".mcp.json"), text).expect("written");
 }
 
-fn way(command: &str) -> Way {
-    Way::Command { command: command.into(), args: Vec::new(), env: Vec::new(), cwd: None }
+fn way(command: &str) -> ServerTransport {
+    ServerTransport::Command { command: command.into(), args: Vec::new(), env: Vec::new(), cwd: None }
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_change_keeps_the_rest_of_the_file() {
     fs::write(&path, text).expect("written");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("set");
     let mut new = way("m");
-    if let Way::Command { env, args, .. } = &mut new {
+    if let ServerTransport::Command { env, args, .. } = &mut new {
         env.push(("K".into(), "${K}".into()));
         args.push("-x".into());
     }
@@ -151,8 +151,8 @@ fn an_invalid_change_changes_nothing() {
     let world = World::with("good");
     let path = world.user_file();
     let before = fs::read_to_string(&path).expect("read");
-    let url = Way::Url { url: "ftp://x".into(), headers: Vec::new() };
-    let header = Way::Url { url: "http://x".into(), headers: vec![("a b".into(), "c".into())] };
+    let url = ServerTransport::Url { url: "ftp://x".into(), headers: Vec::new() };
+    let header = ServerTransport::Url { url: "http://x".into(), headers: vec![("a b".into(), "c".into())] };
     let refused = [
         add(&path, "it", &way("x")).expect_err("there is one").to_string(),
         add(&path, "a/b", &way("x")).expect_err("no name").to_string(),
@@ -188,7 +188,7 @@ async fn a_project_starts_nothing_without_approval_and_an_approval_covers_only_t
     let waiting = world.connect().await;
     assert_eq!((only(&waiting).state, only(&waiting).origin), (State::NeedsApproval, Origin::Project));
     assert!(!world.folder().join("pid").exists(), "nothing was started");
-    assert_eq!(waiting.news(), [("it".to_owned(), News::NeedsApproval)]);
+    assert_eq!(waiting.news(), [("it".to_owned(), ServerNotice::NeedsApproval)]);
     world.allowed().allow(&world.folder(), &world.config().servers[0]).expect("allowed");
     assert!(!waiting.are_of(&world.config(), &world.allowed()), "they are others now");
     let servers = world.connect().await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retake_core::mcp::{LeftOut, Note};
 use retake_core::{EffectClass, ToolOutcome, Touch};
-use retake_tools::mcp::{Failure, FailureKind, News, State};
+use retake_tools::mcp::{Failure, FailureKind, ServerNotice, State};
 use serde_json::json;
 
 use super::world::{Caller, World, ask, ask_as, fails, failure, gone, only, said, tool};
@@ -84,7 +84,7 @@ async fn a_list_of_tools_is_bounded_and_invalid_tools_are_left_out() {
     let names: Vec<_> = it.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["mcp__it__good", "mcp__it__two_words"]);
     assert_eq!(it.notes.len(), 4, "{:?}", it.notes);
-    let first = News::Note(Note::ToolLeftOut("none".to_owned(), LeftOut::NoSchema));
+    let first = ServerNotice::Note(Note::ToolLeftOut("none".to_owned(), LeftOut::NoSchema));
     assert_eq!(servers.news()[0], ("it".to_owned(), first));
     assert_eq!(servers.news(), [], "news is told once");
     assert_eq!(said(&servers, "mcp__it__two_words", json!({})).await, "{}");

@@ -11,11 +11,11 @@ use retake_wire::request::{self, Of, SetPermissions};
 use retake_wire::{Action, MarkVerb, Mode, Problem, Reply, Request, Rule, english};
 
 use super::keymap::{Command, Context};
-use super::msg::{Lasts, Ticket, Want};
+use super::msg::{ChoiceDuration, Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{PaneFrame, told};
 use super::plan::paragraph;
-use super::rows::{Did, Filtering, Ink, Order, Row, Rows};
+use super::rows::{Filtering, InputEffect, Order, Row, RowSpans, Rows};
 use super::theme::{Paint, Paints, Themes};
 use crate::render::{agent, lists, words};
 use crate::text::{safe, time, width};
@@ -258,7 +258,7 @@ impl Choose {
     fn moved(&mut self, cx: &mut Cx<'_>) {
         self.armed = None;
         if let Some(Choice { pick: Pick::Theme, name, .. }) = self.rows.selected() {
-            cx.want(Want::Theme(name.clone(), Lasts::Shown));
+            cx.want(Want::Theme(name.clone(), ChoiceDuration::Shown));
         }
         if self.more && self.loading.is_none() && self.rows.at_end() {
             let oldest = self.rows.items().next_back().map(|choice| choice.key.clone());
@@ -285,7 +285,7 @@ impl Choose {
                 cx.want(Want::Close);
             }
             (Pick::Theme, _) => {
-                cx.want(Want::Theme(key, Lasts::Kept));
+                cx.want(Want::Theme(key, ChoiceDuration::Kept));
                 cx.want(Want::Close);
             }
             (Pick::Alternative(number), From::Alternatives(of)) => {
@@ -362,7 +362,7 @@ impl Pane for Choose {
             Command::Close if self.armed.take().is_none() => {
                 if let From::Themes(_, now) = &self.from {
                     let now = now.clone().unwrap_or_else(|| "auto".to_owned());
-                    cx.want(Want::Theme(now, Lasts::Shown));
+                    cx.want(Want::Theme(now, ChoiceDuration::Shown));
                 }
                 cx.want(Want::Close);
             }
@@ -401,9 +401,9 @@ impl Pane for Choose {
 
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
         match self.rows.clicked(at) {
-            Did::Taken => self.accept(cx),
-            Did::Moved => self.moved(cx),
-            Did::Nothing | Did::Filtered => {}
+            InputEffect::Taken => self.accept(cx),
+            InputEffect::Moved => self.moved(cx),
+            InputEffect::Nothing | InputEffect::Filtered => {}
         }
     }
 
@@ -456,7 +456,7 @@ fn hidden(it: Marked, now_ms: i64) -> Choice {
     }
 }
 
-fn draw(choice: &Choice, wide: usize, armed: bool, ink: &mut Ink<'_>) {
+fn draw(choice: &Choice, wide: usize, armed: bool, ink: &mut RowSpans<'_>) {
     if matches!(choice.pick, Pick::Heading) {
         return ink.text(&choice.name, Paint::Dim);
     }

@@ -81,11 +81,11 @@ pub(crate) struct Help {
 /// A group of help rows.
 struct Section {
     title: &'static str,
-    rows: Vec<Told>,
+    rows: Vec<HelpRow>,
 }
 
 /// The description of a command.
-struct Told {
+struct HelpRow {
     /// The key to press or the text to type.
     keys: String,
     /// The effect.
@@ -102,7 +102,7 @@ enum Names {
 }
 
 /// A line of the help.
-enum Said {
+enum HelpLine {
     Title(&'static str),
     /// Keys, as wide as the whole column, their effect, and the name of the command in the settings.
     Row(String, String, String),
@@ -120,17 +120,18 @@ impl Help {
         let mut sections: Vec<Section> =
             places(self.from).into_iter().map(|place| self.keys_in(place)).collect();
         let writing =
-            EDITING.iter().map(|(keys, help)| Told { keys: (*keys).to_owned(), help, name: "" }).collect();
+            EDITING.iter().map(|(keys, help)| HelpRow { keys: (*keys).to_owned(), help, name: "" }).collect();
         let after = sections.iter().position(|section| section.title == Context::Talk.title());
         let writing = Section { title: "Writing", rows: writing };
         sections.insert(after.map_or(sections.len(), |after| after + 1), writing);
         let typed = TABLE.iter().filter_map(typed);
-        let words = WORDS.iter().map(|(word, help)| Told { keys: (*word).to_owned(), help, name: "" });
+        let words = WORDS.iter().map(|(word, help)| HelpRow { keys: (*word).to_owned(), help, name: "" });
         let typed = Iterator::chain(typed, words).collect();
         sections.push(Section { title: "To be typed", rows: typed });
-        let mouse = MOUSE.iter().map(|(what, help)| Told { keys: (*what).to_owned(), help, name: "mouse" });
+        let mouse =
+            MOUSE.iter().map(|(what, help)| HelpRow { keys: (*what).to_owned(), help, name: "mouse" });
         sections.push(Section { title: "The mouse", rows: mouse.collect() });
-        let signs = SIGNS.iter().map(|(sign, help)| Told { keys: (*sign).to_owned(), help, name: "" });
+        let signs = SIGNS.iter().map(|(sign, help)| HelpRow { keys: (*sign).to_owned(), help, name: "" });
         sections.push(Section { title: "Signs", rows: signs.collect() });
         if self.filter.trim().is_empty() {
             let rows = ESSENTIALS.iter().filter_map(|command| self.told(command.row())).collect();
@@ -138,7 +139,7 @@ impl Help {
         }
         let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
         for section in &mut sections {
-            section.rows.retain(|Told { keys, help, name }| {
+            section.rows.retain(|HelpRow { keys, help, name }| {
                 let said = format!("{keys} {help} {name} {}", section.title).to_lowercase();
                 words.iter().all(|word| said.contains(word))
             });
@@ -153,13 +154,13 @@ impl Help {
     }
 
     /// A command with its keys; `None` if it has none.
-    fn told(&self, row: &Row) -> Option<Told> {
+    fn told(&self, row: &Row) -> Option<HelpRow> {
         let keys = self.keys.keys(row.command);
         // The usual key comes first, as wherever one is named.
         let first = self.keys.named(row.command);
         let mut names: Vec<String> = keys.iter().map(ToString::to_string).collect();
         names.sort_by_key(|name| *name != first);
-        (!names.is_empty()).then(|| Told { keys: names.join(" "), help: row.help, name: row.name })
+        (!names.is_empty()).then(|| HelpRow { keys: names.join(" "), help: row.help, name: row.name })
     }
 
     fn scroll(&mut self, top: usize) {
@@ -195,7 +196,7 @@ impl Help {
     }
 }
 
-impl Said {
+impl HelpLine {
     fn line(&self, brush: &Brush<'_>, columns: usize) -> Line<'static> {
         let theme = brush.theme;
         match self {
@@ -264,17 +265,17 @@ fn places(from: Context) -> Vec<Context> {
     places
 }
 
-fn typed(row: &Row) -> Option<Told> {
+fn typed(row: &Row) -> Option<HelpRow> {
     let keys = format!("/{} {}", row.name, row.takes?).trim_end().to_owned();
     // The typed text already is its name.
-    Some(Told { keys, help: row.help, name: "" })
+    Some(HelpRow { keys, help: row.help, name: "" })
 }
 
 /// The sections below one another. Text longer than its column continues below: nothing is cut.
-fn lines(sections: Vec<Section>, columns: usize, named: Names) -> Vec<Said> {
+fn lines(sections: Vec<Section>, columns: usize, named: Names) -> Vec<HelpLine> {
     let mut lines = Vec::new();
     let told = sections.iter().flat_map(|section| &section.rows);
-    let word = |told: &Told| told.keys.split(' ').map(width::columns).max().unwrap_or(0);
+    let word = |told: &HelpRow| told.keys.split(' ').map(width::columns).max().unwrap_or(0);
     // No key is broken, if that leaves half of the room for the description.
     let whole = told.clone().map(word).max().unwrap_or(0).min(columns / 2);
     let keys = told.map(|told| width::columns(&told.keys)).max().unwrap_or(0);
@@ -287,9 +288,9 @@ fn lines(sections: Vec<Section>, columns: usize, named: Names) -> Vec<Said> {
     let room = columns.saturating_sub(keys + 2 + if names > 0 { names + 2 } else { 0 }).max(1);
     for section in sections {
         if !lines.is_empty() {
-            lines.push(Said::Empty);
+            lines.push(HelpLine::Empty);
         }
-        lines.push(Said::Title(section.title));
+        lines.push(HelpLine::Title(section.title));
         for told in section.rows {
             let (pressed, help) = (width::wrap(&told.keys, keys), width::wrap(told.help, room));
             let part = |of: &[String], row: usize| of.get(row).cloned().unwrap_or_default();
@@ -299,7 +300,7 @@ fn lines(sections: Vec<Section>, columns: usize, named: Names) -> Vec<Said> {
                 if !name.is_empty() {
                     help = width::fit(&help, room + 2);
                 }
-                Said::Row(width::fit(&part(&pressed, row), keys), help, name.to_owned())
+                HelpLine::Row(width::fit(&part(&pressed, row), keys), help, name.to_owned())
             }));
         }
     }

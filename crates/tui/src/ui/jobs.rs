@@ -14,7 +14,7 @@ use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{PaneFrame, told};
 use super::preview::Preview;
-use super::rows::{Did, Ink, Order, Row, Rows};
+use super::rows::{InputEffect, Order, Row, RowSpans, Rows};
 use super::theme::Paint;
 use crate::render::{agent, words};
 
@@ -149,11 +149,11 @@ impl Pane for Jobs {
 
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
         match self.rows.clicked(at) {
-            Did::Moved => {
+            InputEffect::Moved => {
                 self.armed = None;
                 self.look(cx);
             }
-            Did::Taken | Did::Nothing | Did::Filtered => {}
+            InputEffect::Taken | InputEffect::Nothing | InputEffect::Filtered => {}
         }
     }
 
@@ -173,7 +173,7 @@ impl Pane for Jobs {
     }
 }
 
-fn draw(job: &JobLine, armed: bool, ink: &mut Ink<'_>) {
+fn draw(job: &JobLine, armed: bool, ink: &mut RowSpans<'_>) {
     let (sign, paint) = match (armed, job.running) {
         (true, _) => ("✗ ", Paint::Warn),
         (false, true) => ("● ", Paint::Good),

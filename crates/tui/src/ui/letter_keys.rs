@@ -20,7 +20,7 @@ pub(crate) struct LetterKeys {
 
 /// The meaning of a letter that is a key here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Letter {
+pub(crate) enum LetterMeaning {
     /// A key of its own.
     Key,
     /// The same key again: held down, or pressed twice.
@@ -34,17 +34,17 @@ pub(crate) enum Letter {
 
 impl LetterKeys {
     /// A letter that is a key, at a time in Unix milliseconds.
-    pub(crate) fn key(&mut self, letter: char, now_ms: i64) -> Letter {
-        let Some((before, at_ms)) = self.last.replace((letter, now_ms)) else { return Letter::Key };
+    pub(crate) fn key(&mut self, letter: char, now_ms: i64) -> LetterMeaning {
+        let Some((before, at_ms)) = self.last.replace((letter, now_ms)) else { return LetterMeaning::Key };
         let passed = now_ms - at_ms;
         match self.has_words {
-            true if passed < GOES_ON_MS => Letter::Word { before: false },
-            false if passed < CLOSE_MS && before == letter => Letter::Again,
+            true if passed < GOES_ON_MS => LetterMeaning::Word { before: false },
+            false if passed < CLOSE_MS && before == letter => LetterMeaning::Again,
             false if passed < CLOSE_MS => {
                 self.has_words = true;
-                Letter::Word { before: true }
+                LetterMeaning::Word { before: true }
             }
-            _ => Letter::Key,
+            _ => LetterMeaning::Key,
         }
     }
 
@@ -71,24 +71,27 @@ impl LetterKeys {
 
 #[cfg(test)]
 mod tests {
-    use super::{Letter, LetterKeys};
+    use super::{LetterKeys, LetterMeaning};
 
     #[test]
     fn letters_in_a_row_are_words_and_one_that_is_held_down_is_a_key() {
         let mut letters = LetterKeys::default();
-        assert_eq!([0, 30, 60].map(|ms| letters.key('n', ms)), [Letter::Key, Letter::Again, Letter::Again]);
-        assert_eq!(letters.key('p', 300), Letter::Word { before: true });
-        assert_eq!(letters.key('p', 1_500), Letter::Word { before: false }, "slowly typed");
+        assert_eq!(
+            [0, 30, 60].map(|ms| letters.key('n', ms)),
+            [LetterMeaning::Key, LetterMeaning::Again, LetterMeaning::Again]
+        );
+        assert_eq!(letters.key('p', 300), LetterMeaning::Word { before: true });
+        assert_eq!(letters.key('p', 1_500), LetterMeaning::Word { before: false }, "slowly typed");
         assert!(letters.enter() && !letters.enter(), "once");
     }
 
     #[test]
     fn a_letter_alone_is_a_key_and_so_is_an_enter_right_behind_it() {
         let mut letters = LetterKeys::default();
-        assert_eq!([0, 400, 800].map(|ms| letters.key('s', ms)), [Letter::Key; 3]);
+        assert_eq!([0, 400, 800].map(|ms| letters.key('s', ms)), [LetterMeaning::Key; 3]);
         assert!(!letters.enter(), "“s”, Enter");
         assert!(!letters.stray("o", 5_000) && letters.enter(), "“o” is no key");
-        assert_eq!(letters.key('s', 10_000), Letter::Key);
+        assert_eq!(letters.key('s', 10_000), LetterMeaning::Key);
         assert!(letters.stray("t", 10_100), "the letter before it was the first of the words");
     }
 }

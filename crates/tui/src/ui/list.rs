@@ -17,7 +17,7 @@ use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{Naming, PaneFrame, told};
 use super::preview::{Preview, last_of};
-use super::rows::{Did, Order, Rows};
+use super::rows::{InputEffect, Order, Rows};
 use crate::hint::Audience;
 use crate::render::words;
 use item::Item;
@@ -357,7 +357,7 @@ impl Pane for List {
             Command::Archived => self.turn(cx),
             Command::Other | Command::DetailUp | Command::DetailDown => self.preview.command(command),
             _ => {
-                if self.rows.command(command) == Did::Filtered {
+                if self.rows.command(command) == InputEffect::Filtered {
                     self.search.typed_ms = cx.now_ms;
                 }
                 self.moved(cx);
@@ -374,7 +374,7 @@ impl Pane for List {
         if let Some(naming) = &mut self.naming {
             return naming.typed(text);
         }
-        if self.rows.typed(text) == Did::Filtered {
+        if self.rows.typed(text) == InputEffect::Filtered {
             self.search.typed_ms = cx.now_ms;
             self.moved(cx);
         }
@@ -440,9 +440,9 @@ impl Pane for List {
 
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
         match self.rows.clicked(at) {
-            Did::Taken => self.accept(false, cx),
-            Did::Moved => self.moved(cx),
-            Did::Nothing | Did::Filtered => {}
+            InputEffect::Taken => self.accept(false, cx),
+            InputEffect::Moved => self.moved(cx),
+            InputEffect::Nothing | InputEffect::Filtered => {}
         }
     }
 

@@ -78,7 +78,7 @@ pub(crate) enum Act {
 
 /// How long a choice lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lasts {
+pub(crate) enum ChoiceDuration {
     /// While it is being looked at.
     Shown,
     /// From here on.
@@ -136,7 +136,7 @@ pub(crate) enum Want {
     /// Start a run in the tab's conversation.
     Run(Box<Run>),
     /// Use this theme: permanently, or while it is being chosen.
-    Theme(String, Lasts),
+    Theme(String, ChoiceDuration),
     /// The next runs use this model.
     Model(Option<String>),
     /// Use this permission mode from here on.

@@ -15,7 +15,7 @@ use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{PaneFrame, told};
 use super::preview::Preview;
-use super::rows::{Did, Ink, Order, Row, Rows};
+use super::rows::{InputEffect, Order, Row, RowSpans, Rows};
 use super::theme::Paint;
 use crate::render::lists;
 use crate::text::time;
@@ -169,9 +169,9 @@ impl Pane for Ops {
 
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
         match self.rows.clicked(at) {
-            Did::Taken => self.restore(false, cx),
-            Did::Moved => self.moved(cx),
-            Did::Nothing | Did::Filtered => {}
+            InputEffect::Taken => self.restore(false, cx),
+            InputEffect::Moved => self.moved(cx),
+            InputEffect::Nothing | InputEffect::Filtered => {}
         }
     }
 
@@ -193,7 +193,7 @@ impl Pane for Ops {
     }
 }
 
-fn draw(op: &Operation, ink: &mut Ink<'_>, now_ms: i64) {
+fn draw(op: &Operation, ink: &mut RowSpans<'_>, now_ms: i64) {
     match (op.undo_next, op.redo_next) {
         (true, _) => ink.text("↶ ", Paint::Good),
         (_, true) => ink.text("↷ ", Paint::Accent),

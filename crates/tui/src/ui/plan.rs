@@ -16,7 +16,7 @@ use retake_wire::reply::Plan;
 use retake_wire::{Action, FileOptions, Problem, Reply, english};
 
 use super::keymap::{Command, Context};
-use super::letter_keys::{Letter, LetterKeys};
+use super::letter_keys::{LetterKeys, LetterMeaning};
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::PaneFrame;
@@ -28,7 +28,7 @@ use prompt::{Found, Seek};
 
 pub(crate) use draw::{paragraph, proposal, wrapped};
 use proposal::Before;
-pub(crate) use proposal::{Came, Ends, Proposal, Stage, worded};
+pub(crate) use proposal::{Ends, Proposal, ReplyOutcome, Stage, worded};
 
 /// The notice for an Enter after words.
 pub(crate) const NO_WORDS: &str = "these were no words for here: once more agrees to the plan";
@@ -208,9 +208,9 @@ impl Pane for PlanPane {
 
     fn letter(&mut self, letter: char, command: Command, cx: &mut Cx<'_>) {
         match self.letters.key(letter, cx.now_ms) {
-            Letter::Key => self.before = self.proposal().map(|proposal| proposal.before()),
-            Letter::Again => {}
-            Letter::Word { before } => return self.are_words(before, cx.now_ms),
+            LetterMeaning::Key => self.before = self.proposal().map(|proposal| proposal.before()),
+            LetterMeaning::Again => {}
+            LetterMeaning::Word { before } => return self.are_words(before, cx.now_ms),
         }
         self.command(command, cx);
     }

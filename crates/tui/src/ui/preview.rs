@@ -12,7 +12,7 @@ use retake_wire::{Problem, Reply, Request};
 use super::keymap::Command;
 use super::msg::Ticket;
 use super::pane::{Brush, Cx};
-use super::scroll::{Manner, Scroll};
+use super::scroll::{ReplyDisplay, Scroll};
 use super::theme::Paint;
 
 /// With at least so many columns, list and preview are side by side.
@@ -76,7 +76,7 @@ impl Preview {
     }
 
     /// How the next replies are shown.
-    pub(crate) fn manner(&mut self, manner: Manner) {
+    pub(crate) fn manner(&mut self, manner: ReplyDisplay) {
         self.scroll.manner(manner);
     }
 

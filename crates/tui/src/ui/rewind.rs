@@ -19,8 +19,8 @@ use super::keymap::{Command, Context};
 use super::letter_keys::LetterKeys;
 use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
-use super::plan::{self, Came, Ends, Proposal, Stage};
-use super::rows::{Did, Order, Row, Rows};
+use super::plan::{self, Ends, Proposal, ReplyOutcome, Stage};
+use super::rows::{InputEffect, Order, Row, Rows};
 use load::Load;
 
 /// The most plans kept beside the shown one, until something changes.
@@ -242,11 +242,11 @@ impl Pane for Rewind {
         }
         let Some(shown) = &mut self.shown else { return };
         let came = shown.proposal.replied(ticket, reply, cx);
-        if came == Came::Stale {
+        if came == ReplyOutcome::Stale {
             shown.proposal.hush();
             self.say("it has changed meanwhile, and nothing was done: list refreshed");
         }
-        if matches!(came, Came::Stale | Came::Stopped) {
+        if matches!(came, ReplyOutcome::Stale | ReplyOutcome::Stopped) {
             self.kept.clear();
             self.load.renew(cx);
         }
@@ -277,7 +277,7 @@ impl Pane for Rewind {
     }
 
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
-        if self.stage() == Stage::Looking && self.turns.clicked(at) != Did::Nothing {
+        if self.stage() == Stage::Looking && self.turns.clicked(at) != InputEffect::Nothing {
             self.focus = Focus::List;
             self.follow(cx.now_ms);
         } else if self.plan_area.contains(at)

@@ -23,7 +23,7 @@ use super::theme::Paint;
 use crate::render::words;
 use crate::text::{safe, width};
 
-pub(crate) use ink::Ink;
+pub(crate) use ink::RowSpans;
 
 /// The least score per letter of the filter. It excludes texts that contain the letters only far apart from each other.
 const LEAST_PER_LETTER: u32 = 16;
@@ -33,7 +33,7 @@ pub(crate) trait Row {
     /// Identifies the row, so that it stays selected when the list changes.
     fn key(&self) -> &str;
 
-    /// The texts that are searched, in the order of the fields that [`Ink::field`] draws.
+    /// The texts that are searched, in the order of the fields that [`RowSpans::field`] draws.
     fn fields(&self) -> Vec<String>;
 
     /// Why the row can't be picked, if it can't.
@@ -77,7 +77,7 @@ pub(crate) enum Order {
 
 /// The effect of a command or a click.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Did {
+pub(crate) enum InputEffect {
     /// None: it is not for the list, or there was nothing to do.
     Nothing,
     /// Another row is selected.
@@ -268,19 +268,19 @@ impl<T: Row> Rows<T> {
     }
 
     /// Adds typed text to the filter.
-    pub(crate) fn typed(&mut self, text: &str) -> Did {
+    pub(crate) fn typed(&mut self, text: &str) -> InputEffect {
         let before = self.filter.len();
         self.filter.extend(text.chars().filter(|c| !c.is_control()));
         if self.filter.len() == before {
-            return Did::Nothing;
+            return InputEffect::Nothing;
         }
         // A row that matches more letters also matches fewer. Except that a backslash turns the space after it into a letter.
         self.refilter(before > 0 && !self.filter.contains('\\'));
-        Did::Filtered
+        InputEffect::Filtered
     }
 
     /// A command of lists.
-    pub(crate) fn command(&mut self, command: Command) -> Did {
+    pub(crate) fn command(&mut self, command: Command) -> InputEffect {
         let page = isize::from(i16::try_from(self.area.height).unwrap_or(i16::MAX)).max(2) - 1;
         match command {
             Command::Up => self.step(-1),
@@ -291,30 +291,30 @@ impl<T: Row> Rows<T> {
             Command::Last => self.step(isize::MAX),
             Command::Erase if width::pop_letter(&mut self.filter) => {
                 self.refilter(false);
-                Did::Filtered
+                InputEffect::Filtered
             }
             Command::EraseAll if !self.filter.is_empty() => {
                 self.filter.clear();
                 self.refilter(false);
-                Did::Filtered
+                InputEffect::Filtered
             }
-            _ => Did::Nothing,
+            _ => InputEffect::Nothing,
         }
     }
 
     /// A click on the screen.
-    pub(crate) fn clicked(&mut self, at: Position) -> Did {
+    pub(crate) fn clicked(&mut self, at: Position) -> InputEffect {
         if !self.area.contains(at) {
-            return Did::Nothing;
+            return InputEffect::Nothing;
         }
         let at = self.top + usize::from(at.y - self.area.y);
         match self.at(at) {
-            Some(item) if !item.filtering().is_selectable() => Did::Nothing,
-            None => Did::Nothing,
-            Some(_) if at == self.selected => Did::Taken,
+            Some(item) if !item.filtering().is_selectable() => InputEffect::Nothing,
+            None => InputEffect::Nothing,
+            Some(_) if at == self.selected => InputEffect::Taken,
             Some(_) => {
                 self.selected = at;
-                Did::Moved
+                InputEffect::Moved
             }
         }
     }
@@ -324,7 +324,7 @@ impl<T: Row> Rows<T> {
     }
 
     /// Moves the selection by so many rows, within the list; skips headings.
-    fn step(&mut self, by: isize) -> Did {
+    fn step(&mut self, by: isize) -> InputEffect {
         let before = self.selected;
         let last = self.shown.len().saturating_sub(1);
         let wanted = before.saturating_add_signed(by).min(last);
@@ -332,7 +332,7 @@ impl<T: Row> Rows<T> {
         let on = (wanted..=last).find(|at| !heading(at));
         let back = (0..=wanted).rev().find(|at| !heading(at));
         self.selected = if by < 0 { back.or(on) } else { on.or(back) }.unwrap_or(0);
-        if self.selected == before { Did::Nothing } else { Did::Moved }
+        if self.selected == before { InputEffect::Nothing } else { InputEffect::Moved }
     }
 
     fn refilter(&mut self, narrows: bool) {
@@ -402,7 +402,7 @@ impl<T: Row> Rows<T> {
         area: Rect,
         brush: &Brush<'_>,
         empty: &str,
-        row: impl Fn(&T, &mut Ink<'_>),
+        row: impl Fn(&T, &mut RowSpans<'_>),
     ) {
         let head = u16::from(area.height > 2 || !self.filter.is_empty()).min(area.height);
         self.draw_filter(frame, Rect { height: head, ..area }, brush);
@@ -417,7 +417,7 @@ impl<T: Row> Rows<T> {
         area: Rect,
         brush: &Brush<'_>,
         empty: (&str, Paint),
-        row: impl Fn(&T, &mut Ink<'_>),
+        row: impl Fn(&T, &mut RowSpans<'_>),
     ) {
         self.area = area;
         if self.shown.is_empty() {
@@ -439,7 +439,7 @@ impl<T: Row> Rows<T> {
         self.top = self.top.max(least).min(self.selected.saturating_sub(around)).min(last);
     }
 
-    fn drawn(&mut self, at: usize, brush: &Brush<'_>, row: &impl Fn(&T, &mut Ink<'_>)) -> Line<'static> {
+    fn drawn(&mut self, at: usize, brush: &Brush<'_>, row: &impl Fn(&T, &mut RowSpans<'_>)) -> Line<'static> {
         let kept = &self.all[self.shown[at].1 as usize];
         let fields = lines(&kept.item);
         self.marks.clear();
@@ -457,7 +457,7 @@ impl<T: Row> Rows<T> {
         let selected = at == self.selected && kept.item.filtering().is_selectable();
         let paint = if self.has_keys { Paint::Selected } else { Paint::Bold };
         let mut ink =
-            Ink::new(brush.theme, self.area.width, (&fields, &self.marks), selected.then_some(paint));
+            RowSpans::new(brush.theme, self.area.width, (&fields, &self.marks), selected.then_some(paint));
         row(&kept.item, &mut ink);
         if let Some(why) = kept.item.why_not() {
             ink.disabled(why);

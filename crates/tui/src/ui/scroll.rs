@@ -24,22 +24,22 @@ const MINUTE_MS: i64 = 60_000;
 pub(crate) struct Scroll {
     /// The text above it.
     head: String,
-    manner: Manner,
+    manner: ReplyDisplay,
     /// More messages follow the loaded ones.
     more: bool,
-    what: What,
+    what: ScrollContent,
     /// The first drawn line.
     top: usize,
     /// The end is shown, until the person scrolls.
     end: bool,
     /// Number of rows at the last drawing.
     rows: usize,
-    laid: Option<Laid>,
+    laid: Option<LaidOutText>,
 }
 
 /// How a reply is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum ReplyDisplay {
     /// The end of messages, the beginning of anything else.
     #[default]
     Plain,
@@ -50,7 +50,7 @@ pub(crate) enum Manner {
 }
 
 #[derive(Debug, Default)]
-enum What {
+enum ScrollContent {
     /// It has not arrived yet.
     #[default]
     Waits,
@@ -62,7 +62,7 @@ enum What {
 
 /// A rendering and its parameters.
 #[derive(Debug)]
-struct Laid {
+struct LaidOutText {
     columns: u16,
     theme: Theme,
     minute: i64,
@@ -72,12 +72,12 @@ struct Laid {
 impl Scroll {
     /// Nothing is known yet.
     pub(crate) fn wait(&mut self) {
-        self.put(What::Waits);
+        self.put(ScrollContent::Waits);
     }
 
     /// A sentence.
     pub(crate) fn say(&mut self, text: impl Into<String>) {
-        self.put(What::Said(text.into()));
+        self.put(ScrollContent::Said(text.into()));
     }
 
     /// A reply of the owner.
@@ -87,11 +87,11 @@ impl Scroll {
                 // These two lines would tell shell users how to see more.
                 page.earlier = false;
                 let more = std::mem::take(&mut page.later);
-                self.put(What::Reply(Box::new(Reply::Entries(page))));
-                (self.more, self.end) = (more, self.manner != Manner::FromTop);
+                self.put(ScrollContent::Reply(Box::new(Reply::Entries(page))));
+                (self.more, self.end) = (more, self.manner != ReplyDisplay::FromTop);
             }
-            Reply::Plan(plan) => self.put(What::Plan(Box::new(plan))),
-            reply => self.put(What::Reply(Box::new(reply))),
+            Reply::Plan(plan) => self.put(ScrollContent::Plan(Box::new(plan))),
+            reply => self.put(ScrollContent::Reply(Box::new(reply))),
         }
     }
 
@@ -104,16 +104,16 @@ impl Scroll {
 
     /// It failed.
     pub(crate) fn wrong(&mut self, problem: Problem) {
-        self.put(What::Wrong(Box::new(problem)));
+        self.put(ScrollContent::Wrong(Box::new(problem)));
     }
 
-    fn put(&mut self, what: What) {
+    fn put(&mut self, what: ScrollContent) {
         let head = std::mem::take(&mut self.head);
         *self = Self { head, manner: self.manner, what, rows: self.rows, ..Self::default() };
     }
 
     /// How the next replies are shown.
-    pub(crate) fn manner(&mut self, manner: Manner) {
+    pub(crate) fn manner(&mut self, manner: ReplyDisplay) {
         if self.manner != manner {
             self.manner = manner;
             self.laid = None;
@@ -149,10 +149,11 @@ impl Scroll {
             return;
         }
         let minute = brush.now_ms / MINUTE_MS;
-        let fits = |laid: &Laid| (laid.columns, laid.theme, laid.minute) == (area.width, brush.theme, minute);
+        let fits =
+            |laid: &LaidOutText| (laid.columns, laid.theme, laid.minute) == (area.width, brush.theme, minute);
         if !self.laid.as_ref().is_some_and(fits) {
             let lines = self.lines(area.width, brush);
-            self.laid = Some(Laid { columns: area.width, theme: brush.theme, minute, lines });
+            self.laid = Some(LaidOutText { columns: area.width, theme: brush.theme, minute, lines });
         }
         let Some(laid) = &self.laid else { return };
         let last = laid.lines.len().saturating_sub(self.rows);
@@ -168,14 +169,14 @@ impl Scroll {
         };
         let mut lines = if self.head.is_empty() { Vec::new() } else { dim(&self.head) };
         lines.extend(match &self.what {
-            What::Waits => dim("…"),
-            What::Said(text) => dim(text),
-            What::Reply(reply) => rendered(&look, &render::reply(&look, reply), brush.theme),
-            What::Plan(plan) if self.manner == Manner::Compared => {
+            ScrollContent::Waits => dim("…"),
+            ScrollContent::Said(text) => dim(text),
+            ScrollContent::Reply(reply) => rendered(&look, &render::reply(&look, reply), brush.theme),
+            ScrollContent::Plan(plan) if self.manner == ReplyDisplay::Compared => {
                 rendered(&look, &render::plan::comparison(&look, plan), brush.theme)
             }
-            What::Plan(plan) => rendered(&look, &render::plan::body(&look, plan), brush.theme),
-            What::Wrong(problem) => rendered(&look, &wrong(problem), brush.theme),
+            ScrollContent::Plan(plan) => rendered(&look, &render::plan::body(&look, plan), brush.theme),
+            ScrollContent::Wrong(problem) => rendered(&look, &wrong(problem), brush.theme),
         });
         if self.more {
             lines.push(Line::default());

@@ -11,7 +11,7 @@ use crate::text::Text;
 
 /// A conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Talk {
+pub(crate) struct LoadedConversation {
     /// Its summary; `None` until it has a message.
     pub(crate) conversation: Option<Conversation>,
     /// The loaded end of the timeline, in path order.
@@ -95,7 +95,7 @@ const PRINTED: usize = 16 * 1024;
 
 /// The effect of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct EventEffect {
     /// The state has changed: entries left, arrived or look different.
     pub(crate) changed: bool,
     /// A run has ended: the milliseconds since its first event.
@@ -104,9 +104,9 @@ pub(crate) struct Heard {
     pub(crate) asked: bool,
 }
 
-impl Talk {
+impl LoadedConversation {
     /// Handles an event.
-    pub(crate) fn told(&mut self, told: Told, now_ms: i64) -> Heard {
+    pub(crate) fn told(&mut self, told: Told, now_ms: i64) -> EventEffect {
         self.version += 1;
         // The first event that reports the end counts: the entries of the last answer arrive before its final event.
         let since = self.live.as_ref().map(|live| live.since_ms);
@@ -115,25 +115,25 @@ impl Talk {
         heard
     }
 
-    fn take_in(&mut self, told: Told, now_ms: i64) -> Heard {
+    fn take_in(&mut self, told: Told, now_ms: i64) -> EventEffect {
         match told.event {
             Event::Snapshot(snapshot) => self.snapshot(*snapshot, now_ms),
             Event::Changed(changed) => {
                 self.conversation = Some(changed.conversation);
                 self.changes(changed.changes, now_ms);
-                Heard { changed: true, ..Heard::default() }
+                EventEffect { changed: true, ..EventEffect::default() }
             }
             Event::Now(now) => {
                 self.now(*now, now_ms);
-                Heard::default()
+                EventEffect::default()
             }
             Event::Run { said } => self.said(said, now_ms),
             // Drafts belong to the composer, the list to its pane.
-            Event::Drafts { .. } | Event::List(_) | Event::Listed(_) => Heard::default(),
+            Event::Drafts { .. } | Event::List(_) | Event::Listed(_) => EventEffect::default(),
         }
     }
 
-    fn snapshot(&mut self, snapshot: Snapshot, now_ms: i64) -> Heard {
+    fn snapshot(&mut self, snapshot: Snapshot, now_ms: i64) -> EventEffect {
         self.conversation = Some(snapshot.conversation);
         self.newest = snapshot.entries.iter().map(|entry| entry.place.position()).max().max(self.newest);
         self.entries = snapshot.entries;
@@ -143,7 +143,7 @@ impl Talk {
         self.unbegun = snapshot.unbegun.into_iter().collect();
         self.cut_off = snapshot.cut_off.into_iter().collect();
         self.running(snapshot.running, now_ms);
-        Heard { changed: true, ..Heard::default() }
+        EventEffect { changed: true, ..EventEffect::default() }
     }
 
     fn changes(&mut self, changes: Changes, now_ms: i64) {
@@ -232,8 +232,8 @@ impl Talk {
         });
     }
 
-    fn said(&mut self, said: RunEvent, now_ms: i64) -> Heard {
-        let mut heard = Heard::default();
+    fn said(&mut self, said: RunEvent, now_ms: i64) -> EventEffect {
+        let mut heard = EventEffect::default();
         let live = self.live.get_or_insert_with(|| Live { since_ms: now_ms, ..Live::default() });
         match said {
             RunEvent::Started { model, .. } => live.model = Some(model),

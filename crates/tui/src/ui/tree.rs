@@ -19,10 +19,10 @@ use super::msg::{Ticket, Want};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{Naming, PaneFrame, told};
 use super::preview::{Preview, last_of};
-use super::rows::{Did, Filtering, Order, Row, Rows};
-use super::scroll::Manner;
+use super::rows::{Filtering, InputEffect, Order, Row, Rows};
+use super::scroll::ReplyDisplay;
 use drawn::{draw, is_one};
-use graph::{GraphRow, What};
+use graph::{GraphRow, GraphRowKind};
 use there::there;
 
 /// Messages of the current branch in its preview.
@@ -58,11 +58,11 @@ enum Doing {
 struct Node {
     key: String,
     lanes: String,
-    is: Is,
+    is: NodeKind,
 }
 
 #[derive(Debug)]
-enum Is {
+enum NodeKind {
     Tip(Box<Branch>),
     Parting(Line),
     /// The start, and whether the conversation is there.
@@ -80,21 +80,21 @@ impl Row for Node {
     fn fields(&self) -> Vec<String> {
         let preview = |line: &Line| line.preview.clone();
         match &self.is {
-            Is::Tip(it) => {
+            NodeKind::Tip(it) => {
                 let begins = it.called.as_ref().map(preview).unwrap_or_default();
                 let ends = if is_one(it) { String::new() } else { preview(&it.last) };
                 vec![begins, ends, it.label.clone().unwrap_or_default()]
             }
-            Is::Beginning(_) => vec!["the beginning".to_owned()],
-            Is::Fork(fork, _) => vec![fork.title.clone()],
-            Is::Parting(_) | Is::Heading(_) => Vec::new(),
+            NodeKind::Beginning(_) => vec!["the beginning".to_owned()],
+            NodeKind::Fork(fork, _) => vec![fork.title.clone()],
+            NodeKind::Parting(_) | NodeKind::Heading(_) => Vec::new(),
         }
     }
 
     fn filtering(&self) -> Filtering {
         match self.is {
-            Is::Tip(_) | Is::Beginning(_) | Is::Fork(..) => Filtering::Filtered,
-            Is::Parting(_) | Is::Heading(_) => Filtering::Between,
+            NodeKind::Tip(_) | NodeKind::Beginning(_) | NodeKind::Fork(..) => Filtering::Filtered,
+            NodeKind::Parting(_) | NodeKind::Heading(_) => Filtering::Between,
         }
     }
 }
@@ -130,20 +130,28 @@ impl Tree {
         let first = self.rows.is_empty();
         let here = tree.branches.iter().find(|branch| branch.current).map(|branch| branch.leaf.clone());
         let node = |GraphRow { lanes, what }| match what {
-            What::Tip(at) => {
+            GraphRowKind::Tip(at) => {
                 let branch = tree.branches[at].clone();
                 // If the tip is no leaf, another branch may continue after it.
-                Node { key: format!("{}{}", branch.leaf, branch.own), lanes, is: Is::Tip(Box::new(branch)) }
+                Node {
+                    key: format!("{}{}", branch.leaf, branch.own),
+                    lanes,
+                    is: NodeKind::Tip(Box::new(branch)),
+                }
             }
-            What::Parting(line) => Node { key: format!("-{}", line.id), lanes, is: Is::Parting(line) },
-            What::Beginning => Node { key: "beginning".to_owned(), lanes, is: Is::Beginning(here.is_none()) },
+            GraphRowKind::Parting(line) => {
+                Node { key: format!("-{}", line.id), lanes, is: NodeKind::Parting(line) }
+            }
+            GraphRowKind::Beginning => {
+                Node { key: "beginning".to_owned(), lanes, is: NodeKind::Beginning(here.is_none()) }
+            }
         };
         let mut nodes: Vec<Node> = graph::graph(&tree.branches).into_iter().map(node).collect();
         if !tree.forks.is_empty() {
             nodes.push(Node {
                 key: "-forks".to_owned(),
                 lanes: String::new(),
-                is: Is::Heading("── conversations that began as forks of this one"),
+                is: NodeKind::Heading("── conversations that began as forks of this one"),
             });
         }
         let lines = || {
@@ -152,14 +160,14 @@ impl Tree {
         };
         nodes.extend(tree.forks.into_iter().map(|fork| {
             let after = fork.from.as_ref().and_then(|from| lines().find(|line| line.id == *from));
-            Node { key: fork.conversation.clone(), lanes: String::new(), is: Is::Fork(fork, after) }
+            Node { key: fork.conversation.clone(), lanes: String::new(), is: NodeKind::Fork(fork, after) }
         }));
         self.lanes = nodes.iter().map(|node| node.lanes.chars().count()).max().unwrap_or(0);
         self.head = tree.head;
         self.rows.set(nodes);
         let current = self.rows.items().find(|node| match &node.is {
-            Is::Tip(branch) => branch.current,
-            Is::Beginning(here) => *here,
+            NodeKind::Tip(branch) => branch.current,
+            NodeKind::Beginning(here) => *here,
             _ => false,
         });
         if let Some(key) = current.map(|node| node.key.clone()).filter(|_| first) {
@@ -172,24 +180,26 @@ impl Tree {
         let Some(node) = self.rows.selected() else { return self.preview.say("") };
         let conversation = cx.id();
         let (about, manner, log) = match &node.is {
-            Is::Fork(..) if self.compares => {
+            NodeKind::Fork(..) if self.compares => {
                 self.preview.head("a conversation of its own:".to_owned());
                 return self.preview.say(
                     "it can't be compared with this one: only branches of one conversation are; open it to read it",
                 );
             }
-            Is::Fork(fork, _) => {
+            NodeKind::Fork(fork, _) => {
                 let log = last_of(&fork.conversation, LAST);
-                ("a conversation of its own:".to_owned(), Manner::Plain, log)
+                ("a conversation of its own:".to_owned(), ReplyDisplay::Plain, log)
             }
-            Is::Tip(branch) if branch.current => {
-                ("you are here:".to_owned(), Manner::Plain, last_of(&conversation, LAST))
+            NodeKind::Tip(branch) if branch.current => {
+                ("you are here:".to_owned(), ReplyDisplay::Plain, last_of(&conversation, LAST))
             }
-            Is::Tip(_) | Is::Beginning(_) | Is::Parting(_) | Is::Heading(_) if self.compares => {
+            NodeKind::Tip(_) | NodeKind::Beginning(_) | NodeKind::Parting(_) | NodeKind::Heading(_)
+                if self.compares =>
+            {
                 return self.compare(cx);
             }
-            Is::Tip(branch) => there(&conversation, branch),
-            Is::Beginning(_) | Is::Parting(_) | Is::Heading(_) => {
+            NodeKind::Tip(branch) => there(&conversation, branch),
+            NodeKind::Beginning(_) | NodeKind::Parting(_) | NodeKind::Heading(_) => {
                 self.preview.head(String::new());
                 return self.preview.say("nothing had been said yet");
             }
@@ -203,11 +213,11 @@ impl Tree {
     fn compare(&mut self, cx: &mut Cx<'_>) {
         let Some(node) = self.rows.selected() else { return };
         let entry = match &node.is {
-            Is::Tip(branch) => Some(branch.leaf.clone()),
-            Is::Beginning(_) | Is::Fork(..) | Is::Parting(_) | Is::Heading(_) => None,
+            NodeKind::Tip(branch) => Some(branch.leaf.clone()),
+            NodeKind::Beginning(_) | NodeKind::Fork(..) | NodeKind::Parting(_) | NodeKind::Heading(_) => None,
         };
         self.preview.head("compared with where you are:".to_owned());
-        self.preview.manner(Manner::Compared);
+        self.preview.manner(ReplyDisplay::Compared);
         let files = FileOptions { scope: Scope::Both, ..FileOptions::default() };
         let plan = Plan { conversation: cx.id(), action: Action::Checkout { entry }, files, diff: true };
         self.preview.look(&format!("{} compared {}", node.key, self.head), 0, || Request::Plan(plan), cx);
@@ -216,16 +226,16 @@ impl Tree {
     fn accept(&mut self, cx: &mut Cx<'_>) {
         let Some(node) = self.rows.selected() else { return };
         let entry = match &node.is {
-            Is::Tip(branch) if branch.current => {
+            NodeKind::Tip(branch) if branch.current => {
                 return cx.want(Want::Say("you are here already".to_owned()));
             }
-            Is::Beginning(true) => return cx.want(Want::Say("you are here already".to_owned())),
-            Is::Tip(branch) => Some(branch.leaf.clone()),
-            Is::Beginning(false) => None,
-            Is::Fork(fork, _) => {
+            NodeKind::Beginning(true) => return cx.want(Want::Say("you are here already".to_owned())),
+            NodeKind::Tip(branch) => Some(branch.leaf.clone()),
+            NodeKind::Beginning(false) => None,
+            NodeKind::Fork(fork, _) => {
                 return cx.want(Want::Show { conversation: fork.conversation.clone(), entry: None });
             }
-            Is::Parting(_) | Is::Heading(_) => return,
+            NodeKind::Parting(_) | NodeKind::Heading(_) => return,
         };
         cx.want(Want::Plan("Switch", Box::new(Action::Checkout { entry })));
     }
@@ -233,7 +243,7 @@ impl Tree {
     /// The selected leaf. If there is none, a notice says why.
     fn leaf(&self, verb: &str, cx: &mut Cx<'_>) -> Option<&Branch> {
         match &self.rows.selected()?.is {
-            Is::Tip(branch) => Some(branch),
+            NodeKind::Tip(branch) => Some(branch),
             _ => {
                 cx.want(Want::Say(format!("only a branch can be {verb} here")));
                 None
@@ -363,9 +373,9 @@ impl Pane for Tree {
 
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
         match self.rows.clicked(at) {
-            Did::Taken => self.accept(cx),
-            Did::Moved => self.look(cx),
-            Did::Nothing | Did::Filtered => {}
+            InputEffect::Taken => self.accept(cx),
+            InputEffect::Moved => self.look(cx),
+            InputEffect::Nothing | InputEffect::Filtered => {}
         }
     }
 

@@ -21,15 +21,15 @@ use ratatui::text::Line;
 use super::doc::{self, Streaming};
 use super::keymap::Command;
 use super::pane::Brush;
-use super::talk::Talk;
+use super::talk::LoadedConversation;
 use super::theme::Paint;
 use find::{Find, Hit};
 use heights::{Heights, Shown};
-use page::Ink;
-use place::{Anchor, News};
+use page::DrawParameters;
+use place::{Anchor, ConversationEnd};
 use stage::{Cache, Place, Stage};
 pub(crate) use state::Greeting;
-use state::{Drawn, Folding, Reveal, Scrolling, TodoList};
+use state::{Folding, LastDrawing, Reveal, Scrolling, TodoList};
 
 /// Earlier entries are requested when only this many are above.
 const NEAR_TOP: usize = 20;
@@ -51,8 +51,8 @@ pub(crate) struct View {
     streaming: Streaming,
     todo: TodoList,
     /// The end of the conversation when it was last visible.
-    seen: News,
-    drawn: Drawn,
+    seen: ConversationEnd,
+    drawn: LastDrawing,
 }
 
 /// How an approval request can be answered.
@@ -68,7 +68,7 @@ pub(crate) struct Asking {
 
 impl View {
     /// Handles a command of the view; `false` if it is another one.
-    pub(crate) fn command(&mut self, command: Command, talk: &Talk) -> bool {
+    pub(crate) fn command(&mut self, command: Command, talk: &LoadedConversation) -> bool {
         let page = isize::try_from(self.drawn.area.height.saturating_sub(2).max(1)).unwrap_or(1);
         match command {
             Command::ScrollUp => self.scrolling.shift -= page,
@@ -138,7 +138,7 @@ impl View {
     }
 
     /// Selects a loaded entry, and scrolls it into view. A result is shown with its call.
-    pub(crate) fn show(&mut self, entry: &str, talk: &Talk) {
+    pub(crate) fn show(&mut self, entry: &str, talk: &LoadedConversation) {
         let Some(mut at) = place::index(talk, entry) else { return };
         while at > 0 && entry::is_joined(talk, at) {
             at -= 1;
@@ -153,7 +153,7 @@ impl View {
     }
 
     /// The text of an entry for copying, with the results of its calls.
-    pub(crate) fn text_of(&self, entry: &str, talk: &Talk) -> String {
+    pub(crate) fn text_of(&self, entry: &str, talk: &LoadedConversation) -> String {
         place::index(talk, entry).map(|at| entry::text_of(talk, at)).unwrap_or_default()
     }
 
@@ -168,7 +168,7 @@ impl View {
     }
 
     /// Searches, and shows the newest hit; an empty text ends the search. It continues with each drawing.
-    pub(crate) fn find(&mut self, words: &str, talk: &Talk) {
+    pub(crate) fn find(&mut self, words: &str, talk: &LoadedConversation) {
         self.find = (!words.is_empty()).then(|| Find::new(words));
         self.seek_on(talk);
     }
@@ -183,7 +183,7 @@ impl View {
         self.find.as_ref().is_some_and(Find::looks)
     }
 
-    fn seek_on(&mut self, talk: &Talk) {
+    fn seek_on(&mut self, talk: &LoadedConversation) {
         if let Some(find) = &mut self.find
             && find.go_on(talk)
         {
@@ -213,14 +213,14 @@ impl View {
     }
 
     /// Selects the last message on the screen.
-    fn select_shown(&mut self, talk: &Talk) {
+    fn select_shown(&mut self, talk: &LoadedConversation) {
         match self.drawn.rows.iter().rev().flatten().next().cloned() {
             Some(id) => self.show(&id, talk),
             None => self.select_from(talk, talk.entries.len(), -1, 1),
         }
     }
 
-    fn step(&mut self, talk: &Talk, direction: isize, steps: usize) {
+    fn step(&mut self, talk: &LoadedConversation, direction: isize, steps: usize) {
         let selected = self.selected.as_deref();
         match selected.and_then(|id| talk.entries.iter().rposition(|entry| entry.id == id)) {
             Some(at) => self.select_from(talk, at, direction, steps),
@@ -229,7 +229,7 @@ impl View {
     }
 
     /// Selects the message this many steps from an index; the last one if there are fewer.
-    fn select_from(&mut self, talk: &Talk, at: usize, direction: isize, steps: usize) {
+    fn select_from(&mut self, talk: &LoadedConversation, at: usize, direction: isize, steps: usize) {
         let mut at = at;
         let mut left = steps;
         let mut found = (left == 0 && !talk.entries.is_empty()).then_some(at);
@@ -248,7 +248,7 @@ impl View {
         }
     }
 
-    fn next_hit(&mut self, talk: &Talk, newer: bool) {
+    fn next_hit(&mut self, talk: &LoadedConversation, newer: bool) {
         self.seek_on(talk);
         if let Some(find) = &mut self.find
             && find.step(newer)
@@ -258,7 +258,13 @@ impl View {
     }
 
     /// Draws it.
-    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, talk: &Talk, brush: &Brush<'_>) {
+    pub(crate) fn draw(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        talk: &LoadedConversation,
+        brush: &Brush<'_>,
+    ) {
         self.drawn.area = area;
         self.drawn.languages = doc::generation();
         self.drawn.rows.clear();
@@ -266,7 +272,12 @@ impl View {
         if area.width < 4 || area.height == 0 {
             return;
         }
-        let ink = Ink { theme: brush.theme, keys: brush.keys, width: area.width - 1, now_ms: brush.now_ms };
+        let ink = DrawParameters {
+            theme: brush.theme,
+            keys: brush.keys,
+            width: area.width - 1,
+            now_ms: brush.now_ms,
+        };
         let silent = talk.live.is_none() && talk.notes.is_empty() && talk.waiting.is_empty();
         if talk.entries.is_empty() && silent {
             self.drawn.needs_earlier = talk.earlier;
@@ -301,21 +312,30 @@ impl View {
     }
 
     /// Computes what a drawing needs once.
-    fn prepare(&mut self, talk: &Talk) {
+    fn prepare(&mut self, talk: &LoadedConversation) {
         self.cache.turn();
         self.todo.update(talk);
         self.seek_on(talk);
     }
 
     /// Calls `with` with everything that can be shown.
-    fn staged<T>(&mut self, talk: &Talk, ink: Ink<'_>, with: impl FnOnce(&mut Stage<'_>) -> T) -> T {
+    fn staged<T>(
+        &mut self,
+        talk: &LoadedConversation,
+        ink: DrawParameters<'_>,
+        with: impl FnOnce(&mut Stage<'_>) -> T,
+    ) -> T {
         let folding = &self.folding;
         let open = |id: &str| folding.of(id);
         let text = talk.live.as_ref().map_or("", |live| &live.text);
         let comes = self.streaming.update(text, ink.room(), ink.theme);
         let before =
             talk.live.as_ref().map(|live| live::before(live, ink, folding.reasoning)).unwrap_or_default();
-        let room = if folding.output { live::Room::All } else { live::Room::Rows(self.drawn.area.height) };
+        let room = if folding.output {
+            live::SubjectLimit::All
+        } else {
+            live::SubjectLimit::Rows(self.drawn.area.height)
+        };
         let rows = usize::from(self.drawn.area.height);
         let (rest, hides) = live::after(talk, ink, self.todo.found.as_ref(), room, self.asking, rows);
         self.drawn.hides_asked = hides;
@@ -324,7 +344,11 @@ impl View {
     }
 
     /// The start of the screen, its content, and its part of the whole, if it does not show all.
-    fn place(&mut self, talk: &Talk, ink: Ink<'_>) -> (Place, Vec<Place>, Option<Shown>) {
+    fn place(
+        &mut self,
+        talk: &LoadedConversation,
+        ink: DrawParameters<'_>,
+    ) -> (Place, Vec<Place>, Option<Shown>) {
         let rows = usize::from(self.drawn.area.height);
         let (anchor, shift) = (self.scrolling.anchor.clone(), std::mem::take(&mut self.scrolling.shift));
         let reveal = self.scrolling.reveal.take();
@@ -370,7 +394,7 @@ impl View {
     }
 
     /// Unfolds a folded hit.
-    fn unfold(&mut self, talk: &Talk, ink: Ink<'_>, hit: &Hit) {
+    fn unfold(&mut self, talk: &LoadedConversation, ink: DrawParameters<'_>, hit: &Hit) {
         let Some(needle) = self.find.as_ref().map(|find| find.needle.clone()) else { return };
         let seen = self.staged(talk, ink, |stage| {
             let Some(at) = place::index(talk, &hit.entry) else { return true };
@@ -382,7 +406,12 @@ impl View {
     }
 
     /// The lines of the screen.
-    fn lines(&mut self, talk: &Talk, ink: Ink<'_>, places: &[Place]) -> Vec<Line<'static>> {
+    fn lines(
+        &mut self,
+        talk: &LoadedConversation,
+        ink: DrawParameters<'_>,
+        places: &[Place],
+    ) -> Vec<Line<'static>> {
         let needle = self.find.as_ref().map(|find| find.needle.clone());
         let selected = self.selected.clone().and_then(|id| {
             let mut shown = places.iter().map(|place| place.block);
@@ -414,8 +443,15 @@ impl View {
     }
 
     /// The sign at the right of the last row, or below it: the selected message, or that there is more below.
-    fn corner(&mut self, frame: &mut Frame<'_>, ink: Ink<'_>, talk: &Talk, places: &[Place], last: usize) {
-        let news = News::of(talk);
+    fn corner(
+        &mut self,
+        frame: &mut Frame<'_>,
+        ink: DrawParameters<'_>,
+        talk: &LoadedConversation,
+        places: &[Place],
+        last: usize,
+    ) {
+        let news = ConversationEnd::of(talk);
         let is_new = news.is_more_than(&self.seen);
         let at_end = self.scrolling.anchor == Anchor::End;
         if at_end {

@@ -1,5 +1,5 @@
-//! A client that talks to an owner over its socket or over TCP, with its token. It must never repeat a change that has no request
-//! id: the owner might carry it out twice.
+//! A client that talks to an owner over its socket or over TCP, with its token. It must never repeat a change: the owner
+//! might carry it out twice.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -150,10 +150,8 @@ impl Client for HttpClient {
             read(answered(self.request(sent.method, &sent.target, id, sent.body.as_ref())).await?).await
         };
         match once().await {
-            // The owner may have closed an idle connection at this very moment: a new one shows it.
-            Err(lost) if lost.code == ProblemCode::OwnerLost && request.is_repeatable() => {
-                once().await.map_err(|again| if again.code == ProblemCode::OwnerAway { lost } else { again })
-            }
+            // The owner may have closed an idle connection at this very moment. Reading twice changes nothing.
+            Err(lost) if lost.code == ProblemCode::OwnerLost && request.only_reads() => once().await,
             answered => answered,
         }
     }

@@ -94,7 +94,7 @@ pub enum PathCause {
     },
     /// A folder is in the place of the path, and not everything in the folder can be removed.
     FolderInTheWay,
-    /// The folder that should contain the path is missing or no longer a folder.
+    /// Something other than a folder, or a path that is not covered, is in the place of the folder that should contain the path.
     NoParent {
         /// The turn that changed the folder, if a turn did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,7 +161,7 @@ pub enum PathChange {
     Kind,
     /// The same lines were changed.
     SamePlace,
-    /// Another part of the file was changed.
+    /// The file was changed.
     File,
     /// The folder that contains it was changed.
     Folder,

@@ -102,8 +102,8 @@ impl Effects {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EffectLine {
-    /// The call as one line. Deprecated if `words` is not `shown`: then this is an English phrase, and the next version leaves it
-    /// empty.
+    /// The call as one line. Deprecated if `words` is not `shown`: then this is the name of the tool, or an English phrase for an
+    /// erased call, and the next version leaves it empty.
     pub line: String,
     /// Whether `line` has the text of the call, or why not.
     #[serde(default, skip_serializing_if = "EffectWords::is_unknown")]

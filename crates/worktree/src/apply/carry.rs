@@ -7,20 +7,20 @@ use std::os::fd::AsFd as _;
 use retake_core::{FileChange, LeftPath, Record, WhyLeft};
 
 use super::cores::on_cores;
-use super::look::{Look, OPEN};
+use super::look::{InspectedName, OPEN};
 use super::moves::Times;
 use super::obstacle::Obstacle;
 use super::order::{Step, wanted};
 use super::report::{Failed, Report};
 use super::slots::slot;
-use super::{Direction, Ground, sync};
+use super::{ApplyContext, Direction, sync};
 use crate::failpoint::failpoint;
 use crate::root::{enter, names};
 
 const TO: Direction = Direction::Forward;
 
 /// Makes all changes, compares the displaced versions, and syncs.
-pub(super) fn carry_out(ground: &Ground) -> Result<Report, Failed> {
+pub(super) fn carry_out(ground: &ApplyContext) -> Result<Report, Failed> {
     let changes = &ground.plan.changes;
     let mut report = Report::default();
     for place in ground.plan.closed(TO) {
@@ -62,7 +62,7 @@ enum Moved {
     NotEmpty,
 }
 
-fn carry(ground: &Ground, place: usize) -> Result<Moved, Obstacle> {
+fn carry(ground: &ApplyContext, place: usize) -> Result<Moved, Obstacle> {
     let change = &ground.plan.changes[place];
     let folder = matches!(change.before, Some(Record::Folder { .. }));
     if folder && ground.plan.step(change, TO) == Step::Take && !is_empty(ground, change)? {
@@ -72,16 +72,16 @@ fn carry(ground: &Ground, place: usize) -> Result<Moved, Obstacle> {
     Ok(Moved::Done)
 }
 
-fn is_empty(ground: &Ground, change: &FileChange) -> Result<bool, Obstacle> {
+fn is_empty(ground: &ApplyContext, change: &FileChange) -> Result<bool, Obstacle> {
     let dir = ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of)?;
     let listed = enter(dir, change.path.name()).and_then(names);
     Ok(listed.map_err(Obstacle::of_move)?.is_empty())
 }
 
 /// Opens a folder of the plan for its owner, if it is still the planned one.
-fn open(ground: &Ground, change: &FileChange) -> Result<(), Obstacle> {
+fn open(ground: &ApplyContext, change: &FileChange) -> Result<(), Obstacle> {
     let dir = ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of)?;
-    let mut look = Look::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
+    let mut look = InspectedName::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
     if !look.is_exactly(change.before.as_ref()).map_err(Obstacle::of)? {
         return Err(Obstacle::Changed);
     }
@@ -96,7 +96,7 @@ pub(super) fn mode(record: Option<&Record>) -> u16 {
 }
 
 /// Compares all displaced versions with the plan.
-fn compare_all(ground: &Ground, stay: &[bool]) -> Result<(), Failed> {
+fn compare_all(ground: &ApplyContext, stay: &[bool]) -> Result<(), Failed> {
     let changes = &ground.plan.changes;
     let answers = on_cores(changes.len(), |places| {
         places.filter(|place| !stay[*place]).try_for_each(|place| {
@@ -107,7 +107,7 @@ fn compare_all(ground: &Ground, stay: &[bool]) -> Result<(), Failed> {
     answers.into_iter().collect()
 }
 
-fn compare(ground: &Ground, place: usize) -> Result<bool, Obstacle> {
+fn compare(ground: &ApplyContext, place: usize) -> Result<bool, Obstacle> {
     let change = &ground.plan.changes[place];
     match ground.plan.step(change, TO) {
         Step::Place => Ok(true),
@@ -118,13 +118,13 @@ fn compare(ground: &Ground, place: usize) -> Result<bool, Obstacle> {
         }
         Step::Mode => {
             let dir = ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of)?;
-            let mut look = Look::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
+            let mut look = InspectedName::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
             look.is(change.after.as_ref()).map_err(Obstacle::of)
         }
     }
 }
 
-impl Ground {
+impl ApplyContext {
     /// Restores the permission bits of folders that were opened for their owner and stay anyway.
     pub(super) fn close_again(&self, report: &Report, to: Direction) -> Result<(), Failed> {
         for left in report.left.iter().filter(|left| left.why == WhyLeft::NotEmpty) {

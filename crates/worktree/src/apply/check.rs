@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::Direction;
 use super::cores::on_cores;
-use super::look::{Look, OPEN};
+use super::look::{InspectedName, OPEN};
 use super::obstacle::{Obstacle, Refusal};
 use super::order::{Plan, Step};
 use super::report::{Note, NoteKind};
@@ -198,7 +198,7 @@ impl Check<'_> {
     }
 
     fn in_folder(&mut self, change: &FileChange, folder: &Folder) -> Result<Model, Obstacle> {
-        let mut look = Look::at(folder.fd.as_fd(), change.path.name()).map_err(Obstacle::of)?;
+        let mut look = InspectedName::at(folder.fd.as_fd(), change.path.name()).map_err(Obstacle::of)?;
         if let Some(kind) = strange(look.kind()) {
             return Err(Obstacle::Strange(kind));
         }
@@ -228,7 +228,7 @@ impl Check<'_> {
     }
 
     /// Whether the file under a name that should be free is a path of the plan in another case, which is moved first.
-    fn is_twin(&self, change: &FileChange, look: &Look<'_>) -> bool {
+    fn is_twin(&self, change: &FileChange, look: &InspectedName<'_>) -> bool {
         let lower = |path: &FilePath| String::from_utf8_lossy(path.as_bytes()).to_lowercase();
         let Some(stat) = look.stat.filter(|stat| stat.st_nlink == 1) else { return false };
         let name = lower(&change.path);
@@ -242,7 +242,12 @@ impl Check<'_> {
         })
     }
 
-    fn may_change(&self, change: &FileChange, folder: &Folder, look: &Look<'_>) -> Result<(), Obstacle> {
+    fn may_change(
+        &self,
+        change: &FileChange,
+        folder: &Folder,
+        look: &InspectedName<'_>,
+    ) -> Result<(), Obstacle> {
         let me = rustix::process::geteuid().as_raw();
         let owner = look.stat.map(|stat| stat.st_uid);
         let mine = is_root() || owner.is_none_or(|owner| owner == me);
@@ -294,8 +299,8 @@ impl Check<'_> {
 }
 
 /// A look at a place without a file.
-fn nothing<T>(of: impl FnOnce(&Look<'_>) -> T) -> T {
-    of(&Look::nothing())
+fn nothing<T>(of: impl FnOnce(&InspectedName<'_>) -> T) -> T {
+    of(&InspectedName::nothing())
 }
 
 fn is_root() -> bool {

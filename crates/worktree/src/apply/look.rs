@@ -24,7 +24,7 @@ const CHANGED: [i32; 4] = [
 ];
 
 /// The state of a name in a folder. Its bytes are read once, when a comparison needs them.
-pub(super) struct Look<'a> {
+pub(super) struct InspectedName<'a> {
     dir: BorrowedFd<'a>,
     name: &'a [u8],
     /// `None` if nothing is there.
@@ -34,7 +34,7 @@ pub(super) struct Look<'a> {
     hash: Option<ContentHash>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> InspectedName<'a> {
     pub(super) fn at(dir: BorrowedFd<'a>, name: &'a [u8]) -> io::Result<Self> {
         let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Some(stat),
@@ -58,8 +58,8 @@ impl<'a> Look<'a> {
     }
 
     /// Whether two names are links of one file.
-    pub(super) fn is_same_file(&self, other: &Look<'_>) -> bool {
-        let id = |look: &Look<'_>| look.stat.map(|stat| (stat.st_dev, stat.st_ino));
+    pub(super) fn is_same_file(&self, other: &InspectedName<'_>) -> bool {
+        let id = |look: &InspectedName<'_>| look.stat.map(|stat| (stat.st_dev, stat.st_ino));
         id(self).is_some() && id(self) == id(other)
     }
 

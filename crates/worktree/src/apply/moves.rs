@@ -9,11 +9,11 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Timespec, Timesta
 use rustix::io::Errno;
 
 use super::carry::mode;
-use super::look::Look;
+use super::look::InspectedName;
 use super::obstacle::Obstacle;
 use super::order::{Step, there, wanted};
 use super::slots::{aside, slot};
-use super::{Direction, Ground};
+use super::{ApplyContext, Direction};
 use crate::attributes::SPECIAL;
 use crate::failpoint::failpoint;
 use crate::root::{RootId, enter, identity, names};
@@ -29,14 +29,14 @@ pub(super) enum Times {
 
 /// A place and a name in it.
 #[derive(Clone, Copy)]
-pub(super) struct Spot<'a> {
+pub(super) struct NameInFolder<'a> {
     pub(super) dir: BorrowedFd<'a>,
     pub(super) name: &'a [u8],
     /// Whether it is in the staging folder, where nobody else writes.
     pub(super) private: bool,
 }
 
-impl Ground {
+impl ApplyContext {
     /// Makes one move of the plan.
     pub(super) fn make(&self, place: usize, to: Direction, times: Times) -> Result<(), Obstacle> {
         let change = &self.plan.changes[place];
@@ -71,13 +71,13 @@ impl Ground {
     fn within(
         &self,
         path: &FilePath,
-        act: impl FnOnce(Spot<'_>) -> io::Result<()>,
-        undo: impl FnOnce(Spot<'_>) -> io::Result<()>,
+        act: impl FnOnce(NameInFolder<'_>) -> io::Result<()>,
+        undo: impl FnOnce(NameInFolder<'_>) -> io::Result<()>,
     ) -> Result<(), Obstacle> {
         let root = self.lock.root();
         let parent = path.parent();
         let dir = root.folder(parent.as_ref()).map_err(Obstacle::of)?;
-        let spot = Spot { dir: dir.as_fd(), name: path.name(), private: false };
+        let spot = NameInFolder { dir: dir.as_fd(), name: path.name(), private: false };
         act(spot).map_err(Obstacle::of_move)?;
         failpoint!("apply.moved").map_err(Obstacle::System)?;
         let here = identity(&dir).map_err(Obstacle::System)?;
@@ -90,12 +90,12 @@ impl Ground {
         Err(why)
     }
 
-    pub(super) fn spot<'a>(&'a self, slot: &'a [u8]) -> Spot<'a> {
-        Spot { dir: self.slots.as_fd(), name: slot, private: true }
+    pub(super) fn spot<'a>(&'a self, slot: &'a [u8]) -> NameInFolder<'a> {
+        NameInFolder { dir: self.slots.as_fd(), name: slot, private: true }
     }
 
     /// Exchanges the file in the slot with the one at the spot.
-    pub(super) fn exchange(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
+    pub(super) fn exchange(&self, place: usize, spot: NameInFolder<'_>) -> io::Result<()> {
         let slot = slot(place);
         let at_once = failpoint!("apply.exchange").and_then(|()| {
             let flags = RenameFlags::EXCHANGE;
@@ -108,7 +108,7 @@ impl Ground {
     }
 
     /// The same on a file system without exchange: for a moment nothing is at the spot.
-    fn exchange_in_steps(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
+    fn exchange_in_steps(&self, place: usize, spot: NameInFolder<'_>) -> io::Result<()> {
         move_over(spot, self.spot(&aside(place)))?;
         failpoint!("apply.aside")?;
         move_over(self.spot(&slot(place)), spot)?;
@@ -117,13 +117,13 @@ impl Ground {
     }
 
     /// Ends an interrupted exchange in steps: the file that was set aside goes back, or into the slot.
-    pub(super) fn end_exchange(&self, place: usize, spot: Spot<'_>) -> io::Result<()> {
+    pub(super) fn end_exchange(&self, place: usize, spot: NameInFolder<'_>) -> io::Result<()> {
         let (aside, slot) = (aside(place), slot(place));
         let set_aside = self.slots.look(&aside)?;
         if set_aside.stat.is_none() {
             return Ok(());
         }
-        let here = Look::at(spot.dir, spot.name)?;
+        let here = InspectedName::at(spot.dir, spot.name)?;
         if here.stat.is_none() {
             return move_over(self.spot(&aside), spot);
         }
@@ -165,7 +165,7 @@ impl Ground {
         failpoint!("apply.mode").map_err(Obstacle::of)?;
         let (path, special) = (&change.path, self.plan.special(change, to));
         let dir = self.lock.root().folder(path.parent().as_ref()).map_err(Obstacle::of)?;
-        let mut look = Look::at(dir.as_fd(), path.name()).map_err(Obstacle::of)?;
+        let mut look = InspectedName::at(dir.as_fd(), path.name()).map_err(Obstacle::of)?;
         let aim = mode(wanted(change, to));
         // Another link of the same file may have got them before.
         let known = [mode(there(change, to)), aim].contains(&look.mode());
@@ -184,7 +184,7 @@ impl Ground {
     /// Whether a slot contains this record; a folder must be empty.
     pub(super) fn slot_is(
         &self,
-        look: &mut Look<'_>,
+        look: &mut InspectedName<'_>,
         slot: &[u8],
         record: Option<&Record>,
     ) -> io::Result<bool> {
@@ -232,7 +232,7 @@ pub(super) fn set_mode(
 }
 
 /// Moves a name to an unused one.
-pub(super) fn move_over(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
+pub(super) fn move_over(from: NameInFolder<'_>, to: NameInFolder<'_>) -> io::Result<()> {
     let at_once = failpoint!("apply.noreplace").and_then(|()| {
         let flags = RenameFlags::NOREPLACE;
         Ok(rustix::fs::renameat_with(from.dir, from.name, to.dir, to.name, flags)?)
@@ -245,11 +245,11 @@ pub(super) fn move_over(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
 
 /// The same on a file system without a move that replaces nothing. In the staging folder a check is enough. Elsewhere a second
 /// link never replaces a file, and then the first one, which is private, is removed; a folder replaces only an empty one.
-fn move_carefully(from: Spot<'_>, to: Spot<'_>) -> io::Result<()> {
-    if Look::at(to.dir, to.name)?.stat.is_some() {
+fn move_carefully(from: NameInFolder<'_>, to: NameInFolder<'_>) -> io::Result<()> {
+    if InspectedName::at(to.dir, to.name)?.stat.is_some() {
         return Err(Errno::EXIST.into());
     }
-    if to.private || Look::at(from.dir, from.name)?.kind() == Some(FileType::Directory) {
+    if to.private || InspectedName::at(from.dir, from.name)?.kind() == Some(FileType::Directory) {
         return Ok(rustix::fs::renameat(from.dir, from.name, to.dir, to.name)?);
     }
     match rustix::fs::linkat(from.dir, from.name, to.dir, to.name, AtFlags::empty()) {

@@ -76,6 +76,25 @@ impl Obstacle {
         }
     }
 
+    /// The name of the obstacle, for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::NoFolder => "no_folder",
+            Self::NotEmpty => "not_empty",
+            Self::Linked => "folder_is_link",
+            Self::Elsewhere => "other_file_system",
+            Self::Strange(_) => "special_file",
+            Self::Protected => "write_protected",
+            Self::Unreadable => "unreadable",
+            Self::Attributes(_) => "attributes",
+            Self::RunsAsOwner => "setuid",
+            Self::NotStored => "not_stored",
+            Self::Full => "disk_full",
+            Self::System(_) => "system",
+        }
+    }
+
     /// The obstacle for a system error.
     pub(super) fn of(error: io::Error) -> Self {
         match error.raw_os_error().map(Errno::from_raw_os_error) {

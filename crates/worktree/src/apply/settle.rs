@@ -9,20 +9,20 @@ use retake_core::{FileChange, FilePath, LeftPath, Record, WhyLeft};
 use rustix::fs::FileType;
 
 use super::carry::mode;
-use super::look::{Look, OPEN};
-use super::moves::Spot;
+use super::look::{InspectedName, OPEN};
+use super::moves::NameInFolder;
 pub(super) use super::moves::Times;
 use super::obstacle::Obstacle;
 use super::order::{Plan, there, wanted};
 use super::report::{Failed, Report};
 use super::slots::{SlotName, Slots, aside, slot};
-use super::{Direction, Ground, stage, sync};
+use super::{ApplyContext, Direction, stage, sync};
 use crate::failpoint::failpoint;
 use crate::objects::Objects;
 use crate::root::{enter, names};
 
 /// Brings every path to one side. Continues after a path that cannot be settled.
-pub(super) fn settle(ground: &Ground, to: Direction, times: Times, objects: &dyn Objects) -> Report {
+pub(super) fn settle(ground: &ApplyContext, to: Direction, times: Times, objects: &dyn Objects) -> Report {
     let mut settle = Settle { ground, to, times, objects, report: Report::default() };
     let changes = &ground.plan.changes;
     for place in ground.plan.closed_on_a_side() {
@@ -55,7 +55,7 @@ pub(super) fn apart(plan: &Plan, slots: &Slots) -> io::Result<HashSet<FilePath>>
 }
 
 struct Settle<'a> {
-    ground: &'a Ground,
+    ground: &'a ApplyContext,
     to: Direction,
     times: Times,
     objects: &'a dyn Objects,
@@ -63,7 +63,7 @@ struct Settle<'a> {
 }
 
 /// The result of a path.
-enum Became {
+enum PathOutcome {
     Done,
     /// Left; somebody's earlier version may still be in the slot.
     Left(WhyLeft),
@@ -71,7 +71,7 @@ enum Became {
 
 /// The content of a slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum SlotContent {
     Nothing,
     Wanted,
     /// The version of the other side, which is in the object store too.
@@ -81,7 +81,7 @@ enum Held {
 
 impl Settle<'_> {
     /// Handles one path, unless a report ended it already.
-    fn each(&mut self, place: usize, act: fn(&Self, usize) -> Result<Became, Obstacle>) {
+    fn each(&mut self, place: usize, act: fn(&Self, usize) -> Result<PathOutcome, Obstacle>) {
         let path = &self.ground.plan.changes[place].path;
         let said = self.report.left.iter().any(|left| left.path == *path)
             || self.report.failed.iter().any(|failed| failed.path.as_ref() == Some(path));
@@ -89,8 +89,8 @@ impl Settle<'_> {
             return;
         }
         let why = match act(self, place) {
-            Ok(Became::Done) => return,
-            Ok(Became::Left(why)) => why,
+            Ok(PathOutcome::Done) => return,
+            Ok(PathOutcome::Left(why)) => why,
             Err(Obstacle::NoFolder | Obstacle::Linked | Obstacle::Elsewhere) => WhyLeft::Unreachable,
             Err(Obstacle::Changed) => WhyLeft::Foreign,
             Err(Obstacle::NotEmpty) => WhyLeft::NotEmpty,
@@ -107,7 +107,7 @@ impl Settle<'_> {
     /// The slots of a path that was left which contain, or may contain, somebody's bytes.
     fn foreign_slots(&self, place: usize) -> Vec<SlotName> {
         let mut slots = Vec::new();
-        if !matches!(self.held(place), Ok(Held::Nothing | Held::Wanted | Held::Other)) {
+        if !matches!(self.held(place), Ok(SlotContent::Nothing | SlotContent::Wanted | SlotContent::Other)) {
             slots.push(slot(place));
         }
         if !self.ground.slots.look(&aside(place)).is_ok_and(|look| look.stat.is_none()) {
@@ -117,107 +117,110 @@ impl Settle<'_> {
     }
 
     /// Opens a folder of the plan for its owner. A folder that was replaced meanwhile is detected later.
-    fn open(&self, place: usize) -> Result<Became, Obstacle> {
+    fn open(&self, place: usize) -> Result<PathOutcome, Obstacle> {
         let change = &self.ground.plan.changes[place];
         let Ok(dir) = self.ground.lock.root().folder(change.path.parent().as_ref()) else {
-            return Ok(Became::Done);
+            return Ok(PathOutcome::Done);
         };
-        let look = Look::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
+        let look = InspectedName::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
         let ours = look.kind() == Some(FileType::Directory) && modes_of(change).contains(&look.mode());
         if ours && look.mode() & OPEN != OPEN {
             self.ground.set_mode(&change.path, look.mode() | OPEN, None)?;
         }
-        Ok(Became::Done)
+        Ok(PathOutcome::Done)
     }
 
     /// Brings a path to its side by the move of its step.
-    fn bring(&self, place: usize) -> Result<Became, Obstacle> {
+    fn bring(&self, place: usize) -> Result<PathOutcome, Obstacle> {
         let change = &self.ground.plan.changes[place];
         let dir = match self.ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of) {
             Ok(dir) => dir,
             Err(why) => return self.unreachable(place, why),
         };
-        let spot = Spot { dir: dir.as_fd(), name: change.path.name(), private: false };
+        let spot = NameInFolder { dir: dir.as_fd(), name: change.path.name(), private: false };
         self.ground.end_exchange(place, spot).map_err(Obstacle::System)?;
         let held = self.held(place)?;
-        if held == Held::Foreign {
+        if held == SlotContent::Foreign {
             return self.hand_back(place, spot);
         }
-        let mut look = Look::at(spot.dir, spot.name).map_err(Obstacle::of)?;
+        let mut look = InspectedName::at(spot.dir, spot.name).map_err(Obstacle::of)?;
         if look.is(wanted(change, self.to)).map_err(unread)? {
-            return Ok(Became::Done);
+            return Ok(PathOutcome::Done);
         }
         if !look.is(there(change, self.to)).map_err(unread)? {
-            return Ok(Became::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(WhyLeft::Foreign));
         }
         // Only one copy of it is ours. If it is both here and in the slot, somebody has saved an equal version.
-        if held == Held::Other && !self.is_in_slot(place, &look)? {
-            return Ok(Became::Left(WhyLeft::Foreign));
+        if held == SlotContent::Other && !self.is_in_slot(place, &look)? {
+            return Ok(PathOutcome::Left(WhyLeft::Foreign));
         }
         let emptied = || enter(spot.dir, spot.name).and_then(names);
         if look.kind() == Some(FileType::Directory) && !emptied().map_err(Obstacle::of_move)?.is_empty() {
-            return Ok(Became::Left(WhyLeft::NotEmpty));
+            return Ok(PathOutcome::Left(WhyLeft::NotEmpty));
         }
         self.refill(place, spot, &look)?;
         self.ground.make(place, self.to, self.times)?;
         failpoint!("apply.stepped").map_err(Obstacle::System)?;
         match self.held(place)? {
-            Held::Foreign => self.hand_back(place, spot),
-            _ => Ok(Became::Done),
+            SlotContent::Foreign => self.hand_back(place, spot),
+            _ => Ok(PathOutcome::Done),
         }
     }
 
     /// A path whose folder cannot be reached: a missing file is done, and the content of the slot may be somebody's.
-    fn unreachable(&self, place: usize, why: Obstacle) -> Result<Became, Obstacle> {
+    fn unreachable(&self, place: usize, why: Obstacle) -> Result<PathOutcome, Obstacle> {
         let change = &self.ground.plan.changes[place];
         if !self.foreign_slots(place).is_empty() {
-            return Ok(Became::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(WhyLeft::Foreign));
         }
         let nowhere = match why {
             Obstacle::Linked => self.ground.plan.link_above(&change.path),
             _ => matches!(why, Obstacle::NoFolder),
         };
         if nowhere && wanted(change, self.to).is_none() {
-            return Ok(Became::Done);
+            return Ok(PathOutcome::Done);
         }
         Err(why)
     }
 
-    fn held(&self, place: usize) -> Result<Held, Obstacle> {
+    fn held(&self, place: usize) -> Result<SlotContent, Obstacle> {
         let change = &self.ground.plan.changes[place];
         let slot = slot(place);
-        let read = || -> io::Result<Held> {
+        let read = || -> io::Result<SlotContent> {
             let mut look = self.ground.slots.look(&slot)?;
             if look.stat.is_none() {
-                return Ok(Held::Nothing);
+                return Ok(SlotContent::Nothing);
             }
-            let sides = [(wanted(change, self.to), Held::Wanted), (there(change, self.to), Held::Other)];
+            let sides = [
+                (wanted(change, self.to), SlotContent::Wanted),
+                (there(change, self.to), SlotContent::Other),
+            ];
             for (side, held) in sides {
                 if side.is_some() && self.ground.slot_is(&mut look, &slot, side)? {
                     return Ok(held);
                 }
             }
-            Ok(Held::Foreign)
+            Ok(SlotContent::Foreign)
         };
         read().map_err(Obstacle::System)
     }
 
     /// Whether the file at a path is also in its slot, as a second link that a crash left.
-    fn is_in_slot(&self, place: usize, look: &Look<'_>) -> Result<bool, Obstacle> {
+    fn is_in_slot(&self, place: usize, look: &InspectedName<'_>) -> Result<bool, Obstacle> {
         let slot = slot(place);
         let held = self.ground.slots.look(&slot).map_err(Obstacle::System)?;
         Ok(held.is_same_file(look))
     }
 
     /// Prepares the slot for the move: empty for a removal, otherwise with the wanted content, staged again if needed.
-    fn refill(&self, place: usize, spot: Spot<'_>, look: &Look<'_>) -> Result<(), Obstacle> {
+    fn refill(&self, place: usize, spot: NameInFolder<'_>, look: &InspectedName<'_>) -> Result<(), Obstacle> {
         let change = &self.ground.plan.changes[place];
         let held = self.held(place)?;
         let record = wanted(change, self.to);
-        if held == Held::Wanted && record.is_some() {
+        if held == SlotContent::Wanted && record.is_some() {
             return Ok(());
         }
-        if held != Held::Nothing {
+        if held != SlotContent::Nothing {
             self.ground.slots.drop_slot(&slot(place)).map_err(Obstacle::System)?;
         }
         let Some(record) = record else { return Ok(()) };
@@ -230,39 +233,39 @@ impl Settle<'_> {
     }
 
     /// Somebody's bytes in the slot return to the path, unless they have a newer version there.
-    fn hand_back(&self, place: usize, spot: Spot<'_>) -> Result<Became, Obstacle> {
+    fn hand_back(&self, place: usize, spot: NameInFolder<'_>) -> Result<PathOutcome, Obstacle> {
         let change = &self.ground.plan.changes[place];
-        let mut look = Look::at(spot.dir, spot.name).map_err(Obstacle::of)?;
+        let mut look = InspectedName::at(spot.dir, spot.name).map_err(Obstacle::of)?;
         let ours = look.is(wanted(change, self.to)).map_err(unread)?
             || self.to == Direction::Back && look.is(there(change, self.to)).map_err(unread)?;
         let slot = slot(place);
         if !ours {
             let held = self.ground.slots.look(&slot).map_err(Obstacle::System)?;
             if !held.is_same_file(&look) {
-                return Ok(Became::Left(WhyLeft::Foreign));
+                return Ok(PathOutcome::Left(WhyLeft::Foreign));
             }
             // It is back, and a crash left its second link.
             self.ground.slots.drop_slot(&slot).map_err(Obstacle::System)?;
-            return Ok(Became::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(WhyLeft::Foreign));
         }
         if look.stat.is_none() {
             super::moves::move_over(self.ground.spot(&slot), spot).map_err(Obstacle::of_move)?;
-            return Ok(Became::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(WhyLeft::Foreign));
         }
         self.ground.exchange(place, spot).map_err(Obstacle::of_move)?;
-        if self.held(place)? != Held::Foreign {
-            return Ok(Became::Left(WhyLeft::Foreign));
+        if self.held(place)? != SlotContent::Foreign {
+            return Ok(PathOutcome::Left(WhyLeft::Foreign));
         }
         // Written again at that moment: the newer version stays at its path.
         self.ground.exchange(place, spot).map_err(Obstacle::of_move)?;
-        Ok(Became::Left(WhyLeft::Foreign))
+        Ok(PathOutcome::Left(WhyLeft::Foreign))
     }
 
     /// Sets the permission bits of their side.
-    fn set_mode(&self, place: usize) -> Result<Became, Obstacle> {
+    fn set_mode(&self, place: usize) -> Result<PathOutcome, Obstacle> {
         let change = &self.ground.plan.changes[place];
         let dir = self.ground.lock.root().folder(change.path.parent().as_ref()).map_err(Obstacle::of)?;
-        let mut look = Look::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
+        let mut look = InspectedName::at(dir.as_fd(), change.path.name()).map_err(Obstacle::of)?;
         let record = wanted(change, self.to);
         let aim = mode(record);
         let (ours, same) = match record {
@@ -286,7 +289,7 @@ impl Settle<'_> {
             failpoint!("apply.stepped").map_err(Obstacle::System)?;
         }
         let good = same && (ours || look.mode() == aim);
-        Ok(if good { Became::Done } else { Became::Left(WhyLeft::Foreign) })
+        Ok(if good { PathOutcome::Done } else { PathOutcome::Left(WhyLeft::Foreign) })
     }
 }
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::StagingName;
 use super::cores::on_disk;
-use super::look::Look;
+use super::look::InspectedName;
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::root::{Root, names, readable};
@@ -144,8 +144,8 @@ impl Slots {
     }
 
     /// A look at a slot.
-    pub(super) fn look<'a>(&'a self, slot: &'a [u8]) -> io::Result<Look<'a>> {
-        Look::at(self.as_fd(), slot)
+    pub(super) fn look<'a>(&'a self, slot: &'a [u8]) -> io::Result<InspectedName<'a>> {
+        InspectedName::at(self.as_fd(), slot)
     }
 }
 

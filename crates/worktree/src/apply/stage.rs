@@ -10,9 +10,9 @@ use retake_core::{FilePath, Record};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 use rustix::io::Errno;
 
-use super::Ground;
+use super::ApplyContext;
 use super::cores::on_cores;
-use super::look::{Look, OPEN};
+use super::look::{InspectedName, OPEN};
 use super::moves::{move_over, set_mode};
 use super::obstacle::{Obstacle, Refusal};
 use super::order::{Plan, Step, wanted};
@@ -41,7 +41,7 @@ impl Model {
     /// (`known`); `given` ones count in any case. `group` is that of a folder that passes its group on. Set-uid and set-gid bits
     /// are given only to the same bytes that had them, as far as is known.
     pub(super) fn of(
-        look: &Look<'_>,
+        look: &InspectedName<'_>,
         record: &Record,
         group: Option<u32>,
         (known, given): (Option<&Attributes>, Option<&Attributes>),
@@ -178,7 +178,7 @@ impl<T> ConcatAll<T> for Vec<Vec<T>> {
 
 /// Stages again, in a free slot, synced. An incomplete draft has no owner.
 pub(super) fn stage_again(
-    ground: &Ground,
+    ground: &ApplyContext,
     place: usize,
     record: &Record,
     model: &Model,

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use retake_core::FilePath;
 
-use super::Ground;
+use super::ApplyContext;
 use super::slots::Slots;
 use crate::failpoint::failpoint;
 use crate::root::{Root, is_local, names};
@@ -43,7 +43,7 @@ pub(super) fn staged(slots: &Slots) -> io::Result<()> {
 }
 
 /// Syncs the folders with moves, and the staging folder.
-pub(super) fn moved(ground: &Ground) -> io::Result<()> {
+pub(super) fn moved(ground: &ApplyContext) -> io::Result<()> {
     let root = ground.lock.root();
     if whole(root)? {
         return Ok(());

@@ -2,7 +2,7 @@
 
 use retake_core::{Uncovered, WhyNot};
 
-use super::index::{Index, Place, What, child};
+use super::index::{Index, NameState, Place, child};
 
 /// How the coverage of a path, and of everything below it, changed. This says nothing about the content: a path
 /// that left coverage was not deleted, one that entered it was not created.
@@ -17,8 +17,8 @@ pub enum CoverageChange {
 /// The uncovered paths of an index.
 pub(crate) fn uncovered(index: &Index) -> Vec<Uncovered> {
     let mut list = Vec::new();
-    let mut add = |place: &Place, name: &[u8], what: &What| {
-        if let What::Uncovered(why) | What::Unknown(why, _) = what {
+    let mut add = |place: &Place, name: &[u8], what: &NameState| {
+        if let NameState::Uncovered(why) | NameState::Unknown(why, _) = what {
             // For a path that is too long, its folder is named.
             let path = child(place.as_ref(), name).or_else(|| place.clone());
             list.extend(path.map(|path| Uncovered { path, why: *why }));

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use retake_core::{FilePath, Record, WhyNot};
 
 use super::coverage::CoverageChange;
-use super::index::What;
+use super::index::NameState;
 use super::sweep::{Coverage, Draft, InForce, Job, Side};
-use super::visit::{Here, Visitor, ready};
+use super::visit::{VisitedFolder, Visitor, ready};
 
 /// The decision about a folder.
 enum Entering {
@@ -21,7 +21,7 @@ impl Visitor<'_> {
     /// Decides about the folder at `self.path`, and queues it.
     pub(crate) fn folder(
         &mut self,
-        here: &Here<'_>,
+        here: &VisitedFolder<'_>,
         name: &[u8],
         before: Option<usize>,
         inode: u64,
@@ -36,8 +36,8 @@ impl Visitor<'_> {
             Entering::As(coverage) => coverage,
             Entering::No(why) => return self.uncovered(here, name, before, why),
         };
-        let was_folder = old.and_then(What::known) == Some(&What::Folder);
-        let alone = here.job.alone && old == Some(&What::Folder);
+        let was_folder = old.and_then(NameState::known) == Some(&NameState::Folder);
+        let alone = here.job.alone && old == Some(&NameState::Folder);
         let Ok(path) = FilePath::new(&self.path) else {
             return self.uncovered(here, name, before, WhyNot::TooDeep);
         };
@@ -50,20 +50,20 @@ impl Visitor<'_> {
             self.queue(here, path, old, was_folder, coverage);
         }
         match before {
-            Some(at) if old == Some(&What::Folder) => Draft::Keep(at),
-            _ => ready(name, Side::Both, What::Folder),
+            Some(at) if old == Some(&NameState::Folder) => Draft::Keep(at),
+            _ => ready(name, Side::Both, NameState::Folder),
         }
     }
 
     fn queue(
         &mut self,
-        here: &Here<'_>,
+        here: &VisitedFolder<'_>,
         path: FilePath,
-        old: Option<&What>,
+        old: Option<&NameState>,
         was_folder: bool,
         coverage: Coverage,
     ) {
-        let unknown = matches!(old, Some(What::Unknown(..)));
+        let unknown = matches!(old, Some(NameState::Unknown(..)));
         let line = match (here.coverage, coverage) {
             (Coverage::Both, Coverage::Leaving(why)) => Some(CoverageChange::Lost(why)),
             (Coverage::Both, Coverage::Arriving) => Some(CoverageChange::Gained),
@@ -74,7 +74,7 @@ impl Visitor<'_> {
         let folder = was_folder.then(|| self.context.index.folders.get(&place).cloned()).flatten();
         let before: Option<Record> = match &folder {
             Some(folder) => Some(folder.record()),
-            None => old.and_then(What::known).and_then(What::record),
+            None => old.and_then(NameState::known).and_then(NameState::record),
         };
         let in_force = match coverage {
             Coverage::Leaving(_) => InForce::unchanged(Arc::clone(&here.in_force.old)),
@@ -85,14 +85,14 @@ impl Visitor<'_> {
         self.jobs.push(Job { place, old, before, in_force, coverage, late, line, alone: false });
     }
 
-    fn arriving(&self, here: &Here<'_>) -> Entering {
+    fn arriving(&self, here: &VisitedFolder<'_>) -> Entering {
         here.in_force.new.excludes(&self.path).map_or(Entering::As(Coverage::Arriving), Entering::No)
     }
 
-    fn leaving(&self, here: &Here<'_>, old: Option<&What>, why: WhyNot) -> Entering {
+    fn leaving(&self, here: &VisitedFolder<'_>, old: Option<&NameState>, why: WhyNot) -> Entering {
         match old {
-            Some(What::Folder) => Entering::As(Coverage::Leaving(why)),
-            Some(What::Uncovered(why) | What::Unknown(why, _)) => Entering::No(*why),
+            Some(NameState::Folder) => Entering::As(Coverage::Leaving(why)),
+            Some(NameState::Uncovered(why) | NameState::Unknown(why, _)) => Entering::No(*why),
             _ => here
                 .in_force
                 .old
@@ -101,29 +101,31 @@ impl Visitor<'_> {
         }
     }
 
-    fn on_both_sides(&self, here: &Here<'_>, old: Option<&What>) -> Entering {
+    fn on_both_sides(&self, here: &VisitedFolder<'_>, old: Option<&NameState>) -> Entering {
         let now = match old {
             // With the same rules the decision is the same.
-            Some(What::Folder) if here.same_rules => None,
-            Some(What::Uncovered(why @ (WhyNot::Ignored | WhyNot::NodeModules))) if here.same_rules => {
+            Some(NameState::Folder) if here.same_rules => None,
+            Some(NameState::Uncovered(why @ (WhyNot::Ignored | WhyNot::NodeModules))) if here.same_rules => {
                 Some(*why)
             }
             _ => here.in_force.new.excludes(&self.path),
         };
         match (old, now) {
-            (Some(What::Folder), None) => Entering::As(Coverage::Both),
-            (Some(What::Folder), Some(why)) => Entering::As(Coverage::Leaving(why)),
-            (Some(What::Unknown(_, Some(kept))), None) if **kept == What::Folder => {
+            (Some(NameState::Folder), None) => Entering::As(Coverage::Both),
+            (Some(NameState::Folder), Some(why)) => Entering::As(Coverage::Leaving(why)),
+            (Some(NameState::Unknown(_, Some(kept))), None) if **kept == NameState::Folder => {
                 Entering::As(Coverage::Both)
             }
-            (Some(What::Unknown(..) | What::Uncovered(_)), None) => Entering::As(Coverage::Arriving),
-            (Some(What::Unknown(..) | What::Uncovered(_)), Some(why)) => Entering::No(why),
+            (Some(NameState::Unknown(..) | NameState::Uncovered(_)), None) => {
+                Entering::As(Coverage::Arriving)
+            }
+            (Some(NameState::Unknown(..) | NameState::Uncovered(_)), Some(why)) => Entering::No(why),
             // It did not exist, or it was something else.
-            (None | Some(What::File(_) | What::Link(_)), now) => self.appeared(here, now),
+            (None | Some(NameState::File(_) | NameState::Link(_)), now) => self.appeared(here, now),
         }
     }
 
-    fn appeared(&self, here: &Here<'_>, now: Option<WhyNot>) -> Entering {
+    fn appeared(&self, here: &VisitedFolder<'_>, now: Option<WhyNot>) -> Entering {
         let then = if here.in_force.is_unchanged() { now } else { here.in_force.old.excludes(&self.path) };
         match (then, now) {
             (None, None) => Entering::As(Coverage::Both),

@@ -11,7 +11,7 @@ use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
 use super::below::{self, Signature};
-use super::index::{self, Folder, Index, Known, Place, What, child};
+use super::index::{self, Folder, Index, Known, NameState, Place, child};
 use super::read::{self, Reading, Request};
 use super::settle::Settling;
 use super::sweep::Context;
@@ -21,9 +21,9 @@ use crate::root::Root;
 
 /// The current state of one path.
 #[derive(Debug)]
-pub(crate) enum Look {
+pub(crate) enum PathState {
     /// A file or a link, or why it has no record.
-    Is(What),
+    Is(NameState),
     /// A folder without its content.
     Folder(Folder),
     Absent,
@@ -34,16 +34,18 @@ pub(crate) fn look(
     root: &Root,
     path: &FilePath,
     limit: u64,
-    old: Option<&What>,
+    old: Option<&NameState>,
     keep: &dyn Fn(&[u8]) -> Result<ContentHash>,
-) -> Result<Look> {
-    let seen = |errno| -> Result<Look> {
-        Ok(Reading::from(read::refused(errno, path.as_bytes())?).what().map_or(Look::Absent, Look::Is))
+) -> Result<PathState> {
+    let seen = |errno| -> Result<PathState> {
+        Ok(Reading::from(read::refused(errno, path.as_bytes())?)
+            .what()
+            .map_or(PathState::Absent, PathState::Is))
     };
     let folder = match root.listed(path.parent().as_ref()) {
         Ok(folder) => folder,
         // Its parent is no folder, so it does not exist.
-        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Look::Absent),
+        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(PathState::Absent),
         Err(errno) => return seen(errno),
     };
     let name = CString::new(path.name()).expect("BUG: a path holds no zero byte");
@@ -53,24 +55,26 @@ pub(crate) fn look(
     };
     let signature = Signature::of(&stat);
     match below::kind(&stat) {
-        FileType::RegularFile if signature.size > limit => Ok(Look::Is(What::Uncovered(WhyNot::TooLarge))),
+        FileType::RegularFile if signature.size > limit => {
+            Ok(PathState::Is(NameState::Uncovered(WhyNot::TooLarge)))
+        }
         FileType::RegularFile => {
-            let known = match old.and_then(What::known) {
-                Some(What::File(file))
+            let known = match old.and_then(NameState::known) {
+                Some(NameState::File(file))
                     if file.signature == signature && !index::is_warm(signature.ctime, file.read_at) =>
                 {
-                    return Ok(Look::Is(What::File(file.clone())));
+                    return Ok(PathState::Is(NameState::File(file.clone())));
                 }
-                Some(What::File(file)) => file.put(),
+                Some(NameState::File(file)) => file.put(),
                 _ => None,
             };
             let request = Request { folder: folder.as_fd(), name: path.name(), signature, known, limit };
             let reading = read::read(request, &mut Vec::new(), keep)?;
-            Ok(reading.what().map_or(Look::Absent, Look::Is))
+            Ok(reading.what().map_or(PathState::Absent, PathState::Is))
         }
         FileType::Symlink => {
             let what = read::link(folder.as_fd(), path.name(), signature)?;
-            Ok(what.map_or(Look::Absent, Look::Is))
+            Ok(what.map_or(PathState::Absent, PathState::Is))
         }
         FileType::Directory => match root.listed(Some(path)).and_then(|fd| Ok((fs::fstat(&fd)?, fd))) {
             Ok((stat, fd)) => Ok(folder_of(&Signature::of(&stat), Attributes::of(&fd, &stat))),
@@ -78,13 +82,13 @@ pub(crate) fn look(
             Err(Errno::ACCESS) => Ok(folder_of(&signature, None)),
             Err(errno) => seen(errno),
         },
-        _ => Ok(Look::Is(What::Uncovered(WhyNot::Special))),
+        _ => Ok(PathState::Is(NameState::Uncovered(WhyNot::Special))),
     }
 }
 
-fn folder_of(signature: &Signature, attributes: Option<Arc<Attributes>>) -> Look {
+fn folder_of(signature: &Signature, attributes: Option<Arc<Attributes>>) -> PathState {
     let (mode, inode) = (signature.mode & 0o777, signature.inode);
-    Look::Folder(Folder { mode, inode, attributes, entries: Vec::new() })
+    PathState::Folder(Folder { mode, inode, attributes, entries: Vec::new() })
 }
 
 /// Captures the always-covered paths outside of covered folders, for the next index.
@@ -92,7 +96,7 @@ pub(crate) fn look_at_all(
     context: &Context<'_>,
     settling: &mut Settling<'_>,
     keep: &dyn Fn(&[u8]) -> Result<ContentHash>,
-) -> Result<BTreeMap<FilePath, Option<What>>> {
+) -> Result<BTreeMap<FilePath, Option<NameState>>> {
     let mut extras = BTreeMap::new();
     let old = context.index;
     for path in &context.rules.always {
@@ -111,12 +115,12 @@ pub(crate) fn look_at_all(
         }
         let known = before.and_then(Option::as_ref);
         let now = match look(context.root, path, context.rules.max_file, known, keep)? {
-            Look::Absent => None,
-            Look::Folder(..) => Some(What::Uncovered(WhyNot::Ignored)),
-            Look::Is(What::Unknown(why, _)) => {
-                Some(What::Unknown(why, known.and_then(What::known).cloned().map(Box::new)))
+            PathState::Absent => None,
+            PathState::Folder(..) => Some(NameState::Uncovered(WhyNot::Ignored)),
+            PathState::Is(NameState::Unknown(why, _)) => {
+                Some(NameState::Unknown(why, known.and_then(NameState::known).cloned().map(Box::new)))
             }
-            Look::Is(what) => Some(what),
+            PathState::Is(what) => Some(what),
         };
         // If neither it nor its folder existed, it was known to be absent.
         let was_absent = before.is_none() && old.always.contains(path) && old.known(path) == Known::Absent;
@@ -126,7 +130,7 @@ pub(crate) fn look_at_all(
             None if old.covers(&path.parent()) => {}
             Some(before) => settling.extra(path, before, &now),
             None if was_absent => settling.extra(path, &None, &now),
-            None if now.as_ref().and_then(What::record).is_some() => settling.gained(path),
+            None if now.as_ref().and_then(NameState::record).is_some() => settling.gained(path),
             None => {}
         }
         extras.insert(path.clone(), now);
@@ -136,7 +140,7 @@ pub(crate) fn look_at_all(
 
 enum Nearest {
     /// In a covered folder, with this state.
-    Inside(Option<What>),
+    Inside(Option<NameState>),
     /// In an uncovered folder.
     Outside,
     /// In a folder that is never covered.
@@ -153,11 +157,11 @@ fn nearest(settling: &Settling<'_>, path: &FilePath) -> Nearest {
         let here = child(place.as_ref(), name);
         match folder.find(name) {
             what if here.as_ref() == Some(path) => return Nearest::Inside(what.cloned()),
-            Some(What::Folder) => place = here,
-            Some(What::Uncovered(WhyNot::Repository | WhyNot::DataFolder)) => return Nearest::Never,
-            Some(What::Uncovered(_) | What::Unknown(..)) => return Nearest::Outside,
+            Some(NameState::Folder) => place = here,
+            Some(NameState::Uncovered(WhyNot::Repository | WhyNot::DataFolder)) => return Nearest::Never,
+            Some(NameState::Uncovered(_) | NameState::Unknown(..)) => return Nearest::Outside,
             // A parent is no folder: the path does not exist.
-            Some(What::File(_) | What::Link(_)) | None => return Nearest::Inside(None),
+            Some(NameState::File(_) | NameState::Link(_)) | None => return Nearest::Inside(None),
         }
     }
     Nearest::Outside

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use retake_core::{FileChange, FilePath, Record};
 
 use super::findings::Findings;
-use super::index::{Index, What};
+use super::index::{Index, NameState};
 use super::workspace_tree::Tree;
 use crate::attributes::{ANY_MODE, Attributes, Changes, Gone, Version, version};
 
@@ -26,12 +26,12 @@ impl Index {
         let inside = || self.folders.get(&place)?.find(path.name());
         let what = self.extras.get(path).and_then(Option::as_ref).or_else(inside)?.known()?;
         match (what, record) {
-            (What::File(file), Record::File { hash, mode, .. })
+            (NameState::File(file), Record::File { hash, mode, .. })
                 if (file.hash, file.signature.mode & 0o777) == (*hash, *mode) =>
             {
                 Some(file.attributes.clone())
             }
-            (What::Folder, Record::Folder { mode }) => {
+            (NameState::Folder, Record::Folder { mode }) => {
                 let folder = self.folders.get(&Some(path.clone()))?;
                 (folder.mode == *mode).then(|| folder.attributes.clone())
             }

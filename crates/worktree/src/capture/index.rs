@@ -68,17 +68,17 @@ pub(crate) struct LinkSeen {
 
 /// The state of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum NameState {
     File(FileSeen),
     Link(LinkSeen),
     /// A covered folder; its content has its own entry in the index.
     Folder,
     Uncovered(WhyNot),
     /// Not known now. The earlier state is kept for a later comparison; a folder's entry stays in the index.
-    Unknown(WhyNot, Option<Box<What>>),
+    Unknown(WhyNot, Option<Box<NameState>>),
 }
 
-impl What {
+impl NameState {
     /// The record of a file or link.
     pub(crate) fn record(&self) -> Option<Record> {
         match self {
@@ -178,7 +178,7 @@ pub(crate) fn is_warm(ctime: i64, read_at: i64) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub name: Box<[u8]>,
-    pub what: What,
+    pub what: NameState,
 }
 
 /// A covered folder.
@@ -198,12 +198,12 @@ impl Folder {
         Record::Folder { mode: self.mode }
     }
 
-    pub(crate) fn find(&self, name: &[u8]) -> Option<&What> {
+    pub(crate) fn find(&self, name: &[u8]) -> Option<&NameState> {
         let at = self.entries.binary_search_by(|entry| (*entry.name).cmp(name)).ok()?;
         Some(&self.entries[at].what)
     }
 
-    pub(crate) fn set(&mut self, name: &[u8], what: Option<What>) {
+    pub(crate) fn set(&mut self, name: &[u8], what: Option<NameState>) {
         match (self.entries.binary_search_by(|entry| (*entry.name).cmp(name)), what) {
             (Ok(at), Some(what)) => self.entries[at].what = what,
             (Ok(at), None) => drop(self.entries.remove(at)),
@@ -213,7 +213,7 @@ impl Folder {
     }
 
     /// Sets entries by name.
-    pub(crate) fn set_all(&mut self, new: BTreeMap<Box<[u8]>, Option<What>>) {
+    pub(crate) fn set_all(&mut self, new: BTreeMap<Box<[u8]>, Option<NameState>>) {
         let mut old = std::mem::take(&mut self.entries).into_iter().peekable();
         self.entries.reserve(old.len() + new.len());
         for (name, what) in new {
@@ -229,8 +229,8 @@ impl Folder {
     /// Whether only the times of reading differ, which a later start does not need.
     pub(crate) fn differs_only_in_time(&self, other: &Self) -> bool {
         let same = |(a, b): (&Entry, &Entry)| match (&a.what, &b.what) {
-            (What::File(a), What::File(b)) => a.signature == b.signature && a.hash == b.hash,
-            (What::Link(a), What::Link(b)) => a.signature == b.signature && a.target == b.target,
+            (NameState::File(a), NameState::File(b)) => a.signature == b.signature && a.hash == b.hash,
+            (NameState::Link(a), NameState::Link(b)) => a.signature == b.signature && a.target == b.target,
             (a, b) => a == b,
         };
         (self.mode, self.inode, &self.attributes) == (other.mode, other.inode, &other.attributes)
@@ -251,7 +251,7 @@ pub(crate) struct Index {
     /// Empty before the first capture.
     pub folders: HashMap<Place, Arc<Folder>>,
     /// The state of always-covered paths outside of covered folders; `None` is known to be absent.
-    pub extras: BTreeMap<FilePath, Option<What>>,
+    pub extras: BTreeMap<FilePath, Option<NameState>>,
     /// The attributes of versions that are no longer at their paths.
     pub gone: BTreeMap<Version, Gone>,
 }
@@ -283,8 +283,10 @@ impl Index {
             };
             let here = child(at.as_ref(), name);
             match folder.find(name) {
-                Some(What::Folder) if here.as_ref() != Some(path) => at = here,
-                Some(What::Uncovered(why) | What::Unknown(why, _)) => return Known::NotCovered(*why),
+                Some(NameState::Folder) if here.as_ref() != Some(path) => at = here,
+                Some(NameState::Uncovered(why) | NameState::Unknown(why, _)) => {
+                    return Known::NotCovered(*why);
+                }
                 Some(what) if here.as_ref() == Some(path) => return self.state(path, what),
                 Some(_) | None => return Known::Absent,
             }
@@ -292,10 +294,10 @@ impl Index {
         Known::Absent
     }
 
-    fn state(&self, path: &FilePath, what: &What) -> Known {
+    fn state(&self, path: &FilePath, what: &NameState) -> Known {
         match what {
-            What::Uncovered(why) | What::Unknown(why, _) => Known::NotCovered(*why),
-            What::Folder => match self.folders.get(&Some(path.clone())) {
+            NameState::Uncovered(why) | NameState::Unknown(why, _) => Known::NotCovered(*why),
+            NameState::Folder => match self.folders.get(&Some(path.clone())) {
                 Some(folder) => Known::Is(folder.record()),
                 None => Known::Absent,
             },
@@ -315,7 +317,7 @@ impl Index {
             };
             let parent = path.parent();
             let entry = self.folders.get(&parent).and_then(|folder| folder.find(path.name()));
-            if entry != Some(&What::Folder) {
+            if entry != Some(&NameState::Folder) {
                 return false;
             }
             at = parent;
@@ -334,7 +336,7 @@ impl Index {
             let inner = folder.entries.iter().rev();
             waiting.extend(
                 inner
-                    .filter(|entry| entry.what.known() == Some(&What::Folder))
+                    .filter(|entry| entry.what.known() == Some(&NameState::Folder))
                     .filter_map(|entry| child(place.as_ref(), &entry.name).map(Some)),
             );
         }
@@ -356,7 +358,7 @@ impl Index {
                     continue;
                 };
                 match (&entry.what, entry.what.record()) {
-                    (What::Folder, _) => waiting.push(Some(path)),
+                    (NameState::Folder, _) => waiting.push(Some(path)),
                     (_, Some(record)) => drop(records.insert(path, record)),
                     (_, None) => {}
                 }
@@ -385,7 +387,7 @@ impl Index {
         inside
             .chain(self.extras.values().flatten())
             .filter_map(|what| match what.known() {
-                Some(What::File(file)) => Some(file.hash),
+                Some(NameState::File(file)) => Some(file.hash),
                 _ => None,
             })
             .collect()
@@ -397,7 +399,7 @@ impl Index {
         let entries = self.folders.values().flat_map(|folder| &folder.entries);
         let mut warm: Vec<(i64, u64)> = entries
             .filter_map(|entry| match &entry.what {
-                What::File(file) if is_warm(file.signature.ctime, file.read_at) => {
+                NameState::File(file) if is_warm(file.signature.ctime, file.read_at) => {
                     Some((file.signature.ctime, file.signature.size))
                 }
                 _ => None,

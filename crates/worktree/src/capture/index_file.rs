@@ -12,7 +12,7 @@ use retake_core::WhyNot;
 
 use super::below::Signature;
 use super::bytes::{Reader, Writer};
-use super::index::{Entry, FileSeen, Folder, Identity, Index, LinkSeen, Mark, Place, What, child};
+use super::index::{Entry, FileSeen, Folder, Identity, Index, LinkSeen, Mark, NameState, Place, child};
 use super::rules::Limits;
 use crate::attributes::{ANY_MODE, Attributes, Gone, Version};
 use crate::error::{Result, WorktreeError};
@@ -133,25 +133,25 @@ const UNKNOWN: u8 = 4;
 const KEPT: u8 = 5;
 const ABSENT: u8 = 6;
 
-fn write_what(to: &mut Writer, what: &What) {
+fn write_what(to: &mut Writer, what: &NameState) {
     match what {
-        What::File(file) => {
+        NameState::File(file) => {
             to.byte(FILE);
             write_signature(to, &file.signature, file.read_at);
             to.hash(&file.hash);
             write_attributes(to, file.attributes.as_deref());
         }
-        What::Link(link) => {
+        NameState::Link(link) => {
             to.byte(LINK);
             write_signature(to, &link.signature, link.read_at);
             to.bytes(&link.target);
         }
-        What::Folder => to.byte(FOLDER),
-        What::Uncovered(why) => {
+        NameState::Folder => to.byte(FOLDER),
+        NameState::Uncovered(why) => {
             to.byte(UNCOVERED);
             to.byte(why.code());
         }
-        What::Unknown(why, kept) => {
+        NameState::Unknown(why, kept) => {
             to.byte(if kept.is_some() { KEPT } else { UNKNOWN });
             to.byte(why.code());
             if let Some(kept) = kept {
@@ -191,8 +191,11 @@ fn decode(whole: &[u8]) -> Option<Index> {
     if hash(body).0 != sum {
         return None;
     }
-    let known =
-        [(WITHOUT_ATTRIBUTES, Knows::Records), (WITHOUT_THEN, Knows::Attributes), (MAGIC, Knows::Then)];
+    let known = [
+        (WITHOUT_ATTRIBUTES, IndexContent::Records),
+        (WITHOUT_THEN, IndexContent::Attributes),
+        (MAGIC, IndexContent::Then),
+    ];
     let (mut from, knows) =
         known.into_iter().find_map(|(magic, knows)| Some((Reader(body.strip_prefix(magic)?), knows)))?;
     let mark = Mark(from.hash()?);
@@ -213,8 +216,8 @@ fn decode(whole: &[u8]) -> Option<Index> {
         extras.insert(path, what);
     }
     let gone = match knows {
-        Knows::Records => BTreeMap::new(),
-        Knows::Attributes | Knows::Then => read_gone(&mut from, knows)?,
+        IndexContent::Records => BTreeMap::new(),
+        IndexContent::Attributes | IndexContent::Then => read_gone(&mut from, knows)?,
     };
     let folders = read_folders(&mut from, knows)?;
     from.0.is_empty().then_some(Index { identity, mark, limits, always, folders, extras, gone })
@@ -222,7 +225,7 @@ fn decode(whole: &[u8]) -> Option<Index> {
 
 /// The content of an index version.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Knows {
+enum IndexContent {
     /// Records only, in the first version.
     Records,
     /// Also attributes.
@@ -231,7 +234,7 @@ enum Knows {
     Then,
 }
 
-fn read_gone(from: &mut Reader<'_>, knows: Knows) -> Option<BTreeMap<Version, Gone>> {
+fn read_gone(from: &mut Reader<'_>, knows: IndexContent) -> Option<BTreeMap<Version, Gone>> {
     let mut gone = BTreeMap::new();
     let mut last = Vec::new();
     for _ in 0..from.count()? {
@@ -240,9 +243,9 @@ fn read_gone(from: &mut Reader<'_>, knows: Knows) -> Option<BTreeMap<Version, Go
             0 => None,
             _ => Some(from.hash()?),
         };
-        let mode = if knows == Knows::Then { u16::try_from(from.number()?).ok()? } else { ANY_MODE };
+        let mode = if knows == IndexContent::Then { u16::try_from(from.number()?).ok()? } else { ANY_MODE };
         let had = read_attributes(from)??;
-        let then = if knows == Knows::Then { read_attributes(from)? } else { None };
+        let then = if knows == IndexContent::Then { read_attributes(from)? } else { None };
         gone.insert((path, hash, mode), Gone { had, then });
     }
     Some(gone)
@@ -266,7 +269,7 @@ fn read_attributes(from: &mut Reader<'_>) -> Option<Option<Arc<Attributes>>> {
 }
 
 /// Folders are in the order of [`Index::walk`], so their paths need not be stored.
-fn read_folders(from: &mut Reader<'_>, knows: Knows) -> Option<HashMap<Place, Arc<Folder>>> {
+fn read_folders(from: &mut Reader<'_>, knows: IndexContent) -> Option<HashMap<Place, Arc<Folder>>> {
     let count = from.count()?;
     let mut folders = HashMap::with_capacity(count);
     let mut waiting: Vec<Place> = vec![None];
@@ -274,7 +277,7 @@ fn read_folders(from: &mut Reader<'_>, knows: Knows) -> Option<HashMap<Place, Ar
         let place = waiting.pop()?;
         let folder = read_folder(from, knows)?;
         let inner = folder.entries.iter().rev();
-        for entry in inner.filter(|entry| entry.what.known() == Some(&What::Folder)) {
+        for entry in inner.filter(|entry| entry.what.known() == Some(&NameState::Folder)) {
             waiting.push(Some(child(place.as_ref(), &entry.name)?));
         }
         folders.insert(place, Arc::new(folder));
@@ -282,10 +285,10 @@ fn read_folders(from: &mut Reader<'_>, knows: Knows) -> Option<HashMap<Place, Ar
     Some(folders)
 }
 
-fn read_folder(from: &mut Reader<'_>, knows: Knows) -> Option<Folder> {
+fn read_folder(from: &mut Reader<'_>, knows: IndexContent) -> Option<Folder> {
     let mode = from.mode()?;
     let inode = from.number()?;
-    let attributes = if knows == Knows::Records { None } else { read_attributes(from)? };
+    let attributes = if knows == IndexContent::Records { None } else { read_attributes(from)? };
     let count = from.count()?;
     let mut entries: Vec<Entry> = Vec::with_capacity(count);
     for _ in 0..count {
@@ -299,28 +302,28 @@ fn read_folder(from: &mut Reader<'_>, knows: Knows) -> Option<Folder> {
     Some(Folder { mode, inode, attributes, entries })
 }
 
-fn read_what(from: &mut Reader<'_>, knows: Knows) -> Option<What> {
+fn read_what(from: &mut Reader<'_>, knows: IndexContent) -> Option<NameState> {
     Some(match from.byte()? {
         FILE => {
             let (signature, read_at) = read_signature(from)?;
             let hash = from.hash()?;
-            let attributes = if knows == Knows::Records { None } else { read_attributes(from)? };
-            let mut what = What::File(FileSeen { signature, hash, read_at, attributes });
-            if knows == Knows::Records {
+            let attributes = if knows == IndexContent::Records { None } else { read_attributes(from)? };
+            let mut what = NameState::File(FileSeen { signature, hash, read_at, attributes });
+            if knows == IndexContent::Records {
                 what.lose();
             }
             what
         }
         LINK => {
             let (signature, read_at) = read_signature(from)?;
-            What::Link(LinkSeen { signature, target: from.bytes()?.into(), read_at })
+            NameState::Link(LinkSeen { signature, target: from.bytes()?.into(), read_at })
         }
-        FOLDER => What::Folder,
-        UNCOVERED => What::Uncovered(WhyNot::of_code(from.byte()?)?),
-        UNKNOWN => What::Unknown(WhyNot::of_code(from.byte()?)?, None),
+        FOLDER => NameState::Folder,
+        UNCOVERED => NameState::Uncovered(WhyNot::of_code(from.byte()?)?),
+        UNKNOWN => NameState::Unknown(WhyNot::of_code(from.byte()?)?, None),
         KEPT => {
             let why = WhyNot::of_code(from.byte()?)?;
-            What::Unknown(why, Some(Box::new(read_what(from, knows)?)))
+            NameState::Unknown(why, Some(Box::new(read_what(from, knows)?)))
         }
         _ => return None,
     })
@@ -366,7 +369,7 @@ mod tests {
         let index = decode(&first_version()).unwrap();
         let folder = &index.folders[&None];
         assert_eq!((folder.mode, folder.inode, index.limits.file), (0o755, 2, 64));
-        let Some(What::File(file)) = folder.find(b"a") else { panic!("{folder:?}") };
+        let Some(NameState::File(file)) = folder.find(b"a") else { panic!("{folder:?}") };
         assert_eq!((file.hash, file.signature.size, file.put()), (ContentHash([4; 32]), 5, None));
         assert!(index.gone.is_empty());
     }
@@ -384,7 +387,7 @@ mod tests {
         index.gone.insert((path, None, ANY_MODE), Gone { had: attributes(None), then: None });
         let mut folder = (*index.folders[&None]).clone();
         folder.attributes = Some(attributes(Some(Vec::new())));
-        let What::File(file) = &mut folder.entries[0].what else { panic!("{folder:?}") };
+        let NameState::File(file) = &mut folder.entries[0].what else { panic!("{folder:?}") };
         file.attributes = Some(attributes(None));
         index.folders.insert(None, Arc::new(folder));
         let read = decode(&encode(&index)).unwrap();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use retake_core::{ContentHash, FilePath, Record, WhyNot};
 
 use super::bytes::{Reader, Writer};
-use super::index::{Entry, Folder, Index, Place, What, child};
+use super::index::{Entry, Folder, Index, NameState, Place, child};
 use super::workspace_tree::{Capture, Tree};
 use crate::error::{Result, WorktreeError};
 use crate::objects::Objects;
@@ -47,8 +47,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    fn add(&mut self, path: FilePath, what: &What) {
-        if let What::Uncovered(why) = what {
+    fn add(&mut self, path: FilePath, what: &NameState) {
+        if let NameState::Uncovered(why) = what {
             self.uncovered.insert(path, *why);
         } else if let Some(record) = what.record() {
             self.objects.extend(record.hash());
@@ -78,7 +78,7 @@ impl Tree {
 /// A manifest in the form of an index.
 pub(crate) struct Whole {
     pub folders: HashMap<Place, Arc<Folder>>,
-    pub extras: BTreeMap<FilePath, What>,
+    pub extras: BTreeMap<FilePath, NameState>,
     objects: BTreeSet<ContentHash>,
 }
 
@@ -117,7 +117,7 @@ fn encode_folder(place: &Place, folder: &Folder, names: &HashMap<Place, ContentH
     for entry in &folder.entries {
         to.bytes(&entry.name);
         match &entry.what {
-            What::Folder => {
+            NameState::Folder => {
                 match child(place.as_ref(), &entry.name).and_then(|path| names.get(&Some(path))) {
                     Some(name) => {
                         to.byte(FOLDER);
@@ -126,7 +126,7 @@ fn encode_folder(place: &Place, folder: &Folder, names: &HashMap<Place, ContentH
                     None => unreachable!("BUG: a folder of the index has its own entries there"),
                 }
             }
-            What::Uncovered(why) | What::Unknown(why, _) => {
+            NameState::Uncovered(why) | NameState::Unknown(why, _) => {
                 to.byte(UNCOVERED);
                 to.byte(why.code());
             }
@@ -155,7 +155,7 @@ pub(crate) fn read(objects: &dyn Objects, name: ContentHash) -> Result<Whole> {
     Ok(whole)
 }
 
-fn decode_root(bytes: &[u8]) -> Option<(Option<ContentHash>, BTreeMap<FilePath, What>)> {
+fn decode_root(bytes: &[u8]) -> Option<(Option<ContentHash>, BTreeMap<FilePath, NameState>)> {
     let mut from = Reader(bytes);
     if from.byte()? != VERSION {
         return None;
@@ -169,7 +169,7 @@ fn decode_root(bytes: &[u8]) -> Option<(Option<ContentHash>, BTreeMap<FilePath, 
     let mut last = Vec::new();
     for _ in 0..from.count()? {
         let path = from.path(&mut last)?;
-        extras.insert(path, What::claimed(&from.record()??));
+        extras.insert(path, NameState::claimed(&from.record()??));
     }
     from.0.is_empty().then_some((root, extras))
 }
@@ -193,13 +193,15 @@ fn decode_folder(bytes: &[u8], place: &Place) -> Option<(Folder, Inner)> {
             FOLDER => {
                 from.byte()?;
                 inner.push((Some(path), from.hash()?));
-                What::Folder
+                NameState::Folder
             }
             UNCOVERED => {
                 from.byte()?;
-                What::Uncovered(WhyNot::of_code(from.byte()?)?)
+                NameState::Uncovered(WhyNot::of_code(from.byte()?)?)
             }
-            _ => What::claimed(&from.record()?.filter(|record| !matches!(record, Record::Folder { .. }))?),
+            _ => {
+                NameState::claimed(&from.record()?.filter(|record| !matches!(record, Record::Folder { .. }))?)
+            }
         };
         folder.entries.push(Entry { name: name.into(), what });
     }
@@ -216,16 +218,16 @@ mod tests {
     fn sample() -> Index {
         let file = Record::File { hash: ContentHash([7; 32]), len: 300, mode: 0o644 };
         let entry = |name: &[u8], what| Entry { name: name.into(), what };
-        let entries = vec![entry(b"a", What::claimed(&file))];
+        let entries = vec![entry(b"a", NameState::claimed(&file))];
         let inner = Folder { mode: 0o700, inode: 9, attributes: None, entries };
         let root = Folder {
             mode: 0o755,
             inode: 8,
             attributes: None,
             entries: vec![
-                entry(b"big", What::Uncovered(WhyNot::TooLarge)),
-                entry(b"in", What::Folder),
-                entry(b"to", What::claimed(&Record::Link { target: b"in".as_slice().into() })),
+                entry(b"big", NameState::Uncovered(WhyNot::TooLarge)),
+                entry(b"in", NameState::Folder),
+                entry(b"to", NameState::claimed(&Record::Link { target: b"in".as_slice().into() })),
             ],
         };
         let place = |path: &[u8]| FilePath::new(path).unwrap();
@@ -235,7 +237,7 @@ mod tests {
             limits: Limits { file: 1, ignored: 1 },
             always: BTreeSet::new(),
             folders: HashMap::from([(None, Arc::new(root)), (Some(place(b"in")), Arc::new(inner))]),
-            extras: BTreeMap::from([(place(b"out/made"), Some(What::claimed(&file)))]),
+            extras: BTreeMap::from([(place(b"out/made"), Some(NameState::claimed(&file)))]),
             gone: BTreeMap::new(),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, Weak};
 
 use retake_core::FilePath;
 
-use super::index::{Entry, Index, What, child};
+use super::index::{Entry, Index, NameState, child};
 use super::workspace_tree::Tree;
 use crate::attributes::AS_OWNER;
 
@@ -19,14 +19,14 @@ impl Tree {
     /// Files of the last capture, covered or not, whose names match, without folders and links, in no order. Uncovered folders
     /// may contain others. `picked` is the earlier result of the same rule.
     pub fn named<'p>(&self, picks: impl Fn(&[u8]) -> bool, picked: &'p mut Picked) -> &'p [FilePath] {
-        let may_be = |entry: &Entry| !matches!(entry.what, What::Folder | What::Link(_));
+        let may_be = |entry: &Entry| !matches!(entry.what, NameState::Folder | NameState::Link(_));
         self.pick(|entry| may_be(entry) && picks(&entry.name), picked)
     }
 
     /// The set-uid and set-gid files of the last capture. `picked` is the earlier result.
     pub fn as_owner<'p>(&self, picked: &'p mut Picked) -> &'p [FilePath] {
         let bits = |entry: &Entry| match entry.what.known() {
-            Some(What::File(file)) => {
+            Some(NameState::File(file)) => {
                 file.attributes.as_ref().map_or(0, |attributes| u32::from(attributes.special))
             }
             _ => 0,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use retake_core::{FileChange, Record};
 
-use super::extras::{self, Look};
+use super::extras::{self, PathState};
 use super::findings::Findings;
-use super::index::{Folder, Index, Known, Place, What};
+use super::index::{Folder, Index, Known, NameState, Place};
 use super::index_file;
 use super::read;
 use super::workspace_tree::{Capture, Tree};
@@ -68,14 +68,14 @@ impl Tree {
             return Ok(None);
         }
         let now = extras::look(root, path, self.rules.max_file, None, &read::into(&*self.objects))?;
-        let folder = if let Look::Folder(seen) = &now { seen.clone() } else { Folder::default() };
+        let folder = if let PathState::Folder(seen) = &now { seen.clone() } else { Folder::default() };
         let is_so = record_of(&now) == change.after;
         let written = match (&change.after, now) {
             (Some(Record::Folder { .. }) | None, _) => None,
-            (Some(_), Look::Is(what)) if is_so => Some(what),
+            (Some(_), PathState::Is(what)) if is_so => Some(what),
             (Some(after), _) => match after.hash() {
                 Some(name) if !self.objects.contains(&name) => return Ok(None),
-                _ => Some(What::claimed(after)),
+                _ => Some(NameState::claimed(after)),
             },
         };
         Ok(Some(Now { written, folder }))
@@ -97,7 +97,7 @@ impl Tree {
         };
         let came = match (&now.written, &change.after) {
             // The attributes of a claim are not known.
-            (Some(What::File(file)), _) => file.put().map(|_| file.attributes.clone()),
+            (Some(NameState::File(file)), _) => file.put().map(|_| file.attributes.clone()),
             (None, Some(Record::Folder { .. })) => Some(now.folder.attributes.clone()),
             _ => None,
         };
@@ -116,19 +116,19 @@ impl Tree {
 /// The current state of a path.
 struct Now {
     /// The file or link.
-    written: Option<What>,
+    written: Option<NameState>,
     /// A folder without its content.
     folder: Folder,
 }
 
 /// New entries of folders, all of one folder at once: adding them one by one would move the later ones each time.
-type Entries = BTreeMap<Place, BTreeMap<Box<[u8]>, Option<What>>>;
+type Entries = BTreeMap<Place, BTreeMap<Box<[u8]>, Option<NameState>>>;
 
-fn record_of(look: &Look) -> Option<Record> {
+fn record_of(look: &PathState) -> Option<Record> {
     match look {
-        Look::Is(what) => what.record(),
-        Look::Folder(seen) => Some(seen.record()),
-        Look::Absent => None,
+        PathState::Is(what) => what.record(),
+        PathState::Folder(seen) => Some(seen.record()),
+        PathState::Absent => None,
     }
 }
 
@@ -146,7 +146,7 @@ fn set(index: &mut Index, entries: &mut Entries, change: &FileChange, now: Now) 
         let folder = Folder { mode: *mode, entries: known.unwrap_or_default(), ..seen };
         // At once, because the next ones may be in it.
         if let Some(parent) = index.folders.get_mut(&path.parent()) {
-            Arc::make_mut(parent).set(path.name(), Some(What::Folder));
+            Arc::make_mut(parent).set(path.name(), Some(NameState::Folder));
         }
         index.folders.insert(place, Arc::new(folder));
         return;

@@ -9,7 +9,7 @@ use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
 use super::below::{self, Signature};
-use super::index::{FileSeen, LinkSeen, What};
+use super::index::{FileSeen, LinkSeen, NameState};
 use crate::attributes::Attributes;
 use crate::error::Result;
 use crate::failpoint::{self, failpoint};
@@ -27,11 +27,11 @@ pub(crate) enum Reading {
 
 impl Reading {
     /// As an entry; `None` if it is gone.
-    pub(crate) fn what(self) -> Option<What> {
+    pub(crate) fn what(self) -> Option<NameState> {
         match self {
-            Self::Read(file) => Some(What::File(file)),
-            Self::Uncovered(why) => Some(What::Uncovered(why)),
-            Self::Unknown(why) => Some(What::Unknown(why, None)),
+            Self::Read(file) => Some(NameState::File(file)),
+            Self::Uncovered(why) => Some(NameState::Uncovered(why)),
+            Self::Unknown(why) => Some(NameState::Unknown(why, None)),
             Self::Gone => None,
         }
     }
@@ -178,14 +178,14 @@ pub(crate) fn refused(errno: Errno, name: &[u8]) -> Result<Refusal> {
 }
 
 /// Reads a link, never following it.
-pub(crate) fn link(folder: BorrowedFd<'_>, name: &[u8], signature: Signature) -> Result<Option<What>> {
+pub(crate) fn link(folder: BorrowedFd<'_>, name: &[u8], signature: Signature) -> Result<Option<NameState>> {
     let read_at = below::stamp();
     match fs::readlinkat(folder, name, Vec::new()) {
         Ok(target) => {
-            Ok(Some(What::Link(LinkSeen { signature, target: Arc::from(target.as_bytes()), read_at })))
+            Ok(Some(NameState::Link(LinkSeen { signature, target: Arc::from(target.as_bytes()), read_at })))
         }
         // It is no longer a link.
-        Err(Errno::INVAL) => Ok(Some(What::Unknown(WhyNot::Unstable, None))),
+        Err(Errno::INVAL) => Ok(Some(NameState::Unknown(WhyNot::Unstable, None))),
         Err(errno) => Ok(Reading::from(refused(errno, name)?).what()),
     }
 }

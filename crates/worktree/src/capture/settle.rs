@@ -8,7 +8,7 @@ use retake_core::{FileChange, FilePath, Record, WhyNot};
 
 use super::coverage::CoverageChange;
 use super::findings::Findings;
-use super::index::{Entry, Folder, Index, Place, What, child, is_before};
+use super::index::{Entry, Folder, Index, NameState, Place, child, is_before};
 use super::sweep::{Coverage, Draft, Found, Job, Outcome, Side, State};
 
 /// A comparison in progress.
@@ -48,7 +48,7 @@ impl Outcome {
 }
 
 /// The folder that is being compared.
-struct Here<'a> {
+struct ComparedFolder<'a> {
     place: Option<&'a FilePath>,
     late: bool,
     coverage: Coverage,
@@ -91,23 +91,23 @@ impl<'a> Settling<'a> {
     }
 
     /// An always-covered path outside of covered folders, now or at the last capture.
-    pub(crate) fn extra(&mut self, path: &FilePath, before: &Option<What>, after: &Option<What>) {
+    pub(crate) fn extra(&mut self, path: &FilePath, before: &Option<NameState>, after: &Option<NameState>) {
         match (before, after) {
-            (Some(What::Unknown(..)), Some(after)) if after.record().is_some() => {
+            (Some(NameState::Unknown(..)), Some(after)) if after.record().is_some() => {
                 self.findings.coverage.push((path.clone(), CoverageChange::Gained));
             }
-            (Some(before), Some(What::Uncovered(why) | What::Unknown(why, _)))
+            (Some(before), Some(NameState::Uncovered(why) | NameState::Unknown(why, _)))
                 if before.record().is_some() =>
             {
                 self.findings.coverage.push((path.clone(), CoverageChange::Lost(*why)));
                 return;
             }
-            (_, Some(What::Uncovered(_) | What::Unknown(..))) => return,
+            (_, Some(NameState::Uncovered(_) | NameState::Unknown(..))) => return,
             _ => {}
         }
-        let late = matches!(before, Some(What::Unknown(..)));
-        let known = before.as_ref().and_then(What::known).and_then(What::record);
-        self.compare(path, known, after.as_ref().and_then(What::record), late);
+        let late = matches!(before, Some(NameState::Unknown(..)));
+        let known = before.as_ref().and_then(NameState::known).and_then(NameState::record);
+        self.compare(path, known, after.as_ref().and_then(NameState::record), late);
     }
 
     /// A path that is always covered from now on.
@@ -141,7 +141,7 @@ impl<'a> Settling<'a> {
                 inside || !self.is_late(ctime)
             });
         self.fresh.extend(job.place.clone().filter(|_| fresh));
-        let here = Here { place: job.place.as_ref(), late: job.late, coverage, ctime, fresh };
+        let here = ComparedFolder { place: job.place.as_ref(), late: job.late, coverage, ctime, fresh };
         if let Some(path) = &job.place {
             if let Some(line) = line {
                 self.findings.coverage.push((path.clone(), line));
@@ -196,7 +196,7 @@ impl<'a> Settling<'a> {
         self.since.is_some_and(|began| is_before(ctime, began))
     }
 
-    fn late(&self, here: &Here<'_>, ctime: i64) -> bool {
+    fn late(&self, here: &ComparedFolder<'_>, ctime: i64) -> bool {
         here.late || (!here.fresh && self.is_late(ctime))
     }
 
@@ -219,14 +219,15 @@ impl<'a> Settling<'a> {
         }
         // Its stamp is not known: if the last capture did not read everything, it may have been removed before that.
         let (late, ctime) = (self.since.is_some(), i64::MAX);
-        let here = Here { place: place.as_ref(), late, coverage: Coverage::Both, ctime, fresh: false };
+        let here =
+            ComparedFolder { place: place.as_ref(), late, coverage: Coverage::Both, ctime, fresh: false };
         let entries = old.entries.iter().filter_map(|entry| self.kept(&here, entry)).collect();
         self.put(place.clone(), Folder { entries, attributes: old.attributes.clone(), ..*old });
     }
 
     /// An entry that the sweep left unchanged; a folder may have a fate anyway.
-    fn kept(&mut self, here: &Here<'_>, entry: &Entry) -> Option<Entry> {
-        if entry.what == What::Folder
+    fn kept(&mut self, here: &ComparedFolder<'_>, entry: &Entry) -> Option<Entry> {
+        if entry.what == NameState::Folder
             && let Some(fate) = child(here.place, &entry.name).and_then(|path| self.fates.get(&path).copied())
         {
             return self.met(here, &entry.name, fate, Some(&entry.what));
@@ -236,7 +237,7 @@ impl<'a> Settling<'a> {
 
     fn new_entry(
         &mut self,
-        here: &Here<'_>,
+        here: &ComparedFolder<'_>,
         name: Box<[u8]>,
         side: Side,
         state: State,
@@ -257,16 +258,16 @@ impl<'a> Settling<'a> {
             return Some(Entry { name, what });
         };
         match what {
-            What::Folder => match self.fates.get(&path).copied() {
+            NameState::Folder => match self.fates.get(&path).copied() {
                 Some(fate) => self.met(here, &name, fate, old),
-                None => Some(Entry { name, what: What::Folder }),
+                None => Some(Entry { name, what: NameState::Folder }),
             },
-            What::Uncovered(why) => self.met(here, &name, Fate::Uncovered(why), old),
-            What::Unknown(why, _) => self.met(here, &name, Fate::Unknown(why), old),
+            NameState::Uncovered(why) => self.met(here, &name, Fate::Uncovered(why), old),
+            NameState::Unknown(why, _) => self.met(here, &name, Fate::Unknown(why), old),
             what => {
                 self.covered(here, &path, &what, side, old);
                 match side {
-                    Side::Leaving(why) => Some(Entry { name, what: What::Uncovered(why) }),
+                    Side::Leaving(why) => Some(Entry { name, what: NameState::Uncovered(why) }),
                     Side::Both | Side::Arriving => Some(Entry { name, what }),
                 }
             }
@@ -274,7 +275,14 @@ impl<'a> Settling<'a> {
     }
 
     /// A file or link that was read, compared with its earlier state.
-    fn covered(&mut self, here: &Here<'_>, path: &FilePath, what: &What, side: Side, old: Option<&What>) {
+    fn covered(
+        &mut self,
+        here: &ComparedFolder<'_>,
+        path: &FilePath,
+        what: &NameState,
+        side: Side,
+        old: Option<&NameState>,
+    ) {
         // A path that was covered by itself, before its folder was, is compared by itself.
         if here.coverage == Coverage::Arriving || (old.is_none() && self.old.extras.contains_key(path)) {
             return;
@@ -283,28 +291,30 @@ impl<'a> Settling<'a> {
         let late = self.late(here, what.ctime().unwrap_or(here.ctime));
         let line = |this: &mut Self, line| this.findings.coverage.push((path.clone(), line));
         match old {
-            Some(What::Uncovered(_) | What::Unknown(_, None)) => line(self, CoverageChange::Gained),
-            Some(What::Unknown(_, Some(kept))) => {
+            Some(NameState::Uncovered(_) | NameState::Unknown(_, None)) => line(self, CoverageChange::Gained),
+            Some(NameState::Unknown(_, Some(kept))) => {
                 line(self, CoverageChange::Gained);
                 self.replaced(path, kept, what, true);
             }
             None | Some(_) if arrives => {
                 line(self, CoverageChange::Gained);
-                if old == Some(&What::Folder) {
+                if old == Some(&NameState::Folder) {
                     self.forget_below(path);
                 }
             }
             None => self.compare(path, None, what.record(), late),
             Some(old) => self.replaced(path, old, what, late),
         }
-        if let (Side::Leaving(why), true) = (side, old.is_none_or(|old| !matches!(old, What::Uncovered(_)))) {
+        if let (Side::Leaving(why), true) =
+            (side, old.is_none_or(|old| !matches!(old, NameState::Uncovered(_))))
+        {
             line(self, CoverageChange::Lost(why));
         }
     }
 
-    fn replaced(&mut self, path: &FilePath, old: &What, new: &What, late: bool) {
+    fn replaced(&mut self, path: &FilePath, old: &NameState, new: &NameState, late: bool) {
         let before = match old {
-            What::Folder => {
+            NameState::Folder => {
                 let before = self.old.folders.get(&Some(path.clone())).map(|folder| folder.record());
                 self.all_gone_below(path, late);
                 before
@@ -322,10 +332,16 @@ impl<'a> Settling<'a> {
     }
 
     /// A path that is not covered, not known, or missing after all.
-    fn met(&mut self, here: &Here<'_>, name: &[u8], fate: Fate, old: Option<&What>) -> Option<Entry> {
+    fn met(
+        &mut self,
+        here: &ComparedFolder<'_>,
+        name: &[u8],
+        fate: Fate,
+        old: Option<&NameState>,
+    ) -> Option<Entry> {
         let entry = |what| Some(Entry { name: name.into(), what });
         let path = child(here.place, name)?;
-        let was_covered = matches!(old, Some(What::File(_) | What::Link(_) | What::Folder));
+        let was_covered = matches!(old, Some(NameState::File(_) | NameState::Link(_) | NameState::Folder));
         match fate {
             Fate::Gone => {
                 if let Some(old) = old {
@@ -335,34 +351,34 @@ impl<'a> Settling<'a> {
             }
             Fate::Left(why) => {
                 self.forget_below(&path);
-                entry(What::Uncovered(why))
+                entry(NameState::Uncovered(why))
             }
             Fate::Uncovered(why) => {
                 if was_covered && !matches!(here.coverage, Coverage::Leaving(_)) {
                     self.findings.coverage.push((path.clone(), CoverageChange::Lost(why)));
                 }
                 self.forget_below(&path);
-                entry(What::Uncovered(why))
+                entry(NameState::Uncovered(why))
             }
             Fate::Unknown(why) => {
                 if was_covered && !matches!(here.coverage, Coverage::Leaving(_)) {
                     self.findings.coverage.push((path, CoverageChange::Lost(why)));
                 }
-                let kept = old.and_then(What::known).filter(|_| why.is_unknown());
-                entry(What::Unknown(why, kept.cloned().map(Box::new)))
+                let kept = old.and_then(NameState::known).filter(|_| why.is_unknown());
+                entry(NameState::Unknown(why, kept.cloned().map(Box::new)))
             }
         }
     }
 
     /// An entry that is known to be removed.
-    fn gone(&mut self, here: &Here<'_>, entry: &Entry) {
+    fn gone(&mut self, here: &ComparedFolder<'_>, entry: &Entry) {
         let Some(path) = child(here.place, &entry.name) else {
             return;
         };
-        let late = self.late(here, here.ctime) || matches!(entry.what, What::Unknown(..));
+        let late = self.late(here, here.ctime) || matches!(entry.what, NameState::Unknown(..));
         match entry.what.known() {
             None => {}
-            Some(What::Folder) => {
+            Some(NameState::Folder) => {
                 let before = self.old.folders.get(&Some(path.clone())).map(|folder| folder.record());
                 self.compare(&path, before, None, late);
                 self.all_gone_below(&path, late);
@@ -377,7 +393,13 @@ impl<'a> Settling<'a> {
         let Some(folder) = old.folders.get(&place) else {
             return;
         };
-        let here = Here { place: Some(path), late, coverage: Coverage::Both, ctime: i64::MAX, fresh: false };
+        let here = ComparedFolder {
+            place: Some(path),
+            late,
+            coverage: Coverage::Both,
+            ctime: i64::MAX,
+            fresh: false,
+        };
         for entry in &folder.entries {
             self.gone(&here, entry);
         }

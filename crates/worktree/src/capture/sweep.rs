@@ -12,7 +12,7 @@ use retake_core::{ContentHash, FilePath, Record, WhyNot};
 
 use super::below::Signature;
 use super::coverage::CoverageChange;
-use super::index::{Folder, Index, Place, What};
+use super::index::{Folder, Index, NameState, Place};
 use super::rules::{Chain, Limits, Parsed, Rules};
 use super::visit::Visitor;
 use crate::attributes::Attributes;
@@ -149,7 +149,7 @@ pub(crate) enum Side {
 
 #[derive(Debug)]
 pub(crate) enum State {
-    Ready(What),
+    Ready(NameState),
     /// Its bytes must be read.
     Read {
         signature: Signature,

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::below::{self, Listing, Signature};
 use super::coverage::CoverageChange;
-use super::index::{self, Folder, What};
+use super::index::{self, Folder, NameState};
 use super::read::{self, Reading, Refusal, Request};
 use super::rules::{self, CACHE_TAG, Chain, IGNORE_FILES, LONGEST_IGNORE_FILE};
 use super::sweep::{Context, Counts, Coverage, Draft, Found, InForce, Job, Outcome, Side, State};
@@ -35,10 +35,10 @@ pub(crate) struct Visitor<'a> {
 }
 
 /// Ignore files that had to be read, by name.
-type IgnoreFiles = Vec<(&'static [u8], What)>;
+type IgnoreFiles = Vec<(&'static [u8], NameState)>;
 
 /// The current folder.
-pub(crate) struct Here<'a> {
+pub(crate) struct VisitedFolder<'a> {
     fd: BorrowedFd<'a>,
     pub job: &'a Job,
     pub coverage: Coverage,
@@ -49,8 +49,8 @@ pub(crate) struct Here<'a> {
     ignore_files: IgnoreFiles,
 }
 
-impl Here<'_> {
-    pub(crate) fn old(&self, at: Option<usize>) -> Option<&What> {
+impl VisitedFolder<'_> {
+    pub(crate) fn old(&self, at: Option<usize>) -> Option<&NameState> {
         Some(&self.job.old.as_ref()?.entries[at?].what)
     }
 }
@@ -129,7 +129,7 @@ impl<'a> Visitor<'a> {
         if job.alone && !same_rules {
             self.context.not_enough.store(true, Ordering::Relaxed);
         }
-        let here = Here { fd: fd.as_fd(), job, coverage, in_force, same_rules, ignore_files };
+        let here = VisitedFolder { fd: fd.as_fd(), job, coverage, in_force, same_rules, ignore_files };
         let drafts = self.merge(&here, listing)?;
         let mode = (stat.st_mode & 0o777) as u16;
         let (inode, ctime) = (stat.st_ino, Signature::of(&stat).ctime);
@@ -216,7 +216,7 @@ impl<'a> Visitor<'a> {
             let new_hash = match &now {
                 Some(Reread::AsBefore) => old_hash,
                 // Its content cannot be known; the last one still counts.
-                Some(Reread::Now(What::Unknown(..))) => old_hash,
+                Some(Reread::Now(NameState::Unknown(..))) => old_hash,
                 Some(Reread::Now(what)) => ignore_file(Some(what)),
                 None => None,
             };
@@ -251,7 +251,7 @@ impl<'a> Visitor<'a> {
         &mut self,
         fd: BorrowedFd<'_>,
         name: &'static [u8],
-        old: Option<&What>,
+        old: Option<&NameState>,
     ) -> Result<Option<Reread>, Trouble> {
         let with_zero = [name, b"\0"].concat();
         let name_c =
@@ -267,13 +267,13 @@ impl<'a> Visitor<'a> {
         self.context.met(&signature);
         let known = match old {
             // Bytes that are missing in the object store are read and stored again.
-            Some(What::File(old)) if self.context.parsed.get(&old.hash).is_none() => None,
-            Some(What::File(old))
+            Some(NameState::File(old)) if self.context.parsed.get(&old.hash).is_none() => None,
+            Some(NameState::File(old))
                 if old.signature == signature && !self.must_read(old.signature.ctime, old.read_at) =>
             {
                 return Ok(Some(Reread::AsBefore));
             }
-            Some(What::File(old)) => old.put(),
+            Some(NameState::File(old)) => old.put(),
             _ => None,
         };
         let request = Request { folder: fd, name, signature, known, limit: LONGEST_IGNORE_FILE };
@@ -291,7 +291,7 @@ impl<'a> Visitor<'a> {
             || (ctime >= self.context.warm_since && index::is_warm(ctime, read_at))
     }
 
-    fn merge(&mut self, here: &Here<'_>, listing: &Listing) -> Result<Vec<Draft>, Trouble> {
+    fn merge(&mut self, here: &VisitedFolder<'_>, listing: &Listing) -> Result<Vec<Draft>, Trouble> {
         self.path.clear();
         if let Some(place) = &here.job.place {
             self.path.extend_from_slice(place.as_bytes());
@@ -323,7 +323,7 @@ impl<'a> Visitor<'a> {
 
     fn entry(
         &mut self,
-        here: &Here<'_>,
+        here: &VisitedFolder<'_>,
         name: &CStr,
         (kind, inode): (FileType, u64),
         before: Option<usize>,
@@ -353,7 +353,7 @@ impl<'a> Visitor<'a> {
                 Ok(Some(self.file(here, bare, before, signature)))
             }
             FileType::Symlink => match old {
-                Some(What::Link(link))
+                Some(NameState::Link(link))
                     if link.signature == signature && !index::is_young(signature.ctime, link.read_at) =>
                 {
                     Ok(before.map(Draft::Keep))
@@ -370,21 +370,27 @@ impl<'a> Visitor<'a> {
 
     pub(crate) fn uncovered(
         &self,
-        here: &Here<'_>,
+        here: &VisitedFolder<'_>,
         name: &[u8],
         before: Option<usize>,
         why: WhyNot,
     ) -> Draft {
         match before {
-            Some(at) if here.old(before) == Some(&What::Uncovered(why)) => Draft::Keep(at),
-            _ => ready(name, Side::Both, What::Uncovered(why)),
+            Some(at) if here.old(before) == Some(&NameState::Uncovered(why)) => Draft::Keep(at),
+            _ => ready(name, Side::Both, NameState::Uncovered(why)),
         }
     }
 
-    fn file(&mut self, here: &Here<'_>, name: &[u8], before: Option<usize>, signature: Signature) -> Draft {
+    fn file(
+        &mut self,
+        here: &VisitedFolder<'_>,
+        name: &[u8],
+        before: Option<usize>,
+        signature: Signature,
+    ) -> Draft {
         let old = here.old(before);
         let unread = match old {
-            Some(What::File(old)) => {
+            Some(NameState::File(old)) => {
                 old.signature == signature && !self.must_read(signature.ctime, old.read_at)
             }
             _ => false,
@@ -398,11 +404,11 @@ impl<'a> Visitor<'a> {
             Err(why) => return self.uncovered(here, name, before, why),
         };
         match (old, before) {
-            (Some(What::File(_)), Some(at)) if unread && side == Side::Both => Draft::Keep(at),
-            (Some(what @ What::File(_)), _) if unread => ready(name, side, what.clone()),
+            (Some(NameState::File(_)), Some(at)) if unread && side == Side::Both => Draft::Keep(at),
+            (Some(what @ NameState::File(_)), _) if unread => ready(name, side, what.clone()),
             _ => {
-                let (known, doubt) = match old.and_then(What::known) {
-                    Some(What::File(old)) => (old.put(), old.signature == signature),
+                let (known, doubt) = match old.and_then(NameState::known) {
+                    Some(NameState::File(old)) => (old.put(), old.signature == signature),
                     _ => (None, false),
                 };
                 Draft::New { name: name.into(), side, state: State::Read { signature, known, doubt } }
@@ -411,7 +417,7 @@ impl<'a> Visitor<'a> {
     }
 
     /// Whether the earlier and the current rules cover a file of this size, or why not.
-    fn side(&self, here: &Here<'_>, size: u64) -> Result<Side, WhyNot> {
+    fn side(&self, here: &VisitedFolder<'_>, size: u64) -> Result<Side, WhyNot> {
         let context = self.context;
         let always = |list: &std::collections::BTreeSet<retake_core::FilePath>| {
             !list.is_empty() && retake_core::FilePath::new(&self.path).is_ok_and(|path| list.contains(&path))
@@ -442,14 +448,14 @@ const LONGEST_PATH: usize = 4095;
 /// creates thousands of them in a moment.
 const DEEPEST: usize = 256;
 
-pub(crate) fn ready(name: &[u8], side: Side, what: What) -> Draft {
+pub(crate) fn ready(name: &[u8], side: Side, what: NameState) -> Draft {
     Draft::New { name: name.into(), side, state: State::Ready(what) }
 }
 
 /// The hash of an entry that counts as an ignore file.
-pub(crate) fn ignore_file(what: Option<&What>) -> Option<retake_core::ContentHash> {
+pub(crate) fn ignore_file(what: Option<&NameState>) -> Option<retake_core::ContentHash> {
     match what?.known()? {
-        What::File(file) if file.signature.size <= LONGEST_IGNORE_FILE => Some(file.hash),
+        NameState::File(file) if file.signature.size <= LONGEST_IGNORE_FILE => Some(file.hash),
         _ => None,
     }
 }
@@ -457,7 +463,7 @@ pub(crate) fn ignore_file(what: Option<&What>) -> Option<retake_core::ContentHas
 /// An ignore file, captured again.
 enum Reread {
     AsBefore,
-    Now(What),
+    Now(NameState),
 }
 
 /// Why a folder could not be captured completely.

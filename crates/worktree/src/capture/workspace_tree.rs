@@ -14,10 +14,10 @@ use retake_core::{ContentHash, FilePath, Record, Uncovered};
 use super::asked::{Permission, Progress, Stats, Sweep};
 use super::below;
 use super::coverage::uncovered;
-use super::extras::{self, Look};
+use super::extras::{self, PathState};
 use super::fetch;
 use super::findings::Findings;
-use super::index::{Identity, Index, Known, Mark, Place, What};
+use super::index::{Identity, Index, Known, Mark, NameState, Place};
 use super::index_file;
 use super::manifest;
 use super::read;
@@ -159,8 +159,8 @@ impl Tree {
 
     /// A file whose bytes are missing in the object store is read and stored again.
     fn doubt_what_is_missing(&mut self) {
-        let missing = |what: &What| match what.known() {
-            Some(What::File(file)) => !self.objects.contains(&file.hash),
+        let missing = |what: &NameState| match what.known() {
+            Some(NameState::File(file)) => !self.objects.contains(&file.hash),
             _ => false,
         };
         let mut index = (*self.index).clone();
@@ -408,12 +408,12 @@ impl Tree {
     ) -> Result<Option<Record>> {
         let root = self.open_root()?;
         match extras::look(&root, path, self.rules.max_file, None, keep)? {
-            Look::Absent => Ok(None),
-            Look::Folder(seen) => Ok(Some(seen.record())),
-            Look::Is(What::Uncovered(why) | What::Unknown(why, _)) => {
+            PathState::Absent => Ok(None),
+            PathState::Folder(seen) => Ok(Some(seen.record())),
+            PathState::Is(NameState::Uncovered(why) | NameState::Unknown(why, _)) => {
                 Err(WorktreeError::NotCovered { path: path.clone(), why })
             }
-            Look::Is(what) => Ok(what.record()),
+            PathState::Is(what) => Ok(what.record()),
         }
     }
 

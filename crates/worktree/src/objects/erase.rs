@@ -76,12 +76,12 @@ impl PackObjects {
 
     /// Removes these objects, and chunks that only they have, from the index. From here on, an object that is stored goes into
     /// a segment from the returned number on.
-    fn disown(&self, hashes: &Names) -> Result<(Doomed, u32)> {
+    fn disown(&self, hashes: &Names) -> Result<(ErasureTargets, u32)> {
         loop {
             self.sync()?;
             let lists = locked(&self.state).lists;
             let shared = self.chunks_without(hashes)?;
-            let mut doomed = Doomed { names: hashes.clone(), shared };
+            let mut doomed = ErasureTargets { names: hashes.clone(), shared };
             let mut writer = locked(&self.writer);
             self.seal(&mut writer)?;
             let mut state = locked(&self.state);
@@ -110,14 +110,14 @@ impl PackObjects {
 }
 
 /// The entries to erase.
-struct Doomed {
+struct ErasureTargets {
     /// The objects, and their known parts.
     names: Names,
     /// The chunks that stay.
     shared: Names,
 }
 
-impl Doomed {
+impl ErasureTargets {
     fn has(&self, kind: Kind, name: &ContentHash) -> bool {
         if kind == Kind::Chunk { !self.shared.contains(name) } else { self.names.contains(name) }
     }

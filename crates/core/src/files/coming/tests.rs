@@ -28,7 +28,7 @@ fn coming(made: &Stack, steps: &[PathMove]) -> Vec<Layer> {
     deltas.dedup();
     let comes = |delta| {
         let of = made.layers().iter().filter(|layer| layer.delta == delta).cloned().collect();
-        let mut coming = Coming::new(delta, of);
+        let mut coming = OriginalLayersFinder::new(delta, of);
         let _ = steps.iter().any(|step| coming.look_at(step, step.is_merge(&mut BySlot), &mut BySlot));
         coming.layers().to_vec()
     };
@@ -165,7 +165,7 @@ fn a_delta_comes_back_above_others_with_the_layers_that_it_had_upon_them() {
         (&[(other, none, true)], &[false], None),
     ];
     for (steps, said, layers) in rows {
-        let mut above = Above::new(delta(2), vec![delta(1)]);
+        let mut above = UpperLayersFinder::new(delta(2), vec![delta(1)]);
         assert_eq!(above.delta(), delta(2));
         let looks: Vec<bool> = steps
             .iter()
@@ -178,11 +178,11 @@ fn a_delta_comes_back_above_others_with_the_layers_that_it_had_upon_them() {
 #[test]
 fn layers_upon_others_stand_for_those_that_were_left_of_them() {
     let (both, alone): (Told<'_>, Told<'_>) = (&[(1, "ab"), (2, "bc")], &[(2, "ac")]);
-    let mut above = Above::new(delta(2), vec![delta(1)]);
+    let mut above = UpperLayersFinder::new(delta(2), vec![delta(1)]);
     assert!(above.look_at(&moved(('c', both), ('c', alone)), true));
     assert_eq!(above.instead_of(&told(alone)), Some(&told(&[(2, "bc")])[..]));
     assert_eq!(above.instead_of(&told(&[(2, "xc")])), None, "they are something else");
-    let mut twice = Above::new(delta(2), vec![delta(1)]);
+    let mut twice = UpperLayersFinder::new(delta(2), vec![delta(1)]);
     assert!(!twice.look_at(&moved(('c', alone), ('a', &[])), true));
     assert!(twice.look_at(&moved(('c', both), ('c', alone)), true));
     assert_eq!(twice.instead_of(&told(alone)), Some(&told(&[(2, "bc")])[..]), "and it went since");

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::files::stack::tests::{BySlot, SLOTS, Slots, Write, observed, record, slots, wanted_of, writes};
 use crate::files::{
-    Choice, Chosen, ContentHash, FilePlan, Layer, Look, Now, PathMove, PathPlan, Stack, Verdict, Want,
+    Choice, Chosen, ContentHash, FilePlan, Layer, Now, PathMove, PathPlan, PlanInput, Stack, Verdict, Want,
     WantedPath,
 };
 
@@ -49,7 +49,7 @@ impl MergeBytes for Disk {
     }
 }
 
-impl Look for Disk {
+impl PlanInput for Disk {
     fn bytes(&mut self) -> &mut dyn MergeBytes {
         self
     }

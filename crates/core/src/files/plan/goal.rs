@@ -243,7 +243,7 @@ impl Goal {
         out: &[DeltaId],
         disk: Option<&Record>,
         bytes: &mut dyn MergeBytes,
-    ) -> Option<Doubt> {
+    ) -> Option<UncertainOutcome> {
         let sure = |layer: &Layer| {
             let mut reversed = self.reversed.iter().flat_map(|made| made.stack_after.layers());
             reversed.any(|made| made.delta == layer.delta)
@@ -262,12 +262,12 @@ impl Goal {
         let known = self.stack.together(&staying.cloned().collect::<Vec<_>>());
         let (gone, came) = stack.difference(known.layers());
         if gone.is_empty() && came.is_empty() {
-            return Some(Doubt::Keeps);
+            return Some(UncertainOutcome::Keeps);
         }
         // An operation's move is reversed as it was made, below what stays.
         let rebuilt = self.merged_to(&known, stack, disk, bytes);
         // An uncertain change and later changes by others on it may not be separable: the certain one goes from below both.
-        Some(Doubt::Takes(rebuilt.or_else(|clashed| match came.is_empty() {
+        Some(UncertainOutcome::Takes(rebuilt.or_else(|clashed| match came.is_empty() {
             true => stack.from_below(known.layers(), disk, bytes).ok_or(clashed),
             false => Err(clashed),
         })))
@@ -291,7 +291,7 @@ fn alike(
 }
 
 /// The outcome for a path with a layer whose author is not certain.
-pub(super) enum Doubt {
+pub(super) enum UncertainOutcome {
     /// No other layer leaves: it stays as it is.
     Keeps,
     /// The certain layers leave, or cannot leave without the uncertain one.

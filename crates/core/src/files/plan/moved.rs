@@ -8,7 +8,7 @@ use super::super::merge::{Clash, MergeBytes, merge};
 use super::super::record::ContentHash;
 use super::super::renames::telling;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
-use super::{FilePath, Layer, Look, Now, PathPlan, Record, Verdict, Want, WantedPath};
+use super::{FilePath, Layer, Now, PathPlan, PlanInput, Record, Verdict, Want, WantedPath};
 
 impl WantedPath {
     /// The staying deltas that removed the path's file, even if they put a link or a folder there, with the removed content. If
@@ -63,7 +63,7 @@ struct Changed {
 
 /// Follows renames from path to path. It ends because each further rename belongs to a later delta: a change that follows into a
 /// path changes nothing below the layer that created it.
-pub(super) fn follow(wanted_paths: &[WantedPath], look: &mut dyn Look) -> BTreeMap<FilePath, Moved> {
+pub(super) fn follow(wanted_paths: &[WantedPath], look: &mut dyn PlanInput) -> BTreeMap<FilePath, Moved> {
     let mut all: BTreeMap<FilePath, Moved> = BTreeMap::new();
     let mut open: Vec<&WantedPath> = wanted_paths.iter().collect();
     while let Some(wanted_path) = open.pop() {
@@ -117,7 +117,7 @@ fn target<'a>(
     wanted_paths: &'a [WantedPath],
     from: &WantedPath,
     (taken, changed): (&Taken, &Changed),
-    look: &mut dyn Look,
+    look: &mut dyn PlanInput,
 ) -> Target<'a> {
     let mut found = made_with(wanted_paths, from, taken.by, taken.was.as_ref());
     let (one, is_only) = (found.next(), found.next().is_none());
@@ -175,7 +175,7 @@ fn changed(
     wanted_paths: &[WantedPath],
     wanted_path: &WantedPath,
     below: &[Below],
-    look: &mut dyn Look,
+    look: &mut dyn PlanInput,
 ) -> Option<Changed> {
     let Want::Layers(wanted) = &wanted_path.want else { return None };
     let have = wanted_path.stack.layers();

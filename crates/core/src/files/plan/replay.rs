@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Chosen, DeltaId, FilePath, FilePlan, Layer, Look, Now, PathMove, PathPlan, Record, Want, WantedPath,
+    Chosen, DeltaId, FilePath, FilePlan, Layer, Now, PathMove, PathPlan, PlanInput, Record, Want, WantedPath,
 };
 use crate::files::merge::MergeBytes;
 use crate::files::renames;
@@ -97,7 +97,7 @@ impl<'a> Found<'a> {
     }
 }
 
-impl Look for Found<'_> {
+impl PlanInput for Found<'_> {
     fn bytes(&mut self) -> &mut dyn MergeBytes {
         self.bytes
     }

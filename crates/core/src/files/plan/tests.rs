@@ -37,7 +37,7 @@ impl MergeBytes for Tree {
     }
 }
 
-impl Look for Tree {
+impl PlanInput for Tree {
     fn bytes(&mut self) -> &mut dyn MergeBytes {
         self
     }

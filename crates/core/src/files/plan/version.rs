@@ -4,7 +4,7 @@
 
 use super::super::hunks;
 use super::{
-    Choice, Chosen, FileChange, FilePath, Grade, Look, Now, PathMove, PathPlan, Record, Stack, Unfit,
+    Choice, Chosen, FileChange, FilePath, Grade, Now, PathMove, PathPlan, PlanInput, Record, Stack, Unfit,
     Verdict, WhyUnfit, authorship,
 };
 
@@ -14,7 +14,7 @@ pub(super) fn plan(
     record: Option<Record>,
     named: bool,
     chosen: &Chosen,
-    look: &mut dyn Look,
+    look: &mut dyn PlanInput,
 ) -> Result<Option<PathPlan>, Unfit> {
     let parts = matches!(chosen.of(&path), Some(Choice::Hunks(_)));
     let disk = match look.now(&path) {

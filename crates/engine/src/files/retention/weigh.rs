@@ -30,7 +30,7 @@ impl Cut {
 }
 
 /// The input for the decision.
-pub(super) struct Weighing {
+pub(super) struct RetentionInput {
     pub(super) pack: Arc<PackObjects>,
     pub(super) claims: Vec<Claim>,
     /// Objects that are always needed.
@@ -43,7 +43,7 @@ pub(super) struct Weighing {
     pub(super) quota: u64,
 }
 
-impl Weighing {
+impl RetentionInput {
     /// The cut that needs no agreement, and the larger cut for the quota, if one is needed.
     pub(super) fn cuts(&self) -> Result<(Cut, Option<Cut>)> {
         let first = self.at(self.old, None)?;

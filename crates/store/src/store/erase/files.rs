@@ -9,7 +9,7 @@ use retake_core::{
     PathMove, Record, Stack, Time, WorkspaceNo,
 };
 
-use super::{Context, Doomed, Key, Loaded};
+use super::{Context, ErasureTargets, Key, Loaded};
 use crate::error::{Result, StoreError};
 use crate::files::{Claimant, DeltaLayers, ErasureSum};
 use crate::rows::{Claims, ERASED_OBJECTS, LogNo, Rows};
@@ -78,7 +78,7 @@ impl Erasing {
     }
 }
 
-impl Doomed<'_> {
+impl ErasureTargets<'_> {
     fn has(&self, bytes: &[u8]) -> bool {
         self.matching.is_some_and(|text| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
     }
@@ -115,7 +115,7 @@ pub(super) fn reach(
     rows: &dyn Rows,
     family: &[Loaded],
     keys: &BTreeSet<Key>,
-    what: &Doomed<'_>,
+    what: &ErasureTargets<'_>,
 ) -> Result<Erasing> {
     let mut found = Erasing { objects: what.objects.iter().copied().collect(), ..Erasing::default() };
     let mut workspaces = BTreeSet::new();
@@ -180,7 +180,7 @@ fn deltas(
     rows: &dyn Rows,
     member: &Loaded,
     results: &BTreeSet<u64>,
-    what: &Doomed<'_>,
+    what: &ErasureTargets<'_>,
     found: &mut Erasing,
 ) -> Result<Gone> {
     let log = member.row.log;
@@ -228,7 +228,7 @@ fn went(gone: &Gone, workspace: WorkspaceNo, made: &PathMove) -> bool {
 fn captures(
     rows: &dyn Rows,
     workspace: WorkspaceNo,
-    what: &Doomed<'_>,
+    what: &ErasureTargets<'_>,
     left: &HashSet<ContentHash>,
     found: &mut Erasing,
 ) -> Result<()> {

@@ -300,13 +300,13 @@ impl Context {
     }
 
     /// Reverts an operation with these moves.
-    fn turn_back(&mut self, of: (ConversationId, OpNo), did: Vec<Did>, by: By) -> Result<Receipt> {
+    fn turn_back(&mut self, of: (ConversationId, OpNo), did: Vec<AppliedChanges>, by: By) -> Result<Receipt> {
         let (conversation, op) = of;
         let loaded = self.load(conversation)?;
         let action = Action::Compensate(Step::Op(op));
         let apply = Apply { action, seen: retake_core::Seen::Anything, by };
         let receipt = self.apply(conversation, apply)?;
-        for Did { moved, open, counts } in did {
+        for AppliedChanges { moved, open, counts } in did {
             match open {
                 // Its layers were never set on the paths.
                 Some(list) => {
@@ -324,7 +324,7 @@ impl Context {
 }
 
 /// An operation's changes in a workspace: moves, or an open list with its reversed counts.
-struct Did {
+struct AppliedChanges {
     moved: Moved,
     open: Option<u64>,
     counts: Counts,
@@ -485,7 +485,7 @@ impl Store {
                 let open = open.iter().find(here).map(|list| list.list);
                 let mut counts = Counts::new();
                 count(&mut counts, moved.moves.iter().map(back));
-                Did { moved, open, counts }
+                AppliedChanges { moved, open, counts }
             });
             Ok(Some(((id, op), did.collect())))
         });

@@ -16,7 +16,7 @@ use crate::rows::{ConversationRow, Key, LogNo, NowRow, ParentRow, Rows};
 use crate::store::Context;
 use crate::store::load::{Loaded, load};
 use crate::store::write::{said, sane};
-use crate::transfer::{FullConversation, FullEffect, FullImport, Import, ImportEntry, Said};
+use crate::transfer::{FullConversation, FullEffect, FullImport, Import, ImportEntry, ImportMessage};
 
 impl Context {
     /// Creates a conversation from imported entries.
@@ -260,8 +260,8 @@ fn named(change: Change) -> Change {
 
 /// The digest of an import: everything except the ids, which are new each time.
 pub(crate) fn arguments(import: &Import) -> impl std::fmt::Debug + '_ {
-    let said = |said: &Said| {
-        let Said { id: _, role, author, parts, flags, time, usage, platform_id } = said.clone();
+    let said = |said: &ImportMessage| {
+        let ImportMessage { id: _, role, author, parts, flags, time, usage, platform_id } = said.clone();
         (role, author, parts, flags, time, usage, platform_id)
     };
     let entries = import.entries.iter().map(move |entry| {
@@ -281,7 +281,7 @@ fn back(rows: &dyn Rows, now: &Loaded, by: &By, answer: Pos) -> Result<Commit> {
     now.conversation.edit(&records, by, Seen::Anything, answer)
 }
 
-fn say(said: Said, by: &By) -> Say {
+fn say(said: ImportMessage, by: &By) -> Say {
     let clean = |text: String| retake_core::clean(&text).into_owned();
     Say {
         id: said.id,

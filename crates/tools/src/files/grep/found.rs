@@ -7,7 +7,7 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
 use super::Show;
 use crate::files::text;
-use crate::files::walk::Missed;
+use crate::files::walk::WalkOmissions;
 
 /// The most lines that are shown, context included.
 const MOST_LINES: usize = 500;
@@ -62,7 +62,7 @@ impl Found {
     }
 
     /// The result for the model.
-    pub(super) fn said(mut self, missed: Missed) -> String {
+    pub(super) fn said(mut self, missed: WalkOmissions) -> String {
         if self.shown.is_empty() && !missed.stopped {
             self.shown.push_str("[No line fits.]\n");
         }

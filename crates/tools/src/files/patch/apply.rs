@@ -16,17 +16,19 @@ pub(super) fn apply(name: &str, bytes: &[u8], hunks: &[Hunk<'_>]) -> Result<Vec<
         let at = place(&text.lines, &old, hunk, done, drift).map_err(|why| {
             let which = format!("hunk {} of `{name}` (line {} of the patch)", index + 1, hunk.line);
             match why {
-                Unfit::Missing => {
+                HunkMismatch::Missing => {
                     let wanted: Vec<_> = old.iter().map(|line| String::from_utf8_lossy(line)).collect();
                     let missing = format!("{which} does not fit: its old lines are not in the file");
                     nearest::why(&missing, bytes, &wanted.join("\n"))
                 }
-                Unfit::Many(lines) => format!(
+                HunkMismatch::Many(lines) => format!(
                     "{which} fits in {} (from lines {}), but not where it says: give its line number or more context",
                     text::count(lines.len(), "place"),
                     lines.iter().take(8).map(usize::to_string).collect::<Vec<_>>().join(", "),
                 ),
-                Unfit::Nowhere => format!("{which} has no old lines, and does not say at which line to add"),
+                HunkMismatch::Nowhere => {
+                    format!("{which} has no old lines, and does not say at which line to add")
+                }
             }
         })?;
         if let Some(said) = said(hunk, &old).filter(|_| !old.is_empty()) {
@@ -51,7 +53,7 @@ struct Text<'a> {
 }
 
 /// Why a hunk does not match.
-enum Unfit {
+enum HunkMismatch {
     /// Its lines are not there.
     Missing,
     /// They are in several places, beginning at these lines.
@@ -93,14 +95,20 @@ fn said(hunk: &Hunk<'_>, old: &[&[u8]]) -> Option<usize> {
 }
 
 /// The number of lines before the hunk: earlier hunks end at `done`, the last one was found `drift` lines off.
-fn place(lines: &[&[u8]], old: &[&[u8]], hunk: &Hunk<'_>, done: usize, drift: i64) -> Result<usize, Unfit> {
+fn place(
+    lines: &[&[u8]],
+    old: &[&[u8]],
+    hunk: &Hunk<'_>,
+    done: usize,
+    drift: i64,
+) -> Result<usize, HunkMismatch> {
     let said = said(hunk, old);
     let drifted = said.and_then(|said| usize::try_from(said as i64 + drift).ok());
     if old.is_empty() {
         return match drifted {
             Some(at) if (done..=lines.len()).contains(&at) => Ok(at),
             None if lines.is_empty() => Ok(0),
-            _ => Err(Unfit::Nowhere),
+            _ => Err(HunkMismatch::Nowhere),
         };
     }
     let fits = |at: usize| at >= done && lines.get(at..at + old.len()) == Some(old);
@@ -109,9 +117,9 @@ fn place(lines: &[&[u8]], old: &[&[u8]], hunk: &Hunk<'_>, done: usize, drift: i6
     }
     let places: Vec<usize> = (done..lines.len()).filter(|at| fits(*at)).collect();
     match places.as_slice() {
-        [] => Err(Unfit::Missing),
+        [] => Err(HunkMismatch::Missing),
         [at] => Ok(*at),
-        _ => Err(Unfit::Many(places.iter().map(|at| at + 1).collect())),
+        _ => Err(HunkMismatch::Many(places.iter().map(|at| at + 1).collect())),
     }
 }
 

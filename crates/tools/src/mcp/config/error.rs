@@ -107,24 +107,55 @@ pub struct ConfigFault {
     pub line: Option<usize>,
     /// The key.
     pub key: Option<String>,
+    /// The name of the server.
+    pub server: Option<String>,
+    /// What is wrong, as the message says it.
+    pub problem: Option<String>,
 }
 
 impl ConfigError {
     /// The error with its place.
     pub fn fault(&self) -> ConfigFault {
-        let (what, path, line, key) = match self {
-            Self::Unreadable { path, .. } => ("unreadable", Some(path), None, None),
-            Self::Unwritable { path, .. } => ("unwritable", Some(path), None, None),
-            Self::Syntax { path, line, .. } => ("syntax", Some(path), Some(*line), None),
-            Self::Wrong { path, line, key, .. } => ("wrong_value", Some(path), Some(*line), Some(key)),
-            Self::NoServers { path, .. } => ("no_servers", Some(path), None, None),
-            Self::UnknownKey { path, line, key, .. } => ("unknown_key", Some(path), Some(*line), Some(key)),
-            Self::BadName(_) => ("bad_name", None, None, None),
-            Self::BadEntry { .. } => ("bad_entry", None, None, None),
-            Self::Exists { path, .. } => ("exists", Some(path), None, None),
-            Self::Missing { path, .. } => ("missing", Some(path), None, None),
+        let (path, line, key, server, problem) = match self {
+            Self::Unreadable { path, .. } | Self::Unwritable { path, .. } | Self::NoServers { path, .. } => {
+                (Some(path), None, None, None, None)
+            }
+            Self::Syntax { path, line, problem } => (Some(path), Some(*line), None, None, Some(problem)),
+            Self::Wrong { path, line, key, problem } => {
+                (Some(path), Some(*line), Some(key), None, Some(problem))
+            }
+            Self::UnknownKey { path, line, key, server } => {
+                (Some(path), Some(*line), Some(key), Some(server), None)
+            }
+            Self::BadName(name) => (None, None, None, Some(name), None),
+            Self::BadEntry { name, problem } => (None, None, None, Some(name), Some(problem)),
+            Self::Exists { name, path } | Self::Missing { name, path } => {
+                (Some(path), None, None, Some(name), None)
+            }
         };
-        ConfigFault { what, path: path.cloned(), line, key: key.cloned() }
+        ConfigFault {
+            what: self.name(),
+            path: path.cloned(),
+            line,
+            key: key.cloned(),
+            server: server.cloned(),
+            problem: problem.cloned(),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "unreadable",
+            Self::Unwritable { .. } => "unwritable",
+            Self::Syntax { .. } => "syntax",
+            Self::Wrong { .. } => "wrong_value",
+            Self::NoServers { .. } => "no_servers",
+            Self::UnknownKey { .. } => "unknown_key",
+            Self::BadName(_) => "bad_name",
+            Self::BadEntry { .. } => "bad_entry",
+            Self::Exists { .. } => "exists",
+            Self::Missing { .. } => "missing",
+        }
     }
 
     /// The hint; empty for a warning.

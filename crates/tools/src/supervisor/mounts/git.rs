@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, ResolveFlags};
 
-use super::{Made, Mounts, check_reach};
+use super::{CreatedMountPoint, Mounts, check_reach};
 use crate::regular;
 use crate::sandbox::Confinement;
 
@@ -129,7 +129,7 @@ impl Mounts {
             }
         };
         if let (Ok(()), Some(held)) = (made, shared(folder.as_fd(), name)) {
-            self.made.push(Made { held, folder, path });
+            self.made.push(CreatedMountPoint { held, folder, path });
         }
     }
 

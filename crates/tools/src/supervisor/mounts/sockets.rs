@@ -87,14 +87,14 @@ pub(super) fn of_others(listed: &[PathBuf], writable: &[PathBuf]) -> Vec<PathBuf
 }
 
 /// Sockets that others bind during a call.
-pub(super) struct Later {
+pub(super) struct LaterSockets {
     covers: Covers,
     /// Those that are not covered.
     listed: Vec<PathBuf>,
     known: HashSet<Vec<u8>>,
 }
 
-impl Later {
+impl LaterSockets {
     pub(super) fn new(covers: &Covers, listed: &[PathBuf]) -> std::io::Result<Self> {
         let known = bound().into_iter().map(|bound| bound.number).collect();
         Ok(Self { covers: covers.another()?, listed: listed.to_vec(), known })

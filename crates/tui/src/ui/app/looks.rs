@@ -2,7 +2,7 @@
 
 use super::App;
 use crate::ui::choose::themes;
-use crate::ui::msg::{Act, Lasts};
+use crate::ui::msg::{Act, ChoiceDuration};
 use crate::ui::theme::{Background, Colours, Theme, Themes};
 
 /// The current theme, and the available themes.
@@ -27,13 +27,13 @@ impl Looks {
     }
 
     /// Uses a theme. Returns an error if there is none with that name.
-    fn choose(&mut self, name: &str, lasts: Lasts) -> Result<(), String> {
+    fn choose(&mut self, name: &str, lasts: ChoiceDuration) -> Result<(), String> {
         let chosen = self.themes.choose(name)?;
         let before = self.theme;
         self.theme = Theme { chosen, ..before };
         match lasts {
-            Lasts::Shown => drop(self.before.get_or_insert(before)),
-            Lasts::Kept => self.before = None,
+            ChoiceDuration::Shown => drop(self.before.get_or_insert(before)),
+            ChoiceDuration::Kept => self.before = None,
         }
         Ok(())
     }
@@ -64,16 +64,16 @@ impl App {
                 .refuse("there are no colours here: NO_COLOR, or face.colours in the settings, says so");
         }
         if !name.is_empty() {
-            return self.use_theme(name, Lasts::Kept);
+            return self.use_theme(name, ChoiceDuration::Kept);
         }
         let now = self.looks.theme.chosen.map(|paints| paints.name());
         self.open(themes(&self.looks.themes, now));
     }
 
     /// Uses this theme.
-    pub(super) fn use_theme(&mut self, name: &str, lasts: Lasts) {
+    pub(super) fn use_theme(&mut self, name: &str, lasts: ChoiceDuration) {
         match self.looks.choose(name, lasts) {
-            Ok(()) if lasts == Lasts::Kept => self.requests.acts.push(Act::Keep(name.to_owned())),
+            Ok(()) if lasts == ChoiceDuration::Kept => self.requests.acts.push(Act::Keep(name.to_owned())),
             Ok(()) => {}
             Err(why) => self.refuse(why),
         }

@@ -7,7 +7,7 @@ use super::notices::Kind;
 use super::{App, Asked, For};
 use crate::ui::keymap::Command;
 use crate::ui::msg::{Act, TabId, Ticket};
-use crate::ui::talk::{Heard, Tone};
+use crate::ui::talk::{EventEffect, Tone};
 
 /// Entries loaded around one that is to be shown.
 const AROUND: usize = 100;
@@ -251,7 +251,7 @@ impl App {
         self.show_wanted(id);
     }
 
-    fn heard(&mut self, at: usize, heard: Heard) {
+    fn heard(&mut self, at: usize, heard: EventEffect) {
         if heard.changed {
             self.with_panes(at, |pane, cx| pane.changed(cx));
         }

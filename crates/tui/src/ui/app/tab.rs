@@ -6,7 +6,7 @@ use crate::text::safe;
 
 use super::super::composer::Composer;
 use super::super::msg::TabId;
-use super::super::talk::Talk;
+use super::super::talk::LoadedConversation;
 use super::super::view::View;
 use super::answers::Answers;
 use super::local_draft::{LocalDraft, Stored};
@@ -18,7 +18,7 @@ use super::presses::Presses;
 #[derive(Debug)]
 pub(super) struct Tab {
     pub(super) id: TabId,
-    pub(super) talk: Talk,
+    pub(super) talk: LoadedConversation,
     pub(super) view: View,
     pub(super) composer: Composer,
     pub(super) panes: Panes,
@@ -102,7 +102,7 @@ impl Tab {
     pub(super) fn new(id: TabId, model: Option<String>) -> Self {
         Self {
             id,
-            talk: Talk::default(),
+            talk: LoadedConversation::default(),
             view: View::default(),
             composer: Composer::new(),
             panes: Panes::default(),

@@ -41,7 +41,7 @@ enum Kind {
 
 /// How far a motion goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum CursorMotion {
     /// One grapheme back.
     Left,
     /// One grapheme forward.
@@ -108,11 +108,11 @@ impl Buffer {
     }
 
     /// Deletes the text from the cursor to there.
-    pub(super) fn delete(&mut self, reach: Reach) {
+    pub(super) fn delete(&mut self, reach: CursorMotion) {
         let there = self.there(reach);
         let (range, kind) = match reach {
-            Reach::Left => (there..self.cursor, Some(Kind::Back)),
-            Reach::Right => (self.cursor..there, Some(Kind::Forward)),
+            CursorMotion::Left => (there..self.cursor, Some(Kind::Back)),
+            CursorMotion::Right => (self.cursor..there, Some(Kind::Forward)),
             _ => (self.cursor.min(there)..self.cursor.max(there), None),
         };
         if range.is_empty() {
@@ -134,7 +134,7 @@ impl Buffer {
     }
 
     /// Moves the cursor. Returns whether it moved.
-    pub(super) fn go(&mut self, reach: Reach) -> bool {
+    pub(super) fn go(&mut self, reach: CursorMotion) -> bool {
         self.move_to(self.there(reach))
     }
 
@@ -173,27 +173,27 @@ impl Buffer {
         start..end
     }
 
-    fn there(&self, reach: Reach) -> usize {
+    fn there(&self, reach: CursorMotion) -> usize {
         let (before, after) = self.text.split_at(self.cursor);
         match reach {
-            Reach::Left => self.step(GraphemeCursor::prev_boundary).unwrap_or(0),
-            Reach::Right => self.step(GraphemeCursor::next_boundary).unwrap_or(self.text.len()),
-            Reach::WordLeft => {
+            CursorMotion::Left => self.step(GraphemeCursor::prev_boundary).unwrap_or(0),
+            CursorMotion::Right => self.step(GraphemeCursor::next_boundary).unwrap_or(self.text.len()),
+            CursorMotion::WordLeft => {
                 let word = before.split_word_bound_indices().rev().find(|(_, word)| is_word(word));
                 word.map_or(0, |(at, _)| self.edge(at))
             }
-            Reach::WordRight => {
+            CursorMotion::WordRight => {
                 let word = after.split_word_bound_indices().find(|(_, word)| is_word(word));
                 word.map_or(self.text.len(), |(at, word)| self.edge_after(self.cursor + at + word.len()))
             }
-            Reach::BlankLeft => {
+            CursorMotion::BlankLeft => {
                 let word = before.trim_end();
                 self.edge(word.rfind(char::is_whitespace).map_or(0, |at| at + char_len(&word[at..])))
             }
-            Reach::LineStart => self.line().start,
-            Reach::LineEnd => self.line().end,
-            Reach::Start => 0,
-            Reach::End => self.text.len(),
+            CursorMotion::LineStart => self.line().start,
+            CursorMotion::LineEnd => self.line().end,
+            CursorMotion::Start => 0,
+            CursorMotion::End => self.text.len(),
         }
     }
 

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use retake_wire::Part;
 
-use super::layout::{Glyph, Layout, Sign};
+use super::layout::{Glyph, GlyphDisplay, Layout};
 use super::popup::Popup;
 use super::{Composer, complete};
 use crate::render::words;
@@ -14,7 +14,7 @@ use crate::text::{safe, width};
 use crate::ui::keymap::Command;
 use crate::ui::pane::Brush;
 use crate::ui::pane_frame::prompt;
-use crate::ui::rows::Ink;
+use crate::ui::rows::RowSpans;
 use crate::ui::theme::Paint;
 
 /// The sign before the text.
@@ -107,7 +107,7 @@ impl Composer {
 
     /// The attachments, and whether a draft waits.
     fn head(&self, brush: &Brush<'_>, columns: u16, keys: Keys) -> Line<'static> {
-        let mut ink = Ink::new(brush.theme, columns, ("", &[]), None);
+        let mut ink = RowSpans::new(brush.theme, columns, ("", &[]), None);
         for chip in chips(&self.attached) {
             ink.text(&format!("[{chip}]"), Paint::Accent);
             ink.space(1);
@@ -186,9 +186,9 @@ impl Composer {
 /// The visible form of a glyph, and its style.
 fn look<'a>(glyph: &'a Glyph, text: &'a str, brush: &Brush<'_>) -> (&'a str, Style) {
     match &glyph.sign {
-        Sign::Text => (&text[glyph.at..glyph.at + glyph.len], brush.theme.style(Paint::Plain)),
-        Sign::Space => ("", Style::new()),
-        Sign::Label(label) => (label, brush.theme.style(Paint::Accent)),
+        GlyphDisplay::Text => (&text[glyph.at..glyph.at + glyph.len], brush.theme.style(Paint::Plain)),
+        GlyphDisplay::Space => ("", Style::new()),
+        GlyphDisplay::Label(label) => (label, brush.theme.style(Paint::Accent)),
     }
 }
 

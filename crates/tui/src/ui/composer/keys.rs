@@ -4,7 +4,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::Composer;
-use super::buffer::Reach;
+use super::buffer::CursorMotion;
 use super::popup::Popup;
 use crate::ui::keymap::Key;
 
@@ -29,8 +29,8 @@ const PAGE: isize = 8;
 /// The effect of a key on the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Edit {
-    Go(Reach),
-    Delete(Reach),
+    Go(CursorMotion),
+    Delete(CursorMotion),
     Yank,
 }
 
@@ -122,16 +122,16 @@ fn edit(event: KeyEvent) -> Option<Edit> {
     let is_ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
     let is_alt = event.modifiers.contains(KeyModifiers::ALT);
     Some(match (event.code, is_ctrl, is_alt) {
-        (KeyCode::Left, false, false) => Edit::Go(Reach::Left),
-        (KeyCode::Right, false, false) => Edit::Go(Reach::Right),
-        (KeyCode::Left, ..) => Edit::Go(Reach::WordLeft),
-        (KeyCode::Right, ..) => Edit::Go(Reach::WordRight),
-        (KeyCode::Home, false, false) => Edit::Go(Reach::LineStart),
-        (KeyCode::End, false, false) => Edit::Go(Reach::LineEnd),
-        (KeyCode::Backspace, false, false) => Edit::Delete(Reach::Left),
-        (KeyCode::Backspace, ..) => Edit::Delete(Reach::WordLeft),
-        (KeyCode::Delete, false, false) => Edit::Delete(Reach::Right),
-        (KeyCode::Delete, ..) => Edit::Delete(Reach::WordRight),
+        (KeyCode::Left, false, false) => Edit::Go(CursorMotion::Left),
+        (KeyCode::Right, false, false) => Edit::Go(CursorMotion::Right),
+        (KeyCode::Left, ..) => Edit::Go(CursorMotion::WordLeft),
+        (KeyCode::Right, ..) => Edit::Go(CursorMotion::WordRight),
+        (KeyCode::Home, false, false) => Edit::Go(CursorMotion::LineStart),
+        (KeyCode::End, false, false) => Edit::Go(CursorMotion::LineEnd),
+        (KeyCode::Backspace, false, false) => Edit::Delete(CursorMotion::Left),
+        (KeyCode::Backspace, ..) => Edit::Delete(CursorMotion::WordLeft),
+        (KeyCode::Delete, false, false) => Edit::Delete(CursorMotion::Right),
+        (KeyCode::Delete, ..) => Edit::Delete(CursorMotion::WordRight),
         (KeyCode::Char(letter), true, false) => with_ctrl(letter.to_ascii_lowercase())?,
         (KeyCode::Char(letter), false, true) => with_alt(letter)?,
         _ => return None,
@@ -140,15 +140,15 @@ fn edit(event: KeyEvent) -> Option<Edit> {
 
 fn with_ctrl(letter: char) -> Option<Edit> {
     Some(match letter {
-        'a' => Edit::Go(Reach::LineStart),
-        'e' => Edit::Go(Reach::LineEnd),
-        'b' => Edit::Go(Reach::Left),
-        'd' => Edit::Delete(Reach::Right),
+        'a' => Edit::Go(CursorMotion::LineStart),
+        'e' => Edit::Go(CursorMotion::LineEnd),
+        'b' => Edit::Go(CursorMotion::Left),
+        'd' => Edit::Delete(CursorMotion::Right),
         // Many terminals send this for Backspace.
-        'h' => Edit::Delete(Reach::Left),
-        'k' => Edit::Delete(Reach::LineEnd),
-        'u' => Edit::Delete(Reach::LineStart),
-        'w' => Edit::Delete(Reach::BlankLeft),
+        'h' => Edit::Delete(CursorMotion::Left),
+        'k' => Edit::Delete(CursorMotion::LineEnd),
+        'u' => Edit::Delete(CursorMotion::LineStart),
+        'w' => Edit::Delete(CursorMotion::BlankLeft),
         'y' => Edit::Yank,
         _ => return None,
     })
@@ -156,10 +156,10 @@ fn with_ctrl(letter: char) -> Option<Edit> {
 
 fn with_alt(letter: char) -> Option<Edit> {
     Some(match letter {
-        'b' => Edit::Go(Reach::WordLeft),
-        'f' => Edit::Go(Reach::WordRight),
-        '<' => Edit::Go(Reach::Start),
-        '>' => Edit::Go(Reach::End),
+        'b' => Edit::Go(CursorMotion::WordLeft),
+        'f' => Edit::Go(CursorMotion::WordRight),
+        '<' => Edit::Go(CursorMotion::Start),
+        '>' => Edit::Go(CursorMotion::End),
         _ => return None,
     })
 }

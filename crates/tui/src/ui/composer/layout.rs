@@ -12,7 +12,7 @@ const TAB: u16 = 4;
 
 /// How a piece of the text is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum GlyphDisplay {
     /// The text itself.
     Text,
     /// Spaces.
@@ -33,7 +33,7 @@ pub(super) struct Glyph {
     /// Its width in columns.
     pub(super) width: u16,
     /// How it is shown.
-    pub(super) sign: Sign,
+    pub(super) sign: GlyphDisplay,
 }
 
 /// A row of the screen.
@@ -71,7 +71,13 @@ impl Layout {
                 Piece::Label(label) => {
                     let shown = width::truncate(label, making.most.into()).into_owned();
                     let width = u16::try_from(shown.width()).unwrap_or(making.most);
-                    making.push(Glyph { at, len: label.len(), column: 0, width, sign: Sign::Label(shown) });
+                    making.push(Glyph {
+                        at,
+                        len: label.len(),
+                        column: 0,
+                        width,
+                        sign: GlyphDisplay::Label(shown),
+                    });
                     at += label.len();
                 }
             }
@@ -127,13 +133,18 @@ impl Making {
         let len = grapheme.len();
         match grapheme {
             "\n" => self.end_line(at, at + len),
-            "\t" => self.push(Glyph { at, len, column: 0, width: TAB.min(self.most), sign: Sign::Space }),
-            " " => self.push(Glyph { at, len, column: 0, width: 1, sign: Sign::Space }),
+            "\t" => {
+                self.push(Glyph { at, len, column: 0, width: TAB.min(self.most), sign: GlyphDisplay::Space });
+            }
+            " " => self.push(Glyph { at, len, column: 0, width: 1, sign: GlyphDisplay::Space }),
             _ => {
                 let width = u16::try_from(grapheme.width()).unwrap_or(u16::MAX);
                 // A grapheme wider than a row can't be shown in it.
-                let (width, sign) =
-                    if width > self.most { (1, Sign::Label("…".to_owned())) } else { (width, Sign::Text) };
+                let (width, sign) = if width > self.most {
+                    (1, GlyphDisplay::Label("…".to_owned()))
+                } else {
+                    (width, GlyphDisplay::Text)
+                };
                 self.push(Glyph { at, len, column: 0, width, sign });
             }
         }
@@ -141,9 +152,10 @@ impl Making {
 
     fn push(&mut self, mut glyph: Glyph) {
         // A space may take the cursor's column: then a line that fits is not broken before it.
-        let most = if glyph.sign == Sign::Space && glyph.width == 1 { self.most + 1 } else { self.most };
+        let most =
+            if glyph.sign == GlyphDisplay::Space && glyph.width == 1 { self.most + 1 } else { self.most };
         while self.used() + glyph.width > most && !self.glyphs.is_empty() {
-            self.wrap(glyph.sign == Sign::Space);
+            self.wrap(glyph.sign == GlyphDisplay::Space);
         }
         glyph.column = self.used();
         self.glyphs.push(glyph);
@@ -155,7 +167,7 @@ impl Making {
 
     /// Starts another row with the current word, unless that fills the row.
     fn wrap(&mut self, is_space: bool) {
-        let space = self.glyphs.iter().rposition(|glyph| glyph.sign == Sign::Space);
+        let space = self.glyphs.iter().rposition(|glyph| glyph.sign == GlyphDisplay::Space);
         let cut = if is_space { self.glyphs.len() } else { space.map_or(self.glyphs.len(), |at| at + 1) };
         let mut rest = self.glyphs.split_off(cut);
         let end = self.glyphs.last().map_or(self.start, |glyph| glyph.at + glyph.len);

@@ -41,7 +41,7 @@ fn section_for_the_current_place_is_first() {
 #[test]
 fn every_command_is_shown_with_its_keys() {
     let (help, keys) = help(Context::Talk);
-    let all: Vec<Told> = help.sections().into_iter().flat_map(|section| section.rows).collect();
+    let all: Vec<HelpRow> = help.sections().into_iter().flat_map(|section| section.rows).collect();
     for row in TABLE {
         for key in keys.keys(row.command) {
             let named = key.to_string();

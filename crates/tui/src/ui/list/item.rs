@@ -5,7 +5,7 @@ use retake_wire::reply::Conversation;
 
 use crate::render::{hits, words};
 use crate::text::{time, width};
-use crate::ui::rows::{Filtering, Ink, Row};
+use crate::ui::rows::{Filtering, Row, RowSpans};
 use crate::ui::theme::{Paint, Theme};
 
 /// An item of the list.
@@ -95,7 +95,7 @@ pub(super) struct Seen<'a> {
 }
 
 /// Draws a row.
-pub(super) fn draw(item: &Item, ink: &mut Ink<'_>, now_ms: i64, seen: Seen<'_>, theme: Theme) {
+pub(super) fn draw(item: &Item, ink: &mut RowSpans<'_>, now_ms: i64, seen: Seen<'_>, theme: Theme) {
     match item {
         Item::Talk(conversation, folder) => {
             draw_talk(conversation, folder.is_some(), ink, now_ms, seen);
@@ -105,7 +105,7 @@ pub(super) fn draw(item: &Item, ink: &mut Ink<'_>, now_ms: i64, seen: Seen<'_>, 
     }
 }
 
-fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64, seen: Seen<'_>) {
+fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut RowSpans<'_>, now_ms: i64, seen: Seen<'_>) {
     let current = seen.current == Some(it.id.as_str());
     let (sign, paint) = match () {
         () if it.running => ("● ", Paint::Good),
@@ -136,7 +136,7 @@ fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut Ink<'_>, now_ms: i64,
     ink.column_right(&time, when, Paint::Dim);
 }
 
-fn draw_hit(hit: &Hit, ink: &mut Ink<'_>, now_ms: i64, theme: Theme) {
+fn draw_hit(hit: &Hit, ink: &mut RowSpans<'_>, now_ms: i64, theme: Theme) {
     let (speaker, style) = words::said_by(&hit.line);
     ink.spans([ratatui::text::Span::styled(width::fit(&speaker, 7), theme.of(style))]);
     let room = ink.room();

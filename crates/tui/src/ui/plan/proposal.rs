@@ -164,7 +164,7 @@ pub(crate) enum Scopes {
 
 /// The result of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum ReplyOutcome {
     /// It was for another part.
     Elsewhere,
     /// It was handled.
@@ -256,7 +256,12 @@ impl Proposal {
     }
 
     /// Handles a reply.
-    pub(crate) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> Came {
+    pub(crate) fn replied(
+        &mut self,
+        ticket: Ticket,
+        reply: Result<Reply, Problem>,
+        cx: &mut Cx<'_>,
+    ) -> ReplyOutcome {
         if self.planning.asked.is_some_and(|(asked, _)| asked == ticket) {
             self.planning.asked = None;
             self.progress.doing = None;
@@ -277,18 +282,18 @@ impl Proposal {
                 self.note = None;
                 self.accept(cx);
             }
-            return Came::Taken;
+            return ReplyOutcome::Taken;
         }
         if self.unqueued.take_if(|asked| *asked == ticket).is_some() {
             self.words_are_back(reply, cx);
-            return Came::Taken;
+            return ReplyOutcome::Taken;
         }
         if self.progress.replied(ticket, &reply) {
-            return Came::Taken;
+            return ReplyOutcome::Taken;
         }
         match self.stage {
             Stage::Applying(applying, _) if applying == ticket => self.applied(reply, cx),
-            _ => Came::Elsewhere,
+            _ => ReplyOutcome::Elsewhere,
         }
     }
 
@@ -321,26 +326,26 @@ impl Proposal {
         }
     }
 
-    fn applied(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> Came {
+    fn applied(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> ReplyOutcome {
         self.stage = Stage::Looking;
         self.progress.doing = None;
         match reply {
             Ok(Reply::Receipt(receipt)) => {
                 self.is_done(receipt, cx);
-                Came::Taken
+                ReplyOutcome::Taken
             }
-            Ok(_) => Came::Taken,
+            Ok(_) => ReplyOutcome::Taken,
             Err(problem) => {
                 let is_stale = problem.kind == ProblemKind::Stale;
                 self.planning.is_renewed = true;
                 if is_stale && self.stopped.is_some() {
                     self.ask(cx);
-                    return Came::Stopped;
+                    return ReplyOutcome::Stopped;
                 }
                 self.stopped = None;
                 self.note = Some(if is_stale { STALE.to_owned() } else { worded(&problem) });
                 self.ask(cx);
-                if is_stale { Came::Stale } else { Came::Taken }
+                if is_stale { ReplyOutcome::Stale } else { ReplyOutcome::Taken }
             }
         }
     }

@@ -36,7 +36,7 @@ pub(crate) struct View {
     spread: bool,
     /// The files to step through.
     leaves: Vec<FileName>,
-    laid: Option<Laid>,
+    laid: Option<LaidOutPlan>,
 }
 
 /// A position in a plan: the viewed file, and the first visible line.
@@ -45,7 +45,7 @@ pub(crate) struct Place(Option<usize>, usize);
 
 /// A plan as lines.
 #[derive(Debug)]
-struct Laid {
+struct LaidOutPlan {
     /// The width of the layout.
     width: u16,
     theme: Theme,
@@ -188,7 +188,7 @@ impl View {
             let (lines, leaves) = lay::plan(shown, area.width, brush);
             let (detail, detail_of) = (Vec::new(), None);
             let (width, theme) = (area.width, brush.theme);
-            self.laid = Some(Laid { width, theme, minute, lines, leaves, detail, detail_of });
+            self.laid = Some(LaidOutPlan { width, theme, minute, lines, leaves, detail, detail_of });
         }
         let path = self.path(shown.plan);
         let Some(laid) = &mut self.laid else { return };
@@ -223,7 +223,7 @@ impl View {
     }
 }
 
-impl Laid {
+impl LaidOutPlan {
     /// The lines of the viewed file.
     fn looked_at(&self) -> Option<(usize, usize)> {
         self.detail_of.and_then(|file| self.leaves.get(file)).copied()

@@ -11,7 +11,7 @@ use crate::text::{time, width};
 use crate::ui::keymap::Command;
 use crate::ui::pane::Brush;
 use crate::ui::plan::{self, Stage, paragraph};
-use crate::ui::rows::Ink;
+use crate::ui::rows::RowSpans;
 use crate::ui::theme::Paint;
 
 /// With at least so many columns, the plan is beside the list.
@@ -153,7 +153,7 @@ impl Rewind {
 }
 
 /// A turn: its number, its time, its first words and what it did.
-fn draw_turn(target: &Target, digits: usize, now_ms: i64, ink: &mut Ink<'_>) {
+fn draw_turn(target: &Target, digits: usize, now_ms: i64, ink: &mut RowSpans<'_>) {
     // Dim text is hard to read on the background of the selected row.
     let quiet = if ink.is_selected() { Paint::Plain } else { Paint::Dim };
     let (when, columns) = match ink.room() {

@@ -11,7 +11,7 @@ use crate::ui::theme::{Paint, Theme};
 
 /// Draws a row.
 #[derive(Debug)]
-pub(crate) struct Ink<'a> {
+pub(crate) struct RowSpans<'a> {
     theme: Theme,
     spans: Vec<Span<'static>>,
     /// Remaining columns.
@@ -26,7 +26,7 @@ pub(crate) struct Ink<'a> {
     selected: Option<Paint>,
 }
 
-impl<'a> Ink<'a> {
+impl<'a> RowSpans<'a> {
     /// For a row of so many columns, with its fields and their matching letters, and its look if it is selected.
     pub(crate) fn new(
         theme: Theme,

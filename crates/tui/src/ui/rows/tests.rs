@@ -92,16 +92,16 @@ fn a_filter_without_hits_says_how_to_leave_it() {
 fn letters_narrow_and_come_back() {
     let mut list = rows(Order::Kept);
     list.select("pear");
-    assert_eq!(list.typed("p"), Did::Filtered);
+    assert_eq!(list.typed("p"), InputEffect::Filtered);
     assert_eq!(key(&list), "pear", "what is selected stays, as long as it fits");
     list.typed("ine");
     assert_eq!((key(&list), list.fitting()), ("pineapple", 1));
-    assert_eq!(list.command(Command::Erase), Did::Filtered);
+    assert_eq!(list.command(Command::Erase), InputEffect::Filtered);
     assert_eq!(list.filter(), "pin");
-    assert_eq!(list.command(Command::EraseAll), Did::Filtered);
+    assert_eq!(list.command(Command::EraseAll), InputEffect::Filtered);
     assert_eq!((key(&list), list.fitting()), ("pineapple", 7));
-    assert_eq!(list.command(Command::Erase), Did::Nothing);
-    assert_eq!(list.command(Command::EraseAll), Did::Nothing);
+    assert_eq!(list.command(Command::Erase), InputEffect::Nothing);
+    assert_eq!(list.command(Command::EraseAll), InputEffect::Nothing);
 }
 
 #[test]
@@ -170,12 +170,12 @@ fn headings_cannot_be_selected() {
 fn a_click_selects_and_a_second_one_takes() {
     let mut list = rows(Order::Kept);
     let _ = shown(&mut list, 40, 9);
-    assert_eq!(list.clicked((3, 2).into()), Did::Moved);
+    assert_eq!(list.clicked((3, 2).into()), InputEffect::Moved);
     assert_eq!(key(&list), "pear");
-    assert_eq!(list.clicked((3, 2).into()), Did::Taken);
-    assert_eq!(list.clicked((3, 0).into()), Did::Nothing, "the filter is no row");
-    assert_eq!(list.clicked((3, 8).into()), Did::Nothing, "nothing is there");
-    assert_eq!(list.clicked((39, 40).into()), Did::Nothing, "that is outside");
+    assert_eq!(list.clicked((3, 2).into()), InputEffect::Taken);
+    assert_eq!(list.clicked((3, 0).into()), InputEffect::Nothing, "the filter is no row");
+    assert_eq!(list.clicked((3, 8).into()), InputEffect::Nothing, "nothing is there");
+    assert_eq!(list.clicked((39, 40).into()), InputEffect::Nothing, "that is outside");
 }
 
 #[test]

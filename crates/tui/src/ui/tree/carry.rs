@@ -5,7 +5,7 @@ use retake_wire::reply::Entry;
 use retake_wire::request::Log;
 use retake_wire::{Part, Reply, Role};
 
-use super::{Is, Node};
+use super::{Node, NodeKind};
 use crate::ui::preview::last_of;
 
 /// How far back from the end a conclusion is searched.
@@ -14,10 +14,10 @@ const BACK: usize = 40;
 /// The request for the messages that may hold a row's conclusion. The error sentence says why there is none.
 pub(super) fn reads(conversation: &str, node: &Node) -> Result<Log, &'static str> {
     match &node.is {
-        Is::Tip(branch) if branch.current => Err("you are here: there is nothing to carry over"),
-        Is::Tip(branch) => Ok(Log { branch: Some(branch.leaf.clone()), ..last_of(conversation, BACK) }),
-        Is::Fork(fork, _) => Ok(last_of(&fork.conversation, BACK)),
-        Is::Beginning(_) | Is::Parting(_) | Is::Heading(_) => {
+        NodeKind::Tip(branch) if branch.current => Err("you are here: there is nothing to carry over"),
+        NodeKind::Tip(branch) => Ok(Log { branch: Some(branch.leaf.clone()), ..last_of(conversation, BACK) }),
+        NodeKind::Fork(fork, _) => Ok(last_of(&fork.conversation, BACK)),
+        NodeKind::Beginning(_) | NodeKind::Parting(_) | NodeKind::Heading(_) => {
             Err("only what a branch says can be carried over")
         }
     }

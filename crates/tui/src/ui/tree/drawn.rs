@@ -2,10 +2,10 @@
 
 use retake_wire::reply::{Branch, Line};
 
-use super::{Is, Node};
+use super::{Node, NodeKind};
 use crate::render::words;
 use crate::text::{time, width};
-use crate::ui::rows::Ink;
+use crate::ui::rows::RowSpans;
 use crate::ui::theme::Paint;
 
 /// A message with its author.
@@ -15,26 +15,26 @@ pub(super) fn said(line: &Line) -> String {
 }
 
 /// Draws one, after its part of the graph.
-pub(super) fn draw(node: &Node, lanes: usize, ink: &mut Ink<'_>, now_ms: i64) {
+pub(super) fn draw(node: &Node, lanes: usize, ink: &mut RowSpans<'_>, now_ms: i64) {
     let here = match &node.is {
-        Is::Tip(branch) => branch.current,
-        Is::Beginning(here) => *here,
+        NodeKind::Tip(branch) => branch.current,
+        NodeKind::Beginning(here) => *here,
         _ => false,
     };
-    if lanes > 0 && !matches!(node.is, Is::Heading(_) | Is::Fork(..)) {
+    if lanes > 0 && !matches!(node.is, NodeKind::Heading(_) | NodeKind::Fork(..)) {
         let lanes = lanes.min(ink.room() / 3).max(1);
         ink.column(&node.lanes, lanes, if here { Paint::Good } else { Paint::Accent });
         ink.space(1);
     }
     match &node.is {
-        Is::Tip(branch) => draw_branch(branch, ink, now_ms),
-        Is::Parting(line) => ink.text(&format!("after {}", said(line)), Paint::Dim),
-        Is::Beginning(here) => {
+        NodeKind::Tip(branch) => draw_branch(branch, ink, now_ms),
+        NodeKind::Parting(line) => ink.text(&format!("after {}", said(line)), Paint::Dim),
+        NodeKind::Beginning(here) => {
             ink.field(0, usize::MAX, if *here { Paint::Good } else { Paint::Dim });
             ink.text(if *here { " · you are here" } else { "" }, Paint::Good);
         }
-        Is::Heading(text) => ink.text(text, Paint::Dim),
-        Is::Fork(_, after) => {
+        NodeKind::Heading(text) => ink.text(text, Paint::Dim),
+        NodeKind::Fork(_, after) => {
             ink.text("⑂ ", Paint::Accent);
             let after = after.as_ref().filter(|_| ink.room() >= 50);
             let about = after.map_or(0, |_| ink.room() / 2);
@@ -55,7 +55,7 @@ pub(super) fn is_one(branch: &Branch) -> bool {
     branch.called.as_ref().is_some_and(|called| called.id == branch.last.id)
 }
 
-fn draw_branch(branch: &Branch, ink: &mut Ink<'_>, now_ms: i64) {
+fn draw_branch(branch: &Branch, ink: &mut RowSpans<'_>, now_ms: i64) {
     let room = ink.room();
     let (counts, when) = match room {
         80.. => (20, 18),

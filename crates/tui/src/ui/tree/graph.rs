@@ -15,12 +15,12 @@ pub(super) struct GraphRow {
     /// The lanes, one column each and one between two.
     pub(super) lanes: String,
     /// Its kind.
-    pub(super) what: What,
+    pub(super) what: GraphRowKind,
 }
 
 /// The kind of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum GraphRowKind {
     /// The leaf of the branch with this number.
     Tip(usize),
     /// Branches part after this entry.
@@ -50,7 +50,7 @@ pub(super) fn graph(branches: &[Branch]) -> Vec<GraphRow> {
     while let Some(event) = events.next() {
         match event {
             Event::Tip(at) => {
-                let what = What::Tip(at);
+                let what = GraphRowKind::Tip(at);
                 rows.push(GraphRow { lanes: lanes.tip(at, branches[at].current), what });
             }
             Event::Leaves(at) => {
@@ -72,11 +72,11 @@ pub(super) fn graph(branches: &[Branch]) -> Vec<GraphRow> {
                     Parent::Branch(parent) => lanes.join(&leaving, parent),
                     Parent::Unknown | Parent::Beginning => lanes.end(at),
                 };
-                rows.push(GraphRow { lanes: drawn, what: What::Parting(from.clone()) });
+                rows.push(GraphRow { lanes: drawn, what: GraphRowKind::Parting(from.clone()) });
             }
         }
     }
-    rows.push(GraphRow { lanes: lanes.beginning(), what: What::Beginning });
+    rows.push(GraphRow { lanes: lanes.beginning(), what: GraphRowKind::Beginning });
     rows
 }
 

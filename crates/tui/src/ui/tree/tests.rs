@@ -82,9 +82,9 @@ fn drawn(branches: &[Branch]) -> String {
     let mut text = String::new();
     for row in graph::graph(branches) {
         let what = match row.what {
-            What::Tip(at) => branches[at].leaf.clone(),
-            What::Parting(line) => format!("after {}", line.id),
-            What::Beginning => "the beginning".to_owned(),
+            GraphRowKind::Tip(at) => branches[at].leaf.clone(),
+            GraphRowKind::Parting(line) => format!("after {}", line.id),
+            GraphRowKind::Beginning => "the beginning".to_owned(),
         };
         writeln!(text, "{:<12}{what}", row.lanes).expect("written");
     }
@@ -220,7 +220,7 @@ proptest::proptest! {
         let branches: Vec<Branch> = made.into_iter().enumerate().map(named).collect();
         let rows = graph::graph(&branches);
         let mut tips: Vec<usize> = rows.iter().filter_map(|row| match row.what {
-            What::Tip(at) => Some(at),
+            GraphRowKind::Tip(at) => Some(at),
             _ => None,
         }).collect();
         tips.sort_unstable();
@@ -228,7 +228,8 @@ proptest::proptest! {
         for row in &rows {
             proptest::prop_assert!(row.lanes.chars().count() <= 47, "{:?}", row);
             let heads = row.lanes.chars().filter(|c| "●○".contains(*c)).count();
-            proptest::prop_assert_eq!(heads, usize::from(matches!(row.what, What::Tip(_))), "{:?}", row);
+            let is_tip = matches!(row.what, GraphRowKind::Tip(_));
+            proptest::prop_assert_eq!(heads, usize::from(is_tip), "{:?}", row);
         }
     }
 }

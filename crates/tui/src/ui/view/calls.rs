@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use retake_wire::CallShown;
 use serde_json::Value;
 
-use super::page::{Ink, Page};
+use super::page::{DrawParameters, Page};
 use crate::render::calls::{self, Begun, reads};
 use crate::render::words;
 use crate::text::{safe, time};
@@ -24,7 +24,7 @@ const MOST: usize = 500;
 
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Came<'a> {
+pub(super) enum CallOutcome<'a> {
     /// It waits for the calls before it.
     Waits,
     /// It never ran, or its result is not here.
@@ -66,8 +66,8 @@ fn whole(name: &str, arguments: &str) -> Option<String> {
 }
 
 /// The hunks of an edit according to its result, shown below its first line.
-fn hunks(name: &str, came: Came<'_>) -> Option<String> {
-    let Came::Over { content, failed: false, .. } = came else { return None };
+fn hunks(name: &str, came: CallOutcome<'_>) -> Option<String> {
+    let CallOutcome::Over { content, failed: false, .. } = came else { return None };
     let (_, hunks) = content.split_once("\n@@ ").filter(|_| name == "edit")?;
     Some(format!("@@ {hunks}"))
 }
@@ -112,20 +112,20 @@ fn replaced(old: &str, new: &str) -> String {
 }
 
 /// A stored call.
-pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Came<'_>, open: bool) {
+pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: CallOutcome<'_>, open: bool) {
     let (sign, paint) = match came {
-        Came::Waits | Came::Unknown => ("○", Paint::Dim),
-        Came::Cut { .. } => ("!", Paint::Warn),
-        Came::Over { failed: true, .. } => ("✗", Paint::Error),
-        Came::Over { .. } => ("✓", Paint::Good),
+        CallOutcome::Waits | CallOutcome::Unknown => ("○", Paint::Dim),
+        CallOutcome::Cut { .. } => ("!", Paint::Warn),
+        CallOutcome::Over { failed: true, .. } => ("✗", Paint::Error),
+        CallOutcome::Over { .. } => ("✓", Paint::Good),
     };
     let mut about = Vec::new();
     match came {
-        Came::Waits => about.push("waits".to_owned()),
-        Came::Unknown => about.push("no result".to_owned()),
-        Came::Cut { begun: Begun::Perhaps, .. } => about.push("no result".to_owned()),
-        Came::Cut { .. } => about.push("interrupted".to_owned()),
-        Came::Over { content, failed, took_ms } => {
+        CallOutcome::Waits => about.push("waits".to_owned()),
+        CallOutcome::Unknown => about.push("no result".to_owned()),
+        CallOutcome::Cut { begun: Begun::Perhaps, .. } => about.push("no result".to_owned()),
+        CallOutcome::Cut { .. } => about.push("interrupted".to_owned()),
+        CallOutcome::Over { content, failed, took_ms } => {
             if reads(name) && !failed && !open && name != "todo" {
                 about.push(words::count(content.lines().count() as u64, "line"));
             }
@@ -140,16 +140,16 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cam
     }
     let change = hunks(name, came).or_else(|| change(name, arguments));
     match came {
-        Came::Cut { begun, is_last } => page.text(&cut_off(name, begun, is_last), Paint::Warn),
-        Came::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
+        CallOutcome::Cut { begun, is_last } => page.text(&cut_off(name, begun, is_last), Paint::Warn),
+        CallOutcome::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
         _ if change.is_some() => {
             let change = change.unwrap_or_default();
             beginning(page, &change, DIFF_LINES, true, open);
         }
-        Came::Over { content, .. } if open && reads(name) => {
+        CallOutcome::Over { content, .. } if open && reads(name) => {
             beginning(page, content, MOST, doc::is_diff(content), open);
         }
-        Came::Over { content, .. } if !reads(name) => {
+        CallOutcome::Over { content, .. } if !reads(name) => {
             if doc::is_diff(content) {
                 beginning(page, content, DIFF_LINES, true, open);
             } else {
@@ -188,7 +188,7 @@ pub(super) fn running(page: &mut Page<'_>, call: &CallShown, printed: &str, sinc
 }
 
 /// A spinner that turns while something goes on.
-pub(super) fn spinner(ink: &Ink<'_>) -> Span<'static> {
+pub(super) fn spinner(ink: &DrawParameters<'_>) -> Span<'static> {
     const TURNS: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
     let turn = usize::try_from(ink.now_ms.rem_euclid(1_000) / 100).unwrap_or(0);
     ink.span(TURNS[turn % TURNS.len()], Paint::Accent)

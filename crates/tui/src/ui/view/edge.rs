@@ -7,13 +7,13 @@ use ratatui::text::{Line, Span};
 use retake_wire::reply::Entry;
 
 use super::heights::Shown;
-use super::page::{Ink, MARGIN};
+use super::page::{DrawParameters, MARGIN};
 use crate::text::time;
 use crate::ui::doc;
 use crate::ui::theme::Paint;
 
 /// The scroll bar at the right. Its length is the screen's part of the whole, at any position.
-pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, shown: Shown) {
+pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: DrawParameters<'_>, shown: Shown) {
     let rows = usize::from(area.height);
     let long = (rows * rows / shown.all.max(1)).clamp(1, rows.max(2) - 1);
     let (room, below) = (rows - long.min(rows), shown.all.saturating_sub(rows).max(1));
@@ -31,7 +31,7 @@ pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, shown: Shown)
 }
 
 /// A text at the right of the last row.
-pub(super) fn corner(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, text: &str, paint: Paint) {
+pub(super) fn corner(frame: &mut Frame<'_>, area: Rect, ink: DrawParameters<'_>, text: &str, paint: Paint) {
     let span = doc::cut(text, ink.theme.style(paint), ink.room().into());
     let wide = u16::try_from(doc::columns(&span.content)).unwrap_or(0);
     let left = area.right().saturating_sub(wide + 1).max(area.x + MARGIN);
@@ -39,7 +39,7 @@ pub(super) fn corner(frame: &mut Frame<'_>, area: Rect, ink: Ink<'_>, text: &str
 }
 
 /// A line of the selected message.
-pub(super) fn barred(mut line: Line<'static>, ink: Ink<'_>) -> Line<'static> {
+pub(super) fn barred(mut line: Line<'static>, ink: DrawParameters<'_>) -> Line<'static> {
     let first = if line.spans.is_empty() { Span::raw(" ") } else { line.spans.remove(0) };
     if !line.spans.is_empty() {
         line.spans.remove(0);
@@ -49,7 +49,7 @@ pub(super) fn barred(mut line: Line<'static>, ink: Ink<'_>) -> Line<'static> {
 }
 
 /// The description of the selected message, as far as there is room.
-pub(super) fn about(entry: &Entry, ink: Ink<'_>, columns: usize) -> String {
+pub(super) fn about(entry: &Entry, ink: DrawParameters<'_>, columns: usize) -> String {
     let when = time::relative(ink.now_ms, entry.time_ms);
     let all = match entry.place.turn {
         0 => [format!(" {when} "), String::new()],

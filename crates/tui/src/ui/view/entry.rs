@@ -6,14 +6,14 @@ use ratatui::text::{Line, Span};
 use retake_wire::reply::Entry;
 use retake_wire::{Part, Role};
 
-use super::calls::{self, Came};
-use super::page::{Ink, Page};
+use super::calls::{self, CallOutcome};
+use super::page::{DrawParameters, Page};
 use crate::render::calls::Begun;
 use crate::render::{content, entries, words};
 use crate::text::{safe, width};
 use crate::ui::doc;
 use crate::ui::keymap::Command;
-use crate::ui::talk::Talk;
+use crate::ui::talk::LoadedConversation;
 use crate::ui::theme::Paint;
 
 /// Lines shown of a person's message.
@@ -37,7 +37,7 @@ pub(super) struct Open {
 }
 
 /// Whether the entry at this index is a result in the card of its call.
-pub(super) fn is_joined(talk: &Talk, at: usize) -> bool {
+pub(super) fn is_joined(talk: &LoadedConversation, at: usize) -> bool {
     let of = |entry: &Entry| entry.parts.iter().find_map(result_of).map(str::to_owned);
     let entry = &talk.entries[at];
     let Some(call) = of(entry).filter(|_| entry.role == Role::Tool) else { return false };
@@ -60,18 +60,18 @@ fn calls_of(entry: &Entry) -> impl Iterator<Item = &str> {
 }
 
 /// The results after an entry that belong to its cards.
-fn results(talk: &Talk, at: usize) -> impl Iterator<Item = &Entry> {
+fn results(talk: &LoadedConversation, at: usize) -> impl Iterator<Item = &Entry> {
     let asks = calls_of(&talk.entries[at]).next().is_some();
     let after = if asks { &talk.entries[at + 1..] } else { &[] };
     after.iter().take(NEAR).take_while(|entry| entry.role == Role::Tool)
 }
 
 /// The outcome of a call, by its number in its entry. `None` while it is shown as running or waiting for approval.
-fn came<'a>(talk: &'a Talk, at: usize, number: usize, id: &str) -> Option<Came<'a>> {
+fn came<'a>(talk: &'a LoadedConversation, at: usize, number: usize, id: &str) -> Option<CallOutcome<'a>> {
     let over = results(talk, at).find_map(|entry| {
         entry.parts.iter().find_map(|part| match part {
             Part::ToolResult { call, content, failed } if call == id => {
-                Some(Came::Over { content, failed: *failed, took_ms: entry.took_ms })
+                Some(CallOutcome::Over { content, failed: *failed, took_ms: entry.took_ms })
             }
             _ => None,
         })
@@ -83,12 +83,14 @@ fn came<'a>(talk: &'a Talk, at: usize, number: usize, id: &str) -> Option<Came<'
             let running = live.calls.iter().map(|call| &call.now.call);
             let asked = live.asks.iter().map(|asks| &asks.call);
             let shown = running.chain(asked).any(|call| call.call == key);
-            (!shown).then_some(Came::Waits)
+            (!shown).then_some(CallOutcome::Waits)
         }
-        (None, None) if is_newest(talk, at) => Some(Came::Cut { begun: talk.begun(&key), is_last: true }),
+        (None, None) if is_newest(talk, at) => {
+            Some(CallOutcome::Cut { begun: talk.begun(&key), is_last: true })
+        }
         _ => Some(match talk.begun(&key) {
-            Begun::Yes => Came::Cut { begun: Begun::Yes, is_last: false },
-            _ => Came::Unknown,
+            Begun::Yes => CallOutcome::Cut { begun: Begun::Yes, is_last: false },
+            _ => CallOutcome::Unknown,
         }),
     }
 }
@@ -99,14 +101,14 @@ fn key(entry: &Entry, number: usize) -> String {
 }
 
 /// Whether only results follow.
-fn is_newest(talk: &Talk, at: usize) -> bool {
+fn is_newest(talk: &LoadedConversation, at: usize) -> bool {
     let after = &talk.entries[at + 1..];
     after.len() <= NEAR && after.iter().all(|entry| entry.role == Role::Tool)
 }
 
 /// A number that changes whenever the entry looks different, apart from width and colours. The content of an entry never
 /// changes: it can only be erased.
-pub(super) fn version(talk: &Talk, at: usize) -> u64 {
+pub(super) fn version(talk: &LoadedConversation, at: usize) -> u64 {
     let mut hasher = DefaultHasher::new();
     let entry = &talk.entries[at];
     (&entry.mark, &entry.fold, &entry.label, entry.flags.interrupted, entry.flags.erased).hash(&mut hasher);
@@ -117,10 +119,10 @@ pub(super) fn version(talk: &Talk, at: usize) -> u64 {
     for (number, id) in (1..).zip(calls_of(entry)) {
         match came(talk, at, number, id) {
             None => 0,
-            Some(Came::Waits) => 1,
-            Some(Came::Unknown) => 2,
-            Some(Came::Over { .. }) => 3,
-            Some(Came::Cut { begun, is_last }) => 4 + 2 * begun as u8 + u8::from(is_last),
+            Some(CallOutcome::Waits) => 1,
+            Some(CallOutcome::Unknown) => 2,
+            Some(CallOutcome::Over { .. }) => 3,
+            Some(CallOutcome::Cut { begun, is_last }) => 4 + 2 * begun as u8 + u8::from(is_last),
         }
         .hash(&mut hasher);
     }
@@ -134,7 +136,7 @@ pub(super) fn has_code(entry: &Entry) -> bool {
 }
 
 /// Whether the entry begins with a card directly below another one.
-fn follows_card(talk: &Talk, at: usize) -> bool {
+fn follows_card(talk: &LoadedConversation, at: usize) -> bool {
     let is_card = |part: Option<&Part>| matches!(part, Some(Part::ToolCall { .. }));
     let first = talk.entries[at].parts.iter().find(|part| !matches!(part, Part::Reasoning { .. }));
     let before = talk.entries[..at].iter().rev().take(NEAR).find(|entry| entry.role != Role::Tool);
@@ -144,7 +146,12 @@ fn follows_card(talk: &Talk, at: usize) -> bool {
 }
 
 /// The lines of an entry; none if it is in the card of its call.
-pub(super) fn lines(talk: &Talk, at: usize, ink: Ink<'_>, open: Open) -> Vec<Line<'static>> {
+pub(super) fn lines(
+    talk: &LoadedConversation,
+    at: usize,
+    ink: DrawParameters<'_>,
+    open: Open,
+) -> Vec<Line<'static>> {
     if is_joined(talk, at) {
         return Vec::new();
     }
@@ -241,7 +248,7 @@ fn name(page: &Page<'_>, command: Command) -> String {
     page.ink.keys.named(command)
 }
 
-fn answer(page: &mut Page<'_>, talk: &Talk, at: usize, faint: bool, open: Open) {
+fn answer(page: &mut Page<'_>, talk: &LoadedConversation, at: usize, faint: bool, open: Open) {
     let entry = &talk.entries[at];
     let (mut after_text, mut after_reasoning) = (false, false);
     let mut number = 0;
@@ -328,7 +335,7 @@ fn noted(part: &Part) -> String {
 }
 
 /// The content of an entry as text: its own text, or placeholders, and the results of its calls, without reasoning.
-pub(super) fn text_of(talk: &Talk, at: usize) -> String {
+pub(super) fn text_of(talk: &LoadedConversation, at: usize) -> String {
     let all = std::iter::once(&talk.entries[at]).chain(results(talk, at));
     all.map(|entry| parts_text(&entry.parts)).collect::<Vec<_>>().join("\n")
 }

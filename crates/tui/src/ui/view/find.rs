@@ -8,7 +8,7 @@ use retake_wire::Part;
 
 use super::{calls, entry};
 use crate::render::words;
-use crate::ui::talk::Talk;
+use crate::ui::talk::LoadedConversation;
 use crate::ui::theme::{Paint, Theme};
 
 /// The most bytes searched at a time.
@@ -19,13 +19,13 @@ const AHEAD: usize = 50;
 
 /// The text to find.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Needle {
+pub(super) struct SearchPattern {
     letters: Vec<char>,
     /// Upper and lower case differ.
     exact: bool,
 }
 
-impl Needle {
+impl SearchPattern {
     /// For this text.
     pub(super) fn new(words: &str) -> Self {
         let exact = words.chars().any(char::is_uppercase);
@@ -89,7 +89,7 @@ pub(super) struct Hit {
 /// A search: from the newest entry back, a piece at a time.
 #[derive(Debug, Default)]
 pub(super) struct Find {
-    pub(super) needle: Needle,
+    pub(super) needle: SearchPattern,
     /// Newest first.
     pub(super) hits: Vec<Hit>,
     /// The shown hit.
@@ -109,11 +109,11 @@ pub(super) struct Find {
 impl Find {
     /// A search for this text. The newest hit is wanted.
     pub(super) fn new(words: &str) -> Self {
-        Self { needle: Needle::new(words), wanted: true, ..Self::default() }
+        Self { needle: SearchPattern::new(words), wanted: true, ..Self::default() }
     }
 
     /// Continues by a piece. Returns whether to show another hit now.
-    pub(super) fn go_on(&mut self, talk: &Talk) -> bool {
+    pub(super) fn go_on(&mut self, talk: &LoadedConversation) -> bool {
         self.keep_place(talk);
         let mut left = PIECE;
         while self.from > 0 && left > 0 {
@@ -129,7 +129,7 @@ impl Find {
     }
 
     /// Handles newly loaded earlier entries; if others changed, everything is searched again.
-    fn keep_place(&mut self, talk: &Talk) {
+    fn keep_place(&mut self, talk: &LoadedConversation) {
         self.earlier = talk.earlier;
         let (Some(first), Some(last)) = (talk.entries.first(), talk.entries.last()) else {
             let (needle, wanted) = (self.needle.clone(), self.wanted);
@@ -164,7 +164,7 @@ impl Find {
     }
 
     /// Searches the previous message, with the results of its calls; returns the number of bytes.
-    fn search_before(&mut self, talk: &Talk) -> usize {
+    fn search_before(&mut self, talk: &LoadedConversation) -> usize {
         let end = self.from;
         let mut begin = end - 1;
         while begin > 0 && entry::is_joined(talk, begin) {
@@ -254,7 +254,7 @@ fn entries(amount: usize) -> String {
 }
 
 /// The places of each hit in the lines of an entry; a hit may extend over several lines.
-pub(super) fn places(lines: &[Line<'_>], needle: &Needle) -> Vec<Vec<(usize, Range<usize>)>> {
+pub(super) fn places(lines: &[Line<'_>], needle: &SearchPattern) -> Vec<Vec<(usize, Range<usize>)>> {
     let mut joined = String::new();
     // The start of each line in the joined text and in itself.
     let mut starts = Vec::with_capacity(lines.len());
@@ -317,22 +317,22 @@ mod tests {
 
     #[test]
     fn small_letters_find_both() {
-        let hits = |words, text| Needle::new(words).hits(text).len();
+        let hits = |words, text| SearchPattern::new(words).hits(text).len();
         assert_eq!(hits("ab", "ab AB aB xab"), 4);
         assert_eq!(hits("Ab", "ab AB Ab"), 1);
         assert_eq!(hits("straße", "STRASSE Straße"), 1);
         assert_eq!(hits("é", "É é e"), 2);
         assert_eq!(hits("aa", "aaaa"), 2);
         assert_eq!(hits("", "a"), 0);
-        assert_eq!(Needle::new("漢").hits("x漢字").first(), Some(&(1..4)));
+        assert_eq!(SearchPattern::new("漢").hits("x漢字").first(), Some(&(1..4)));
     }
 
     #[test]
     fn match_across_lines_is_found() {
         let lines = [Line::raw("> the quick  "), Line::raw("  brown fox"), Line::raw("  brown")];
-        assert_eq!(places(&lines, &Needle::new("quick brown")), [[(0, 6..11), (1, 2..7)]]);
-        assert_eq!(places(&lines, &Needle::new("brown")).len(), 2);
-        assert_eq!(places(&lines, &Needle::new("fox")), [[(1, 8..11)]]);
+        assert_eq!(places(&lines, &SearchPattern::new("quick brown")), [[(0, 6..11), (1, 2..7)]]);
+        assert_eq!(places(&lines, &SearchPattern::new("brown")).len(), 2);
+        assert_eq!(places(&lines, &SearchPattern::new("fox")), [[(1, 8..11)]]);
         let marked = marked(lines[1].clone(), std::slice::from_ref(&(2..7)), Theme::default());
         assert_eq!((marked.spans.len(), marked.to_string().as_str()), (3, "  brown fox"));
     }

@@ -5,18 +5,18 @@ use retake_wire::reply::Entry;
 use retake_wire::{Part, Role};
 
 use super::entry;
-use super::page::Ink;
+use super::page::DrawParameters;
 use super::stage::{Place, Stage};
 use crate::ui::doc;
-use crate::ui::talk::Talk;
+use crate::ui::talk::LoadedConversation;
 
 /// Identifies the entries that it is for: their number, the first, the last, and the columns.
-type Of = (usize, String, String, u16);
+type HeightsKey = (usize, String, String, u16);
 
 /// Estimated heights of entries, in lines.
 #[derive(Debug, Default)]
 pub(super) struct Heights {
-    of: Option<Of>,
+    of: Option<HeightsKey>,
     /// Lines above each entry, and above the part after the last one.
     above: Vec<usize>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Shown {
 
 impl Heights {
     /// Estimates a conversation for this many columns.
-    pub(super) fn of(&mut self, talk: &Talk, ink: Ink<'_>) {
+    pub(super) fn of(&mut self, talk: &LoadedConversation, ink: DrawParameters<'_>) {
         let ends = talk.entries.first().zip(talk.entries.last());
         let of =
             ends.map(|(first, last)| (talk.entries.len(), first.id.clone(), last.id.clone(), ink.room()));

@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::Asking;
 use super::calls;
 use super::entry::{self, parts_text};
-use super::page::{Ink, Page};
+use super::page::{DrawParameters, Page};
 use crate::render::agent::{self, Where};
 use crate::render::calls::ran_before;
 use crate::render::words;
 use crate::text::{safe, time, width};
 use crate::ui::doc;
 use crate::ui::keymap::Command;
-use crate::ui::talk::{Live, Talk, Tone};
+use crate::ui::talk::{Live, LoadedConversation, Tone};
 use crate::ui::theme::Paint;
 use crate::ui::words as rendered;
 
@@ -45,7 +45,7 @@ const REASONING: usize = 2_000;
 const LIST_NEAR: usize = 400;
 
 /// The lines before the answer being written.
-pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'static>> {
+pub(super) fn before(live: &Live, ink: DrawParameters<'_>, reasoning: bool) -> Vec<Line<'static>> {
     let mut page = Page::new(ink);
     if live.text.is_empty() && live.reasoning.is_empty() {
         return page.lines;
@@ -68,10 +68,10 @@ pub(super) fn before(live: &Live, ink: Ink<'_>, reasoning: bool) -> Vec<Line<'st
 
 /// The lines after it, in a view of so many rows, and whether the first approval request is partly hidden.
 pub(super) fn after(
-    talk: &Talk,
-    ink: Ink<'_>,
+    talk: &LoadedConversation,
+    ink: DrawParameters<'_>,
     todo: Option<&(Todo, bool)>,
-    room: Room,
+    room: SubjectLimit,
     asking: Asking,
     rows: usize,
 ) -> (Vec<Line<'static>>, bool) {
@@ -89,7 +89,7 @@ pub(super) fn after(
             work(&mut page, live, room, asking);
             behind(&mut page, talk, todo);
             let is_cut = in_short(&mut page, asks, asking, rows);
-            (page.lines, hides || is_cut && matches!(room, Room::Rows(_)))
+            (page.lines, hides || is_cut && matches!(room, SubjectLimit::Rows(_)))
         }
         None if asks_words(talk) && rows < SMALL && page.lines.len() - asked_at > rows => {
             let asking = Asking { is_small: true, ..asking };
@@ -106,7 +106,7 @@ pub(super) fn after(
 }
 
 /// Whether a tool asks a question.
-fn asks_words(talk: &Talk) -> bool {
+fn asks_words(talk: &LoadedConversation) -> bool {
     talk.live.as_ref().is_some_and(|live| !live.questions.is_empty())
 }
 
@@ -143,7 +143,7 @@ fn in_short(page: &mut Page<'_>, asks: &Asks, asking: Asking, rows: usize) -> bo
 }
 
 /// Notes, the todo list and waiting messages.
-fn behind(page: &mut Page<'_>, talk: &Talk, todo: Option<&(Todo, bool)>) {
+fn behind(page: &mut Page<'_>, talk: &LoadedConversation, todo: Option<&(Todo, bool)>) {
     let ink = page.ink;
     for note in &talk.notes {
         page.gap();
@@ -178,7 +178,7 @@ fn behind(page: &mut Page<'_>, talk: &Talk, todo: Option<&(Todo, bool)>) {
 
 /// How much of a request's subject can be shown.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Room {
+pub(super) enum SubjectLimit {
     /// All of it, even if the window is too small.
     All,
     /// What fits into a window of so many rows beside the answers.
@@ -201,7 +201,7 @@ fn next(todo: &Todo) -> Option<String> {
 }
 
 /// The current run. Returns the first line of the first request, and whether part of its subject is folded.
-fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> (usize, bool) {
+fn work(page: &mut Page<'_>, live: &Live, room: SubjectLimit, asking: Asking) -> (usize, bool) {
     let mut hides = false;
     let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
     let calls: Vec<_> = live.calls.iter().filter(|call| !asked(&call.now.call.call)).collect();
@@ -259,7 +259,7 @@ fn work(page: &mut Page<'_>, live: &Live, room: Room, asking: Asking) -> (usize,
 
 /// A call that waits for approval, in full: nobody can approve what is left out. If the window is too small, its middle is
 /// folded; returns whether it is.
-fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
+fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: SubjectLimit) -> bool {
     let ink = page.ink;
     let mut about = "may it run?".to_owned();
     if waited_ms >= LONG_MS {
@@ -276,8 +276,8 @@ fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
         text => doc::said(text, ink.room(), ink.theme, Paint::Dim),
     };
     let rows = match room {
-        Room::All => usize::MAX,
-        Room::Rows(rows) => usize::from(rows).saturating_sub(AROUND).max(LEAST),
+        SubjectLimit::All => usize::MAX,
+        SubjectLimit::Rows(rows) => usize::from(rows).saturating_sub(AROUND).max(LEAST),
     };
     let is_cut = head.len() + detail.len() > rows;
     let for_detail = detail.len().min(rows / 2);
@@ -293,7 +293,7 @@ fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: Room) -> bool {
 }
 
 /// The first and the last of these lines if there are too many, and the number of lines between.
-fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: Ink<'_>) -> Vec<Line<'static>> {
+fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: DrawParameters<'_>) -> Vec<Line<'static>> {
     if lines.len() <= most {
         return lines;
     }
@@ -405,7 +405,7 @@ fn list(arguments: &str) -> Option<Todo> {
 
 /// The text of an empty conversation: in few rows, the most necessary first.
 pub(super) fn greeting(
-    ink: Ink<'_>,
+    ink: DrawParameters<'_>,
     version: &str,
     model: Option<&str>,
     place: Option<&str>,
@@ -416,7 +416,7 @@ pub(super) fn greeting(
 }
 
 fn greeted(
-    ink: Ink<'_>,
+    ink: DrawParameters<'_>,
     version: &str,
     model: Option<&str>,
     place: Option<&str>,
@@ -466,7 +466,7 @@ fn greeted(
 }
 
 /// Amounts shown after the last entry: by the run, and by the program.
-pub(super) fn news(talk: &Talk) -> (usize, usize) {
+pub(super) fn news(talk: &LoadedConversation) -> (usize, usize) {
     let live = talk.live.as_ref();
     let said = live.map_or(0, |live| live.text.len() + live.asks.len() + live.questions.len());
     (said, talk.notes.len() + talk.waiting.len())

@@ -13,7 +13,7 @@ pub(super) const MARGIN: u16 = 2;
 
 /// The parameters of a drawing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ink<'a> {
+pub(super) struct DrawParameters<'a> {
     /// Colours.
     pub(super) theme: Theme,
     /// The keymap.
@@ -24,7 +24,7 @@ pub(super) struct Ink<'a> {
     pub(super) now_ms: i64,
 }
 
-impl Ink<'_> {
+impl DrawParameters<'_> {
     /// Columns beside the margin.
     pub(super) fn room(&self) -> u16 {
         self.width.saturating_sub(MARGIN).max(1)
@@ -40,14 +40,14 @@ impl Ink<'_> {
 #[derive(Debug)]
 pub(super) struct Page<'a> {
     /// The parameters.
-    pub(super) ink: Ink<'a>,
+    pub(super) ink: DrawParameters<'a>,
     /// The lines.
     pub(super) lines: Vec<Line<'static>>,
 }
 
 impl<'a> Page<'a> {
     /// An empty page.
-    pub(super) fn new(ink: Ink<'a>) -> Self {
+    pub(super) fn new(ink: DrawParameters<'a>) -> Self {
         Self { ink, lines: Vec::new() }
     }
 

@@ -3,10 +3,10 @@
 
 use retake_wire::Role;
 
-use super::find::{self, Hit, Needle};
+use super::find::{self, Hit, SearchPattern};
 use super::live;
 use super::stage::{Place, Stage};
-use crate::ui::talk::Talk;
+use crate::ui::talk::LoadedConversation;
 
 /// The start of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ fn behind(stage: &mut Stage<'_>, number: usize) -> usize {
 }
 
 /// The index of an entry.
-pub(super) fn index(talk: &Talk, id: &str) -> Option<usize> {
+pub(super) fn index(talk: &LoadedConversation, id: &str) -> Option<usize> {
     talk.entries.iter().rposition(|entry| entry.id == id)
 }
 
@@ -91,7 +91,13 @@ pub(super) fn with_entry(stage: &mut Stage<'_>, top: Place, rows: usize, id: &st
 }
 
 /// The screen, moved to show a hit.
-pub(super) fn with_hit(stage: &mut Stage<'_>, top: Place, rows: usize, hit: &Hit, needle: &Needle) -> Place {
+pub(super) fn with_hit(
+    stage: &mut Stage<'_>,
+    top: Place,
+    rows: usize,
+    hit: &Hit,
+    needle: &SearchPattern,
+) -> Place {
     let Some(block) = index(stage.talk, &hit.entry) else { return top };
     let places = find::places(&stage.entry(block), needle);
     let place = places.get(hit.number).or(places.last()).and_then(|pieces| pieces.first());
@@ -102,14 +108,14 @@ pub(super) fn with_hit(stage: &mut Stage<'_>, top: Place, rows: usize, hit: &Hit
 
 /// The end of the conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct News {
+pub(super) struct ConversationEnd {
     last: Option<String>,
     said: (usize, usize),
 }
 
-impl News {
+impl ConversationEnd {
     /// As it is now.
-    pub(super) fn of(talk: &Talk) -> Self {
+    pub(super) fn of(talk: &LoadedConversation) -> Self {
         Self { last: talk.entries.last().map(|entry| entry.id.clone()), said: live::news(talk) }
     }
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use ratatui::text::{Line, Span};
 
 use super::entry::{self, Open};
-use super::page::Ink;
+use super::page::DrawParameters;
 use crate::ui::doc;
-use crate::ui::talk::Talk;
+use crate::ui::talk::LoadedConversation;
 use crate::ui::theme::Theme;
 
 /// The most laid out entries that are kept.
@@ -25,7 +25,7 @@ struct Version {
 }
 
 #[derive(Debug)]
-struct Laid {
+struct LaidOutEntry {
     version: Version,
     /// The version of the grammars, if it holds code: code looks different once a grammar is loaded.
     code: Option<u64>,
@@ -36,7 +36,7 @@ struct Laid {
 /// Laid out entries.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    laid: HashMap<String, Laid>,
+    laid: HashMap<String, LaidOutEntry>,
     /// Counts drawings.
     turn: u64,
     /// Number of layouts.
@@ -73,9 +73,9 @@ pub(super) struct Place {
 /// Everything that can be shown.
 pub(super) struct Stage<'a> {
     /// The conversation.
-    pub(super) talk: &'a Talk,
+    pub(super) talk: &'a LoadedConversation,
     /// The parameters.
-    pub(super) ink: Ink<'a>,
+    pub(super) ink: DrawParameters<'a>,
     /// What is unfolded of an entry.
     pub(super) open: &'a dyn Fn(&str) -> Open,
     /// The layouts.
@@ -118,7 +118,7 @@ impl Stage<'_> {
         }
         let lines: Arc<[_]> = entry::lines(self.talk, at, self.ink, version.open).into();
         let code = entry::has_code(&self.talk.entries[at]).then_some(now);
-        let laid = Laid { version, code, lines: Arc::clone(&lines), used: turn };
+        let laid = LaidOutEntry { version, code, lines: Arc::clone(&lines), used: turn };
         self.cache.laid.insert(id.clone(), laid);
         lines
     }

@@ -9,7 +9,7 @@ use super::entry::Open;
 use super::find::Hit;
 use super::live;
 use super::place::Anchor;
-use crate::ui::talk::Talk;
+use crate::ui::talk::LoadedConversation;
 use crate::ui::theme::Paint;
 
 /// The content of an empty conversation.
@@ -76,7 +76,7 @@ pub(super) struct TodoList {
 
 impl TodoList {
     /// Searches for it again if the entries changed.
-    pub(super) fn update(&mut self, talk: &Talk) {
+    pub(super) fn update(&mut self, talk: &LoadedConversation) {
         let of = talk.entries.last().map(|last| (talk.entries.len(), last.id.clone()));
         if self.of != of {
             (self.of, self.found) = (of, live::todo(&talk.entries));
@@ -86,7 +86,7 @@ impl TodoList {
 
 /// Results of the last drawing.
 #[derive(Debug, Default)]
-pub(super) struct Drawn {
+pub(super) struct LastDrawing {
     /// The area of the view.
     pub(super) area: Rect,
     /// The entry that each row shows.
@@ -101,7 +101,7 @@ pub(super) struct Drawn {
     pub(super) languages: u64,
 }
 
-impl Drawn {
+impl LastDrawing {
     /// Number of messages on the screen.
     pub(super) fn messages(&self) -> usize {
         let mut shown: Vec<_> = self.rows.iter().flatten().collect();

@@ -12,7 +12,7 @@ use retake_wire::{
 
 use super::View;
 use crate::ui::keymap::{Command, Keymap};
-use crate::ui::talk::{Live, LiveCall, Note, Talk, Tone};
+use crate::ui::talk::{Live, LiveCall, LoadedConversation, Note, Tone};
 use crate::ui::testing::{NOW_MS, THEMES, brush, screen, styled};
 use crate::ui::theme::Theme;
 
@@ -58,7 +58,7 @@ fn answer(number: u64, text: &str) -> Entry {
 }
 
 /// A conversation with all kinds of entries.
-fn rich() -> Talk {
+fn rich() -> LoadedConversation {
     let reasoning = Part::Reasoning { text: "It may be\nthe port.".to_owned(), signature: None };
     let edit =
         r#"{"path":"src/main.rs","edits":[{"old":"fn a() {\n    one\n}","new":"fn a() {\n    two\n}"}]}"#;
@@ -87,7 +87,7 @@ fn rich() -> Talk {
     let mut hidden = user(9, "not for the model");
     hidden.mark = "excluded".to_owned();
     hidden.parts.push(Part::Image { media_type: "image/png".to_owned(), data: None, url: None });
-    Talk {
+    LoadedConversation {
         entries: vec![
             user(1, "mend the server,\nplease"),
             work,
@@ -99,12 +99,12 @@ fn rich() -> Talk {
             last,
             hidden,
         ],
-        ..Talk::default()
+        ..LoadedConversation::default()
     }
 }
 
 /// A run with output, an approval request and a question.
-fn busy() -> Talk {
+fn busy() -> LoadedConversation {
     let shown = |call: &str, line: &str, detail: Option<&str>| CallShown {
         call: call.to_owned(),
         tool: "shell".to_owned(),
@@ -144,7 +144,7 @@ fn busy() -> Talk {
         notice: Some("asked again in 2 s".to_owned()),
     };
     let words = Words { parts: vec![Part::text("and then stop")], author: String::new(), time_ms: NOW_MS };
-    Talk {
+    LoadedConversation {
         entries: vec![user(1, "push it")],
         live: Some(live),
         waiting: vec![words],
@@ -153,16 +153,16 @@ fn busy() -> Talk {
             tone: Tone::Done,
             lasts: false,
         }],
-        ..Talk::default()
+        ..LoadedConversation::default()
     }
 }
 
-fn drawn(view: &mut View, talk: &Talk, size: (u16, u16)) -> String {
+fn drawn(view: &mut View, talk: &LoadedConversation, size: (u16, u16)) -> String {
     let keys = Keymap::default();
     screen(size.0, size.1, |frame| view.draw(frame, frame.area(), talk, &brush(THEMES[0], &keys)))
 }
 
-fn looks(talk: &Talk, size: (u16, u16), theme: Theme) -> String {
+fn looks(talk: &LoadedConversation, size: (u16, u16), theme: Theme) -> String {
     let keys = Keymap::default();
     let mut view = View::default();
     styled(size.0, size.1, |frame| view.draw(frame, frame.area(), talk, &brush(theme, &keys)))
@@ -194,14 +194,14 @@ fn a_run_at_work() {
 fn nothing_said_yet() {
     let mut view = View::default();
     view.greeting.model = Some("acme/large".to_owned());
-    insta::assert_snapshot!(drawn(&mut view, &Talk::default(), (80, 14)));
-    insta::assert_snapshot!(drawn(&mut view, &Talk::default(), (24, 8)));
+    insta::assert_snapshot!(drawn(&mut view, &LoadedConversation::default(), (80, 14)));
+    insta::assert_snapshot!(drawn(&mut view, &LoadedConversation::default(), (24, 8)));
 }
 
 #[test]
 fn old_todo_list_is_one_line_until_a_run_may_continue_it() {
     let mut talk = rich();
-    let seen = |talk: &Talk| {
+    let seen = |talk: &LoadedConversation| {
         let shown = drawn(&mut View::default(), talk, (60, 50));
         let line = shown.lines().find(|line| line.contains("to do: 1 of 3 done")).map(str::to_owned);
         line.map(|line| line.contains(" · next: "))
@@ -254,11 +254,11 @@ fn entry_is_copied_with_its_results() {
     assert!(view.text_of("e2", &talk).contains("cannot fetch: no network"));
 }
 
-fn long(count: u64) -> Talk {
+fn long(count: u64) -> LoadedConversation {
     let pair = |at: u64| {
         [user(2 * at, &format!("question {at}")), answer(2 * at + 1, &format!("Answer *{at}*.\n\nMore."))]
     };
-    Talk { entries: (0..count / 2).flat_map(pair).collect(), ..Talk::default() }
+    LoadedConversation { entries: (0..count / 2).flat_map(pair).collect(), ..LoadedConversation::default() }
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn only_what_is_near_the_screen_is_laid_out() {
     const ROWS: u16 = 40;
     let mut talk = long(10_000);
     let mut view = View::default();
-    let laid = |view: &mut View, talk: &Talk, what: &str| {
+    let laid = |view: &mut View, talk: &LoadedConversation, what: &str| {
         let before = view.cache.count;
         drawn(view, talk, (80, ROWS));
         let count = view.cache.count - before;
@@ -435,7 +435,10 @@ proptest! {
 #[test]
 fn long_words_of_a_person_are_folded() {
     let many: String = (0..200).map(|line| format!("line {line}\n")).collect();
-    let talk = Talk { entries: vec![user(1, &many), user(2, &"x".repeat(100_000))], ..Talk::default() };
+    let talk = LoadedConversation {
+        entries: vec![user(1, &many), user(2, &"x".repeat(100_000))],
+        ..LoadedConversation::default()
+    };
     let mut view = View::default();
     insta::assert_snapshot!(drawn(&mut view, &talk, (40, 60)));
     view.command(Command::SelectFirst, &talk);

@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::buffer::{Buffer, Reach};
+use super::super::buffer::{Buffer, CursorMotion};
 use super::super::layout::Layout;
 use super::Desk;
 use crate::text::fold::Folds;
@@ -133,18 +133,18 @@ proptest! {
                     // The graphemes before the cursor are the same with and without the text after it: it is at a
                     // boundary.
                     expected.replace_range(last..at, "");
-                    buffer.delete(Reach::Left);
+                    buffer.delete(CursorMotion::Left);
                 }
                 3 => {
                     let next = expected[at..].graphemes(true).next().map_or(0, str::len);
                     expected.replace_range(at..at + next, "");
-                    buffer.delete(Reach::Right);
+                    buffer.delete(CursorMotion::Right);
                 }
-                4 => drop(buffer.go(Reach::Left)),
-                5 => drop(buffer.go(Reach::WordRight)),
+                4 => drop(buffer.go(CursorMotion::Left)),
+                5 => drop(buffer.go(CursorMotion::WordRight)),
                 _ => {
                     expected.truncate(at);
-                    buffer.delete(Reach::End);
+                    buffer.delete(CursorMotion::End);
                 }
             }
             prop_assert_eq!(buffer.text(), &expected);

@@ -7,9 +7,9 @@ use super::*;
 const LINE: &str = r#"{"path":"a.txt","content":"hello\n"}"#;
 
 /// An answer with a call, as the owner sends it.
-fn writing() -> Talk {
+fn writing() -> LoadedConversation {
     let asked = entry(2, Role::Assistant, vec![call("toolu_1", "write", LINE)]);
-    Talk { entries: vec![user(1, "write it"), asked], ..Talk::default() }
+    LoadedConversation { entries: vec![user(1, "write it"), asked], ..LoadedConversation::default() }
 }
 
 fn shown() -> CallShown {
@@ -22,18 +22,18 @@ fn shown() -> CallShown {
     }
 }
 
-fn tell(talk: &mut Talk, said: RunEvent, seconds: i64) {
+fn tell(talk: &mut LoadedConversation, said: RunEvent, seconds: i64) {
     talk.told(Told { id: None, event: Event::Run { said } }, NOW_MS + seconds * 1_000);
 }
 
-fn ask(talk: &mut Talk) {
+fn ask(talk: &mut LoadedConversation) {
     tell(talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
     let (cause, why) = (AskCause::Writes, String::new());
     let asks = Asks { id: "a1".to_owned(), call: shown(), cause, why, again_ms: None, offers: Vec::new() };
     tell(talk, RunEvent::Asks(Box::new(asks)), 0);
 }
 
-fn at(talk: &Talk, seconds: i64) -> String {
+fn at(talk: &LoadedConversation, seconds: i64) -> String {
     let keys = Keymap::default();
     let brush = crate::ui::pane::Brush { now_ms: NOW_MS + seconds * 1_000, ..brush(THEMES[0], &keys) };
     screen(70, 24, |frame| View::default().draw(frame, frame.area(), talk, &brush))
@@ -70,7 +70,7 @@ fn card_shows_waiting_time_and_working_time() {
     came.took_ms = Some(3_000);
     talk.entries.push(came);
     assert!(at(&talk, 104).contains("write a.txt · took 3 s"), "{}", at(&talk, 104));
-    let mut later = Talk { entries: talk.entries.clone(), ..Talk::default() };
+    let mut later = LoadedConversation { entries: talk.entries.clone(), ..LoadedConversation::default() };
     assert!(
         at(&later, 104).contains("write a.txt · took 3 s"),
         "the same to who comes later: {}",
@@ -84,12 +84,12 @@ fn card_shows_waiting_time_and_working_time() {
 fn an_edit_shows_whole_lines_and_where_they_are() {
     let given = r#"{"path":"src/main.py","edits":[{"old":"hi","new":"ho"}]}"#;
     let hunk = "@@ -1,3 +1,3 @@\n one\n-print(\"hi\")\n+print(\"ho\")\n three";
-    let came = |content: &str| Talk {
+    let came = |content: &str| LoadedConversation {
         entries: vec![
             entry(1, Role::Assistant, vec![call("c", "edit", given)]),
             result(2, "c", content, false),
         ],
-        ..Talk::default()
+        ..LoadedConversation::default()
     };
     let shown = at(&came(&format!("edited src/main.py: 1 place\n{hunk}")), 1);
     for line in hunk.lines() {
@@ -118,7 +118,7 @@ fn a_call_that_was_cut_off_says_what_to_do() {
 
 /// An approval request for a command, as a window shows it.
 fn asked_about(call: CallShown, view: &mut View, size: (u16, u16)) -> String {
-    let mut talk = Talk { entries: vec![user(1, "do it")], ..Talk::default() };
+    let mut talk = LoadedConversation { entries: vec![user(1, "do it")], ..LoadedConversation::default() };
     tell(&mut talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
     let (cause, why) = (AskCause::Command, String::new());
     let asks = Asks { id: "a1".to_owned(), call, cause, why, again_ms: None, offers: Vec::new() };
@@ -163,7 +163,7 @@ fn long_request_is_folded_in_its_middle_until_it_is_unfolded() {
         assert!(seen.contains("more lines, Alt+E shows all") && view.hides_asked(), "{seen}");
         assert!(seen.contains("may it run?") && seen.contains("line 150"), "{seen}");
         assert!(!seen.contains("line 75"), "{seen}");
-        assert!(view.command(Command::Output, &Talk::default()));
+        assert!(view.command(Command::Output, &LoadedConversation::default()));
         let seen = asked_about(call, &mut view, (60, 400));
         assert!(seen.contains("line 75") && seen.contains("line 150") && !view.hides_asked(), "{seen}");
         assert!(!seen.contains("more line"), "{seen}");
@@ -173,7 +173,7 @@ fn long_request_is_folded_in_its_middle_until_it_is_unfolded() {
 /// It is in the conversation for the agent: a person sees one line of it.
 #[test]
 fn message_of_a_program_is_one_dim_line() {
-    let mut talk = Talk::default();
+    let mut talk = LoadedConversation::default();
     let mut note =
         entry(2, Role::System, vec![Part::text("Files have changed.\nChanged: a\nRead them again.")]);
     note.flags.synthetic = true;

@@ -3,11 +3,11 @@
 use super::*;
 
 /// Some turns, with earlier ones before them.
-fn late() -> Talk {
-    Talk { earlier: true, ..long(200) }
+fn late() -> LoadedConversation {
+    LoadedConversation { earlier: true, ..long(200) }
 }
 
-fn earlier(count: u64, more: bool, talk: &mut Talk) {
+fn earlier(count: u64, more: bool, talk: &mut LoadedConversation) {
     let mut entries = long(count).entries;
     entries.iter_mut().for_each(|entry| entry.id.insert_str(0, if more { "b" } else { "a" }));
     talk.loaded(entries, more);
@@ -16,7 +16,7 @@ fn earlier(count: u64, more: bool, talk: &mut Talk) {
 #[test]
 fn search_loads_earlier_messages() {
     let (mut view, mut talk) = (View::default(), late());
-    let draw = |view: &mut View, talk: &Talk| drawn(view, talk, (60, 12));
+    let draw = |view: &mut View, talk: &LoadedConversation| drawn(view, talk, (60, 12));
     draw(&mut view, &talk);
     assert!(!view.needs_earlier());
     view.find("question 1", &talk);
@@ -57,8 +57,9 @@ fn search_without_hits_says_so_at_its_end_and_esc_ends_it() {
 #[test]
 fn result_of_a_call_is_counted_with_it_once_loaded() {
     let output = result(3, "c1", "needle\nneedle\n", false);
-    let (mut view, mut talk) =
-        (View::default(), Talk { entries: vec![output], earlier: true, ..Talk::default() });
+    let mut view = View::default();
+    let mut talk =
+        LoadedConversation { entries: vec![output], earlier: true, ..LoadedConversation::default() };
     view.find("needle", &talk);
     assert_eq!(view.found().as_deref(), Some("1 of 2+, looking further back"));
     talk.loaded(vec![entry(2, Role::Assistant, vec![call("c1", "shell", r#"{"command":"needle"}"#)])], false);
@@ -78,7 +79,10 @@ fn search_stops_at_enough_hits_until_older_ones_are_wanted() {
 #[test]
 fn a_key_searches_a_piece_only() {
     let big = "x".repeat(100_000);
-    let talk = Talk { entries: (0..40).map(|at| answer(at, &big)).collect(), ..Talk::default() };
+    let talk = LoadedConversation {
+        entries: (0..40).map(|at| answer(at, &big)).collect(),
+        ..LoadedConversation::default()
+    };
     let mut view = View::default();
     view.find("needle", &talk);
     let told = view.found().unwrap_or_default();
