@@ -118,17 +118,17 @@ impl Engine {
         let Action::Label(Some(entry), Some(name)) = action else { return Ok(()) };
         let name = retake_core::name::label(name).map_err(StoreError::from)?;
         let name = name.as_str();
-        let mut why = "it is what a message is named by already";
+        let (mut what, mut why) = ("address", "it is what a message is named by already");
         let mut is_taken = is_address(name);
         if let Some(digits) = hex(name).filter(|_| !is_taken) {
-            why = "the id of another message begins so";
+            (what, why) = ("id", "the id of another message begins so");
             is_taken = self.store().entries_like(conversation, digits, 2).await?.iter().any(|id| id != entry);
         }
         if !is_taken {
             return Ok(());
         }
         let error = EngineError::usage(format!("“{name}” can be no label: {why}")).with("name", name);
-        Err(error.hint("take a word for it"))
+        Err(error.with("what", what).hint("take a word for it"))
     }
 
     /// The entry with this name in the conversation.

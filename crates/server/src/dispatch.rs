@@ -31,6 +31,8 @@ fn limit(asked: Option<usize>, usual: usize) -> Result<usize, Problem> {
         limit @ 1..=LARGEST_PAGE => Ok(limit),
         other => Err(usage(format!("`limit` is a whole number from 1 to {LARGEST_PAGE}, not {other}"))
             .with("parameter", "limit")
+            .with("count", other)
+            .with("least", 1)
             .with("most", LARGEST_PAGE)),
     }
 }

@@ -304,7 +304,7 @@ async fn a_folder_that_cannot_be_opened_is_reported_with_the_cause() {
     fs::rename(yard.beside("other"), yard.beside("away")).expect("moved");
     std::os::unix::fs::symlink("other", yard.beside("other")).expect("a link to itself");
     let notes = yard.plan(yard.rewind("t2").await, FileOptions::default()).await.notes;
-    assert!(format!("{notes:?}").contains("{ code: \"storage\", why: \"Too many levels"), "{notes:?}");
+    assert!(format!("{notes:?}").contains("why: \"Too many levels"), "{notes:?}");
 }
 
 #[tokio::test]

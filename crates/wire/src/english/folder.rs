@@ -123,8 +123,8 @@ pub(super) fn git_file(
     command: &dyn Fn(&Remedy) -> String,
 ) -> String {
     let back = match back {
-        (_, Some(recorded)) => format!("to put it back: {recorded}"),
-        (Some(known), None) => format!("to put it back: {}", command(known)),
+        (None | Some(Remedy::Unknown), Some(recorded)) => format!("to put it back: {recorded}"),
+        (Some(known), _) => format!("to put it back: {}", command(known)),
         (None, None) => "what it was could not be kept".to_owned(),
     };
     format!("{}; {back}", git_file_kind(change, role))
