@@ -123,8 +123,12 @@ mod tests {
     use retake_store::StoreError as E;
     use retake_worktree::WorktreeError as W;
 
+    use retake_tools::mcp::ConfigError;
+
+    use super::{NoSuchHunks, Unfit, WhyUnfit};
     use crate::EngineError;
     use crate::model::{ModelError, ModelErrorKind};
+    use crate::settings::SettingsError;
 
     fn field(error: &EngineError, name: &str) -> Option<Field> {
         error.fields.iter().find(|(it, _)| *it == name).map(|(_, value)| value.clone())
@@ -207,6 +211,30 @@ mod tests {
             let error = EngineError::from(error);
             assert!(VALUES.iter().any(|value| error.message.contains(value)), "{error:?}");
             each_value_is_a_field(&error);
+        }
+    }
+
+    #[test]
+    fn each_value_in_the_message_of_settings_servers_and_hunks_is_a_field() {
+        let path = || PathBuf::from("/d/x");
+        let (name, problem) = (|| "name-x".to_owned(), || "why-x".to_owned());
+        let settings = EngineError::from(SettingsError::NoText { path: path(), problem: problem() });
+        let hunks = Unfit {
+            path: FilePath::new(b"name-x").expect("a path"),
+            why: WhyUnfit::Bytes(NoSuchHunks::Only(4711)),
+        };
+        let all = [
+            (settings, "no_text"),
+            (ConfigError::BadName(name()).into(), "bad_name"),
+            (ConfigError::BadEntry { name: name(), problem: problem() }.into(), "bad_entry"),
+            (ConfigError::Exists { name: name(), path: path() }.into(), "exists"),
+            (ConfigError::Missing { name: name(), path: path() }.into(), "missing"),
+            (hunks.into(), "no_such_hunks"),
+        ];
+        for (error, what) in all {
+            assert!(VALUES.iter().any(|value| error.message.contains(value)), "{error:?}");
+            each_value_is_a_field(&error);
+            assert_eq!(field(&error, "what"), Some(what.into()), "{error:?}");
         }
     }
 
