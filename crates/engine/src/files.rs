@@ -53,6 +53,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use retake_core::WorkspaceNo;
 use retake_worktree::{PackObjects, Rules};
 use tokio::sync::OnceCell;
+use tokio::task::JoinError;
 
 pub use apply::{AppliedFiles, FolderDone};
 pub use as_of::{AsOf, Below, Named};
@@ -196,9 +197,10 @@ impl Files {
 /// Runs blocking disk work on another thread.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let span = tracing::Span::current();
-    let done = retake_tools::blocking(move || span.in_scope(work)).await;
-    done.map_err(|error| {
-        EngineError::new(Kind::Storage, "aborted", format!("the work on files broke off: {error}"))
-            .with("detail", error.to_string())
-    })
+    retake_tools::blocking(move || span.in_scope(work)).await.map_err(aborted)
+}
+
+fn aborted(error: JoinError) -> EngineError {
+    EngineError::new(Kind::Storage, "aborted", format!("the work on files broke off: {error}"))
+        .with("detail", error.to_string())
 }

@@ -3,7 +3,6 @@
 //! Core makes decisions; a backend stores rows; between them one writer makes all queued commits durable as
 //! one transaction. Rows are never changed or removed, except by `Erase`.
 
-mod blocking;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod digest;
@@ -20,6 +19,7 @@ mod sqlite;
 mod store;
 mod stream;
 mod transfer;
+mod untyped;
 
 pub use digest::digest;
 pub use error::{Result, StoreError};

@@ -34,11 +34,12 @@ use std::thread::JoinHandle;
 
 use retake_core::{ConversationId, WorkspaceNo};
 use tokio::sync::{Semaphore, oneshot};
+use tokio::task::spawn_blocking;
 use tracing::Span;
 
-use crate::blocking::blocking;
 use crate::error::{Result, StoreError};
 use crate::rows::{Backend, LogNo, Rows, Transactions, read as read_rows};
+use crate::untyped::{Untyped, typed, untyped};
 use cache::{Cache, Staged};
 pub use events::Subscriber;
 use events::{PendingEvents, Subscribers};
@@ -99,19 +100,38 @@ impl Context {
     }
 }
 
+/// Work for the writer, and work for a reader. Their results have one type, so that what queues and runs them is compiled once
+/// and not for each of a hundred requests.
+type WriteWork = Box<dyn FnOnce(&mut Context) -> Result<Untyped> + Send>;
+type RowsWork = Box<dyn FnOnce(&dyn Rows) -> Result<Untyped> + Send>;
+type ReadWork = Box<dyn FnOnce(&dyn Backend) -> Result<Untyped> + Send>;
+
 /// A queued request.
-trait Job: Send {
+struct Job {
+    work: WriteWork,
     /// Whether it writes so much that no other request should wait for it: then it has a transaction of its own.
-    fn is_alone(&self) -> bool;
-    /// Runs it within a savepoint. The result replies when the outcome of the commit is known.
-    fn run(self: Box<Self>, context: &mut Context) -> Box<dyn Reply>;
-    /// Replies with an error; nothing was done.
-    fn fail(self: Box<Self>, error: StoreError);
+    alone: bool,
+    /// The span of the request, for the log.
+    span: Span,
+    reply: oneshot::Sender<Result<Untyped>>,
 }
 
-/// A reply held back until the commit is durable.
-trait Reply {
-    fn send(self: Box<Self>, fate: &TransactionOutcome);
+impl Job {
+    /// Runs it within a savepoint. The result replies when the outcome of the commit is known.
+    fn run(self, context: &mut Context) -> Reply {
+        let Self { work, span, reply, .. } = self;
+        let _in_span = span.entered();
+        let before = std::mem::take(&mut context.scrub);
+        let result = within_savepoint(context, work);
+        let erased = context.scrub && result.is_ok();
+        context.scrub = before || erased;
+        Reply { result, erased, reply }
+    }
+
+    /// Replies with an error; nothing was done.
+    fn fail(self, error: StoreError) {
+        drop(self.reply.send(Err(error)));
+    }
 }
 
 /// The outcome of a transaction.
@@ -122,23 +142,16 @@ struct TransactionOutcome {
     scrub: Result<()>,
 }
 
-struct Write<F, V> {
-    work: F,
-    alone: bool,
-    /// The span of the request, for the log.
-    span: Span,
-    reply: oneshot::Sender<Result<V>>,
-}
-
-struct Done<V> {
-    result: Result<V>,
+/// A reply held back until the commit is durable.
+struct Reply {
+    result: Result<Untyped>,
     /// Whether the request erased something.
     erased: bool,
-    reply: oneshot::Sender<Result<V>>,
+    reply: oneshot::Sender<Result<Untyped>>,
 }
 
-impl<V> Reply for Done<V> {
-    fn send(self: Box<Self>, fate: &TransactionOutcome) {
+impl Reply {
+    fn send(self, fate: &TransactionOutcome) {
         let result = match (self.result, &fate.commit, &fate.scrub) {
             (Ok(_), Err(error), _) => Err(shared(error)),
             (Ok(_), Ok(()), Err(error)) if self.erased => Err(StoreError::NotScrubbed(why(error))),
@@ -149,32 +162,8 @@ impl<V> Reply for Done<V> {
     }
 }
 
-impl<F, V> Job for Write<F, V>
-where
-    F: FnOnce(&mut Context) -> Result<V> + Send,
-    V: Send + 'static,
-{
-    fn is_alone(&self) -> bool {
-        self.alone
-    }
-
-    fn run(self: Box<Self>, context: &mut Context) -> Box<dyn Reply> {
-        let Self { work, span, reply, .. } = *self;
-        let _in_span = span.entered();
-        let before = std::mem::take(&mut context.scrub);
-        let result = within_savepoint(context, work);
-        let erased = context.scrub && result.is_ok();
-        context.scrub = before || erased;
-        Box::new(Done { result, erased, reply })
-    }
-
-    fn fail(self: Box<Self>, error: StoreError) {
-        drop(self.reply.send(Err(error)));
-    }
-}
-
 /// Runs the work completely or not at all.
-fn within_savepoint<V>(context: &mut Context, work: impl FnOnce(&mut Context) -> Result<V>) -> Result<V> {
+fn within_savepoint(context: &mut Context, work: WriteWork) -> Result<Untyped> {
     let (before, mark) = (context.staged.clone(), context.events.mark());
     context.rows.save()?;
     let result = work(context).and_then(|value| context.count(mark).map(|()| value));
@@ -205,10 +194,10 @@ fn why(error: &StoreError) -> String {
 }
 
 /// Runs the writer until every sender is gone.
-fn write_on(mut context: Context, mut queue: Queue<Box<dyn Job>>, subscribers: &Subscribers) {
+fn write_on(mut context: Context, mut queue: Queue<Job>, subscribers: &Subscribers) {
     let mut together = 1;
     while let Some(jobs) = queue.gather(together) {
-        let is_alone = jobs[0].is_alone();
+        let is_alone = jobs[0].alone;
         if let Err(error) = context.rows.begin() {
             tracing::error!(cause = error.for_log(), requests = jobs.len(), "a transaction cannot begin");
             jobs.into_iter().for_each(|job| job.fail(shared(&error)));
@@ -217,7 +206,7 @@ fn write_on(mut context: Context, mut queue: Queue<Box<dyn Job>>, subscribers: &
         // Requests that arrive during a job are included: writers that were woken together return one by one.
         let more = std::iter::from_fn(|| if is_alone { None } else { queue.another() });
         let jobs = jobs.into_iter().chain(more).take(BATCH_MAX);
-        let replies: Vec<Box<dyn Reply>> = jobs.map(|job| job.run(&mut context)).collect();
+        let replies: Vec<Reply> = jobs.map(|job| job.run(&mut context)).collect();
         together = replies.len();
         let commit = context.rows.commit();
         match &commit {
@@ -255,7 +244,7 @@ pub struct Store {
     readers: Arc<Semaphore>,
     cache: Arc<Cache>,
     subscribers: Arc<Subscribers>,
-    queue: Option<Sender<Box<dyn Job>>>,
+    queue: Option<Sender<Job>>,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -286,7 +275,7 @@ impl Store {
         };
         let writer = std::thread::Builder::new()
             .name("retake-writer".into())
-            .spawn(move || write_on(context, Queue::new(receiver, |job| job.is_alone()), &told))
+            .spawn(move || write_on(context, Queue::new(receiver, |job| job.alone), &told))
             .map_err(|source| StoreError::Io {
                 attempt: "start",
                 path: "the store's writer".into(),
@@ -301,7 +290,7 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Context) -> Result<V> + Send + 'static,
     ) -> Result<V> {
-        self.enqueue(work, false).await
+        self.enqueue(Box::new(move |context| work(context).map(untyped)), false).await.map(typed)
     }
 
     /// The same for a large write: other requests wait for no more than this one.
@@ -309,18 +298,14 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Context) -> Result<V> + Send + 'static,
     ) -> Result<V> {
-        self.enqueue(work, true).await
+        self.enqueue(Box::new(move |context| work(context).map(untyped)), true).await.map(typed)
     }
 
-    async fn enqueue<V: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Context) -> Result<V> + Send + 'static,
-        alone: bool,
-    ) -> Result<V> {
+    async fn enqueue(&self, work: WriteWork, alone: bool) -> Result<Untyped> {
         let (reply, answer) = oneshot::channel();
         let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
-        let write = Write { work, alone, span: Span::current(), reply };
-        queue.send(Box::new(write)).map_err(|_| StoreError::Closed)?;
+        let job = Job { work, alone, span: Span::current(), reply };
+        queue.send(job).map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -329,17 +314,18 @@ impl Store {
         &self,
         read: impl FnOnce(&dyn Rows) -> Result<V> + Send + 'static,
     ) -> Result<V> {
-        self.read_outside(move |backend| read_rows(backend, read)).await
+        self.read_untyped(Box::new(move |rows| read(rows).map(untyped))).await.map(typed)
+    }
+
+    async fn read_untyped(&self, read: RowsWork) -> Result<Untyped> {
+        self.read_outside(Box::new(move |backend| read_rows(backend, read))).await
     }
 
     /// The same, for a caller that begins the transaction itself.
-    async fn read_outside<V: Send + 'static>(
-        &self,
-        read: impl FnOnce(&dyn Backend) -> Result<V> + Send + 'static,
-    ) -> Result<V> {
+    async fn read_outside(&self, read: ReadWork) -> Result<Untyped> {
         let turn = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let (backend, span) = (Arc::clone(&self.backend), Span::current());
-        let reading = blocking(move || {
+        let reading = spawn_blocking(move || {
             let (_turn, _in_span) = (turn, span.entered());
             read(&*backend)
         });
@@ -361,7 +347,7 @@ impl Store {
             return Ok(loaded);
         }
         let cache = Arc::clone(&self.cache);
-        self.read_outside(move |backend| {
+        let reading = self.read_outside(Box::new(move |backend| {
             cache.begin_loading(id);
             let loaded = read_rows(backend, |rows| {
                 let row = rows.conversation(id)?;
@@ -369,9 +355,9 @@ impl Store {
                 load::load(rows, row).map(Arc::new)
             });
             cache.end_loading(id, loaded.as_ref().ok());
-            loaded
-        })
-        .await
+            loaded.map(untyped)
+        }));
+        reading.await.map(typed)
     }
 }
 

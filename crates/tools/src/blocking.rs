@@ -12,7 +12,10 @@ type UntypedWork = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
 /// The runtime compiles its task code once for each type of closure. There are more than a hundred, so they are passed to it as
 /// one type.
 pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JoinError> {
-    let untyped: UntypedWork = Box::new(move || Box::new(work()));
-    let done = spawn_blocking(untyped).await?;
+    let done = untyped(Box::new(move || Box::new(work()))).await?;
     Ok(*done.downcast().expect("BUG: the result has the type that the work returned"))
+}
+
+async fn untyped(work: UntypedWork) -> Result<Box<dyn Any + Send>, JoinError> {
+    spawn_blocking(work).await
 }

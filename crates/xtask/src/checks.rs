@@ -10,6 +10,7 @@ pub(crate) mod language;
 pub(crate) mod layout;
 pub(crate) mod logs;
 pub(crate) mod marks;
+pub(crate) mod profiles;
 pub(crate) mod prose;
 pub(crate) mod purity;
 pub(crate) mod shape;

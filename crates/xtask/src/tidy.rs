@@ -3,8 +3,8 @@
 
 use crate::checkout::Checkout;
 use crate::checks::{
-    cycles, depends, documents, edges, errors, fields, language, layout, logs, marks, prose, purity, shape,
-    values, walls,
+    cycles, depends, documents, edges, errors, fields, language, layout, logs, marks, profiles, prose,
+    purity, shape, values, walls,
 };
 use crate::finding::Finding;
 use crate::source::Source;
@@ -64,6 +64,9 @@ fn papers(tree: &Checkout) -> anyhow::Result<Vec<Finding>> {
         let text = if tree.has(path) { tree.text(path)? } else { String::new() };
         found.extend(documents::tests(path, &text, &tree.sources));
         found.extend(documents::files(path, &text, &tree.sources));
+    }
+    if tree.has("Cargo.toml") {
+        found.extend(profiles::check("Cargo.toml", &tree.text("Cargo.toml")?)?);
     }
     let readme = tree.text("README.md")?;
     found.extend(documents::commands(&readme, &tree.text(".ci/run")?));

@@ -37,6 +37,8 @@ struct Answers {
     pending: Vec<u8>,
     /// All output so far.
     transcript: Vec<u8>,
+    /// Whether there will be no more: the program and all that it started have closed the terminal.
+    is_closed: bool,
 }
 
 impl vt100::Callbacks for Answers {
@@ -195,16 +197,19 @@ impl Pty {
         self.child.wait().expect("ended");
     }
 
-    /// Waits until the program has ended.
+    /// Waits until the program has ended and all of its output is on the screen. Returns whether it was successful.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> bool {
         let deadline = now() + DEADLINE;
+        let mut parser = self.screen.0.lock().expect("the screen");
         loop {
-            if let Some(status) = self.child.try_wait().expect("the child") {
-                return status.success();
+            let status = self.child.try_wait().expect("the child");
+            match status.filter(|_| parser.callbacks().is_closed) {
+                Some(status) => return status.success(),
+                None if now() < deadline => {}
+                None => panic!("it does not end; the screen is\n{}", parser.screen().contents()),
             }
-            assert!(now() < deadline, "it does not end; the screen is\n{}", self.screen());
-            std::thread::yield_now();
+            parser = self.screen.1.wait_timeout(parser, LOOK).expect("the screen").0;
         }
     }
 }
@@ -248,5 +253,7 @@ fn show(
                 return;
             }
         }
+        screen.0.lock().expect("the screen").callbacks_mut().is_closed = true;
+        screen.1.notify_all();
     });
 }

@@ -74,34 +74,52 @@ pub(super) fn of(what: &'static str, log: LogNo) -> impl Fn() -> String {
 /// The rows of a statement, each read by `read`; an unreadable row is an error with its `name`.
 pub(super) fn all<T>(
     db: &Connection,
-    (attempt, sql): Sql,
+    sql: Sql,
     params: impl Params,
     name: impl Fn() -> String,
     mut read: impl FnMut(&mut Cells<'_>) -> Decoded<T>,
 ) -> Result<Vec<T>> {
-    let mut statement = db.prepare_cached(sql).map_err(|error| failed(attempt, &name, error))?;
-    let mut rows = statement.query(params).map_err(|error| failed(attempt, &name, error))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(|error| failed(attempt, &name, error))? {
-        found.push(read(&mut Cells::new(row)).map_err(|why| damaged(&name, why))?);
-    }
+    each(db, sql, params, &name, &mut |cells| {
+        found.push(read(cells)?);
+        Ok(true)
+    })?;
     Ok(found)
 }
 
 /// The first row of a statement.
 pub(super) fn first<T>(
     db: &Connection,
-    (attempt, sql): Sql,
+    sql: Sql,
     params: impl Params,
     name: impl Fn() -> String,
-    read: impl FnOnce(&mut Cells<'_>) -> Decoded<T>,
+    mut read: impl FnMut(&mut Cells<'_>) -> Decoded<T>,
 ) -> Result<Option<T>> {
-    let mut statement = db.prepare_cached(sql).map_err(|error| failed(attempt, &name, error))?;
-    let mut rows = statement.query(params).map_err(|error| failed(attempt, &name, error))?;
-    let Some(row) = rows.next().map_err(|error| failed(attempt, &name, error))? else {
-        return Ok(None);
-    };
-    read(&mut Cells::new(row)).map(Some).map_err(|why| damaged(&name, why))
+    let mut found = None;
+    each(db, sql, params, &name, &mut |cells| {
+        found = Some(read(cells)?);
+        Ok(false)
+    })?;
+    Ok(found)
+}
+
+/// Reads the rows of a statement while `read` returns true. It knows no type of rows, so that it is compiled a few times only.
+fn each(
+    db: &Connection,
+    (attempt, sql): Sql,
+    params: impl Params,
+    name: &dyn Fn() -> String,
+    read: &mut dyn FnMut(&mut Cells<'_>) -> Decoded<bool>,
+) -> Result<()> {
+    let failed = |error| failed(attempt, name, error);
+    let mut statement = db.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query(params).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        if !read(&mut Cells::new(row)).map_err(|why| damaged(name, why))? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The row of a statement; a missing row is an error.
@@ -110,7 +128,7 @@ pub(super) fn one<T>(
     sql: Sql,
     params: impl Params,
     name: impl Fn() -> String,
-    read: impl FnOnce(&mut Cells<'_>) -> Decoded<T>,
+    read: impl FnMut(&mut Cells<'_>) -> Decoded<T>,
 ) -> Result<T> {
     first(db, sql, params, &name, read)?.ok_or_else(|| StoreError::missing(name()))
 }
@@ -122,7 +140,7 @@ pub(super) fn run(db: &Connection, (attempt, sql): Sql, params: impl Params) -> 
 }
 
 /// The error of a failed statement: if the file is damaged there, the row is damaged.
-fn failed(attempt: &'static str, name: impl Fn() -> String, error: rusqlite::Error) -> StoreError {
+fn failed(attempt: &'static str, name: &dyn Fn() -> String, error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             damaged(name, "its place in the file can't be read".to_owned())
@@ -131,6 +149,6 @@ fn failed(attempt: &'static str, name: impl Fn() -> String, error: rusqlite::Err
     }
 }
 
-fn damaged(name: impl Fn() -> String, why: String) -> StoreError {
+fn damaged(name: &dyn Fn() -> String, why: String) -> StoreError {
     StoreError::Damaged { row: name(), why }
 }

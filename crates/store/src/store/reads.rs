@@ -12,6 +12,10 @@ use super::{Store, read};
 use crate::error::{Result, StoreError};
 use crate::reading::Snapshot;
 use crate::rows::{LogNo, Rows};
+use crate::untyped::{Untyped, typed, untyped};
+
+/// Work on a conversation and its rows, as [`RowsWork`](super::RowsWork).
+type ReaderWork = Box<dyn FnOnce(&dyn Rows, &Loaded) -> Result<Untyped> + Send>;
 
 impl Store {
     /// Reads the current conversation.
@@ -20,8 +24,14 @@ impl Store {
         id: ConversationId,
         reader: impl FnOnce(&dyn Rows, &Loaded) -> Result<V> + Send + 'static,
     ) -> Result<V> {
+        self.with_untyped(id, Box::new(move |rows, loaded| reader(rows, loaded).map(untyped)))
+            .await
+            .map(typed)
+    }
+
+    async fn with_untyped(&self, id: ConversationId, reader: ReaderWork) -> Result<Untyped> {
         let loaded = self.now(id).await?;
-        self.read(move |rows| reader(rows, &loaded)).await
+        self.read_untyped(Box::new(move |rows| reader(rows, &loaded))).await
     }
 
     /// Reads a conversation, now or at a head.
