@@ -22,7 +22,7 @@ use crate::FilesArguments;
 use crate::report::Report;
 use edits::Edits;
 use git::{Durable, Git};
-use ours::Ours;
+use ours::CaptureStore;
 use rounds::{Rounds, Times};
 
 /// The numbers of files edited together.
@@ -122,7 +122,7 @@ fn measure(
         .filter(|edit| !edits.can(edit.files))
         .map(|edit| format!("the tree is too small for {} changed files; make one with `tree`", edit.files))
         .collect();
-    let mut ours = Ours::new(&work, &folder.join("retake"));
+    let mut ours = CaptureStore::new(&work, &folder.join("retake"));
     let mut synced = Git::new(&work, &folder.join("git"), Durable::Yes);
     let mut unsynced = Git::new(&work, &folder.join("git-unsynced"), Durable::No);
     let mut gits: Vec<&mut Git> = Vec::new();

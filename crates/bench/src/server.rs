@@ -117,7 +117,7 @@ async fn fan_out(desk: &Desk, subscribers: u64, report: &mut Report) -> anyhow::
 const ROUNDS: u64 = 5;
 
 /// The waiting times in a crowd, in order, and the total duration.
-struct Waited {
+struct WaitTimes {
     times: Vec<f64>,
     seconds: f64,
 }
@@ -125,7 +125,7 @@ struct Waited {
 /// Every kind of request, by all clients at once, each in a conversation of its own.
 async fn requests(clients: &[Client], runs: u64, report: &mut Report) -> anyhow::Result<()> {
     let crowd = clients.len();
-    let mut tell = |name: &str, waited: &Waited| {
+    let mut tell = |name: &str, waited: &WaitTimes| {
         let rate = waited.times.len() as f64 / waited.seconds;
         report.add(format!("{name}_{crowd}_per_s"), rate);
         report.add(format!("{name}_{crowd}_p50_us"), at(&waited.times, 50));
@@ -141,7 +141,7 @@ async fn requests(clients: &[Client], runs: u64, report: &mut Report) -> anyhow:
 }
 
 /// Rewinds; each is undone before the next one. The undo is part of the load but not of the times.
-async fn rewinds(clients: &[Client], runs: u64) -> anyhow::Result<Waited> {
+async fn rewinds(clients: &[Client], runs: u64) -> anyhow::Result<WaitTimes> {
     let start = Instant::now();
     let all = clients.iter().map(async |client| {
         let mut times = Vec::new();
@@ -153,14 +153,14 @@ async fn rewinds(clients: &[Client], runs: u64) -> anyhow::Result<Waited> {
     });
     let times = try_join_all(all).await?.concat();
     // Each rewind and each undo is a request.
-    Ok(Waited { times, seconds: start.elapsed().as_secs_f64() / 2.0 })
+    Ok(WaitTimes { times, seconds: start.elapsed().as_secs_f64() / 2.0 })
 }
 
 async fn at_once(
     clients: &[Client],
     runs: u64,
     request: impl Fn(&Client) -> Request,
-) -> anyhow::Result<Waited> {
+) -> anyhow::Result<WaitTimes> {
     let start = Instant::now();
     let all = clients.iter().map(async |client| {
         let mut times = Vec::new();
@@ -170,7 +170,7 @@ async fn at_once(
         anyhow::Ok(times)
     });
     let times = try_join_all(all).await?.concat();
-    Ok(Waited { times, seconds: start.elapsed().as_secs_f64() })
+    Ok(WaitTimes { times, seconds: start.elapsed().as_secs_f64() })
 }
 
 #[cfg(test)]

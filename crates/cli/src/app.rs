@@ -182,13 +182,12 @@ impl Owner for Local {
     }
 
     fn ui_settings(&self, paths: &Paths) -> Result<ui::Configured, Problem> {
-        let text =
-            named(paths).and_then(|file| settings::text(file).map_err(|error| wrong_settings(&error)))?;
-        settings_file::ui_settings(&text, &paths.config_file).map_err(|error| wrong_settings(&error))
+        let text = named(paths).and_then(|file| settings::text(file).map_err(wrong_settings))?;
+        settings_file::ui_settings(&text, &paths.config_file).map_err(wrong_settings)
     }
 
     fn wrong(&self, paths: &Paths) -> Result<Vec<String>, Box<Problem>> {
-        let text = settings::text(named(paths)?).map_err(|error| wrong_settings(&error))?;
+        let text = settings::text(named(paths)?).map_err(wrong_settings)?;
         Ok(settings_file::wrong(&text, &paths.config_file))
     }
 
@@ -197,7 +196,7 @@ impl Owner for Local {
         if !matches!(what, Setting::Set(..)) {
             named(paths)?;
         }
-        settings_file::change(&paths.config_file, what).map_err(|error| Box::new(wrong_settings(&error)))
+        settings_file::change(&paths.config_file, what).map_err(|error| Box::new(wrong_settings(error)))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::term::style::Style;
 use crate::ui::{Read, Text, Ui};
 use crate::verbs::RunVerb as _;
 use crate::verbs::ask::Ask;
-use retake_tui::models::{GoesOn, goes_on};
+use retake_tui::models::{ContinuedModel, goes_on};
 use retake_tui::render::{self, content, entries, id, words};
 
 mod active_run;
@@ -398,14 +398,14 @@ impl<'a> Chat<'a> {
         }
         let Ok(models) = tokio::time::timeout(PATIENCE, self.models()).await else { return Ok(()) };
         match goes_on(&models?, entries) {
-            GoesOn::Usual => Ok(()),
-            GoesOn::With(model) => {
+            ContinuedModel::Usual => Ok(()),
+            ContinuedModel::With(model) => {
                 let line =
                     format!("{} answers here, as before: /model chooses another one", safe::line(&model));
                 self.model = Some(model);
                 self.cx.aside(&line)
             }
-            GoesOn::Gone(says) => self.cx.aside(&says),
+            ContinuedModel::Gone(says) => self.cx.aside(&says),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::term::progress::Progress;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Text;
-use retake_tui::render::calls::{self, OutputPreview, Seen};
+use retake_tui::render::calls::{self, CallOnScreen, OutputPreview};
 use retake_tui::render::flow::Flow;
 
 /// The view of a run.
@@ -49,7 +49,7 @@ enum Kind {
 struct Call {
     shown: CallShown,
     printed: OutputPreview,
-    seen: Seen,
+    seen: CallOnScreen,
 }
 
 impl RunView {
@@ -111,7 +111,8 @@ impl RunView {
         match event {
             RunEvent::Asks(asks) if can_ask => {
                 self.late = approvals::request(cx, conversation, &asks).await?;
-                let seen = if asks.call.detail.is_some() { Seen::Detail } else { Seen::Nothing };
+                let seen =
+                    if asks.call.detail.is_some() { CallOnScreen::Detail } else { CallOnScreen::Nothing };
                 self.begun(asks.call, seen);
             }
             RunEvent::Asks(asks) => {
@@ -147,7 +148,7 @@ impl RunView {
         }
     }
 
-    fn begun(&mut self, shown: CallShown, seen: Seen) {
+    fn begun(&mut self, shown: CallShown, seen: CallOnScreen) {
         self.last = Some(shown.call.clone());
         self.calls.insert(shown.call.clone(), Call { shown, printed: OutputPreview::default(), seen });
     }
@@ -166,7 +167,7 @@ impl RunView {
             cx.print_text(&calls::calling(&cx.ui.look(), &call))?;
         }
         if !self.calls.contains_key(&call.call) {
-            self.begun(call, Seen::Nothing);
+            self.begun(call, CallOnScreen::Nothing);
         }
         self.wait("working, Ctrl-C stops");
         Ok(())
@@ -177,7 +178,7 @@ impl RunView {
         self.waiting = None;
         self.turn_to(cx, id)?;
         let Some(call) = self.calls.get_mut(id) else { return Ok(()) };
-        call.seen = Seen::Printed;
+        call.seen = CallOnScreen::Printed;
         let text = call.printed.push(&cx.ui.look(), text);
         cx.print_text(&text)
     }
@@ -194,7 +195,7 @@ impl RunView {
         self.turn_to(cx, &ended.call)?;
         self.last = None;
         let call = self.calls.remove(&ended.call);
-        let seen = call.as_ref().map_or(Seen::Nothing, |call| call.seen);
+        let seen = call.as_ref().map_or(CallOnScreen::Nothing, |call| call.seen);
         let text = calls::called(&cx.ui.look(), call.as_ref().map(|call| &call.shown), ended, seen);
         cx.aside_text(&text)?;
         self.wait("working, Ctrl-C stops");

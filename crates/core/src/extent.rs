@@ -77,9 +77,11 @@ impl FilesExtent {
         self.unchanged().unwrap_or(FilesRemark::CoveredFoldersOnly(self.folders))
     }
 
-    /// What the receipt of a repeated request says, for which nothing of files is recorded.
-    pub fn repeated(messages: [Totals; 2]) -> Option<FilesRemark> {
-        messages.iter().all(|totals| totals.calls == 0).then_some(FilesRemark::NoFileChanges)
+    /// What the receipt of a repeated request says. The extent of its step is not recorded, so nothing can be said if calls left
+    /// or came, or if files were moved.
+    pub fn repeated(messages: [Totals; 2], moved_files: bool) -> Option<FilesRemark> {
+        let calls = messages.iter().any(|totals| totals.calls > 0);
+        (!calls && !moved_files).then_some(FilesRemark::NoFileChanges)
     }
 }
 

@@ -20,10 +20,10 @@ mod stack;
 pub(crate) mod testing;
 mod why_not;
 
-pub use authorship::{Against, Becomes};
+pub use authorship::{Against, ChoiceOutcome};
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
 pub use explain::{FileTotals, PathChange, PathList, PathReason};
-pub use file_path::{BadFilePath, FilePath};
+pub use file_path::{BadFilePath, FilePath, PathDefect};
 pub use git::{
     GitBack, GitFile, GitFileChange, GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree,
     GitWorktreeMove, PutBack,

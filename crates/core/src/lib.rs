@@ -61,12 +61,12 @@ pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use extent::{FilesExtent, FilesRemark};
 pub use files::{
-    Against, BadFilePath, Becomes, Choice, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaId,
+    Against, BadFilePath, Choice, ChoiceOutcome, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaId,
     DiffHunks, EarlierStep, FileChange, FilePath, FilePlan, FileTotals, GitBack, GitFile, GitFileChange,
     GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath,
-    MergeBytes, Merged, Moves, NoSuchHunks, Now, PathChange, PathList, PathMove, PathPlan, PathReason,
-    PlanInput, PutBack, Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict, Want,
-    WantedPath, WhyLeft, WhyNot, WhyUnfit, merge, without_full_folders,
+    MergeBytes, Merged, Moves, NoSuchHunks, Now, PathChange, PathDefect, PathList, PathMove, PathPlan,
+    PathReason, PlanInput, PutBack, Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict,
+    Want, WantedPath, WhyLeft, WhyNot, WhyUnfit, merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Field, Hint, HintPiece, Remedy};
@@ -78,7 +78,7 @@ pub use mark::{Mark, MarkChange, Marks};
 pub use marked::Marked;
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use path::{Path, Span};
-pub use permission::{AskCause, BadRule, Mode, Permission, Rule, Ruling, Settled};
+pub use permission::{AskCause, BadRule, Mode, Permission, Rule, RuleDefect, Ruling, Settled};
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
 pub use prompt::{Message, NO_MESSAGE, NO_RESULT, repaired, summary_message};

@@ -14,7 +14,7 @@ use crate::call_refusal::CallRefusal;
 use crate::effect::{EffectClass, Intent};
 use fit::Piece;
 
-pub use text::BadRule;
+pub use text::{BadRule, RuleDefect};
 
 /// What a conversation's agent may do without an approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

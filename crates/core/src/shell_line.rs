@@ -153,7 +153,7 @@ const OWN: &[&str] = &[
 
 /// The shell's folder at the beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begins {
+pub(crate) enum StartFolder {
     /// The workspace's own folder, to which relative names in rules refer.
     AtRoot,
     /// Another one: relative names of programs mean another file.
@@ -162,12 +162,12 @@ pub(crate) enum Begins {
 
 /// Parses a line that begins in the workspace's own folder. None if it is not proven plain.
 pub fn plain_line(line: &str) -> Option<PlainLine> {
-    plain_line_in(line, Begins::AtRoot)
+    plain_line_in(line, StartFolder::AtRoot)
 }
 
 /// Parses a line that begins in this folder. None if it is not proven plain.
-pub(crate) fn plain_line_in(line: &str, begins: Begins) -> Option<PlainLine> {
-    let moved = begins == Begins::Elsewhere;
+pub(crate) fn plain_line_in(line: &str, begins: StartFolder) -> Option<PlainLine> {
+    let moved = begins == StartFolder::Elsewhere;
     let mut reader = Reader { chars: line.chars().collect(), at: 0, line: PlainLine::default(), moved };
     reader.commands(0)?;
     Some(reader.line)

@@ -249,7 +249,11 @@ impl From<SettingsError> for EngineError {
     fn from(error: SettingsError) -> Self {
         let cause = error.source().map(|cause| Cause { text: chain(cause), for_log: None }.shared());
         let fields = error.fields();
-        Self { cause, fields, ..Self::new(Kind::Usage, "settings", error.to_string()) }.hint(error.hint())
+        let kind = match error {
+            SettingsError::Unreadable { .. } | SettingsError::Unwritable { .. } => Kind::Storage,
+            _ => Kind::Usage,
+        };
+        Self { cause, fields, ..Self::new(kind, "settings", error.to_string()) }.hint(error.hint())
     }
 }
 

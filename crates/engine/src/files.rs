@@ -57,10 +57,10 @@ use tokio::task::JoinError;
 
 pub use apply::{AppliedFiles, FolderDone};
 pub use as_of::{AsOf, Below, Named};
-use at_work::{Alone, AtWork};
+use at_work::{AtWork, ExclusiveGuard};
 pub(crate) use call_capture::CapturedCall;
 pub(crate) use call_info::name_of;
-pub use call_info::{Asked, Called, Unfinished};
+pub use call_info::{CallInfo, RequestedCall, Unfinished};
 pub(crate) use conversation_folders::Further;
 pub use conversation_folders::{headed_in, named_in, shown_in};
 pub use diff::ShownDiff;
@@ -79,7 +79,7 @@ pub use restore::Restore;
 pub use retake_core::Scope;
 pub use retention::{Prune, Pruned, Released};
 pub use status::{ByCalls, FilesStatus, FolderStatus, Job};
-pub use uncaptured::{Blind, Uncaptured, WhyUnseen};
+pub use uncaptured::{CaptureFailure, Uncaptured, WhyUnseen};
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};
@@ -162,7 +162,7 @@ impl Files {
     }
 
     /// Waits for all captures, plans and applies to end, and prevents new ones while the guard lives.
-    async fn quiet(&self) -> Alone {
+    async fn quiet(&self) -> ExclusiveGuard {
         self.at_work.alone().await
     }
 

@@ -57,11 +57,11 @@ pub use confinement::Confinement;
 pub use drafts::DraftHome;
 pub use error::{EngineError, Kind, Result};
 pub use files::{
-    AppliedFiles, AsOf, Asked, Below, Blind, ByCalls, Called, DeltaOrigin, EffectShown, Effects, ErasePlan,
-    ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderRemark,
+    AppliedFiles, AsOf, Below, ByCalls, CallInfo, CaptureFailure, DeltaOrigin, EffectShown, Effects,
+    ErasePlan, ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderRemark,
     FolderShown, FolderStatus, Job, Named, NoArguments, NotOpened, Note, ObjectsErased, PERSON_COMMAND,
-    PathShown, PlannedDeltas, PlannedFiles, Prune, Pruned, Released, Restore, Running, Scope, ShownDiff,
-    Uncaptured, Unfinished, WhyUnseen, WorkInProgress, headed_in, named_in, put_back, shown_in,
+    PathShown, PlannedDeltas, PlannedFiles, Prune, Pruned, Released, RequestedCall, Restore, Running, Scope,
+    ShownDiff, Uncaptured, Unfinished, WhyUnseen, WorkInProgress, headed_in, named_in, put_back, shown_in,
 };
 pub use history::Prompts;
 pub use notice::{FileKind, Mentioned, Notice};

@@ -43,7 +43,7 @@ use crate::session::Claim;
 use crate::{Engine, not_blank};
 
 pub(crate) use drive::Inbox;
-pub use event::{Asks, CallShown, Called as CallEnded, Decision, NotRun, Question, RunEvent};
+pub use event::{Asks, CallEnded, CallShown, Decision, NotRun, Question, RunEvent};
 pub(crate) use feed::{Events, Feed, Listening};
 pub use feed::{RunNow, RunSubscription};
 pub(crate) use opening::Changed;

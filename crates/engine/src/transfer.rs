@@ -173,11 +173,12 @@ impl Engine {
                 .with("path", relative.as_path())
                 .hint("give the whole path, from / on"));
         }
-        if let Some(what) = to.as_deref().and_then(no_file) {
+        if let Some((name, what)) = to.as_deref().and_then(no_file) {
             let to = to.as_deref().unwrap_or(Path::new("")).display();
             let message = format!("can't write a backup to {to}: it is {what}");
             return Err(EngineError::new(Kind::Refused, "no_file", message)
                 .with("path", to.to_string())
+                .with("what", name)
                 .hint(Hint::new("name a new file; {} also writes to pipes and devices", [Remedy::Backup])));
         }
         let named = to.is_some();
@@ -214,10 +215,10 @@ fn works_elsewhere(full: &FullImport, named: Option<&str>) -> Result<()> {
     )))
 }
 
-/// The kind of thing at this path, if it is not a file and not missing.
-fn no_file(to: &Path) -> Option<&'static str> {
+/// The kind of thing at this path, if it is not a file and not missing: its name for programs and for people.
+fn no_file(to: &Path) -> Option<(&'static str, &'static str)> {
     let there = std::fs::metadata(to).ok().filter(|there| !there.is_file())?;
-    Some(if there.is_dir() { "a folder" } else { "a pipe or a device" })
+    Some(if there.is_dir() { ("folder", "a folder") } else { ("device", "a pipe or a device") })
 }
 
 /// Whether the path cannot be a file, as opposed to a failure of the disk.

@@ -5,7 +5,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{Action, Apply, Part, Receipt, Seen};
 use retake_engine::{Ended, FileOptions, Outcome, Permit, Result, RunEvent, RunRequest, Start};
-use retake_testkit::{Said, Table, ask, done, failure, text};
+use retake_testkit::{ModelOutput, Table, ask, done, failure, text};
 
 /// A request with an id.
 fn request(table: &Table, id: &str, start: Start) -> RunRequest {
@@ -32,7 +32,7 @@ async fn told(mut events: BoxStream<'static, RunEvent>) -> (Option<Receipt>, End
 }
 
 /// Runs a request with these answers of the model.
-async fn first(table: &Table, id: &str, start: Start, says: Vec<Said>) -> (Option<Receipt>, Ended) {
+async fn first(table: &Table, id: &str, start: Start, says: Vec<ModelOutput>) -> (Option<Receipt>, Ended) {
     let events = table.engine.run(table.id, request(table, id, start)).await.expect("started");
     table.puppet.until_called().await;
     let (_, model) = table.puppet.call();

@@ -33,7 +33,10 @@ use retake_engine::{
     AgentConfig, Decision, Ended, Engine, FileOptions, Parts, Permit, RunEvent, RunRequest, Start,
 };
 use retake_store::Store;
-use retake_testkit::{Only, Said, Script, agent_config, calls, files_config, next_seed, sqlite_store, words};
+use retake_testkit::{
+    ModelOutput, Script, SingleModelCatalogue, agent_config, calls, files_config, next_seed, sqlite_store,
+    words,
+};
 use retake_tools::{Guarded, ShellConfig, Toolbox, file_tools, shell_tools};
 use tempfile::TempDir;
 
@@ -57,7 +60,8 @@ impl Desk {
         fs::create_dir(dir.path().join("work")).expect("made");
         let script = Arc::new(Script::default());
         let store = sqlite_store(&dir.path().join("data"));
-        let engine = engine_with(&store, &dir, Arc::new(Only(Arc::clone(&script))), mode, shell).await;
+        let engine =
+            engine_with(&store, &dir, Arc::new(SingleModelCatalogue(Arc::clone(&script))), mode, shell).await;
         let folder = dir.path().join("work").to_str().expect("UTF-8").to_owned();
         let id = engine.create(None, Some(folder), engine.by(None)).await.expect("created").conversation;
         Self { engine, store, script, id, dir }
@@ -96,7 +100,7 @@ impl Desk {
     }
 
     /// A turn with these answers of the model, to its end; returns the events of its calls.
-    async fn turn(&self, text: &str, answers: Vec<Vec<Said>>) -> (Ended, Vec<String>) {
+    async fn turn(&self, text: &str, answers: Vec<Vec<ModelOutput>>) -> (Ended, Vec<String>) {
         answers.into_iter().for_each(|answer| self.script.then(answer));
         let events = self.say(text).await;
         self.follow(events, &mut |_| None).await
@@ -174,7 +178,8 @@ impl Desk {
 
 /// An engine on this store.
 async fn engine_on(store: &Arc<Store>, dir: &TempDir, script: &Arc<Script>, mode: Mode) -> Arc<Engine> {
-    engine_with(store, dir, Arc::new(Only(Arc::clone(script))), mode, ShellConfig::default()).await
+    engine_with(store, dir, Arc::new(SingleModelCatalogue(Arc::clone(script))), mode, ShellConfig::default())
+        .await
 }
 
 /// The same, with these models and this shell configuration.

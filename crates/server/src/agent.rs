@@ -31,7 +31,7 @@ pub(crate) fn call_line(tool: &str, arguments: &str) -> String {
 
 /// The call that a change of files belongs to, as a sentence. Of several calls it is not known
 /// which one it was.
-pub(crate) fn called(asked: &[retake_engine::Asked]) -> String {
+pub(crate) fn called(asked: &[retake_engine::RequestedCall]) -> String {
     let lines: Vec<String> = asked.iter().map(|it| call_line(&it.tool, &it.arguments)).collect();
     match lines.as_slice() {
         [] => "a call".to_owned(),

@@ -9,7 +9,6 @@ mod run_notice;
 mod sandbox;
 
 use std::collections::BTreeMap;
-use std::error::Error as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -90,24 +89,9 @@ fn field(value: Field) -> serde_json::Value {
     }
 }
 
-/// A problem of the settings, with all its causes.
-pub fn wrong_settings(error: &SettingsError) -> Problem {
-    let kind = match error {
-        SettingsError::Unreadable { .. } | SettingsError::Unwritable { .. } => ProblemKind::Storage,
-        _ => ProblemKind::Usage,
-    };
-    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    let hint = hint(error.hint());
-    Problem {
-        code: "settings".into(),
-        kind,
-        message: error.to_string(),
-        fields: named(error.fields()),
-        remedies: hint.remedies().cloned().collect(),
-        hint: Some(hint),
-        causes: causes.map(ToString::to_string).collect(),
-        ..Problem::default()
-    }
+/// A problem of the settings.
+pub fn wrong_settings(error: SettingsError) -> Problem {
+    shown_problem(error.into())
 }
 
 /// What to do next.

@@ -18,15 +18,15 @@ use crate::convert::problem;
 type Key = (Option<ConversationId>, String);
 
 /// The digest of a request, and its reply, for equal ones that have waited.
-type Given = Option<([u8; 16], Result<Reply, Problem>)>;
+type SharedReply = Option<([u8; 16], Result<Reply, Problem>)>;
 
 /// Requests in progress with a key.
 #[derive(Default)]
-pub(crate) struct InFlight(Mutex<HashMap<Key, Arc<tokio::sync::Mutex<Given>>>>);
+pub(crate) struct InFlight(Mutex<HashMap<Key, Arc<tokio::sync::Mutex<SharedReply>>>>);
 
 impl InFlight {
     /// Waits until no other request with this key is in progress, and excludes others with it while the result lives.
-    async fn turn(&self, key: Key) -> OwnedMutexGuard<Given> {
+    async fn turn(&self, key: Key) -> OwnedMutexGuard<SharedReply> {
         let one = {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             // An unused key is removed.

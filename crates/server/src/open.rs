@@ -9,7 +9,7 @@ use retake_engine::mcp::McpFiles;
 use retake_engine::secret::{Environment, Handed};
 use retake_engine::settings::Settings;
 use retake_engine::{Engine, OpenRequest};
-use retake_wire::{Problem, ProblemKind};
+use retake_wire::Problem;
 
 use crate::InProcess;
 use crate::convert::{problem, wrong_settings};
@@ -45,8 +45,7 @@ pub enum Stays {
 /// Opens the data directory and becomes its owner. Also returns warnings, a sentence each.
 pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<String>), Problem>> {
     Box::pin(async move {
-        let settings = Settings::load(&options.config_file)
-            .map_err(|error| Problem { kind: ProblemKind::Usage, ..wrong_settings(&error) })?;
+        let settings = Settings::load(&options.config_file).map_err(wrong_settings)?;
         let config_dir = options.config_file.parent().unwrap_or(&options.data_dir);
         let handed = Arc::new(Handed::default());
         let request = OpenRequest {

@@ -453,6 +453,10 @@ async fn invalid_rule_is_refused_with_the_form_of_a_rule() {
     let set = SetPermissions { conversation: agent.id.clone(), add, ..SetPermissions::default() };
     let problem = agent.desk.refused(Request::SetPermissions(set)).await;
     assert!(problem.message.contains("\"allow rm -rf\" is no rule"), "{problem:?}");
+    assert_eq!(
+        (&problem.fields["rule"], &problem.fields["what"]),
+        (&"allow rm -rf".into(), &"tool_name".into())
+    );
     assert!(problem.hint.is_some());
     let rule = Rule { ruling: Ruling::Deny, tool: "shell".into(), what: Some("rm".into()) };
     let set = SetPermissions {

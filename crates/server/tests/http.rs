@@ -110,14 +110,26 @@ async fn request_that_cannot_be_read_names_the_parameter_in_its_fields() {
     let asking = Asking::new(&desk);
     let at = format!("/v1/conversations/{}/operations", desk.create(None, None).await);
     let rows = [
-        (json!({ "action": "undo", "count": "two" }), json!({ "what": "unfit", "parameter": "count" })),
-        (json!({ "action": "rewind" }), json!({ "what": "missing", "parameter": "entry" })),
+        (
+            json!({ "action": "undo", "count": "two" }),
+            json!({ "what": "unfit", "parameter": "count", "expected": ["integer"], "least": 1, "most": 9_007_199_254_740_991_u64,
+                    "given": "\"two\"" }),
+        ),
+        (
+            json!({ "action": "rewind" }),
+            json!({ "what": "missing", "parameter": "entry", "expected": ["string"] }),
+        ),
         (json!({ "action": "undo", "count": 1, "x": 1 }), json!({ "what": "unknown", "parameter": "x" })),
+        (json!([]), json!({ "what": "unfit", "given": "[]" })),
     ];
     for (body, fields) in rows {
         let (status, problem) = asking.post(&at, &body).await;
         assert_eq!((status, &problem["fields"]), (400, &fields), "{problem}");
     }
+    let problem = asking.request(Method::GET, "/v1/conversations?limit=0").send().await.expect("an answer");
+    let fields = &problem.json::<Value>().await.expect("JSON")["fields"];
+    assert_eq!((&fields["parameter"], &fields["given"]), (&json!("limit"), &json!("0")));
+    assert_eq!((&fields["least"], &fields["most"]), (&json!(1), &json!(1000)), "{fields}");
 }
 
 #[tokio::test]

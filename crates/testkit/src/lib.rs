@@ -14,8 +14,8 @@ mod table;
 #[cfg(feature = "engine")]
 pub use desk::{agent_config, conversation, files_config, memory_store, next_seed, sqlite_store};
 #[cfg(feature = "engine")]
-pub use puppet::{Puppet, Said, done, failure, text};
+pub use puppet::{ModelOutput, Puppet, done, failure, text};
 #[cfg(feature = "engine")]
-pub use script::{Only, Script, calls, words};
+pub use script::{Script, SingleModelCatalogue, calls, words};
 #[cfg(feature = "engine")]
 pub use table::{Table, ask, ended, start, start_in, start_with};

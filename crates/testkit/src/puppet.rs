@@ -10,13 +10,13 @@ use retake_engine::model::{Chunk, EndReason, Model, ModelError, ModelErrorKind, 
 use tokio::sync::Semaphore;
 
 /// The next output of the model.
-pub type Said = Result<Chunk, ModelError>;
+pub type ModelOutput = Result<Chunk, ModelError>;
 
 /// A model whose chunks come from the test, which also sees every prompt.
 pub struct Puppet {
     /// One permit per call that nobody has waited for yet.
     called: Semaphore,
-    calls: Mutex<Vec<(Prompt, mpsc::UnboundedSender<Said>)>>,
+    calls: Mutex<Vec<(Prompt, mpsc::UnboundedSender<ModelOutput>)>>,
 }
 
 impl Default for Puppet {
@@ -31,7 +31,7 @@ impl Puppet {
     /// # Panics
     ///
     /// When it was never called.
-    pub fn call(&self) -> (Prompt, mpsc::UnboundedSender<Said>) {
+    pub fn call(&self) -> (Prompt, mpsc::UnboundedSender<ModelOutput>) {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.last().cloned().expect("the model was called")
     }
@@ -61,7 +61,7 @@ impl Model for Puppet {
         ModelInfo::default()
     }
 
-    fn stream(&self, prompt: Prompt) -> BoxStream<'static, Said> {
+    fn stream(&self, prompt: Prompt) -> BoxStream<'static, ModelOutput> {
         let (sender, receiver) = mpsc::unbounded();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push((prompt, sender));
         self.called.add_permits(1);
@@ -70,16 +70,16 @@ impl Model for Puppet {
 }
 
 /// A piece of text.
-pub fn text(text: &str) -> Said {
+pub fn text(text: &str) -> ModelOutput {
     Ok(Chunk::Text(text.into()))
 }
 
 /// The end of an answer.
-pub fn done() -> Said {
+pub fn done() -> ModelOutput {
     Ok(Chunk::End(EndReason::Stop))
 }
 
 /// A provider that is overloaded.
-pub fn failure() -> Said {
+pub fn failure() -> ModelOutput {
     Err(ModelError::new(ModelErrorKind::Overloaded, "test/puppet"))
 }

@@ -12,18 +12,18 @@ use retake_engine::model::{
     Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
 };
 
-use crate::puppet::Said;
+use crate::puppet::ModelOutput;
 
 /// A model with scripted answers, one per call. After them it never answers.
 #[derive(Default)]
 pub struct Script {
-    answers: Mutex<VecDeque<Vec<Said>>>,
+    answers: Mutex<VecDeque<Vec<ModelOutput>>>,
     prompts: Mutex<Vec<Prompt>>,
 }
 
 impl Script {
     /// Adds an answer.
-    pub fn then(&self, answer: Vec<Said>) {
+    pub fn then(&self, answer: Vec<ModelOutput>) {
         lock(&self.answers).push_back(answer);
     }
 
@@ -55,7 +55,7 @@ impl Model for Script {
         ModelInfo::default()
     }
 
-    fn stream(&self, prompt: Prompt) -> BoxStream<'static, Said> {
+    fn stream(&self, prompt: Prompt) -> BoxStream<'static, ModelOutput> {
         lock(&self.prompts).push(prompt);
         match lock(&self.answers).pop_front() {
             Some(answer) => futures::stream::iter(answer).boxed(),
@@ -65,10 +65,10 @@ impl Model for Script {
 }
 
 /// A catalogue of one model.
-pub struct Only<M>(pub Arc<M>);
+pub struct SingleModelCatalogue<M>(pub Arc<M>);
 
 #[async_trait]
-impl<M: Model + 'static> Catalogue for Only<M> {
+impl<M: Model + 'static> Catalogue for SingleModelCatalogue<M> {
     async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
         Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
     }
@@ -79,12 +79,12 @@ impl<M: Model + 'static> Catalogue for Only<M> {
 }
 
 /// An answer of text only.
-pub fn words(text: &str) -> Vec<Said> {
+pub fn words(text: &str) -> Vec<ModelOutput> {
     vec![Ok(Chunk::Text(text.into())), Ok(Chunk::End(EndReason::Stop))]
 }
 
 /// An answer with calls of these tools.
-pub fn calls(calls: &[(&str, serde_json::Value)]) -> Vec<Said> {
+pub fn calls(calls: &[(&str, serde_json::Value)]) -> Vec<ModelOutput> {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let part = |(name, arguments): &(&str, serde_json::Value)| {
         let id = format!("call_{}", NEXT.fetch_add(1, Ordering::Relaxed));

@@ -15,8 +15,8 @@ use retake_engine::{
 use retake_store::Store;
 
 use crate::desk::{conversation, memory_store};
-use crate::puppet::{Puppet, Said};
-use crate::script::Only;
+use crate::puppet::{ModelOutput, Puppet};
+use crate::script::SingleModelCatalogue;
 
 /// An engine on a store in memory, with one conversation.
 pub struct Table {
@@ -58,7 +58,7 @@ impl Table {
     }
 
     /// Runs a turn to its end, with these chunks of the model.
-    pub async fn turn(&self, start: Start, says: Vec<Said>) -> Ended {
+    pub async fn turn(&self, start: Start, says: Vec<ModelOutput>) -> Ended {
         let mut events = self.run(start).await;
         self.until_called(&mut events).await;
         let (_, model) = self.puppet.call();
@@ -127,7 +127,7 @@ pub async fn start_with(
         store: Arc::clone(store),
         clock: Arc::new(clock.clone()),
         random: Arc::new(SeededRandom::new(seed)),
-        models: Arc::new(Only(Arc::clone(puppet))),
+        models: Arc::new(SingleModelCatalogue(Arc::clone(puppet))),
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
         files,

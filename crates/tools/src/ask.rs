@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::arguments;
-use crate::call::{Asked, Call, Output};
+use crate::call::{Call, Output, ToolQuestion};
 use crate::files::PathBase;
 use crate::own::{OwnTool, read_only_intent};
 use crate::set::Tool;
@@ -31,11 +31,11 @@ struct Arguments {
 
 struct Ask;
 
-fn asked(Arguments { question, choices }: Arguments) -> Result<Asked, String> {
+fn asked(Arguments { question, choices }: Arguments) -> Result<ToolQuestion, String> {
     if question.trim().is_empty() {
         return Err("there is no question in `question`".to_owned());
     }
-    Ok(Asked { question, choices })
+    Ok(ToolQuestion { question, choices })
 }
 
 #[async_trait]

@@ -19,7 +19,7 @@ pub trait Host: Send + Sync {
     /// The same for every key with this prefix, sorted by key.
     async fn facts(&self, prefix: &str) -> Vec<Fact>;
     /// Asks the person, and waits for the answer; `None` if no client can answer.
-    async fn ask(&self, question: Asked) -> Option<String>;
+    async fn ask(&self, question: ToolQuestion) -> Option<String>;
     /// Forwards the output of a running tool.
     async fn tell(&self, piece: Piece);
     /// Whether a rule hides a file or folder from this tool's search results: the tool must not read it, or only with an
@@ -48,7 +48,7 @@ pub trait Host: Send + Sync {
 
 /// A question to the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ToolQuestion {
     /// The question.
     pub question: String,
     /// Answers to choose from; if empty, any text is an answer.

@@ -32,7 +32,7 @@ pub mod umask;
 
 pub use ask::ask_tool;
 pub use blocking::blocking;
-pub use call::{Asked, Attached, Call, Host, Output, Piece};
+pub use call::{Attached, Call, Host, Output, Piece, ToolQuestion};
 pub use call_environment::CallEnvironment;
 pub use fetch::{FetchConfig, fetch_tool};
 pub use files::{IgnoreRules, file_tools};

@@ -183,7 +183,7 @@ enum Mark {
 }
 
 /// A process in a scan.
-struct Seen {
+struct ProcessInfo {
     parent: i32,
     /// Whether it is a zombie.
     has_ended: bool,
@@ -226,7 +226,7 @@ impl Found {
 
 /// Whether a process is a supervisor of its call. A command cannot fake one by setting its mark: the fake descends from the
 /// true one.
-fn is_supervisor(pid: i32, all: &HashMap<i32, Seen>) -> bool {
+fn is_supervisor(pid: i32, all: &HashMap<i32, ProcessInfo>) -> bool {
     let own = all.get(&pid).and_then(|process| process.mark);
     let ancestors =
         std::iter::successors(all.get(&pid), |process| all.get(&process.parent)).skip(1).take(all.len());
@@ -241,7 +241,7 @@ fn is_supervisor(pid: i32, all: &HashMap<i32, Seen>) -> bool {
 }
 
 /// All processes, with their marks of a call. The marks of another user's processes cannot be read: they have none.
-fn seen(call: &str) -> HashMap<i32, Seen> {
+fn seen(call: &str) -> HashMap<i32, ProcessInfo> {
     let marks = [
         (format!("{MARK}={call}"), Mark::Call),
         (format!("{SUPERVISOR}={OUTER}{call}"), Mark::Outer),
@@ -253,7 +253,7 @@ fn seen(call: &str) -> HashMap<i32, Seen> {
         let environment = lives.as_deref().map(environment).unwrap_or_default();
         let bears = |mark: &str| environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
         let mark = marks.iter().find(|(mark, _)| bears(mark)).map(|(_, mark)| *mark);
-        Some((pid, Seen { parent, has_ended: lives.is_none(), mark }))
+        Some((pid, ProcessInfo { parent, has_ended: lives.is_none(), mark }))
     };
     std::fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(look).collect()
 }

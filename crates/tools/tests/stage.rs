@@ -8,7 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::{BoxFuture, FutureExt as _};
 use retake_core::{EffectClass, Fact};
-use retake_tools::{Asked, Call, Host, Output, Piece, Sandbox, ShellConfig, Supervisor, Tool, processes};
+use retake_tools::{
+    Call, Host, Output, Piece, Sandbox, ShellConfig, Supervisor, Tool, ToolQuestion, processes,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -57,7 +59,7 @@ impl Host for Stand {
         wanted.map(|(key, value)| Fact::new(key, value)).collect()
     }
 
-    async fn ask(&self, question: Asked) -> Option<String> {
+    async fn ask(&self, question: ToolQuestion) -> Option<String> {
         self.answer
             .as_ref()
             .map(|answer| format!("{} {} {answer}", question.question, question.choices.join("/")))

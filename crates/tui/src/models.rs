@@ -8,7 +8,7 @@ use crate::text::safe;
 
 /// What is known about a model name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum ModelAvailability {
     /// It is listed, and can be used.
     Listed,
     /// It may exist: its provider is known. The text says what else is known.
@@ -20,13 +20,13 @@ pub enum Known {
 }
 
 /// Looks up a name among the known models.
-pub fn known(models: &Models, name: &str) -> Known {
+pub fn known(models: &Models, name: &str) -> ModelAvailability {
     let name = name.trim();
     let listed = models.models.iter().find(|model| model.name == name);
     match listed.map(|model| &model.unavailable_cause) {
-        Some(None) => return Known::Listed,
-        Some(Some(why)) => return Known::Unusable(worded(why)),
-        None if models.default == name => return Known::Listed,
+        Some(None) => return ModelAvailability::Listed,
+        Some(Some(why)) => return ModelAvailability::Unusable(worded(why)),
+        None if models.default == name => return ModelAvailability::Listed,
         None => {}
     }
     let provider = name.split_once('/').map_or(name, |(provider, _)| provider);
@@ -37,13 +37,13 @@ pub fn known(models: &Models, name: &str) -> Known {
         Some(_) if is_named => {
             let usable: Vec<_> = others.iter().filter(|model| model.unavailable_cause.is_none()).collect();
             let names: Vec<_> = usable.iter().take(5).map(|model| safe::line(&model.name)).collect();
-            Known::Unlisted(match (names.as_slice(), others.first()) {
+            ModelAvailability::Unlisted(match (names.as_slice(), others.first()) {
                 ([], Some(it)) => it.unavailable_cause.as_ref().map(worded).unwrap_or_default(),
                 _ => format!("it is not listed; what is: {}", names.join(", ")),
             })
         }
         // A provider alone stands for its usual model.
-        Some(_) if !name.contains('/') => Known::Listed,
+        Some(_) if !name.contains('/') => ModelAvailability::Listed,
         _ => {
             let mut providers: Vec<_> = Vec::new();
             for model in &models.models {
@@ -53,7 +53,7 @@ pub fn known(models: &Models, name: &str) -> Known {
                 }
             }
             let all = safe::line(&providers.join(", ")).into_owned();
-            Known::Nowhere(format!(
+            ModelAvailability::Nowhere(format!(
                 "providers are {all}; [endpoint.NAME] in the settings adds one, and Retake knows it after a restart"
             ))
         }
@@ -67,7 +67,7 @@ fn worded(cause: &UnavailableCause) -> String {
 
 /// The model of a conversation in which nobody has chosen one since it was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GoesOn {
+pub enum ContinuedModel {
     /// The default model of the settings.
     Usual,
     /// The model that answered last.
@@ -78,20 +78,24 @@ pub enum GoesOn {
 
 /// The model that a conversation continues with: the one that answered last, if it is available. The demo model is never kept: it
 /// answers only until there is a real one.
-pub fn goes_on(models: &Models, entries: &[Entry]) -> GoesOn {
+pub fn goes_on(models: &Models, entries: &[Entry]) -> ContinuedModel {
     let answer = entries.iter().rev().find(|entry| entry.role == Role::Assistant && !entry.flags.synthetic);
     let last = answer.map(|entry| entry.author.as_str()).unwrap_or_default();
     // Imported messages have other authors than a model.
     if last == models.default || !last.contains('/') {
-        return GoesOn::Usual;
+        return ContinuedModel::Usual;
     }
     let why = match known(models, last) {
-        Known::Listed | Known::Unlisted(_) => return GoesOn::With(last.to_owned()),
-        Known::Unusable(why) => why,
-        Known::Nowhere(_) => "its provider is not in the settings".to_owned(),
+        ModelAvailability::Listed | ModelAvailability::Unlisted(_) => {
+            return ContinuedModel::With(last.to_owned());
+        }
+        ModelAvailability::Unusable(why) => why,
+        ModelAvailability::Nowhere(_) => "its provider is not in the settings".to_owned(),
     };
     let (last, usual) = (safe::line(last), safe::line(&models.default));
-    GoesOn::Gone(format!("{last} answered here before and can't be used now ({why}): {usual} answers"))
+    ContinuedModel::Gone(format!(
+        "{last} answered here before and can't be used now ({why}): {usual} answers"
+    ))
 }
 
 #[cfg(test)]
@@ -121,17 +125,17 @@ mod tests {
     #[test]
     fn a_name_is_looked_up_before_anything_is_sent() {
         for (name, holds) in [
-            ("fake/m1", Known::Listed),
-            ("demo", Known::Listed),
-            ("fake", Known::Listed),
-            ("fake/m9", Known::Unlisted("it is not listed; what is: fake/m1".into())),
-            ("openai/large", Known::Unusable("KEY is not set".into())),
-            ("far/any", Known::Unlisted("far runs, but has no model".into())),
+            ("fake/m1", ModelAvailability::Listed),
+            ("demo", ModelAvailability::Listed),
+            ("fake", ModelAvailability::Listed),
+            ("fake/m9", ModelAvailability::Unlisted("it is not listed; what is: fake/m1".into())),
+            ("openai/large", ModelAvailability::Unusable("KEY is not set".into())),
+            ("far/any", ModelAvailability::Unlisted("far runs, but has no model".into())),
         ] {
             assert_eq!(known(&models(), name), holds, "{name}");
         }
         for name in ["nowhere/x", "nothing", "fake/", "/"] {
-            let Known::Nowhere(hint) = known(&models(), name) else { panic!("{name}") };
+            let ModelAvailability::Nowhere(hint) = known(&models(), name) else { panic!("{name}") };
             assert!(hint.contains("providers are fake, demo, openai, far;"), "{hint}");
         }
     }
@@ -145,12 +149,15 @@ mod tests {
             entries[1].author = author.to_owned();
             goes_on(&models(), &entries)
         };
-        assert_eq!(by("fake/m1"), GoesOn::With("fake/m1".into()));
-        assert_eq!((by("demo"), by(""), by("Ann")), (GoesOn::Usual, GoesOn::Usual, GoesOn::Usual));
+        assert_eq!(by("fake/m1"), ContinuedModel::With("fake/m1".into()));
+        assert_eq!(
+            (by("demo"), by(""), by("Ann")),
+            (ContinuedModel::Usual, ContinuedModel::Usual, ContinuedModel::Usual)
+        );
         for gone in ["openai/large", "nowhere/x"] {
-            let GoesOn::Gone(says) = by(gone) else { panic!("{gone}") };
+            let ContinuedModel::Gone(says) = by(gone) else { panic!("{gone}") };
             assert!(says.starts_with(gone) && says.ends_with("demo answers"), "{says}");
         }
-        assert_eq!(goes_on(&models(), &[]), GoesOn::Usual);
+        assert_eq!(goes_on(&models(), &[]), ContinuedModel::Usual);
     }
 }

@@ -74,9 +74,9 @@ codes! {
     BadExport = "bad_export", "The stored export is damaged", ["detail"];
     BadImport = "bad_import", "The data to import is not valid", ["line", "detail"];
     BadName = "bad_name", "The name contains a character that is not allowed", ["character"];
-    BadPath = "bad_path", "The path is not valid or leaves the folder", ["path", "folder", "paths", "count"];
+    BadPath = "bad_path", "The path is not valid or leaves the folder", ["path", "folder", "paths", "count", "what"];
     BadPlace = "bad_place", "The place in the history is not valid", ["place"];
-    BadRequest = "bad_request", "The request does not match the API document", ["what", "parameter", "detail"];
+    BadRequest = "bad_request", "The request does not match the API document", ["what", "parameter", "expected", "least", "most", "given", "detail"];
     Behind = "behind", "The subscriber fell too far behind", [];
     Broken = "broken", "The store is damaged", ["path"];
     BrokenBody = "broken_body", "The body of the request ended too early", [];
@@ -114,7 +114,7 @@ codes! {
     NoAnswer = "no_answer", "The earlier request has no answer", [];
     NoCommand = "no_command", "The command does not exist", ["command", "detail"];
     NoConversation = "no_conversation", "There is no conversation yet", [];
-    NoFile = "no_file", "This is not a regular file", ["path"];
+    NoFile = "no_file", "This is not a regular file", ["path", "what"];
     NoFiles = "no_files", "This owner keeps no files", [];
     NoFolder = "no_folder", "The conversation works in no folder", [];
     NoJob = "no_job", "There is no such job", ["job"];

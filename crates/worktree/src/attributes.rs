@@ -104,7 +104,7 @@ pub(crate) fn version(path: &FilePath, record: &Record) -> Option<Version> {
 
 /// The attributes of a version that is no longer at its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Gone {
+pub(crate) struct FormerAttributes {
     pub had: Arc<Attributes>,
     /// The attributes of the version that replaced it, if they differ: they belong to that version.
     pub then: Option<Arc<Attributes>>,

@@ -1,7 +1,7 @@
 //! What a checkpoint adds to the store, apart from the content of changed files.
 
 use super::edits::Edits;
-use super::ours::Ours;
+use super::ours::CaptureStore;
 use crate::report::Report;
 
 /// Files changed by each checkpoint.
@@ -15,7 +15,7 @@ const INDEX: &str = "index_mb";
 const FIRST: u64 = 1 << 32;
 
 /// Creates checkpoints, each with so many changes and a manifest of its own.
-pub(super) fn measure(ours: &mut Ours, edits: &Edits, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn measure(ours: &mut CaptureStore, edits: &Edits, report: &mut Report) -> anyhow::Result<()> {
     if !edits.can(CHANGES) {
         [GROWTH, CONTENTS, INDEX].into_iter().for_each(|name| report.missing(name));
         return Ok(());

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::disk;
 use super::git::{Durable, Git};
 use super::keeps::SnapshotProgram as _;
-use super::ours::Ours;
+use super::ours::CaptureStore;
 use crate::report::Report;
 
 /// Retake; git's first form, an object for each version; and git after packing, each version as a difference.
@@ -24,7 +24,7 @@ pub(super) fn measure(folder: &Path, with_git: bool, report: &mut Report) -> any
     let mut word = || std::iter::repeat_with(|| rng.alphanumeric()).take(14).collect::<String>();
     let mut lines: Vec<String> =
         (0..LINES).map(|at| format!("{at:06} {}  {} {}", word(), word(), word())).collect();
-    let mut ours = Ours::new(&work, &folder.join("large-retake"));
+    let mut ours = CaptureStore::new(&work, &folder.join("large-retake"));
     let mut git = Git::new(&work, &folder.join("large-git"), Durable::No);
     let text = work.join("text");
     fs::write(&text, lines.join("\n"))?;

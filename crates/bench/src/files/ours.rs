@@ -14,7 +14,7 @@ use super::disk;
 use super::keeps::SnapshotProgram;
 
 /// A store of captures, and its folder.
-pub(super) struct Ours {
+pub(super) struct CaptureStore {
     work: PathBuf,
     home: PathBuf,
     opened: Option<Opened>,
@@ -30,7 +30,7 @@ struct Opened {
     tree: Tree,
 }
 
-impl Ours {
+impl CaptureStore {
     /// An empty store.
     pub(super) fn new(work: &Path, home: &Path) -> Self {
         Self { work: work.into(), home: home.into(), opened: None, mark: None, last: Vec::new(), applies: 0 }
@@ -97,7 +97,7 @@ impl Ours {
     }
 }
 
-impl SnapshotProgram for Ours {
+impl SnapshotProgram for CaptureStore {
     fn fresh(&mut self) -> anyhow::Result<()> {
         (self.opened, self.mark) = (None, None);
         if self.home.exists() {

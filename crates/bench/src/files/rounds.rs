@@ -8,7 +8,7 @@ use std::path::Path;
 use super::edits::Edits;
 use super::git::Git;
 use super::keeps::SnapshotProgram;
-use super::ours::Ours;
+use super::ours::CaptureStore;
 use super::{COPY, EDITS, Edited, FIRST, NAMES, REOPENED, STAT_SWEEP, STORE, UNCHANGED, disk};
 use crate::report::Report;
 use crate::samples::{median, timed};
@@ -57,7 +57,7 @@ type IndexedProgram<'a> = (usize, &'a mut dyn SnapshotProgram);
 
 impl Rounds<'_> {
     /// Measures.
-    pub(super) fn run(mut self, ours: &mut Ours, gits: &mut [&mut Git]) -> anyhow::Result<()> {
+    pub(super) fn run(mut self, ours: &mut CaptureStore, gits: &mut [&mut Git]) -> anyhow::Result<()> {
         let mut all: Vec<IndexedProgram<'_>> = vec![(0, ours)];
         all.extend(gits.iter_mut().zip(1..).map(|(git, who)| (who, &mut **git as &mut dyn SnapshotProgram)));
         let turn = usize::try_from(self.number)? % all.len();

@@ -3,7 +3,7 @@
 use retake_worktree::Sweep;
 
 use super::edits::Edits;
-use super::ours::Ours;
+use super::ours::CaptureStore;
 use crate::report::Report;
 use crate::samples::{median, timed};
 
@@ -13,7 +13,7 @@ const CALLS: u64 = 20;
 const FIRST: u64 = 1 << 40;
 
 /// Measures a call that changes nothing, and one that changes a file.
-pub(super) fn measure(ours: &mut Ours, edits: &Edits, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn measure(ours: &mut CaptureStore, edits: &Edits, report: &mut Report) -> anyhow::Result<()> {
     let whole = calls(ours, edits, &Sweep::Whole, FIRST)?;
     let (begun, ()) = timed(|| ours.watch())?;
     ours.capture()?;
@@ -28,7 +28,7 @@ pub(super) fn measure(ours: &mut Ours, edits: &Edits, report: &mut Report) -> an
 }
 
 /// The medians of both kinds, of the captures before and after the call together.
-fn calls(ours: &mut Ours, edits: &Edits, sweep: &Sweep, first: u64) -> anyhow::Result<(f64, f64)> {
+fn calls(ours: &mut CaptureStore, edits: &Edits, sweep: &Sweep, first: u64) -> anyhow::Result<(f64, f64)> {
     let (mut nothing, mut one) = (Vec::new(), Vec::new());
     for number in first..first + CALLS {
         let (before, _) = timed(|| ours.capture_where(sweep))?;

@@ -110,10 +110,10 @@ impl Model for AtOnce {
     }
 }
 
-struct Only(Arc<AtOnce>);
+struct SingleModelCatalogue(Arc<AtOnce>);
 
 #[async_trait]
-impl Catalogue for Only {
+impl Catalogue for SingleModelCatalogue {
     async fn choose(&self, _: Option<&str>) -> Result<Choice, ModelError> {
         Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
     }
@@ -159,7 +159,7 @@ impl Desk {
             store: Arc::clone(&store),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom::default()),
-            models: Arc::new(Only(Arc::clone(&model))),
+            models: Arc::new(SingleModelCatalogue(Arc::clone(&model))),
             system_prompt: None,
             user: "bench".into(),
             files: Some(FilesConfig { data_dir: data.to_owned(), rules, keep: Retention::default() }),

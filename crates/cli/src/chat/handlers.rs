@@ -11,7 +11,7 @@ use crate::error::{Failure, Result, usage};
 use crate::term::safe;
 use crate::verbs::restore::to;
 use crate::verbs::{agreement, change};
-use retake_tui::models::{Known, known};
+use retake_tui::models::{ModelAvailability, known};
 
 /// The arguments of a verb, separated by spaces.
 pub(super) fn line(verb: &str, words: &str) -> Vec<String> {
@@ -158,10 +158,10 @@ pub(super) async fn model(chat: &mut Chat<'_>, name: &str) -> Result {
     let Some(name) = name else { return Ok(()) };
     let shown = safe::line(&name);
     let line = match known(&models, &name) {
-        Known::Listed => format!("model {shown}"),
-        Known::Unlisted(what) => format!("model {shown}; {what}"),
-        Known::Unusable(why) => format!("model {shown}, but: {why}"),
-        Known::Nowhere(hint) => {
+        ModelAvailability::Listed => format!("model {shown}"),
+        ModelAvailability::Unlisted(what) => format!("model {shown}; {what}"),
+        ModelAvailability::Unusable(why) => format!("model {shown}, but: {why}"),
+        ModelAvailability::Nowhere(hint) => {
             return Err(usage(format!("there is no model “{shown}”: {hint}"), "/model lists them"));
         }
     };

@@ -23,7 +23,7 @@ pub(crate) struct Export {
     place: ConversationArg,
     /// The format [default: the one of the file name, else jsonl]
     #[arg(long, value_enum, conflicts_with = "full")]
-    format: Option<As>,
+    format: Option<FormatArg>,
     /// All branches and operations; `retake import` restores the same conversation
     #[arg(long)]
     full: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Export {
 
 /// The formats, as typed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum As {
+enum FormatArg {
     /// A JSON document per line
     Jsonl,
     /// For people
@@ -51,9 +51,9 @@ impl RunVerb for Export {
         let conversation = cx.conversation(self.place.conversation).await?;
         let format = match self.format {
             _ if self.full => Format::Full,
-            Some(As::Jsonl) => Format::Jsonl,
-            Some(As::Markdown) => Format::Markdown,
-            Some(As::Text) => Format::Text,
+            Some(FormatArg::Jsonl) => Format::Jsonl,
+            Some(FormatArg::Markdown) => Format::Markdown,
+            Some(FormatArg::Text) => Format::Text,
             None => self.output.as_deref().map_or(Format::Jsonl, of_name),
         };
         let export = request::Export { conversation, format, cursor: None };

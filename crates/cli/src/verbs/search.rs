@@ -45,7 +45,7 @@ pub(crate) struct Search {
     offset: usize,
     /// Also search messages that are rewound or hidden; they are marked
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
-    include: Vec<Also>,
+    include: Vec<IncludeArg>,
     /// Words, "phrases", prefix*, AND, OR, NOT, (parentheses); a hyphen is no operator
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
@@ -64,7 +64,7 @@ enum Sort {
 
 /// What else is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Also {
+enum IncludeArg {
     /// On other branches
     Rewound,
     /// Hidden
@@ -93,8 +93,8 @@ impl RunVerb for Search {
             },
             limit: Some(self.limit),
             offset: self.offset,
-            rewound: self.include.contains(&Also::Rewound),
-            hidden: self.include.contains(&Also::Hidden),
+            rewound: self.include.contains(&IncludeArg::Rewound),
+            hidden: self.include.contains(&IncludeArg::Hidden),
         };
         cx.show(Request::Search(search)).await
     }

@@ -159,6 +159,13 @@ impl World {
         self.home.path()
     }
 
+    /// Starts `retake serve`, and waits until it is the owner.
+    pub(super) fn serves(&self) -> Child {
+        let owner = self.command(&["serve"]).spawn().expect("it starts");
+        until("it serves", || self.json(&["status"])["pid"] == owner.id());
+        owner
+    }
+
     /// The processes that own data here.
     pub(super) fn owners(&self) -> Vec<String> {
         self.home.owners()

@@ -18,7 +18,7 @@ mod stopped;
 mod tabs;
 mod told;
 
-use super::harness::{World, signal, until};
+use super::harness::{World, signal};
 use super::model::{Answer, Model, call, half, words};
 use super::tmux::Tmux;
 use rustix::process::Signal;
@@ -273,8 +273,7 @@ fn a_client_finds_another_owner_when_its_own_is_killed() {
     let model = Model::start();
     let world = model.world(&[]);
     model.then(vec![words("Hello."), words("Still here.")]);
-    let mut owner = world.command(&["serve"]).spawn().expect("it starts");
-    until("an owner", || world.run(&["status"]).status.success());
+    let mut owner = world.serves();
     let client = open(&world);
     says(&client, "hello", "Hello.");
     client.types("are you");

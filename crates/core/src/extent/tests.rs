@@ -61,6 +61,7 @@ fn steps_together_change_files_if_one_does() {
 #[test]
 fn repeated_request_says_that_no_file_changed_only_where_no_call_moved() {
     let totals = |calls| Totals { calls, ..Totals::default() };
-    assert_eq!(FilesExtent::repeated([totals(0), totals(0)]), Some(FilesRemark::NoFileChanges));
-    assert_eq!(FilesExtent::repeated([totals(0), totals(1)]), None);
+    assert_eq!(FilesExtent::repeated([totals(0), totals(0)], false), Some(FilesRemark::NoFileChanges));
+    assert_eq!(FilesExtent::repeated([totals(0), totals(1)], false), None);
+    assert_eq!(FilesExtent::repeated([totals(0), totals(0)], true), None);
 }

@@ -47,7 +47,7 @@ impl Against {
 
 /// The version of a path after a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Becomes {
+pub enum ChoiceOutcome {
     /// Unchanged; with the delta that left it so, if known.
     Stays(Option<DeltaId>),
     /// Absent.
@@ -64,7 +64,7 @@ pub enum Becomes {
     Other,
 }
 
-impl Becomes {
+impl ChoiceOutcome {
     /// The delta that identifies it.
     pub fn delta(self) -> Option<DeltaId> {
         match self {
@@ -122,24 +122,26 @@ pub(super) fn becomes(
     (choice, record): (&Choice, Option<&Record>),
     disk: Option<&Record>,
     (stack, wanted): (&Stack, &Stack),
-) -> Becomes {
+) -> ChoiceOutcome {
     let left = |layer: &&Layer| layer.after.as_ref() == record;
     if record == disk {
         let last = stack.layers().last();
-        return Becomes::Stays(last.filter(left).map(|last| last.delta));
+        return ChoiceOutcome::Stays(last.filter(left).map(|last| last.delta));
     }
     match (choice, record) {
-        (Choice::Merge, _) => return Becomes::Merged,
-        (_, None) => return Becomes::Gone,
-        (Choice::Yours, _) => return Becomes::Yours,
+        (Choice::Merge, _) => return ChoiceOutcome::Merged,
+        (_, None) => return ChoiceOutcome::Gone,
+        (Choice::Yours, _) => return ChoiceOutcome::Yours,
         _ => {}
     }
     let all = || wanted.layers().iter().chain(stack.layers());
     let found = |layer: &&Layer| layer.before.as_ref() == record;
     match (wanted.layers().iter().rev().find(left), stack.layers().iter().find(found)) {
-        (Some(last), _) => Becomes::Left(last.delta),
-        (None, Some(first)) => Becomes::Before(first.delta),
-        (None, None) => all().find(left).map_or(Becomes::Other, |layer| Becomes::Left(layer.delta)),
+        (Some(last), _) => ChoiceOutcome::Left(last.delta),
+        (None, Some(first)) => ChoiceOutcome::Before(first.delta),
+        (None, None) => {
+            all().find(left).map_or(ChoiceOutcome::Other, |layer| ChoiceOutcome::Left(layer.delta))
+        }
     }
 }
 
@@ -156,7 +158,7 @@ impl PathPlan {
     }
 
     /// The version of the path after an offered choice.
-    pub fn becomes(&self, choice: &Choice) -> Option<Becomes> {
+    pub fn becomes(&self, choice: &Choice) -> Option<ChoiceOutcome> {
         self.outcomes.iter().find(|(offered, _)| offered == choice).map(|(_, becomes)| *becomes)
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::mem::{Discriminant, discriminant};
 
-use super::authorship::{Against, Becomes};
+use super::authorship::{Against, ChoiceOutcome};
 use super::change::{FileChange, Uncertain, without_full_folders};
 use super::merge::Clash;
 use super::plan::{Choice, FilePlan, PathMove, PathPlan, Verdict};
@@ -211,7 +211,7 @@ impl PathPlan {
     }
 
     /// The choices that a plan explains, with what the file is after each: where an author stands in the way.
-    pub fn explained(&self) -> impl Iterator<Item = (&Choice, Becomes)> {
+    pub fn explained(&self) -> impl Iterator<Item = (&Choice, ChoiceOutcome)> {
         let explains = match self.verdict {
             Verdict::Conflict(_) => true,
             Verdict::NotEmpty | Verdict::Foreign | Verdict::NotCovered(_) => false,
@@ -240,12 +240,12 @@ impl PathPlan {
     }
 
     /// Whether the turn of the delta that names an outcome changed the file in several calls, of which one is meant.
-    pub fn is_partly(&self, becomes: Becomes, same_turn: impl Fn(DeltaId, DeltaId) -> bool) -> bool {
+    pub fn is_partly(&self, becomes: ChoiceOutcome, same_turn: impl Fn(DeltaId, DeltaId) -> bool) -> bool {
         let Some(no) = becomes.delta() else { return false };
         let layers = self.step.stack_before.layers();
         let place = layers.iter().position(|layer| layer.delta == no).unwrap_or(layers.len());
         let side = match becomes {
-            Becomes::Before(_) => &layers[..place],
+            ChoiceOutcome::Before(_) => &layers[..place],
             _ => &layers[place..],
         };
         side.iter().any(|layer| layer.delta != no && same_turn(layer.delta, no))

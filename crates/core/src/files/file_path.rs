@@ -13,10 +13,52 @@ pub struct FilePath(Arc<[u8]>);
 
 /// A name that is not a path below a root.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("“{path}” can't be a path below the root: {why}")]
+#[error("“{path}” can't be a path below the root: {}", why.text())]
 pub struct BadFilePath {
     path: String,
-    why: &'static str,
+    why: PathDefect,
+}
+
+/// What is wrong with a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathDefect {
+    /// It begins with `/`.
+    Absolute,
+    /// It is longer than the system accepts.
+    TooLong,
+    /// It has a component `..`.
+    LeavesRoot,
+    /// It holds a zero byte.
+    ZeroByte,
+    /// It is in git's own folder.
+    Git,
+    /// It has no component.
+    Empty,
+}
+
+impl PathDefect {
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Absolute => "absolute",
+            Self::TooLong => "too_long",
+            Self::LeavesRoot => "leaves_root",
+            Self::ZeroByte => "zero_byte",
+            Self::Git => "git",
+            Self::Empty => "empty",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Absolute => "it is absolute",
+            Self::TooLong => "it is too long",
+            Self::LeavesRoot => "it leaves the root",
+            Self::ZeroByte => "it holds a zero byte",
+            Self::Git => "what git keeps for itself is never touched",
+            Self::Empty => "it names nothing",
+        }
+    }
 }
 
 /// The longest path that the system accepts, in bytes.
@@ -27,6 +69,11 @@ impl BadFilePath {
     pub fn path(&self) -> &str {
         &self.path
     }
+
+    /// What is wrong with it.
+    pub fn why(&self) -> PathDefect {
+        self.why
+    }
 }
 
 impl FilePath {
@@ -34,18 +81,18 @@ impl FilePath {
     pub fn new(bytes: &[u8]) -> Result<Self, BadFilePath> {
         let bad = |why| BadFilePath { path: String::from_utf8_lossy(bytes).into_owned(), why };
         if bytes.first() == Some(&b'/') {
-            return Err(bad("it is absolute"));
+            return Err(bad(PathDefect::Absolute));
         }
         if bytes.len() > LONGEST {
-            return Err(bad("it is too long"));
+            return Err(bad(PathDefect::TooLong));
         }
         let mut clean = Vec::with_capacity(bytes.len());
         for component in bytes.split(|byte| *byte == b'/') {
             match component {
                 b"" | b"." => continue,
-                b".." => return Err(bad("it leaves the root")),
-                _ if component.contains(&0) => return Err(bad("it holds a zero byte")),
-                _ if is_git(component) => return Err(bad("what git keeps for itself is never touched")),
+                b".." => return Err(bad(PathDefect::LeavesRoot)),
+                _ if component.contains(&0) => return Err(bad(PathDefect::ZeroByte)),
+                _ if is_git(component) => return Err(bad(PathDefect::Git)),
                 _ => {}
             }
             if !clean.is_empty() {
@@ -53,7 +100,7 @@ impl FilePath {
             }
             clean.extend_from_slice(component);
         }
-        if clean.is_empty() { Err(bad("it names nothing")) } else { Ok(Self(clean.into())) }
+        if clean.is_empty() { Err(bad(PathDefect::Empty)) } else { Ok(Self(clean.into())) }
     }
 
     /// The bytes, without a leading or a trailing `/`.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::authorship::{self, Against, Becomes};
+use super::authorship::{self, Against, ChoiceOutcome};
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
 use super::hunks::{self, Unfit, WhyUnfit};
@@ -195,7 +195,7 @@ pub struct PathPlan {
     /// Whether a person has chosen to adopt its version after the step (spec `rewind.md`, *Adoption*).
     pub adopts: bool,
     /// Its version after each possible choice; not for a restore from a checkpoint.
-    pub outcomes: Vec<(Choice, Becomes)>,
+    pub outcomes: Vec<(Choice, ChoiceOutcome)>,
 }
 
 /// The file half of a plan, in the order of the paths.
@@ -427,7 +427,7 @@ impl Fork {
     }
 
     /// The version after a choice. Its layers contain only what is chosen.
-    fn becomes(&self, choice: &Choice, bytes: &mut dyn MergeBytes) -> Becomes {
+    fn becomes(&self, choice: &Choice, bytes: &mut dyn MergeBytes) -> ChoiceOutcome {
         let record = match choice {
             Choice::Disk | Choice::Skip => self.disk.clone(),
             Choice::Yours => self.theirs.clone().flatten(),

@@ -32,13 +32,13 @@ fn taken(layer: &Layer) -> Option<ContentHash> {
 
 /// Whether layers leave or enter: only changes in the same direction are one rename.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+enum LayerDirection {
     Out,
     Into,
 }
 
 /// The layers of a path in one direction, lowest first.
-type Turnover<'a> = (&'a FilePath, Way, Vec<Layer>);
+type Turnover<'a> = (&'a FilePath, LayerDirection, Vec<Layer>);
 
 /// The names between which content moves.
 #[derive(Default)]
@@ -103,7 +103,7 @@ pub(super) fn pairs(wanted_paths: &[WantedPath]) -> Vec<(FilePath, FilePath)> {
             let Some(bytes) = taken(layer) else { continue };
             for new in made.get(&(*way, layer.delta, bytes)).into_iter().flatten() {
                 let (old, new) = ((*old).clone(), (*new).clone());
-                pairs.push(if *way == Way::Out { (old, new) } else { (new, old) });
+                pairs.push(if *way == LayerDirection::Out { (old, new) } else { (new, old) });
             }
         }
     }
@@ -229,18 +229,18 @@ fn turnovers(wanted_paths: &[WantedPath]) -> Vec<Turnover<'_>> {
             let layers = stack.layers().iter().filter(|layer| deltas.contains(&layer.delta));
             layers.cloned().collect::<Vec<_>>()
         };
-        all.push((&wanted_path.path, Way::Out, of(&wanted_path.stack, &out)));
-        all.push((&wanted_path.path, Way::Into, of(&goal, &into)));
+        all.push((&wanted_path.path, LayerDirection::Out, of(&wanted_path.stack, &out)));
+        all.push((&wanted_path.path, LayerDirection::Into, of(&goal, &into)));
     }
     all
 }
 
 /// The names of each rename. After several renames, the names in between are left out.
-fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(Way, ContentHash), Names<'a>> {
+fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(LayerDirection, ContentHash), Names<'a>> {
     let removed = |layers: &[Layer]| layers.last().and_then(taken);
     let gone: BTreeSet<_> =
         turnovers.iter().filter_map(|(_, way, layers)| Some((*way, removed(layers)?))).collect();
-    let brought = |way: Way, layers: &[Layer]| {
+    let brought = |way: LayerDirection, layers: &[Layer]| {
         let lost = removed(layers);
         let mut hashes = layers.iter().rev().filter_map(|layer| {
             let hash = telling(layer.after.as_ref())?;
@@ -255,9 +255,9 @@ fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(Way, ContentHash), Names<'
                 between.insert((*way, lost), (*way, got));
             }
             (Some(lost), None) if layers.first().is_some_and(|first| first.before.is_some()) => {
-                ends.push((*path, (*way, lost), *way == Way::Into));
+                ends.push((*path, (*way, lost), *way == LayerDirection::Into));
             }
-            (None, Some(got)) => ends.push((*path, (*way, got), *way == Way::Out)),
+            (None, Some(got)) => ends.push((*path, (*way, got), *way == LayerDirection::Out)),
             (Some(_) | None, None) => {}
         }
     }
@@ -313,7 +313,7 @@ pub(super) struct ReturningRename {
 pub(super) fn again(wanted_paths: &[WantedPath]) -> Vec<ReturningRename> {
     let turnovers = turnovers(wanted_paths);
     let single = turnovers.iter().filter_map(|(path, way, layers)| match &layers[..] {
-        [layer] if *way == Way::Into => Some((*path, layer)),
+        [layer] if *way == LayerDirection::Into => Some((*path, layer)),
         _ => None,
     });
     let is_new = |layer: &Layer| layer.before.is_none() && telling(layer.after.as_ref()).is_some();

@@ -11,7 +11,7 @@ use crate::id::LogNo;
 
 pub(super) use one::Step;
 pub(super) use one::what_is_left_in_all;
-use one::{Becomes, as_far_as, as_it_is_left, stepped, upon, upon_steps, what_is_left, without_written};
+use one::{FinalVersion, as_far_as, as_it_is_left, stepped, upon, upon_steps, what_is_left, without_written};
 
 /// A delta of the store. One path can have layers of several logs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -300,7 +300,7 @@ impl Stack {
     /// returning one stays; `None` if the leaving part cannot be separated from it.
     pub fn exact(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Option<Rebuilt> {
         let kept = self.kept(wanted);
-        let (stack, whole) = self.between(wanted, Becomes::Exactly, bytes);
+        let (stack, whole) = self.between(wanted, FinalVersion::Exactly, bytes);
         let record = match wanted.get(kept..) {
             Some([.., last]) => stack.left_by(last.delta),
             _ => self.checkpoint(wanted),
@@ -326,18 +326,18 @@ impl Stack {
     /// too.
     #[must_use]
     pub fn exactly(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
-        self.between(wanted, Becomes::Exactly, bytes).0
+        self.between(wanted, FinalVersion::Exactly, bytes).0
     }
 
     /// The same if a staying layer has removed the file: the layers below it keep only their own changes and those of other
     /// authors.
     pub(super) fn below_removal(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
-        self.between(wanted, Becomes::Nothing, bytes).0
+        self.between(wanted, FinalVersion::Nothing, bytes).0
     }
 
     /// The same, and whether all dropped changes are out of the staying layers. Of a missing file they keep only their own
     /// changes and those of other authors.
-    fn between(&self, wanted: &[Layer], file: Becomes, bytes: &mut dyn MergeBytes) -> (Self, bool) {
+    fn between(&self, wanted: &[Layer], file: FinalVersion, bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let stays = |layer: &Layer| self.0.iter().any(|have| have.delta == layer.delta);
         let (settled, whole) = self.freed(wanted, file, bytes);
         let Self(mut layers) = settled.together(wanted);
@@ -346,7 +346,7 @@ impl Stack {
             if stays(&above[0]) {
                 let came = below.iter().filter(|layer| !stays(layer));
                 let steps = came.map(|layer| (layer.before.as_ref(), layer.after.as_ref()));
-                let before = as_far_as(above[0].before.as_ref(), steps, Becomes::Exactly, bytes).0;
+                let before = as_far_as(above[0].before.as_ref(), steps, FinalVersion::Exactly, bytes).0;
                 let (found, left) = (above[0].before.as_ref(), above[0].after.as_ref());
                 if let Ok(after) = merge_over(found, left, before.as_ref(), bytes) {
                     above[0].after = after;
@@ -362,12 +362,12 @@ impl Stack {
     /// 36), and keeps changes of other authors.
     #[must_use]
     pub fn settled(&self, wanted: &[Layer], bytes: &mut dyn MergeBytes) -> Self {
-        self.freed(wanted, Becomes::AsItIs, bytes).0
+        self.freed(wanted, FinalVersion::AsItIs, bytes).0
     }
 
     /// The layers without the unwanted ones, and whether their changes are out of the others completely. Text that a staying
     /// layer wrote over belongs to that layer, and stays in those above it.
-    fn freed(&self, wanted: &[Layer], file: Becomes, bytes: &mut dyn MergeBytes) -> (Self, bool) {
+    fn freed(&self, wanted: &[Layer], file: FinalVersion, bytes: &mut dyn MergeBytes) -> (Self, bool) {
         let mut stack: Vec<Layer> = Vec::new();
         // The changes to remove from the next layer, the last first, each from one version to another.
         let mut steps: VecDeque<Step> = VecDeque::new();

@@ -6,9 +6,9 @@ mod caught;
 mod loose;
 mod runners;
 
-use runners::Runs;
+use runners::RunnerKind;
 
-use crate::shell_line::{Begins, PlainCommand, WordKind, plain_line_in};
+use crate::shell_line::{PlainCommand, StartFolder, WordKind, plain_line_in};
 
 /// One of the commands of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,13 +90,13 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// The commands of a line.
-pub(super) fn parts(line: &str, begins: Begins) -> Vec<Part> {
+pub(super) fn parts(line: &str, begins: StartFolder) -> Vec<Part> {
     let mut parts = Vec::new();
     read(line, begins, 0, &mut parts);
     parts
 }
 
-fn read(line: &str, begins: Begins, depth: usize, parts: &mut Vec<Part>) {
+fn read(line: &str, begins: StartFolder, depth: usize, parts: &mut Vec<Part>) {
     let first = parts.len();
     match plain_line_in(line, begins).filter(|_| depth <= DEPTH) {
         Some(plain) => parts.extend(plain.commands.into_iter().map(Part::plain)),
@@ -107,7 +107,8 @@ fn read(line: &str, begins: Begins, depth: usize, parts: &mut Vec<Part>) {
     }
     for at in first..parts.len() {
         let words = &parts[at].words;
-        let reads_lines = |word: &String| matches!(runners::runs(&[word]), Some(Runs::Lines | Runs::Shell));
+        let reads_lines =
+            |word: &String| matches!(runners::runs(&[word]), Some(RunnerKind::Lines | RunnerKind::Shell));
         if words.iter().any(reads_lines) {
             let lines: Vec<String> =
                 words.iter().filter(|word| word.contains(char::is_whitespace)).cloned().collect();

@@ -7,7 +7,7 @@ use super::command::{self, Part};
 use super::host::Host;
 use super::{Rule, Ruling, glob};
 use crate::effect::{Intent, Touch};
-use crate::shell_line::Begins;
+use crate::shell_line::StartFolder;
 
 /// The name in place of a tool in rules for commands with network access.
 pub(super) const NETWORK: &str = "network";
@@ -63,8 +63,8 @@ pub(super) fn pieces(intent: &Intent, roots: &[PathBuf]) -> Vec<Piece> {
             Touch::Command(line) => {
                 let network = intent.touches.contains(&Touch::Network);
                 let begins = match intent.touches.contains(&Touch::Elsewhere) {
-                    true => Begins::Elsewhere,
-                    false => Begins::AtRoot,
+                    true => StartFolder::Elsewhere,
+                    false => StartFolder::AtRoot,
                 };
                 let parts = command::parts(line, begins).into_iter();
                 pieces.extend(parts.map(|part| Piece::Command { part, network }));

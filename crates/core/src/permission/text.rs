@@ -11,10 +11,53 @@ use super::{Rule, Ruling, command};
 
 /// A text that is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{text:?} is no rule: {why}")]
+#[error("{text:?} is no rule: {}", why.text())]
 pub struct BadRule {
     text: String,
-    why: &'static str,
+    why: RuleDefect,
+}
+
+/// What is wrong with the text of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleDefect {
+    /// It holds a line break or another control character.
+    ControlCharacter,
+    /// A bracket opens, and does not close at the end.
+    OpenBracket,
+    /// It names no tool.
+    NoTool,
+    /// The name of the tool has other characters than letters, digits, `_`, `-` and `*`.
+    ToolName,
+    /// There is nothing between the brackets.
+    EmptyBrackets,
+    /// It does not begin with `allow`, `ask` or `deny`.
+    NoRuling,
+}
+
+impl RuleDefect {
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ControlCharacter => "control_character",
+            Self::OpenBracket => "open_bracket",
+            Self::NoTool => "no_tool",
+            Self::ToolName => "tool_name",
+            Self::EmptyBrackets => "empty_brackets",
+            Self::NoRuling => "no_ruling",
+        }
+    }
+
+    /// A sentence for people, without its first letter in upper case and without a full stop.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::ControlCharacter => "it holds a line break or another control character",
+            Self::OpenBracket => "the bracket that opens does not close at its end",
+            Self::NoTool => "it names no tool",
+            Self::ToolName => "the name of a tool has letters, digits, _, - and * for any of them",
+            Self::EmptyBrackets => "there is nothing between the brackets; leave them out to mean everything",
+            Self::NoRuling => "it begins with allow, ask or deny",
+        }
+    }
 }
 
 impl BadRule {
@@ -24,7 +67,7 @@ impl BadRule {
     }
 
     /// The error, without the text.
-    pub fn why(&self) -> &'static str {
+    pub fn why(&self) -> RuleDefect {
         self.why
     }
 
@@ -39,25 +82,23 @@ impl Rule {
         let bad = |why| BadRule { text: text.to_owned(), why };
         let trimmed = text.trim();
         if trimmed.contains(|c: char| c.is_control()) {
-            return Err(bad("it holds a line break or another control character"));
+            return Err(bad(RuleDefect::ControlCharacter));
         }
         let (tool, what) = match trimmed.split_once('(') {
             None => (trimmed, None),
             Some((tool, rest)) => {
-                let what = rest
-                    .strip_suffix(')')
-                    .ok_or_else(|| bad("the bracket that opens does not close at its end"))?;
+                let what = rest.strip_suffix(')').ok_or_else(|| bad(RuleDefect::OpenBracket))?;
                 (tool, Some(what.trim()))
             }
         };
         if tool.is_empty() {
-            return Err(bad("it names no tool"));
+            return Err(bad(RuleDefect::NoTool));
         }
         if !tool.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*')) {
-            return Err(bad("the name of a tool has letters, digits, _, - and * for any of them"));
+            return Err(bad(RuleDefect::ToolName));
         }
         if what.is_some_and(str::is_empty) {
-            return Err(bad("there is nothing between the brackets; leave them out to mean everything"));
+            return Err(bad(RuleDefect::EmptyBrackets));
         }
         Ok(Self { ruling, tool: tool.to_owned(), what: what.map(str::to_owned) })
     }
@@ -86,7 +127,7 @@ impl FromStr for Rule {
         let trimmed = text.trim();
         let (first, rest) = trimmed.split_once(char::is_whitespace).unwrap_or((trimmed, ""));
         let ruling = Ruling::from_name(first);
-        let why = "it begins with allow, ask or deny";
+        let why = RuleDefect::NoRuling;
         let ruling = ruling.ok_or_else(|| BadRule { text: text.to_owned(), why })?;
         Self::read(ruling, rest).map_err(|bad| BadRule { text: text.to_owned(), ..bad })
     }

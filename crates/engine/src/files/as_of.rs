@@ -200,6 +200,7 @@ fn path_below(root: &Path, name: &[u8]) -> Result<Option<FilePath>> {
 fn bad(error: &BadFilePath) -> EngineError {
     EngineError::new(Kind::Usage, "bad_path", error.to_string())
         .with("path", error.path())
+        .with("what", error.why().name())
         .hint("name files of this folder")
 }
 

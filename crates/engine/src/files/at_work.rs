@@ -15,19 +15,19 @@ pub(super) struct AtWork {
 /// While this lives, no collection or erasure runs. Its holder may name objects that are in no row yet.
 pub(super) struct Working {
     _guard: OwnedRwLockReadGuard<()>,
-    _left: Left,
+    _left: NotifyOnDrop,
 }
 
 /// Exclusive access: while this lives, nobody captures, plans or applies.
-pub(super) struct Alone {
+pub(super) struct ExclusiveGuard {
     _guard: OwnedRwLockWriteGuard<()>,
-    _left: Left,
+    _left: NotifyOnDrop,
 }
 
 /// Wakes the tasks that wait for exclusive access. Declared below the guard, so it is dropped after it.
-struct Left(Arc<Notify>);
+struct NotifyOnDrop(Arc<Notify>);
 
-impl Drop for Left {
+impl Drop for NotifyOnDrop {
     fn drop(&mut self) {
         self.0.notify_waiters();
     }
@@ -37,13 +37,13 @@ impl AtWork {
     /// Takes shared access. Waits only for exclusive access.
     pub(super) async fn join(&self) -> Arc<Working> {
         // Created first: a cancelled caller may already hold its place, and gives it back.
-        let left = Left(Arc::clone(&self.left));
+        let left = NotifyOnDrop(Arc::clone(&self.left));
         let guard = Arc::clone(&self.lock).read_owned().await;
         Arc::new(Working { _guard: guard, _left: left })
     }
 
     /// Waits for exclusive access without a place in the queue: shared access that comes meanwhile goes first.
-    pub(super) async fn alone(&self) -> Alone {
+    pub(super) async fn alone(&self) -> ExclusiveGuard {
         loop {
             let left = self.left.notified();
             tokio::pin!(left);
@@ -57,9 +57,9 @@ impl AtWork {
     }
 
     /// Exclusive access; none while another task works.
-    pub(super) fn try_alone(&self) -> Option<Alone> {
+    pub(super) fn try_alone(&self) -> Option<ExclusiveGuard> {
         let guard = Arc::clone(&self.lock).try_write_owned().ok()?;
-        Some(Alone { _guard: guard, _left: Left(Arc::clone(&self.left)) })
+        Some(ExclusiveGuard { _guard: guard, _left: NotifyOnDrop(Arc::clone(&self.left)) })
     }
 }
 

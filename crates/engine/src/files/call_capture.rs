@@ -17,7 +17,7 @@ use super::conversation_folders::{HeldWorkspaces, shown_in};
 use super::git;
 use super::git_hooks::{self, Change, HooksAndSettings, shown};
 use super::note;
-use super::uncaptured::{self, Blind, Outside, WhyUnseen};
+use super::uncaptured::{self, CaptureFailure, UncoveredPaths, WhyUnseen};
 use super::workspace::{HeldWorkspace, accept, is_alive, see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -36,7 +36,7 @@ pub(crate) struct CapturedCall {
     /// The conversation's own folder.
     own: WorkspaceNo,
     /// What captures did not cover there, before the call.
-    outside: Vec<(WorkspaceNo, Outside)>,
+    outside: Vec<(WorkspaceNo, UncoveredPaths)>,
     /// The hooks and settings of git there, before the call.
     planted: Vec<(WorkspaceNo, HooksAndSettings)>,
     /// Paths that the sandbox keeps read-only, beside the folders' own repositories: other repositories, settings, and
@@ -61,17 +61,17 @@ pub(crate) struct CapturedCallEnd {
 }
 
 /// Folders just before a call.
-pub(super) struct Before {
+pub(super) struct FoldersBeforeCall {
     pub(super) held: HeldWorkspaces,
     places: Vec<(WorkspaceNo, Option<GitState>)>,
-    outside: Vec<(WorkspaceNo, Outside)>,
+    outside: Vec<(WorkspaceNo, UncoveredPaths)>,
     planted: Vec<(WorkspaceNo, HooksAndSettings)>,
     kept: Vec<PathBuf>,
     lost: Vec<(PathBuf, EngineError)>,
 }
 
 /// A folder just after a call, captured and not yet accepted.
-struct After {
+struct FolderAfterCall {
     held: HeldWorkspace,
     capture: Capture,
     /// The names of calls without running processes.
@@ -93,7 +93,7 @@ impl Engine {
         conversation: ConversationId,
         further: &[PathBuf],
         sweep: Sweep,
-    ) -> Result<Before> {
+    ) -> Result<FoldersBeforeCall> {
         let own = self.own_workspace(conversation).await?;
         let (no, mut lost) = (own.0.no, Vec::new());
         let mut rows = vec![(None, own)];
@@ -123,7 +123,7 @@ impl Engine {
                 }
             };
             let (held, git) = git::look(held).await?;
-            let (held, out) = Outside::of(held, uncovered).await?;
+            let (held, out) = UncoveredPaths::of(held, uncovered).await?;
             let (mut held, own) = git_hooks::before_call(held).await?;
             kept.extend(held.hooks.seen.held(&held.made));
             kept.extend(held.programs());
@@ -132,13 +132,13 @@ impl Engine {
             outside.push((held.no, out));
             all.push(held);
         }
-        Ok(Before { held: HeldWorkspaces { own: no, all }, places, outside, planted, kept, lost })
+        Ok(FoldersBeforeCall { held: HeldWorkspaces { own: no, all }, places, outside, planted, kept, lost })
     }
 
     /// Records that a call may change the folders from now on.
     pub(super) async fn open_call(
         &self,
-        before: &mut Before,
+        before: &mut FoldersBeforeCall,
         conversation: ConversationId,
         entry: EntryId,
         id: String,
@@ -240,14 +240,16 @@ impl Engine {
                 Ok(looked) => after.push(looked),
                 Err(error) => {
                     remark(&mut say, &format!("\n[what it changed can't be seen: {error}]"));
-                    whys.push(Blind { code: Some(error.code.to_owned()), why: error.to_string() });
+                    whys.push(CaptureFailure { code: Some(error.code.to_owned()), why: error.to_string() });
                     unseen.get_or_insert(error);
                     blind.push(no);
                 }
             }
         }
-        let uncovered: Vec<_> =
-            after.iter_mut().flat_map(|after: &mut After| std::mem::take(&mut after.uncovered)).collect();
+        let uncovered: Vec<_> = after
+            .iter_mut()
+            .flat_map(|after: &mut FolderAfterCall| std::mem::take(&mut after.uncovered))
+            .collect();
         let planted =
             self.planted(&of.id, after.iter_mut().flat_map(|after| std::mem::take(&mut after.planted)));
         let captured: Vec<_> =
@@ -265,7 +267,7 @@ impl Engine {
         after.iter_mut().for_each(|after| after.held.calls.end(&of.id, true));
         let deltas = after.iter().map(|after| after.delta.clone()).collect();
         let receipt = self.store().say_changed(of.conversation, say, deltas).await?;
-        for After { mut held, capture, over, .. } in after {
+        for FolderAfterCall { mut held, capture, over, .. } in after {
             held.calls.forget(&over);
             accept(&mut held, capture)?;
             held.called = true;
@@ -298,10 +300,10 @@ impl Engine {
         written: &[PathBuf],
         held: HeldWorkspace,
         living: usize,
-    ) -> Result<After> {
+    ) -> Result<FolderAfterCall> {
         let mut over = held.calls.ended(is_alive);
         let (held, mut capture) = see(held, Sweep::Watched, Permission::Granted).await?;
-        let (held, now) = Outside::of(held, std::mem::take(&mut capture.uncovered)).await?;
+        let (held, now) = UncoveredPaths::of(held, std::mem::take(&mut capture.uncovered)).await?;
         let outside = of.outside.iter().find(|(no, _)| *no == held.no).map(|(_, outside)| outside);
         let folder = (held.no != of.own).then(|| held.root.path());
         let uncovered = outside.map(|outside| outside.changed(&now)).unwrap_or_default().into_iter();
@@ -334,7 +336,7 @@ impl Engine {
         over.extend((living == 0).then(|| of.id.clone()));
         let calls = CallsSeen { owned, over: over.clone() };
         let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
-        Ok(After { held, capture, over, delta, uncovered, planted, captured })
+        Ok(FolderAfterCall { held, capture, over, delta, uncovered, planted, captured })
     }
 }
 

@@ -12,9 +12,9 @@ use crate::log::LogFailure as _;
 
 /// A call, from its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Called {
+pub struct CallInfo {
     /// The commands that ran: one; several if it is not certain which one; none if unknown.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RequestedCall>,
     /// When it began, if the call is known.
     pub began: Option<Time>,
     /// When it ended. None if that is not known: it was killed, or a job of it still runs.
@@ -25,7 +25,7 @@ pub struct Called {
 
 /// A requested call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedCall {
     /// The tool.
     pub tool: String,
     /// Its arguments, as the model wrote them.
@@ -74,13 +74,13 @@ fn answered(parts: &[Part]) -> Option<&str> {
 impl Engine {
     /// The call of an entry, also on another branch. The entry is the call's result, or the answer that requested it if its
     /// changes were found without a result.
-    pub async fn called(&self, of: ConversationId, entry: EntryId) -> Result<Called> {
+    pub async fn called(&self, of: ConversationId, entry: EntryId) -> Result<CallInfo> {
         let called = self.called_each(of, vec![entry]).await?;
         Ok(called.into_iter().next().expect("BUG: each entry has its call"))
     }
 
     /// The calls of these entries, in their order, as [`Self::called`] has them.
-    pub async fn called_each(&self, of: ConversationId, entries: Vec<EntryId>) -> Result<Vec<Called>> {
+    pub async fn called_each(&self, of: ConversationId, entries: Vec<EntryId>) -> Result<Vec<CallInfo>> {
         let metas = self.store().metas(of, entries.clone()).await?;
         let contents = self.readable(of, entries).await?;
         // Results whose calls another entry requested: their index, the position of that entry, and the model's id of the call.
@@ -94,7 +94,7 @@ impl Engine {
                 false => (Some(meta.time), None),
             };
             results.extend(meta.answers.filter(|_| asked.is_empty()).map(|at| (index, at, answered(parts))));
-            all.push(Called { asked, began, ended, turn });
+            all.push(CallInfo { asked, began, ended, turn });
         }
         let calls = self.store().entry_ids(of, results.iter().map(|(_, at, _)| *at).collect()).await?;
         let requests = self.readable(of, calls.clone()).await?;
@@ -212,14 +212,14 @@ fn open_calls(entries: &[ShownEntry], at: usize) -> Vec<OpenCall<'_>> {
 }
 
 /// The calls that an answer asks for.
-fn asked_for(parts: &[Part]) -> Vec<Asked> {
+fn asked_for(parts: &[Part]) -> Vec<RequestedCall> {
     parts.iter().filter_map(asked_in).collect()
 }
 
-fn asked_in(part: &Part) -> Option<Asked> {
+fn asked_in(part: &Part) -> Option<RequestedCall> {
     match part {
         Part::ToolCall { name, arguments, .. } => {
-            Some(Asked { tool: name.clone(), arguments: arguments.clone() })
+            Some(RequestedCall { tool: name.clone(), arguments: arguments.clone() })
         }
         _ => None,
     }

@@ -16,7 +16,7 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument as _;
 
-use super::call_capture::{Before, CapturedCall};
+use super::call_capture::{CapturedCall, FoldersBeforeCall};
 use super::jobs::TO_END;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -89,7 +89,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         exec: &Exec,
-        mut before: Before,
+        mut before: FoldersBeforeCall,
         claim: Claim,
     ) -> Result<Call> {
         let folder: PathBuf = before.held.own().root.path().to_owned();

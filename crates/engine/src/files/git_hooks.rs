@@ -18,7 +18,7 @@ use retake_tools::is_closed;
 use retake_worktree::NamedBySettings;
 
 pub use self::back::put_back;
-use self::place::{What, read};
+use self::place::{GitFileUse, read};
 use super::blocking;
 use super::note::FolderRemark;
 use super::workspace::HeldWorkspace;
@@ -56,7 +56,7 @@ struct State {
 /// A file's earlier state.
 #[derive(Clone, Debug)]
 struct EarlierFile {
-    what: What,
+    what: GitFileUse,
     stamp: [i64; 7],
     mode: u32,
     /// Its bytes; none if it is too large, or no regular file.
@@ -67,7 +67,7 @@ struct EarlierFile {
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) path: PathBuf,
-    what: What,
+    what: GitFileUse,
     before: Option<EarlierFile>,
     is_there: bool,
 }
@@ -192,7 +192,7 @@ impl HooksAndSettings {
                 Some(was) => was.bytes.clone(),
                 None => bytes(&path, &meta),
             };
-            if let (What::Settings, Some(text)) = (what, &bytes) {
+            if let (GitFileUse::Settings, Some(text)) = (what, &bytes) {
                 let worktree = place::worktree(&path).unwrap_or(root);
                 let by = NamedBySettings::of(&path, text, worktree, home.as_deref());
                 named.extend(by.settings.iter().filter_map(|path| place::real(path)));
@@ -217,7 +217,7 @@ impl HooksAndSettings {
             let (before, now) = (was.get(path), is.get(path));
             let what = now.or(before)?.what;
             let is_same = match (before, now) {
-                (before, now) if what == What::Rebase => !now.is_some_and(|now| now.runs_more(before)),
+                (before, now) if what == GitFileUse::Rebase => !now.is_some_and(|now| now.runs_more(before)),
                 (Some(before), Some(now)) => {
                     let same_bytes = before.bytes.is_some() && before.bytes == now.bytes;
                     before.stamp == now.stamp || before.mode == now.mode && same_bytes
@@ -271,16 +271,16 @@ impl Change {
 
     fn role(&self) -> GitFileRole {
         match self.what {
-            What::Hook => GitFileRole::Hook,
-            What::Settings | What::Plain => GitFileRole::Settings,
-            What::Rebase => GitFileRole::Rebase,
+            GitFileUse::Hook => GitFileRole::Hook,
+            GitFileUse::Settings | GitFileUse::Plain => GitFileRole::Settings,
+            GitFileUse::Rebase => GitFileRole::Rebase,
         }
     }
 
     /// What reverts the change. The earlier content is kept in this folder, in a file with this prefix.
     fn back(&self, spool: Option<&Path>, name: &str) -> Option<PutBack> {
         match (&self.before, self.what) {
-            (None, What::Rebase) => Some(back::back(self.path.parent().unwrap_or(&self.path), None)),
+            (None, GitFileUse::Rebase) => Some(back::back(self.path.parent().unwrap_or(&self.path), None)),
             (None, _) => Some(back::back(&self.path, None)),
             (Some(was), _) => was.bytes.as_ref().zip(spool).and_then(|(bytes, spool)| {
                 let kept = back::keep(bytes, spool, name)?;

@@ -20,7 +20,7 @@ const LARGEST: u64 = 1 << 20;
 
 /// The reverted changes in files that a later call which stays has removed.
 #[derive(Default)]
-struct Leaving {
+struct RevertedChanges {
     /// Each file, with the content before and after each reverted layer.
     files: Vec<(FilePath, Vec<[Option<ContentHash>; 2]>)>,
     /// The content that was removed.
@@ -35,7 +35,7 @@ impl Engine {
         held: &HeldWorkspace,
         plan: &FilePlan,
     ) -> Result<Vec<FolderRemark>> {
-        let mut removals: BTreeMap<DeltaId, Leaving> = BTreeMap::new();
+        let mut removals: BTreeMap<DeltaId, RevertedChanges> = BTreeMap::new();
         for path in &plan.paths {
             for (delta, bytes) in removed(path) {
                 let leaving = removals.entry(delta).or_default();
@@ -92,7 +92,11 @@ fn file(record: Option<&Record>) -> Option<ContentHash> {
 }
 
 /// Reads each version once for all files.
-fn said(leaving: &Leaving, made: &[(FilePath, ContentHash)], objects: &dyn Objects) -> Vec<FolderRemark> {
+fn said(
+    leaving: &RevertedChanges,
+    made: &[(FilePath, ContentHash)],
+    objects: &dyn Objects,
+) -> Vec<FolderRemark> {
     // A version that is no longer stored has no lines to compare.
     let read = |hash: &ContentHash| objects.get(hash).unwrap_or_default();
     let mut gone: HashMap<Vec<u8>, &FilePath> = HashMap::new();

@@ -29,7 +29,7 @@ use crate::error::{EngineError, Result};
 
 /// The captures that a plan is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sight {
+enum PlanBasis {
     /// New captures.
     New,
     /// The captures that the same request made just before.
@@ -44,7 +44,7 @@ impl Engine {
         action: Action,
         options: FileOptions,
     ) -> BoxFuture<'_, Result<PlannedFiles>> {
-        Box::pin(async move { self.plan_on(conversation, action, options, Sight::New).await })
+        Box::pin(async move { self.plan_on(conversation, action, options, PlanBasis::New).await })
     }
 
     /// The same, based on the captures that a plan of the same request has just made, for example for one more step.
@@ -54,7 +54,7 @@ impl Engine {
         action: Action,
         options: FileOptions,
     ) -> BoxFuture<'_, Result<PlannedFiles>> {
-        Box::pin(async move { self.plan_on(conversation, action, options, Sight::JustNow).await })
+        Box::pin(async move { self.plan_on(conversation, action, options, PlanBasis::JustNow).await })
     }
 
     async fn plan_on(
@@ -62,7 +62,7 @@ impl Engine {
         conversation: ConversationId,
         action: Action,
         options: FileOptions,
-        sight: Sight,
+        sight: PlanBasis,
     ) -> Result<PlannedFiles> {
         let planned = match options.scope {
             Scope::Files => None,
@@ -88,7 +88,7 @@ impl Engine {
             }
             true => {
                 let (held, mut stays) = self.concerned(conversation, &action, &options).await?;
-                let is_seen = sight == Sight::JustNow && held.all.iter().all(|held| held.tree.is_known());
+                let is_seen = sight == PlanBasis::JustNow && held.all.iter().all(|held| held.tree.is_known());
                 let held = if is_seen { held } else { self.capture_each(held, None).await? };
                 let (_, plan, git) = self.plan_files(held, conversation, &action, &options).await?;
                 stays.extend(git);

@@ -17,7 +17,7 @@ use retake_worktree::{Manifest, PackObjects, WorktreeError};
 use tracing::{Instrument as _, info_span};
 use weigh::RetentionInput;
 
-use super::at_work::Alone;
+use super::at_work::ExclusiveGuard;
 use super::blocking;
 use super::erase::is_kept;
 use crate::Engine;
@@ -78,7 +78,7 @@ impl Engine {
     }
 
     /// The same, for a caller that may already have exclusive access.
-    fn prune_in(&self, alone: Option<Alone>, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
+    fn prune_in(&self, alone: Option<ExclusiveGuard>, how: Prune) -> BoxFuture<'_, Result<Pruned>> {
         Box::pin(async move {
             let quota = self.files.config()?.keep.quota;
             let Some(pack) = self.files.objects_if_any().await? else {
@@ -196,7 +196,7 @@ impl Engine {
     }
 
     /// Exclusive access for a collection, if the engine is idle, no call is open, and a collection is worthwhile.
-    fn may_collect(&self) -> Option<Alone> {
+    fn may_collect(&self) -> Option<ExclusiveGuard> {
         let due = self.files.captures.load(Ordering::Relaxed) >= CAPTURES;
         let alone = if due { self.files.at_work.try_alone() } else { None };
         alone.filter(|_| self.files.is_idle())

@@ -12,7 +12,7 @@ use retake_worktree::Stamp;
 use serde_json::{Value, json};
 
 use super::blocking;
-use super::call_info::Called;
+use super::call_info::CallInfo;
 use super::options::FileOptions;
 use super::workspace::HeldWorkspace;
 use crate::Engine;
@@ -38,7 +38,7 @@ pub struct Uncaptured {
     /// The least number of further paths.
     pub more: u64,
     /// The last calls after which a folder could not be captured, oldest first, each with the error.
-    pub blind: Vec<(Called, Blind)>,
+    pub blind: Vec<(CallInfo, CaptureFailure)>,
     /// The number of earlier such calls.
     pub more_blind: usize,
 }
@@ -56,7 +56,7 @@ pub enum WhyUnseen {
 
 /// Why a folder could not be captured after a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blind {
+pub struct CaptureFailure {
     /// The code of the error. An earlier version recorded none.
     pub code: Option<String>,
     /// What failed, on what, and why.
@@ -65,9 +65,9 @@ pub struct Blind {
 
 /// The uncovered paths in a folder at a moment.
 #[derive(Debug, Default)]
-pub(super) struct Outside(BTreeMap<FilePath, (WhyNot, Option<Stamp>)>);
+pub(super) struct UncoveredPaths(BTreeMap<FilePath, (WhyNot, Option<Stamp>)>);
 
-impl Outside {
+impl UncoveredPaths {
     /// The current state.
     pub(super) async fn of(held: HeldWorkspace, uncovered: Vec<Uncovered>) -> Result<(HeldWorkspace, Self)> {
         blocking(move || {
@@ -96,7 +96,7 @@ impl Outside {
 }
 
 /// Records it in the result of the call.
-pub(super) fn note(say: &mut SayRequest, paths: &[(String, WhyUnseen)], blind: &[Blind]) {
+pub(super) fn note(say: &mut SayRequest, paths: &[(String, WhyUnseen)], blind: &[CaptureFailure]) {
     if paths.is_empty() && blind.is_empty() {
         return;
     }
@@ -113,7 +113,7 @@ struct Noted {
     entry: String,
     paths: Vec<(String, WhyUnseen)>,
     more: u64,
-    blind: Vec<Blind>,
+    blind: Vec<CaptureFailure>,
 }
 
 /// The recorded names of changes and roles of git's files.
@@ -158,7 +158,7 @@ impl WhyUnseen {
     }
 }
 
-impl Blind {
+impl CaptureFailure {
     fn read(said: &Value) -> Option<Self> {
         let code = said["code"].as_str().map(str::to_owned);
         Some(Self { code, why: said.as_str().or_else(|| said["why"].as_str())?.to_owned() })
@@ -170,7 +170,7 @@ impl Noted {
         let Self { entry, paths, more, blind } = self;
         let paths: Vec<Value> = paths.iter().map(|(path, why)| json!([path, why.written()])).collect();
         let blind: Vec<Value> =
-            blind.iter().map(|Blind { code, why }| json!({ "code": code, "why": why })).collect();
+            blind.iter().map(|CaptureFailure { code, why }| json!({ "code": code, "why": why })).collect();
         json!({ "entry": entry, "paths": paths, "more": more, "blind": blind }).to_string()
     }
 
@@ -184,7 +184,7 @@ impl Noted {
             entry: text(&said["entry"])?,
             paths: list("paths").iter().filter_map(path).collect(),
             more: said["more"].as_u64().unwrap_or(0),
-            blind: list("blind").iter().filter_map(Blind::read).collect(),
+            blind: list("blind").iter().filter_map(CaptureFailure::read).collect(),
         })
     }
 }
@@ -214,7 +214,7 @@ impl Engine {
         let blind: Vec<_> = blind.collect();
         unseen.more_blind = blind.len().saturating_sub(BLIND);
         for (entry, why) in &blind[unseen.more_blind..] {
-            let nobody = Called { asked: Vec::new(), began: None, ended: None, turn: None };
+            let nobody = CallInfo { asked: Vec::new(), began: None, ended: None, turn: None };
             let called = match entry.parse::<EntryId>() {
                 // An import may name an entry that does not exist here.
                 Ok(entry) => self.called(of, entry).await.unwrap_or(nobody),
@@ -238,13 +238,13 @@ mod tests {
             back: Some(PutBack { path: "x".to_owned(), kept: Some(("k".to_owned(), 0o644)) }),
             command: Some("rm 'x'".to_owned()),
         };
-        let blind = Blind { code: Some("no_workspace".to_owned()), why: "it is gone".to_owned() };
+        let blind = CaptureFailure { code: Some("no_workspace".to_owned()), why: "it is gone".to_owned() };
         let paths = vec![("x".to_owned(), WhyUnseen::GitFile(file))];
         let noted = Noted { entry: "e".to_owned(), paths, more: 0, blind: vec![blind] };
         let read = Noted::read(&noted.written()).expect("read");
         assert_eq!((read.paths, read.blind), (noted.paths, noted.blind));
         let old = Noted::read(r#"{"blind":["it is gone"],"entry":"e","more":0,"paths":[]}"#).expect("read");
-        assert_eq!(old.blind, [Blind { code: None, why: "it is gone".to_owned() }]);
+        assert_eq!(old.blind, [CaptureFailure { code: None, why: "it is gone".to_owned() }]);
         let old = r#"{"blind":[],"entry":"e","more":0,"paths":[["x",{"change":"new","role":"hook","command":"rm"}]]}"#;
         let old = Noted::read(old).expect("read").paths.remove(0).1;
         assert!(matches!(old, WhyUnseen::GitFile(GitFile { back: None, command: Some(_), .. })), "{old:?}");

@@ -29,7 +29,7 @@ use crate::settings::{Endpoint, EndpointKind};
 use calls::CallIds;
 use failure::Failures;
 use reply::Reply;
-use tap::Tap;
+use tap::FrameTap;
 
 /// The timeouts for a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Remote {
         let key = self.key()?;
         let failures = Failures::new(self.target(), key.clone(), Arc::clone(&self.clock));
         let client = self.client()?.clone();
-        let tap = Tap::new(self.endpoint.kind);
+        let tap = FrameTap::new(self.endpoint.kind);
         let options = self.options(&tap);
         let ids = CallIds::new(&prompt, Arc::clone(&self.clock), Arc::clone(&self.random));
         let request = prompt::request(prompt, &self.endpoint);
@@ -153,7 +153,7 @@ impl Remote {
         AuthData::RequestOverride { url: format!("{base}{path}"), headers: Headers::from(headers) }
     }
 
-    fn options(&self, tap: &Tap) -> ChatOptions {
+    fn options(&self, tap: &FrameTap) -> ChatOptions {
         ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tracing::Instrument as _;
 
 use super::drive::{Driver, Inbox};
-use super::event::{Asks, CallShown, Called, Decision, NotRun, RunEvent};
+use super::event::{Asks, CallEnded, CallShown, Decision, NotRun, RunEvent};
 use super::guard::Guards;
 use super::host::ToolHost;
 use crate::error::{EngineError, Result};
@@ -423,7 +423,7 @@ impl ToolHost {
             self.events.send(RunEvent::Notice(notice));
         }
         let entry = receipt.entries.first().copied().unwrap_or(ready.entry);
-        let called = Called { call: ready.key.clone(), outcome, shown, not_run, changed, entry };
+        let called = CallEnded { call: ready.key.clone(), outcome, shown, not_run, changed, entry };
         self.events.send(RunEvent::Called(called));
         Ok(())
     }

@@ -35,7 +35,7 @@ pub enum RunEvent {
     /// Output of the call with this id.
     Printed(String, String),
     /// A call has ended, and its result is stored.
-    Called(Called),
+    Called(CallEnded),
     /// A message has become part of this run.
     Joined(Receipt),
     /// The last event.
@@ -85,7 +85,7 @@ pub struct Question {
 
 /// A call that has ended.
 #[derive(Clone, Debug)]
-pub struct Called {
+pub struct CallEnded {
     /// Its id.
     pub call: String,
     /// Its outcome.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Answering, ConversationId, EffectClass, Fact, Fence, Permission, Ruling, Touch};
-use retake_tools::{Asked, Call, CallEnvironment, Guard, Guarded, Host, Piece};
+use retake_tools::{Call, CallEnvironment, Guard, Guarded, Host, Piece, ToolQuestion};
 use tokio::sync::watch;
 
 use super::Events;
@@ -98,14 +98,14 @@ impl Host for ToolHost {
         facts.or_log("facts are not known").unwrap_or_default()
     }
 
-    async fn ask(&self, question: Asked) -> Option<String> {
+    async fn ask(&self, question: ToolQuestion) -> Option<String> {
         let listening = self.events.listening();
         if self.engine.is_unattended(&listening) {
             return None;
         }
         let id = format!("{}-q", self.key);
         let (_open, answer) = self.engine.session(self.conversation).ask_question(id.clone());
-        let Asked { question, choices } = question;
+        let ToolQuestion { question, choices } = question;
         self.events.send(RunEvent::Question(Question { id, question, choices }));
         tokio::select! {
             answer = answer => answer.ok(),

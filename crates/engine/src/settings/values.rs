@@ -121,7 +121,7 @@ pub(super) fn network<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Netw
 pub(super) fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let read = |text: &str| Rule::read(Ruling::Allow, text).map(|rule| rule.short());
     each(deserializer, "a rule", "rules, such as [\"shell(git push)\"]", |text| {
-        read(text).map_err(|bad| bad.why())
+        read(text).map_err(|bad| bad.why().text())
     })
 }
 

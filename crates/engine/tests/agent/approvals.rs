@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Desk, calls, words};
 use futures::StreamExt;
 
-fn write(text: &str) -> Vec<super::Said> {
+fn write(text: &str) -> Vec<super::ModelOutput> {
     calls(&[("write", json!({"path": "a.txt", "content": text}))])
 }
 

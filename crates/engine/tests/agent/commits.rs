@@ -9,7 +9,7 @@ use retake_engine::Outcome;
 use retake_store::{Sqlite, Store};
 use serde_json::json;
 
-use super::{Desk, Said, Script, calls, engine_on, words};
+use super::{Desk, ModelOutput, Script, calls, engine_on, words};
 
 /// A desk with a conversation of this length, and a count of commits from now on.
 async fn desk_with(entries: usize) -> (Desk, Arc<AtomicU64>) {
@@ -42,7 +42,7 @@ async fn costs(entries: usize) -> Vec<(&'static str, u64)> {
     let mut costs = Vec::new();
     for round in 0..3 {
         costs.clear();
-        let kinds: [(&str, Vec<Vec<Said>>); 4] = [
+        let kinds: [(&str, Vec<Vec<ModelOutput>>); 4] = [
             ("words", vec![words("1")]),
             ("read", vec![calls(&[("read", json!({"path": "there"}))]), words("2")]),
             (

@@ -8,7 +8,7 @@ use retake_engine::model::Chunk;
 use retake_engine::{Ended, Outcome, RunEvent};
 use serde_json::{Value, json};
 
-use super::{Desk, Said, calls, words};
+use super::{Desk, ModelOutput, calls, words};
 
 /// The most bytes stored of a result.
 const MOST: usize = 300 << 10;
@@ -16,19 +16,19 @@ const MOST: usize = 300 << 10;
 /// The small server of the tools' own tests.
 const SERVER: &str = include_str!("../../../tools/tests/mcp/server.py");
 
-fn shell(command: &str) -> Vec<Said> {
+fn shell(command: &str) -> Vec<ModelOutput> {
     calls(&[("shell", json!({"command": command}))])
 }
 
 /// A call with these arguments as text.
-fn raw(name: &str, arguments: &str) -> Said {
+fn raw(name: &str, arguments: &str) -> ModelOutput {
     let (id, arguments) = (format!("call_{arguments}"), arguments.to_owned());
     Ok(Chunk::Part(Part::ToolCall { id, name: name.to_owned(), arguments }))
 }
 
 impl Desk {
     /// A turn in which the model makes this call once; returns its result.
-    async fn hears(&self, call: Vec<Said>) -> String {
+    async fn hears(&self, call: Vec<ModelOutput>) -> String {
         let (ended, told) = self.turn("try", vec![call, words("I see")]).await;
         assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
         self.results().pop().expect("a result")

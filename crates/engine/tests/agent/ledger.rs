@@ -55,7 +55,7 @@ impl Tool for Mail {
     }
 }
 
-fn mail(to: &str) -> Vec<super::Said> {
+fn mail(to: &str) -> Vec<super::ModelOutput> {
     calls(&[("mail", json!({"to": to}))])
 }
 

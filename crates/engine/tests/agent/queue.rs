@@ -249,7 +249,7 @@ impl Desk {
     }
 }
 
-fn writes(text: &str) -> Vec<super::Said> {
+fn writes(text: &str) -> Vec<super::ModelOutput> {
     calls(&[("write", json!({"path": "a.txt", "content": text}))])
 }
 

@@ -21,9 +21,9 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use retake_testkit::Only;
+use retake_testkit::SingleModelCatalogue;
 
-use super::{Said, calls, engine_with, words};
+use super::{ModelOutput, calls, engine_with, words};
 
 /// The number of cases; each uses its number as its seed.
 const CASES: u64 = 160;
@@ -68,7 +68,7 @@ impl Model for Dice {
         ModelInfo::default()
     }
 
-    fn stream(&self, _: Prompt) -> BoxStream<'static, Said> {
+    fn stream(&self, _: Prompt) -> BoxStream<'static, ModelOutput> {
         if self.at_work.fetch_add(1, Ordering::SeqCst) > 0 {
             self.two_ran.store(true, Ordering::SeqCst);
         }
@@ -77,7 +77,7 @@ impl Model for Dice {
         let said = words(&format!("answer {}.{number}", self.owner));
         let mut chance = self.chance.lock().expect("sound");
         let (throw, pause) = (chance.u8(0..10), chance.u64(0..8));
-        let answer: Vec<Said> = match throw {
+        let answer: Vec<ModelOutput> = match throw {
             _ if self.tame.load(Ordering::SeqCst) => said,
             0..4 => said,
             4..7 => calls(&[("mail", json!({"to": format!("{}.{number}", self.owner)}))]),
@@ -136,7 +136,7 @@ impl Owner {
             two_ran: AtomicBool::new(false),
             tame: AtomicBool::new(false),
         });
-        let models = Arc::new(Only(Arc::clone(&dice)));
+        let models = Arc::new(SingleModelCatalogue(Arc::clone(&dice)));
         let engine = engine_with(&store, dir, models, Mode::AllowAll, ShellConfig::default()).await;
         let (id, known) = match before {
             Some(before) => (before.id, Arc::clone(&before.known)),

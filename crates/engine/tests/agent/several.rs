@@ -8,7 +8,7 @@ use retake_engine::Outcome;
 use retake_tools::{Sandbox, Sandboxed, ShellConfig};
 use serde_json::json;
 
-use super::{Desk, Only, calls, engine_with, words};
+use super::{Desk, SingleModelCatalogue, calls, engine_with, words};
 
 impl Desk {
     /// The same, with these further folders in the settings.
@@ -22,7 +22,7 @@ impl Desk {
         drop(old);
         let folders = names.iter().map(|name| format!("{}\n", dir.path().join(name).display()));
         fs::write(dir.path().join("roots"), folders.collect::<String>()).expect("written");
-        let models = Arc::new(Only(Arc::clone(&script)));
+        let models = Arc::new(SingleModelCatalogue(Arc::clone(&script)));
         let engine = engine_with(&store, &dir, models, Mode::AllowAll, shell).await;
         Self { engine, store, script, id, dir }
     }

@@ -202,6 +202,10 @@ async fn impossible_restore_is_refused_with_its_reason() {
         let refused = yard.refuses(&[path], to).await;
         assert_eq!(refused.code, code, "{path} {to:?}: {refused}");
     }
+    for (path, what) in [("../a", "leaves_root"), ("/etc/passwd", "absolute"), (".git/config", "git")] {
+        let fields = yard.refuses(&[path], None).await.fields;
+        assert!(fields.contains(&("what", what.into())), "{path}: {fields:?}");
+    }
     yard.checkpoint("t1").await;
     assert_eq!(yard.refuses(&["a"], Some("t1")).await.code, "ambiguous_point");
     // What became covered since is not known to have been absent.

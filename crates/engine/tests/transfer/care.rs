@@ -106,11 +106,12 @@ async fn trial_16_a_pipe_is_no_file_that_is_there_already() {
     let desk = Desk::in_folder(folder.path(), 1).await;
     let pipe = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
-    for (to, code, said) in
-        [(pipe, "no_file", "it is a pipe or a device"), (folder.path().into(), "no_file", "it is a folder")]
+    for (to, what, said) in
+        [(pipe, "device", "it is a pipe or a device"), (folder.path().into(), "folder", "it is a folder")]
     {
         let refused = desk.engine.backup(Some(to)).await.expect_err("no file");
-        assert_eq!(refused.code, code);
+        assert_eq!(refused.code, "no_file");
         assert!(refused.message.contains(said), "{}", refused.message);
+        assert!(refused.fields.contains(&("what", what.into())), "{:?}", refused.fields);
     }
 }

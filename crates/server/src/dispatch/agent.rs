@@ -169,7 +169,9 @@ impl InProcess {
 }
 
 fn bad_rule(bad: &BadRule) -> Problem {
-    Problem { hint: Some(BadRule::HINT.to_owned().into()), ..usage(bad.to_string()) }.with("rule", bad.text())
+    Problem { hint: Some(BadRule::HINT.to_owned().into()), ..usage(bad.to_string()) }
+        .with("rule", bad.text())
+        .with("what", bad.why().name())
 }
 
 fn job(job: retake_engine::JobShown) -> reply::JobLine {

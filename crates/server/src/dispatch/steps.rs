@@ -107,7 +107,7 @@ impl InProcess {
         let unchanged = match extent {
             _ if whole.unchanged => None,
             Some(extent) => extent.unchanged(),
-            None if again && !any => FilesExtent::repeated([whole.taken_back, whole.brought_back]),
+            None if again => FilesExtent::repeated([whole.taken_back, whole.brought_back], any),
             None => None,
         };
         let conditions: Vec<Condition> = unchanged.map(remark).into_iter().chain(conditions).collect();

@@ -20,17 +20,67 @@ pub(super) struct RequestMismatch {
     parameter: String,
     /// The sentence.
     message: String,
+    expected: Expected,
+    /// The value that is there, shortened.
+    given: Option<String>,
+}
+
+/// The valid values of a field, as its schema has them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Expected {
+    /// The values, or the types if any value of a type is valid.
+    any_of: Vec<String>,
+    /// The smallest number.
+    least: Option<i64>,
+    /// The largest number.
+    most: Option<i64>,
+}
+
+impl Expected {
+    /// A whole number within these limits.
+    pub(super) fn number(least: u64, most: u64) -> Self {
+        let limit = |limit| i64::try_from(limit).ok();
+        Self { any_of: vec!["integer".to_owned()], least: limit(least), most: limit(most) }
+    }
+
+    fn words(words: Vec<String>) -> Self {
+        Self { any_of: words, ..Self::default() }
+    }
 }
 
 impl RequestMismatch {
     pub(super) fn new(what: &'static str, parameter: &str, message: String) -> Self {
-        Self { what, parameter: parameter.to_owned(), message }
+        let (expected, given) = (Expected::default(), None);
+        Self { what, parameter: parameter.to_owned(), message, expected, given }
+    }
+
+    pub(super) fn expects(self, expected: Expected) -> Self {
+        Self { expected, ..self }
+    }
+
+    pub(super) fn given(self, value: &Value) -> Self {
+        Self { given: Some(shortened(&value.to_string())), ..self }
     }
 
     /// As an answer.
     pub(super) fn told(self, hint: &str) -> ProblemResponse {
-        let told = bad("bad_request", self.message, hint).with("what", self.what);
-        if self.parameter.is_empty() { told } else { told.with("parameter", self.parameter) }
+        let Self { what, parameter, message, expected, given } = self;
+        let mut told = bad("bad_request", message, hint).with("what", what);
+        if !parameter.is_empty() {
+            told = told.with("parameter", parameter);
+        }
+        if !expected.any_of.is_empty() {
+            told = told.with("expected", expected.any_of);
+        }
+        let rest = [
+            ("least", expected.least.map(Value::from)),
+            ("most", expected.most.map(Value::from)),
+            ("given", given.map(Value::from)),
+        ];
+        rest.into_iter().fold(told, |told, (name, value)| match value {
+            Some(value) => told.with(name, value),
+            None => told,
+        })
     }
 }
 
@@ -61,7 +111,8 @@ impl Shape {
         }
         if !fits(shape, value) {
             let message = format!("{} is {}, not {}", called(at), self.takes(shape), got(value));
-            return Some(RequestMismatch::new("unfit", at, message));
+            let why = RequestMismatch::new("unfit", at, message).expects(self.expected(shape));
+            return Some(why.given(value));
         }
         if let Some(why) = choices(shape).and_then(|choices| self.choose(at, choices, value)) {
             return Some(why);
@@ -81,10 +132,10 @@ impl Shape {
         let required = shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let missing = required.filter(|name| *name != "request").find(|name| !members.contains_key(*name));
         if let Some(name) = missing {
-            let takes = self.takes(&shape["properties"][name]);
+            let wanted = &shape["properties"][name];
             let at = below(at, name);
-            let message = format!("{} is missing: it is {takes}", called(&at));
-            return Some(RequestMismatch::new("missing", &at, message));
+            let message = format!("{} is missing: it is {}", called(&at), self.takes(wanted));
+            return Some(RequestMismatch::new("missing", &at, message).expects(self.expected(wanted)));
         }
         let fields = shape["properties"].as_object();
         let is_closed =
@@ -115,19 +166,19 @@ impl Shape {
         {
             let inner = below(at, field);
             let place = called(&inner);
-            let mut list: Vec<_> = words.iter().map(|(_, word)| *word).collect();
+            let mut list: Vec<_> = words.iter().map(|(_, word)| (*word).to_owned()).collect();
             list.dedup();
-            let list = list.join(", ");
+            let (text, expected) = (list.join(", "), Expected::words(list));
             let Some(said) = members.get(*field) else {
-                let message = format!("{place} is missing: it is one of {list}");
-                return Some(RequestMismatch::new("missing", &inner, message));
+                let message = format!("{place} is missing: it is one of {text}");
+                return Some(RequestMismatch::new("missing", &inner, message).expects(expected));
             };
             // Several may have the same value.
             let meant = words.iter().zip(&choices).filter(|((_, word), _)| said == word);
             let mut whys = meant.map(|(_, choice)| self.look(at, choice, value)).peekable();
             if whys.peek().is_none() {
-                let message = format!("{place} is one of {list}, not {}", got(said));
-                return Some(RequestMismatch::new("unfit", &inner, message));
+                let message = format!("{place} is one of {text}, not {}", got(said));
+                return Some(RequestMismatch::new("unfit", &inner, message).expects(expected).given(said));
             }
             return whys.reduce(|first, why| why.and(first)).flatten();
         }
@@ -140,7 +191,37 @@ impl Shape {
             _ => {
                 let takes: Vec<_> = choices.iter().map(|choice| self.takes(choice)).collect();
                 let message = format!("{} is {}, not {}", called(at), takes.join(", or "), got(value));
-                Some(RequestMismatch::new("unfit", at, message))
+                let all = choices.iter().flat_map(|choice| self.expected(choice).any_of).collect();
+                Some(RequestMismatch::new("unfit", at, message).expects(Expected::words(all)).given(value))
+            }
+        }
+    }
+
+    /// The valid values of a field, for programs.
+    fn expected(&self, shape: &Value) -> Expected {
+        let texts = |list: &Value| -> Vec<String> {
+            let words = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+            words.map(str::to_owned).collect()
+        };
+        if let Some(word) = shape["const"].as_str() {
+            return Expected::words(vec![word.to_owned()]);
+        }
+        let (words, kinds) = (texts(&shape["enum"]), kinds(shape));
+        if !words.is_empty() {
+            return Expected::words(words);
+        }
+        if !kinds.is_empty() {
+            let any_of = kinds.into_iter().filter(|kind| *kind != "null").map(str::to_owned).collect();
+            let (least, most) = (shape["minimum"].as_i64(), shape["maximum"].as_i64());
+            return Expected { any_of, least, most };
+        }
+        match self.target(shape) {
+            Some(target) => self.expected(target),
+            None => {
+                let chosen = choices(shape).into_iter().flatten();
+                let mut all: Vec<_> = chosen.flat_map(|choice| self.expected(choice).any_of).collect();
+                all.dedup();
+                Expected::words(all)
             }
         }
     }
@@ -241,11 +322,13 @@ pub(super) fn got(value: &Value) -> String {
         Value::Null => "null".to_owned(),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
-        Value::String(text) => {
-            let shown: String = text.chars().take(SHOWN).collect();
-            let more = if shown.len() < text.len() { "…" } else { "" };
-            format!("the text “{shown}{more}”")
-        }
+        Value::String(text) => format!("the text “{}”", shortened(text)),
         other => other.to_string(),
     }
+}
+
+fn shortened(text: &str) -> String {
+    let shown: String = text.chars().take(SHOWN).collect();
+    let more = if shown.len() < text.len() { "…" } else { "" };
+    format!("{shown}{more}")
 }

@@ -13,7 +13,7 @@ use retake_wire::{Follow, Request, Run};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::bad_request::{RequestMismatch, Shape, got, stranger};
+use super::bad_request::{Expected, RequestMismatch, Shape, got, stranger};
 use super::body::whole;
 use super::json::InFlight;
 use super::problem::{ProblemResponse, bad};
@@ -187,7 +187,8 @@ impl Form {
             {
                 let least = least.unwrap_or(0);
                 let why = format!("`{name}` is a whole number from {least} to {most}, not {number}");
-                Some(RequestMismatch::new("unfit", name, why))
+                let why = RequestMismatch::new("unfit", name, why);
+                Some(why.expects(Expected::number(least, *most)).given(value))
             }
             _ => None,
         })
@@ -255,7 +256,7 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
         })?;
     let Value::Object(mut given) = given else {
         let why = RequestMismatch::new("unfit", "", format!("the body is an object, not {}", got(&given)));
-        return Err(why.told("/openapi.json describes each request"));
+        return Err(why.given(&given).told("/openapi.json describes each request"));
     };
     given.values_mut().for_each(integral);
     Ok(given)

@@ -59,7 +59,7 @@ pub struct Served {
     /// The address in addition to its socket.
     pub address: Option<SocketAddr>,
     data_dir: PathBuf,
-    made: socket::Made,
+    made: socket::SocketIdentity,
     stop: watch::Sender<bool>,
     listening: JoinSet<()>,
 }
@@ -79,7 +79,7 @@ impl Served {
 
 /// The state for handling requests.
 #[derive(Clone)]
-pub(super) struct Desk {
+pub(super) struct HttpState {
     pub(super) client: InProcess,
     pub(super) shapes: Arc<Shapes>,
     stop: watch::Receiver<bool>,
@@ -93,7 +93,7 @@ pub(super) struct Desk {
 pub async fn serve(serving: Serving) -> Result<Served, Problem> {
     let Serving { client, data_dir, listen: listen_at, patience } = serving;
     let (stop, stopped) = watch::channel(false);
-    let desk = Desk { client, shapes: Arc::new(Shapes::new()), stop: stopped };
+    let desk = HttpState { client, shapes: Arc::new(Shapes::new()), stop: stopped };
     let mut listening = JoinSet::new();
     // Before the first client: a client that finds the socket must find the token, too.
     let token = Token::of(&data_dir).map_err(|error| trouble("can't read or make the token", &error))?;
@@ -189,10 +189,10 @@ impl axum::serve::Listener for Own {
     }
 }
 
-fn router(desk: Desk) -> Router {
+fn router(desk: HttpState) -> Router {
     let mut router = Router::new();
     for endpoint in ENDPOINTS {
-        let answer = move |State(desk): State<Desk>, params: RawPathParams, http: HttpRequest| async move {
+        let answer = move |State(desk): State<HttpState>, params: RawPathParams, http: HttpRequest| async move {
             answer(desk, endpoint, params, http).await
         };
         router = router.route(endpoint.path, on(filter(endpoint.method), answer));
@@ -269,7 +269,7 @@ async fn known(State(guard): State<Guard>, http: HttpRequest, next: Next) -> Res
 }
 
 async fn answer(
-    desk: Desk,
+    desk: HttpState,
     endpoint: &'static Endpoint,
     params: RawPathParams,
     http: HttpRequest,
@@ -296,7 +296,7 @@ fn json_of(json: Vec<u8>) -> Response {
 }
 
 async fn run(
-    State(desk): State<Desk>,
+    State(desk): State<HttpState>,
     ConnectInfo(line): ConnectInfo<ConnectionState>,
     http: HttpRequest,
 ) -> Response {
@@ -314,7 +314,7 @@ async fn run(
 }
 
 async fn events(
-    State(desk): State<Desk>,
+    State(desk): State<HttpState>,
     ConnectInfo(line): ConnectInfo<ConnectionState>,
     params: RawPathParams,
     http: HttpRequest,
@@ -331,7 +331,7 @@ async fn events(
 
 /// Attaches a client on this machine, while the stream of the response is read.
 async fn attach(
-    State(desk): State<Desk>,
+    State(desk): State<HttpState>,
     ConnectInfo(line): ConnectInfo<ConnectionState>,
     body: Bytes,
 ) -> Response {
@@ -346,7 +346,7 @@ async fn attach(
 }
 
 /// Detaches a client on this machine.
-async fn leave(State(desk): State<Desk>, body: Bytes) -> Response {
+async fn leave(State(desk): State<HttpState>, body: Bytes) -> Response {
     match serde_json::from_slice::<Number>(&body) {
         Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number).await).unwrap_or_default()),
         Err(_) => {

@@ -14,7 +14,7 @@ pub fn socket_of(data_dir: &Path) -> PathBuf {
 }
 
 /// Listens there, replacing the socket of an earlier owner. Only the holder of the data directory's lock may call it.
-pub(super) fn listen(data_dir: &Path) -> io::Result<(UnixListener, Made)> {
+pub(super) fn listen(data_dir: &Path) -> io::Result<(UnixListener, SocketIdentity)> {
     let path = socket_of(data_dir);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -26,7 +26,7 @@ pub(super) fn listen(data_dir: &Path) -> io::Result<(UnixListener, Made)> {
 }
 
 /// Removes the socket, if it is still the one that was created: another owner may have put its own there.
-pub(super) fn remove(data_dir: &Path, made: Made) {
+pub(super) fn remove(data_dir: &Path, made: SocketIdentity) {
     let path = socket_of(data_dir);
     if identity(&path).ok() == Some(made) {
         // A leftover socket does no harm: the next owner replaces it.
@@ -37,9 +37,9 @@ pub(super) fn remove(data_dir: &Path, made: Made) {
 }
 
 /// The identity of a socket: device and inode.
-pub(super) type Made = (u64, u64);
+pub(super) type SocketIdentity = (u64, u64);
 
-fn identity(path: &Path) -> io::Result<Made> {
+fn identity(path: &Path) -> io::Result<SocketIdentity> {
     use std::os::unix::fs::MetadataExt as _;
     let meta = fs::symlink_metadata(path)?;
     Ok((meta.dev(), meta.ino()))

@@ -15,7 +15,7 @@ use retake_wire::{Client, Problem, Reply, Request};
 use super::body::{LARGEST, let_go, too_large};
 use super::parse;
 use super::problem::{ProblemResponse, bad, defect};
-use super::serve::{Desk, replied};
+use super::serve::{HttpState, replied};
 
 /// The content type of a format.
 pub(super) fn kind_of(format: Format) -> &'static str {
@@ -28,7 +28,7 @@ pub(super) fn kind_of(format: Format) -> &'static str {
 
 /// All pieces of an export in order. Each is read when the one before has been sent.
 pub(super) async fn export(
-    State(desk): State<Desk>,
+    State(desk): State<HttpState>,
     params: RawPathParams,
     http: HttpRequest,
 ) -> Result<Response, ProblemResponse> {
@@ -58,7 +58,7 @@ enum Next {
     At(String),
 }
 
-async fn piece(desk: &Desk, of: &ExportWhole, cursor: Option<String>) -> Result<Chunk, Problem> {
+async fn piece(desk: &HttpState, of: &ExportWhole, cursor: Option<String>) -> Result<Chunk, Problem> {
     let (conversation, format) = (of.conversation.clone(), of.format);
     match desk.client.call(Request::Export(Export { conversation, format, cursor })).await? {
         Reply::Chunk(chunk) => Ok(chunk),
@@ -72,7 +72,7 @@ fn broken(problem: Problem) -> std::io::Error {
 
 /// Imports the lines of a body as they arrive.
 pub(super) async fn import(
-    State(desk): State<Desk>,
+    State(desk): State<HttpState>,
     params: RawPathParams,
     http: HttpRequest,
 ) -> Result<Response, ProblemResponse> {

@@ -29,7 +29,7 @@ pub(super) struct Event {
 }
 
 /// A change that was made, with all replies to its request.
-struct Made<'a> {
+struct MadeChange<'a> {
     act: &'a Act,
     answer: &'a Answer,
     receipt: &'a Receipt,
@@ -62,8 +62,8 @@ pub(super) fn check(history: &[Event]) -> Result<Model, String> {
 }
 
 /// The changes by revision: each once, and none is missing.
-fn made(history: &[Event]) -> Result<BTreeMap<u64, Made<'_>>, String> {
-    let mut made = BTreeMap::<u64, Made<'_>>::new();
+fn made(history: &[Event]) -> Result<BTreeMap<u64, MadeChange<'_>>, String> {
+    let mut made = BTreeMap::<u64, MadeChange<'_>>::new();
     let mut revisions = BTreeMap::new();
     for event in history {
         let What::Done { act, answer: answer @ Answer::Done { .. }, receipt: Some(receipt) } = &event.what
@@ -74,7 +74,7 @@ fn made(history: &[Event]) -> Result<BTreeMap<u64, Made<'_>>, String> {
         if *revisions.entry(&event.request).or_insert(revision) != revision {
             return Err(format!("{act:?} was done twice: at {} and {revision}", revisions[&event.request]));
         }
-        let it = Made { act, answer, receipt, from: event.from, known: event.to };
+        let it = MadeChange { act, answer, receipt, from: event.from, known: event.to };
         match made.get_mut(&revision) {
             None => drop(made.insert(revision, it)),
             Some(same) if same.receipt == it.receipt && revisions[&event.request] == revision => {
@@ -90,7 +90,7 @@ fn made(history: &[Event]) -> Result<BTreeMap<u64, Made<'_>>, String> {
 }
 
 /// A change known before another request began comes before that one.
-fn agrees_with_the_clock(made: &BTreeMap<u64, Made<'_>>) -> Result<(), String> {
+fn agrees_with_the_clock(made: &BTreeMap<u64, MadeChange<'_>>) -> Result<(), String> {
     let mut latest = 0;
     for (revision, it) in made {
         if it.known < latest {
@@ -102,7 +102,7 @@ fn agrees_with_the_clock(made: &BTreeMap<u64, Made<'_>>) -> Result<(), String> {
 }
 
 /// Whether a reply without a change fits a revision during its request.
-fn fits(event: &Event, made: &BTreeMap<u64, Made<'_>>, states: &[Model]) -> Result<(), String> {
+fn fits(event: &Event, made: &BTreeMap<u64, MadeChange<'_>>, states: &[Model]) -> Result<(), String> {
     let known = made.iter().filter(|(_, it)| it.known < event.from).map(|(revision, _)| *revision).max();
     let later = made.iter().filter(|(_, it)| it.from > event.to).map(|(revision, _)| *revision).min();
     let until = later.unwrap_or(MADE + made.len() as u64 + 1);
@@ -144,7 +144,7 @@ fn planned(state: &Model, act: &Act) -> Answer {
     }
 }
 
-impl std::fmt::Debug for Made<'_> {
+impl std::fmt::Debug for MadeChange<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?} {:?}", self.act, self.receipt)
     }

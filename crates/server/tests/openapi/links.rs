@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 /// A reply's fields, by the parameters that take them.
-type Given = &'static [(&'static str, &'static str)];
+type LinkParameters = &'static [(&'static str, &'static str)];
 
 const CONVERSATION: (&str, &str) = ("conversation", "$response.body#/conversation");
 const ENTRY: (&str, &str) = ("entry", "$response.body#/entries/0");
 
 /// Each link: the request of the reply, the next request, what it takes from the reply, and its body.
-const LINKS: &[(&str, &str, Given, &str)] = &[
+const LINKS: &[(&str, &str, LinkParameters, &str)] = &[
     ("create", "say", &[CONVERSATION], ""),
     ("create", "info", &[CONVERSATION], ""),
     ("create", "set_draft", &[CONVERSATION], ""),

@@ -164,7 +164,7 @@ const RUNS: Sql = (
 );
 
 /// The filters of a search for an entry.
-pub(super) struct Asked {
+pub(super) struct FilterFields {
     pub(super) role: Role,
     pub(super) author: String,
     pub(super) time: Time,
@@ -172,14 +172,14 @@ pub(super) struct Asked {
 
 const ASKED: Sql = ("read an entry", "SELECT role, author, time FROM entry WHERE key = ?");
 
-pub(super) fn asked(db: &Connection, key: Key) -> Result<Asked> {
+pub(super) fn asked(db: &Connection, key: Key) -> Result<FilterFields> {
     one(
         db,
         ASKED,
         [pack(key)],
         || key.name(),
         |cells| {
-            Ok(Asked {
+            Ok(FilterFields {
                 role: role(&cells.next::<String>()?)?,
                 author: cells.next()?,
                 time: Time(cells.next()?),

@@ -59,7 +59,7 @@ pub(super) fn by_without(by: &By, matching: Option<&str>) -> By {
 struct ErasureScope {
     family: Vec<Loaded>,
     rows: Erasure,
-    files: files::Erasing,
+    files: files::FileErasure,
 }
 
 impl Context {

@@ -40,12 +40,12 @@ pub(super) struct Change {
     /// The version before; `None` for a new file.
     pub(super) from: Option<(Place, Version)>,
     /// The version after; `None` for a removed file.
-    pub(super) to: Option<(Place, After)>,
+    pub(super) to: Option<(Place, NewVersion)>,
 }
 
 /// The new version of a file.
 #[derive(Debug)]
-pub(super) struct After {
+pub(super) struct NewVersion {
     /// Its content.
     pub(super) bytes: Vec<u8>,
     /// Whether it is executable, if the change sets that.
@@ -59,7 +59,7 @@ impl Change {
     /// New content in one place.
     pub(super) fn content(place: Place, was: Option<Version>, bytes: Vec<u8>) -> Self {
         let from = was.map(|was| (place.clone(), was));
-        Self { from, to: Some((place, After { bytes, runs: None })) }
+        Self { from, to: Some((place, NewVersion { bytes, runs: None })) }
     }
 
     fn places(&self) -> impl Iterator<Item = &Place> {

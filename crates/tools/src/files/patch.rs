@@ -12,7 +12,7 @@ use retake_core::{EffectClass, Intent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::change::{self, After, Change, Plan};
+use super::change::{self, Change, NewVersion, Plan};
 use super::disk;
 use super::disk::Version;
 use super::place::{PathBase, Place};
@@ -126,7 +126,7 @@ fn planned(
         }
         (None, None) => return Err("the patch names no file".to_owned()),
     };
-    let to = to.map(|place| (place, After { bytes: after, runs: file.runs }));
+    let to = to.map(|place| (place, NewVersion { bytes: after, runs: file.runs }));
     Ok((Change { from, to }, said, place))
 }
 

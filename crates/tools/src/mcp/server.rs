@@ -20,7 +20,7 @@ use super::listed::{Listed, Listing};
 use super::process::{Process, Start};
 use super::result;
 use super::servers::{Deps, State};
-use super::stdio::{Flow, Incoming, Outgoing};
+use super::stdio::{Incoming, Outgoing, PipeState};
 use crate::call::{Call, Output};
 use crate::sandbox::Sandbox;
 
@@ -36,28 +36,28 @@ pub(super) struct Server {
     entry: Entry,
     deps: Arc<Deps>,
     changed: Arc<AtomicBool>,
-    live: tokio::sync::Mutex<Option<Arc<Live>>>,
-    known: Mutex<Known>,
+    live: tokio::sync::Mutex<Option<Arc<Connection>>>,
+    known: Mutex<ServerStatus>,
     /// Whether somebody may still be waiting for its start.
     awaited: watch::Sender<bool>,
 }
 
 /// Its known state.
 #[derive(Clone)]
-pub(super) struct Known {
+pub(super) struct ServerStatus {
     pub(super) state: State,
     pub(super) tools: Vec<Listed>,
     pub(super) notes: Vec<Note>,
 }
 
 /// A connection, with its process.
-struct Live {
+struct Connection {
     link: Link,
-    process: Option<(Process, Arc<Flow>)>,
+    process: Option<(Process, Arc<PipeState>)>,
     expanded: Expanded,
 }
 
-impl Live {
+impl Connection {
     /// Ends its process.
     async fn end(&self) {
         if let Some((process, _)) = &self.process {
@@ -69,7 +69,7 @@ impl Live {
 impl Server {
     pub(super) fn new(entry: Entry, state: State, deps: Arc<Deps>) -> Self {
         let awaited = watch::Sender::new(state == State::Starting);
-        let known = Mutex::new(Known { state, tools: Vec::new(), notes: Vec::new() });
+        let known = Mutex::new(ServerStatus { state, tools: Vec::new(), notes: Vec::new() });
         Self { entry, deps, changed: Arc::default(), live: tokio::sync::Mutex::default(), known, awaited }
     }
 
@@ -86,7 +86,7 @@ impl Server {
         super::approval::asked(&self.entry.way, &self.deps.variables)
     }
 
-    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
+    pub(super) fn known(&self) -> MutexGuard<'_, ServerStatus> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -187,7 +187,7 @@ impl Server {
     }
 
     /// The connection; a new one if the old one is closed.
-    async fn live(&self) -> Result<Arc<Live>, Failure> {
+    async fn live(&self) -> Result<Arc<Connection>, Failure> {
         let mut slot = self.live.lock().await;
         if let Some(live) = slot.as_ref().filter(|live| live.link.is_open()) {
             return Ok(Arc::clone(live));
@@ -202,7 +202,7 @@ impl Server {
         Ok(live)
     }
 
-    async fn start(&self) -> Result<Live, Failure> {
+    async fn start(&self) -> Result<Connection, Failure> {
         if let (Some(_), Some(refused)) = (self.sandbox(), &self.deps.refused) {
             return Err(refused.clone());
         }
@@ -228,7 +228,7 @@ impl Server {
                     FailureKind::NotStarted.with(why)
                 })?;
                 let (process, input, output) = started;
-                let flow = Arc::new(Flow::default());
+                let flow = Arc::new(PipeState::default());
                 let incoming = Incoming::new(output, Arc::clone(&flow));
                 let outgoing = Outgoing { pipe: input, flow: Arc::clone(&flow) };
                 let opened = tokio::time::timeout(limit, Link::open((incoming, outgoing), changed)).await;
@@ -241,7 +241,7 @@ impl Server {
             }
         };
         let trouble = match opened {
-            Ok(Ok(link)) => return Ok(Live { link, process, expanded }),
+            Ok(Ok(link)) => return Ok(Connection { link, process, expanded }),
             Ok(Err(trouble)) => trouble,
             Err(_) => silent(format!("it did not say hello within {}", seconds(limit))),
         };
@@ -264,7 +264,7 @@ impl Server {
         self.entry.write.iter().map(put_in).collect()
     }
 
-    async fn list(&self, live: &Live) -> Result<(), Failure> {
+    async fn list(&self, live: &Connection) -> Result<(), Failure> {
         self.changed.store(false, Ordering::Relaxed);
         let limit = self.deps.start_limit;
         let mut listing = Listing::default();
@@ -287,12 +287,12 @@ impl Server {
             return Err(explain(live.process.as_ref(), &live.expanded, trouble).await);
         }
         let (tools, notes) = listing.done();
-        *self.known() = Known { state: State::Ready, tools, notes };
+        *self.known() = ServerStatus { state: State::Ready, tools, notes };
         Ok(())
     }
 
     /// Why a call failed.
-    async fn broken(&self, live: &Live, trouble: LinkError) -> String {
+    async fn broken(&self, live: &Connection, trouble: LinkError) -> String {
         let (why, again) = match trouble {
             LinkError::Said(failure) => (live.expanded.hide(&failure.why), ""),
             LinkError::Closed => {
@@ -305,7 +305,11 @@ impl Server {
 }
 
 /// The trouble as a text, with the server's last output if that helps.
-async fn explain(process: Option<&(Process, Arc<Flow>)>, expanded: &Expanded, trouble: LinkError) -> Failure {
+async fn explain(
+    process: Option<&(Process, Arc<PipeState>)>,
+    expanded: &Expanded,
+    trouble: LinkError,
+) -> Failure {
     let closed = |why: String| FailureKind::Closed.with(why);
     let (failure, last) = match (process, trouble) {
         (Some((process, flow)), LinkError::Closed) => {

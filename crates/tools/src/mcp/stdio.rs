@@ -17,7 +17,7 @@ const MOST_UNHEARD: usize = 2_000;
 
 /// The shared state of both pipes.
 #[derive(Default)]
-pub(super) struct Flow {
+pub(super) struct PipeState {
     stuck: AtomicBool,
     /// Whether the input has ended. `rmcp` would wait for ever until the last message is sent.
     over: AtomicBool,
@@ -25,7 +25,7 @@ pub(super) struct Flow {
     why: Mutex<Option<&'static str>>,
 }
 
-impl Flow {
+impl PipeState {
     /// Why the connection was ended, if it was ended here.
     pub(super) fn why(&self) -> Option<&'static str> {
         *self.why.lock().unwrap_or_else(PoisonError::into_inner)
@@ -46,13 +46,13 @@ impl Flow {
 /// The output of a server.
 pub(super) struct Incoming<R> {
     pub(super) pipe: R,
-    pub(super) flow: Arc<Flow>,
+    pub(super) flow: Arc<PipeState>,
     line: usize,
     unheard: usize,
 }
 
 impl<R> Incoming<R> {
-    pub(super) fn new(pipe: R, flow: Arc<Flow>) -> Self {
+    pub(super) fn new(pipe: R, flow: Arc<PipeState>) -> Self {
         Self { pipe, flow, line: 0, unheard: 0 }
     }
 
@@ -94,7 +94,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Incoming<R> {
 /// The input of a server.
 pub(super) struct Outgoing<W> {
     pub(super) pipe: W,
-    pub(super) flow: Arc<Flow>,
+    pub(super) flow: Arc<PipeState>,
 }
 
 impl<W: AsyncWrite + Unpin> AsyncWrite for Outgoing<W> {
@@ -129,7 +129,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_without_an_end_ends_the_connection() {
-        let flow = Arc::new(Flow::default());
+        let flow = Arc::new(PipeState::default());
         let mut incoming = Incoming::new(tokio::io::repeat(b'x'), Arc::clone(&flow));
         let mut all = tokio::io::sink();
         tokio::io::copy(&mut incoming, &mut all).await.expect_err("too long");
@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn a_flood_of_messages_ends_the_connection_only_without_a_reader() {
         for stuck in [false, true] {
-            let flow = Arc::new(Flow::default());
+            let flow = Arc::new(PipeState::default());
             flow.stuck.store(stuck, Ordering::Relaxed);
             let mut incoming = Incoming::new(tokio::io::repeat(b'\n'), Arc::clone(&flow));
             let mut some = vec![0; 2 * MOST_UNHEARD];

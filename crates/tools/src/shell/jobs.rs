@@ -42,12 +42,12 @@ struct Job {
 }
 
 /// A job that the conversation knows of.
-struct Known {
+struct RecordedJob {
     call: String,
     job: Job,
 }
 
-impl Known {
+impl RecordedJob {
     async fn all(of: &Call) -> Vec<Self> {
         let facts = of.host.facts(KEY).await;
         let spools = of.spool.parent().unwrap_or(&of.spool);
@@ -130,8 +130,10 @@ impl ShellTool {
         {
             group.leave();
         }
-        let known =
-            Known { call: call.id.clone(), job: Job { command: command.to_owned(), log: Some(spool.log) } };
+        let known = RecordedJob {
+            call: call.id.clone(),
+            job: Job { command: command.to_owned(), log: Some(spool.log) },
+        };
         let mut output = started(call, known, is_stopped).await;
         let has_failed = output.outcome == ToolOutcome::Failed && !is_stopped;
         let closed = if has_failed { self.was_closed(net) } else { None };
@@ -141,7 +143,7 @@ impl ShellTool {
 }
 
 /// The note on a job that was just started.
-async fn started(call: &Call, known: Known, is_stopped: bool) -> Output {
+async fn started(call: &Call, known: RecordedJob, is_stopped: bool) -> Output {
     let printed = read(&known.job, Slice::End).map_or_else(|error| error, |read| read.text);
     if !printed.is_empty() {
         call.host.tell(Piece { text: printed.clone() }).await;
@@ -258,7 +260,7 @@ impl OwnTool for JobOutput {
     }
 
     async fn call(&self, call: Call, given: OutputArguments) -> Result<Output, String> {
-        let known = Known::of(&call, &given.id).await?;
+        let known = RecordedJob::of(&call, &given.id).await?;
         // Checked first: output before its end is then included.
         let state = known.state().await;
         let slice = match (given.from, given.tail) {
@@ -287,7 +289,7 @@ impl OwnTool for JobStop {
     }
 
     async fn call(&self, call: Call, given: StopArguments) -> Result<Output, String> {
-        let known = Known::of(&call, &given.id).await?;
+        let known = RecordedJob::of(&call, &given.id).await?;
         let (id, before) = (short(&known.call), follow::alive(&known.call).await);
         if !follow::end_processes(call.host.as_ref(), &known.call, None).await {
             return Err(format!("job {id} can't be ended: some of its processes don't end"));
@@ -312,7 +314,7 @@ impl OwnTool for JobList {
 
     async fn call(&self, call: Call, _: ListArguments) -> Result<Output, String> {
         let mut lines = Vec::new();
-        for known in Known::all(&call).await {
+        for known in RecordedJob::all(&call).await {
             let state = known.state().await;
             lines.push(format!("{} · {state} · {}", short(&known.call), arguments::line(&known.job.command)));
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Fact, Intent, ToolOutcome};
-use retake_tools::{Asked, Call, Host, Output, Piece, Toolbox, file_tools};
+use retake_tools::{Call, Host, Output, Piece, ToolQuestion, Toolbox, file_tools};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -32,7 +32,7 @@ impl Host for Fake {
         fitting.map(|(key, value)| Fact::new(key, value)).collect()
     }
 
-    async fn ask(&self, _: Asked) -> Option<String> {
+    async fn ask(&self, _: ToolQuestion) -> Option<String> {
         None
     }
 

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{Fact, ToolOutcome};
 use retake_tools::mcp::{Allowed, Config, Deps, Failure, McpServers, ServerShown, State, Variables};
-use retake_tools::{Asked, Call, Host, Output, Piece, Sandbox, Secrets, Tool};
+use retake_tools::{Call, Host, Output, Piece, Sandbox, Secrets, Tool, ToolQuestion};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -191,7 +191,7 @@ impl Host for Caller {
         Vec::new()
     }
 
-    async fn ask(&self, _: Asked) -> Option<String> {
+    async fn ask(&self, _: ToolQuestion) -> Option<String> {
         None
     }
 

@@ -81,17 +81,17 @@ pub(crate) fn ran_before(asks: &Asks, now_ms: i64) -> Option<String> {
 }
 
 /// The result of a call. Does not repeat what is on the screen already, such as its detail.
-pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: Seen) -> Text {
+pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: CallOnScreen) -> Text {
     let mut text = Text::new();
     let lines = match (call.map(|call| call.class), seen) {
-        (_, Seen::Printed) => 1,
+        (_, CallOnScreen::Printed) => 1,
         (Some(EffectClass::None), _) => READ_LINES,
         _ => LINES,
     };
     if ended.failed {
         let last = format!("✗ {}", tail(&english::call_ended(ended), lines));
         text.push(block(look, &last, 2, Some(Style::Error)));
-    } else if seen == Seen::Nothing {
+    } else if seen == CallOnScreen::Nothing {
         let most = if is_diff(&ended.shown) { DIFF_LINES } else { lines };
         text.push(shown(look, &ended.shown, most));
     }
@@ -105,7 +105,7 @@ pub fn called(look: &Look, call: Option<&CallShown>, ended: &CallEnded, seen: Se
 
 /// What the screen already shows of a call when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum CallOnScreen {
     /// Only that it started.
     Nothing,
     /// Its expected result, shown before it ran.

@@ -37,7 +37,7 @@ use super::theme::Theme;
 
 use looks::Looks;
 use notices::{Kind, Notices};
-use requests::{Asked, For, Requests};
+use requests::{RequestPurpose, Requester, Requests};
 pub use running::RunningRun;
 use tab::Tab;
 use tabs::Tabs;
@@ -61,7 +61,7 @@ pub enum Start {
 
 /// What is known when the UI starts.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct StartInfo {
     /// The folder for new conversations.
     pub(crate) folder: String,
     /// The version of the program.
@@ -82,7 +82,7 @@ struct Beginning {
 /// The UI in memory.
 #[derive(Debug)]
 pub(crate) struct App {
-    known: Known,
+    known: StartInfo,
     settings: Settings,
     keys: Keymap,
     looks: Looks,
@@ -103,7 +103,7 @@ pub(crate) struct App {
 impl App {
     /// A UI with one empty tab; its first requests are in its acts.
     pub(crate) fn new(
-        known: Known,
+        known: StartInfo,
         start: Start,
         settings: Settings,
         keys: Keymap,
@@ -134,7 +134,7 @@ impl App {
                 app.tabs[0].opens(Vec::new());
                 let folder = Some(app.known.folder.clone());
                 let list = List { folder, limit: Some(1), ..List::default() };
-                app.ask(Asked::Tab(tab, For::GoOn), Request::List(list));
+                app.ask(Requester::Tab(tab, RequestPurpose::GoOn), Request::List(list));
             }
             Start::Pick => {
                 app.begin_with_list(tab);
@@ -142,9 +142,9 @@ impl App {
             }
         }
         let history = History { folder: None, limit: Some(PROMPTS), before: None };
-        app.ask(Asked::All(For::History), Request::History(history));
-        app.ask(Asked::All(For::Models), Request::Models);
-        app.ask(Asked::All(For::Owner), Request::Status);
+        app.ask(Requester::All(RequestPurpose::History), Request::History(history));
+        app.ask(Requester::All(RequestPurpose::Models), Request::Models);
+        app.ask(Requester::All(RequestPurpose::Owner), Request::Status);
         app
     }
 
@@ -239,7 +239,7 @@ impl App {
         }
     }
 
-    fn ask(&mut self, asked: Asked, request: Request) -> Ticket {
+    fn ask(&mut self, asked: Requester, request: Request) -> Ticket {
         self.requests.ask(asked, request)
     }
 
@@ -306,7 +306,7 @@ impl App {
             self.tabs[at].opens(self.prompts.clone());
         }
         let of = retake_wire::request::Of { conversation: conversation.to_owned() };
-        self.ask(Asked::Tab(id, For::Show(entry)), Request::Info(of));
+        self.ask(Requester::Tab(id, RequestPurpose::Show(entry)), Request::Info(of));
     }
 
     /// Subscribes a tab to its conversation from here on.

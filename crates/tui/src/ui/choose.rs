@@ -11,7 +11,7 @@ use retake_wire::request::{self, Of, SetPermissions};
 use retake_wire::{Action, MarkVerb, Mode, Problem, Reply, Request, Rule, english};
 
 use super::keymap::{Command, Context};
-use super::msg::{ChoiceDuration, Ticket, Want};
+use super::msg::{ChoiceDuration, PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{PaneFrame, told};
 use super::plan::paragraph;
@@ -25,27 +25,27 @@ const PAGE: usize = 100;
 
 /// The models; the tab's own is marked.
 pub(crate) fn models(current: Option<String>) -> Choose {
-    Choose::new("Model", From::Models(current))
+    Choose::new("Model", ChoiceSource::Models(current))
 }
 
 /// The permission modes and the rules; before a conversation begins, the mode that it begins with.
 pub(crate) fn permissions(may: Permissions, begins: Option<Mode>) -> Choose {
-    Choose::new("What the agent may do unasked", From::Permissions(may, begins))
+    Choose::new("What the agent may do unasked", ChoiceSource::Permissions(may, begins))
 }
 
 /// The alternatives of an answer.
 pub(crate) fn alternatives(entry: request::Alternatives) -> Choose {
-    Choose::new("Other answers", From::Alternatives(entry))
+    Choose::new("Other answers", ChoiceSource::Alternatives(entry))
 }
 
 /// Messages that are hidden, dropped or excluded, to be shown again.
 pub(crate) fn marked() -> Choose {
-    Choose::new("Hidden, or kept from the model", From::Marked)
+    Choose::new("Hidden, or kept from the model", ChoiceSource::Marked)
 }
 
 /// The themes; the selected one is shown at once.
 pub(crate) fn themes(all: &Themes, now: Option<&str>) -> Choose {
-    Choose::new("Theme", From::Themes(all.clone(), now.map(str::to_owned)))
+    Choose::new("Theme", ChoiceSource::Themes(all.clone(), now.map(str::to_owned)))
 }
 
 /// A list to pick one item of.
@@ -53,7 +53,7 @@ pub(crate) fn themes(all: &Themes, now: Option<&str>) -> Choose {
 pub(crate) struct Choose {
     title: &'static str,
     about: Vec<String>,
-    from: From,
+    from: ChoiceSource,
     rows: Rows<Choice>,
     loading: Option<Ticket>,
     /// Whether there is more than was loaded; reaching the end of the list loads it.
@@ -65,7 +65,7 @@ pub(crate) struct Choose {
 
 /// The source of the choices.
 #[derive(Debug)]
-enum From {
+enum ChoiceSource {
     Models(Option<String>),
     Permissions(Permissions, Option<Mode>),
     Alternatives(request::Alternatives),
@@ -123,11 +123,13 @@ impl Choice {
 }
 
 impl Choose {
-    fn new(title: &'static str, from: From) -> Self {
+    fn new(title: &'static str, from: ChoiceSource) -> Self {
         // If the choices have names, an exact match comes first.
         let order = match from {
-            From::Models(_) | From::Themes(..) => Order::Best,
-            From::Permissions(..) | From::Alternatives(_) | From::Marked => Order::Kept,
+            ChoiceSource::Models(_) | ChoiceSource::Themes(..) => Order::Best,
+            ChoiceSource::Permissions(..) | ChoiceSource::Alternatives(_) | ChoiceSource::Marked => {
+                Order::Kept
+            }
         };
         Self {
             title,
@@ -143,12 +145,12 @@ impl Choose {
 
     fn load(&mut self, cx: &mut Cx<'_>) {
         let request = match &self.from {
-            From::Models(_) => Request::Models,
-            From::Permissions(..) if cx.conversation.is_none() => return,
-            From::Themes(..) => return,
-            From::Permissions(..) => Request::Permissions(Of { conversation: cx.id() }),
-            From::Alternatives(entry) => Request::Alternatives(entry.clone()),
-            From::Marked => {
+            ChoiceSource::Models(_) => Request::Models,
+            ChoiceSource::Permissions(..) if cx.conversation.is_none() => return,
+            ChoiceSource::Themes(..) => return,
+            ChoiceSource::Permissions(..) => Request::Permissions(Of { conversation: cx.id() }),
+            ChoiceSource::Alternatives(entry) => Request::Alternatives(entry.clone()),
+            ChoiceSource::Marked => {
                 self.more = false;
                 return self.load_marked(None, cx);
             }
@@ -172,7 +174,7 @@ impl Choose {
     }
 
     fn models(&mut self, models: Models) {
-        let From::Models(current) = &self.from else { return };
+        let ChoiceSource::Models(current) = &self.from else { return };
         let usual = Choice {
             about: format!("{}: {}", models.default, english::model_cause(&models.cause)),
             now: current.is_none(),
@@ -239,7 +241,7 @@ impl Choose {
     }
 
     fn themes(&mut self) {
-        let From::Themes(all, now) = &self.from else { return };
+        let ChoiceSource::Themes(all, now) = &self.from else { return };
         let usual = Choice {
             about: "the one that fits the terminal".to_owned(),
             now: now.is_none(),
@@ -258,7 +260,7 @@ impl Choose {
     fn moved(&mut self, cx: &mut Cx<'_>) {
         self.armed = None;
         if let Some(Choice { pick: Pick::Theme, name, .. }) = self.rows.selected() {
-            cx.want(Want::Theme(name.clone(), ChoiceDuration::Shown));
+            cx.want(PaneInstruction::Theme(name.clone(), ChoiceDuration::Shown));
         }
         if self.more && self.loading.is_none() && self.rows.at_end() {
             let oldest = self.rows.items().next_back().map(|choice| choice.key.clone());
@@ -269,30 +271,30 @@ impl Choose {
     fn accept(&mut self, cx: &mut Cx<'_>) {
         let (key, now, pick) = match self.rows.picked() {
             None => return,
-            Some(Err(why)) => return cx.want(Want::Say(why.to_owned())),
+            Some(Err(why)) => return cx.want(PaneInstruction::Say(why.to_owned())),
             Some(Ok(choice)) => (choice.key.clone(), choice.now, choice.pick.clone()),
         };
         match (pick, &self.from) {
             (Pick::Alternative(_), _) if now => {
-                cx.want(Want::Say("it is the one that is shown".to_owned()));
+                cx.want(PaneInstruction::Say("it is the one that is shown".to_owned()));
             }
             (Pick::Model(model), _) => {
-                cx.want(Want::Model(model));
-                cx.want(Want::Close);
+                cx.want(PaneInstruction::Model(model));
+                cx.want(PaneInstruction::Close);
             }
             (Pick::Mode(mode), _) => {
-                cx.want(Want::Mode(mode));
-                cx.want(Want::Close);
+                cx.want(PaneInstruction::Mode(mode));
+                cx.want(PaneInstruction::Close);
             }
             (Pick::Theme, _) => {
-                cx.want(Want::Theme(key, ChoiceDuration::Kept));
-                cx.want(Want::Close);
+                cx.want(PaneInstruction::Theme(key, ChoiceDuration::Kept));
+                cx.want(PaneInstruction::Close);
             }
-            (Pick::Alternative(number), From::Alternatives(of)) => {
+            (Pick::Alternative(number), ChoiceSource::Alternatives(of)) => {
                 let action = Action::Choose { entry: of.entry.clone(), number };
-                cx.want(Want::Plan("Choose", Box::new(action)));
+                cx.want(PaneInstruction::Plan("Choose", Box::new(action)));
             }
-            (Pick::Marked(title, action), _) => cx.want(Want::Plan(title, Box::new(action))),
+            (Pick::Marked(title, action), _) => cx.want(PaneInstruction::Plan(title, Box::new(action))),
             (Pick::Rule(rule), _) if self.armed.as_ref() == Some(&key) => self.forget(rule, cx),
             (Pick::Rule(_), _) => self.armed = Some(key),
             (Pick::Alternative(_) | Pick::Heading, _) => {}
@@ -303,7 +305,9 @@ impl Choose {
     fn forget(&mut self, rule: Rule, cx: &mut Cx<'_>) {
         self.armed = None;
         if cx.conversation.is_none() {
-            return cx.want(Want::Say("a rule can be forgotten once the conversation has begun".to_owned()));
+            return cx.want(PaneInstruction::Say(
+                "a rule can be forgotten once the conversation has begun".to_owned(),
+            ));
         }
         let set = SetPermissions { conversation: cx.id(), remove: vec![rule], ..SetPermissions::default() };
         self.loading = Some(cx.ask(Request::SetPermissions(set)));
@@ -347,7 +351,7 @@ impl Pane for Choose {
     }
 
     fn opened(&mut self, cx: &mut Cx<'_>) {
-        if let From::Permissions(may, begins) = &self.from {
+        if let ChoiceSource::Permissions(may, begins) = &self.from {
             let mode = if cx.conversation.is_some() { may.mode } else { begins.unwrap_or(may.mode) };
             let may = may.clone();
             self.permissions(&may, mode);
@@ -360,11 +364,11 @@ impl Pane for Choose {
         match command {
             Command::Accept => self.accept(cx),
             Command::Close if self.armed.take().is_none() => {
-                if let From::Themes(_, now) = &self.from {
+                if let ChoiceSource::Themes(_, now) = &self.from {
                     let now = now.clone().unwrap_or_else(|| "auto".to_owned());
-                    cx.want(Want::Theme(now, ChoiceDuration::Shown));
+                    cx.want(PaneInstruction::Theme(now, ChoiceDuration::Shown));
                 }
-                cx.want(Want::Close);
+                cx.want(PaneInstruction::Close);
             }
             _ => {
                 self.rows.command(command);
@@ -389,12 +393,12 @@ impl Pane for Choose {
             Ok(Reply::Marked(page)) => self.marked(page, cx.now_ms),
             Ok(_) => {}
             Err(problem) if self.rows.is_empty() => self.wrong = Some(problem),
-            Err(problem) => cx.want(Want::Complain(Box::new(problem))),
+            Err(problem) => cx.want(PaneInstruction::Complain(Box::new(problem))),
         }
     }
 
     fn changed(&mut self, cx: &mut Cx<'_>) {
-        if !matches!(self.from, From::Models(_)) {
+        if !matches!(self.from, ChoiceSource::Models(_)) {
             self.load(cx);
         }
     }
@@ -415,7 +419,7 @@ impl Pane for Choose {
         let below = if lines.is_empty() { 0 } else { u16::try_from(lines.len() + 1).unwrap_or(u16::MAX) };
         let list = Rect { height: body.height - below, ..body };
         let nothing = match self.from {
-            From::Marked => "nothing is hidden here, dropped, or kept from the model",
+            ChoiceSource::Marked => "nothing is hidden here, dropped, or kept from the model",
             _ => "there is nothing to choose from",
         };
         let empty = told(self.wrong.as_ref(), self.loading.is_some(), nothing);

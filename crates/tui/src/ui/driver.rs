@@ -18,7 +18,7 @@ use retake_wire::{Client, Problem};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::app::{App, Known, RunningRun, Start};
+use super::app::{App, RunningRun, Start, StartInfo};
 use super::keymap::Keymap;
 use super::msg::{Act, Msg, TabId};
 use super::settings::Settings;
@@ -153,7 +153,7 @@ pub async fn run(
 /// The app at the start.
 pub(super) fn app(beginning: Launch, now_ms: i64) -> App {
     let Launch { start, folder, version, model, settings, keys, theme, themes, notices } = beginning;
-    let known = Known { folder, version, model };
+    let known = StartInfo { folder, version, model };
     let mut app = App::new(known, start, settings, keys, theme, now_ms);
     app.offer(themes);
     for notice in notices {

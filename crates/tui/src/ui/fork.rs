@@ -13,7 +13,7 @@ use retake_wire::{Action, FileOptions, Part, Problem, Reply, Request, Role};
 
 use super::keymap::{Command, Context};
 use super::letter_keys::LetterKeys;
-use super::msg::{Ticket, Want};
+use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::PaneFrame;
 use super::plan::{NO_WORDS, worded, wrapped};
@@ -31,7 +31,7 @@ pub(crate) struct ForkPane {
     /// The last entry that it begins with, as named; without one, the last of all.
     entry: Option<String>,
     /// The request on its way.
-    asked: Option<(Ticket, Asks)>,
+    asked: Option<(Ticket, ForkPaneRequest)>,
     shown: Shown,
     /// A request was refused, or an Enter did not count as agreement.
     note: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct ForkPane {
 
 /// The requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asks {
+enum ForkPaneRequest {
     /// The messages.
     Messages,
     /// Their number.
@@ -59,12 +59,12 @@ enum Shown {
     /// It can't be created.
     Wrong(String),
     /// The messages that it begins with.
-    Begins(Box<Begins>),
+    Begins(Box<ForkBeginning>),
 }
 
 /// The beginning of the new conversation.
 #[derive(Debug)]
-struct Begins {
+struct ForkBeginning {
     page: Entries,
     /// The number of messages.
     messages: Option<u64>,
@@ -96,7 +96,7 @@ impl ForkPane {
             before: None,
             after: None,
         };
-        self.asked = Some((cx.ask(Request::Log(log)), Asks::Messages));
+        self.asked = Some((cx.ask(Request::Log(log)), ForkPaneRequest::Messages));
     }
 
     /// The number of messages up to the entry, from the plan of a move there.
@@ -109,11 +109,12 @@ impl ForkPane {
                 let action = Action::Checkout { entry: Some(entry.clone()) };
                 let files = FileOptions::default();
                 let plan = request::Plan { conversation: cx.id(), action, files, diff: false };
-                self.asked = Some((cx.ask(Request::Plan(plan)), Asks::Counts));
+                self.asked = Some((cx.ask(Request::Plan(plan)), ForkPaneRequest::Counts));
                 None
             }
         };
-        self.shown = Shown::Begins(Box::new(Begins { page, messages, is_named: self.entry.is_some() }));
+        self.shown =
+            Shown::Begins(Box::new(ForkBeginning { page, messages, is_named: self.entry.is_some() }));
     }
 
     fn counted(&mut self, plan: &Plan, cx: &Cx<'_>) {
@@ -131,28 +132,28 @@ impl ForkPane {
             return;
         }
         match (&self.shown, &self.asked) {
-            (_, Some((_, Asks::Makes))) => {}
+            (_, Some((_, ForkPaneRequest::Makes))) => {}
             (Shown::Wrong(_), _) => self.note = Some("there is nothing to make".to_owned()),
             (Shown::Begins(begins), None) => {
                 // By its own id: messages that arrive meanwhile were not shown.
                 let last = begins.page.entries.last().map(|entry| entry.id.clone());
                 let entry = self.entry.clone().or(last);
                 let fork = Fork { conversation: cx.id(), entry, title: None, request_id: None };
-                self.asked = Some((cx.ask(Request::Fork(fork)), Asks::Makes));
+                self.asked = Some((cx.ask(Request::Fork(fork)), ForkPaneRequest::Makes));
             }
             _ => self.note = Some("it is being read: press again".to_owned()),
         }
     }
 
-    fn made(conversation: String, begins: Option<&Begins>, cx: &mut Cx<'_>) {
+    fn made(conversation: String, begins: Option<&ForkBeginning>, cx: &mut Cx<'_>) {
         let unanswered = begins.and_then(|begins| unanswered(&begins.page));
-        cx.want(Want::Say(match unanswered {
+        cx.want(PaneInstruction::Say(match unanswered {
             None => "a new conversation begins with what was said up to there; the old one stays".to_owned(),
             Some(turn) => {
                 format!("it ends with your message t{turn}, unanswered: /retry asks for an answer")
             }
         }));
-        cx.want(Want::ShowBeside { conversation, entry: None });
+        cx.want(PaneInstruction::ShowBeside { conversation, entry: None });
     }
 }
 
@@ -196,7 +197,7 @@ fn named(entry: &Entry) -> String {
     .to_owned()
 }
 
-impl Begins {
+impl ForkBeginning {
     /// The plan in sentences: what it begins with, what is open at its end, what stays.
     fn sentences(&self) -> Vec<(String, Paint)> {
         let mut all = Vec::new();
@@ -266,8 +267,8 @@ impl Pane for ForkPane {
         self.note = None;
         match command {
             // A fork that is being created is shown once it is there.
-            Command::Close if matches!(self.asked, Some((_, Asks::Makes))) => {}
-            Command::Close => cx.want(Want::Close),
+            Command::Close if matches!(self.asked, Some((_, ForkPaneRequest::Makes))) => {}
+            Command::Close => cx.want(PaneInstruction::Close),
             Command::Accept => self.make(cx),
             _ => match scrolled(command, self.scroll, self.height) {
                 Some(scroll) => self.scroll = scroll,
@@ -284,24 +285,24 @@ impl Pane for ForkPane {
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
         let Some((_, asks)) = self.asked.take_if(|(asked, _)| *asked == ticket) else { return };
         match (asks, reply) {
-            (Asks::Messages, Ok(Reply::Entries(page))) => self.count(page, cx),
-            (Asks::Messages, Err(problem)) => self.shown = Shown::Wrong(worded(&problem)),
-            (Asks::Counts, Ok(Reply::Plan(plan))) => self.counted(&plan, cx),
-            (Asks::Makes, Ok(Reply::Receipt(receipt))) => {
+            (ForkPaneRequest::Messages, Ok(Reply::Entries(page))) => self.count(page, cx),
+            (ForkPaneRequest::Messages, Err(problem)) => self.shown = Shown::Wrong(worded(&problem)),
+            (ForkPaneRequest::Counts, Ok(Reply::Plan(plan))) => self.counted(&plan, cx),
+            (ForkPaneRequest::Makes, Ok(Reply::Receipt(receipt))) => {
                 let begins = match &self.shown {
                     Shown::Begins(begins) => Some(&**begins),
                     _ => None,
                 };
                 Self::made(receipt.conversation, begins, cx);
             }
-            (Asks::Makes, Err(problem)) => self.note = Some(worded(&problem)),
+            (ForkPaneRequest::Makes, Err(problem)) => self.note = Some(worded(&problem)),
             // Only the number is missing.
             _ => {}
         }
     }
 
     fn changed(&mut self, cx: &mut Cx<'_>) {
-        if !matches!(self.asked, Some((_, Asks::Makes))) {
+        if !matches!(self.asked, Some((_, ForkPaneRequest::Makes))) {
             self.load(cx);
         }
     }

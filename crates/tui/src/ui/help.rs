@@ -10,7 +10,7 @@ use retake_wire::{Problem, Reply};
 
 use super::composer::EDITING;
 use super::keymap::{Command, Context, Keymap, Row, TABLE};
-use super::msg::{Ticket, Want};
+use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::PaneFrame;
 use super::scroll::scrolled;
@@ -227,7 +227,7 @@ impl Pane for Help {
                 width::pop_letter(&mut self.filter);
             }
             Command::EraseAll => self.filter.clear(),
-            Command::Close | Command::Accept | Command::Help => cx.want(Want::Close),
+            Command::Close | Command::Accept | Command::Help => cx.want(PaneInstruction::Close),
             _ => self.scroll(scrolled(command, self.top, self.rows).unwrap_or(self.top)),
         }
     }

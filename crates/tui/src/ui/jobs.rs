@@ -10,7 +10,7 @@ use retake_wire::request::{JobOutput, Jobs as Listed, LARGEST_PAGE, OfJob};
 use retake_wire::{Problem, Reply, Request};
 
 use super::keymap::{Command, Context};
-use super::msg::{Ticket, Want};
+use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{PaneFrame, told};
 use super::preview::Preview;
@@ -78,7 +78,7 @@ impl Jobs {
     fn accept(&mut self, cx: &mut Cx<'_>) {
         let Some(Job(job)) = self.rows.selected() else { return };
         if !job.running {
-            return cx.want(Want::Say(format!("it does not run: {}", agent::state(job))));
+            return cx.want(PaneInstruction::Say(format!("it does not run: {}", agent::state(job))));
         }
         if self.armed.as_ref() != Some(&job.job) {
             self.armed = Some(job.job.clone());
@@ -102,7 +102,7 @@ impl Pane for Jobs {
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
         match command {
             Command::Accept => self.accept(cx),
-            Command::Close if self.armed.take().is_none() => cx.want(Want::Close),
+            Command::Close if self.armed.take().is_none() => cx.want(PaneInstruction::Close),
             Command::Other | Command::DetailUp | Command::DetailDown => self.preview.command(command),
             _ => {
                 self.armed = None;
@@ -132,7 +132,7 @@ impl Pane for Jobs {
             }
             Ok(_) => {}
             Err(problem) if self.rows.is_empty() => self.wrong = Some(problem),
-            Err(problem) => cx.want(Want::Complain(Box::new(problem))),
+            Err(problem) => cx.want(PaneInstruction::Complain(Box::new(problem))),
         }
     }
 

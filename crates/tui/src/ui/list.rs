@@ -13,7 +13,7 @@ use retake_wire::request::{List as Listing, SetArchived};
 use retake_wire::{Action, Event, Hits, Problem, Reply, Request, Search, Told};
 
 use super::keymap::{Command, Context};
-use super::msg::{Ticket, Want};
+use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{Naming, PaneFrame, told};
 use super::preview::{Preview, last_of};
@@ -45,7 +45,7 @@ pub(crate) struct List {
     search: SearchState,
     naming: Option<Naming>,
     /// The requested change.
-    doing: Option<(Ticket, Doing)>,
+    doing: Option<(Ticket, ListPaneRequest)>,
     archive: Archive,
     /// The program begins with this list: there is nothing to return to.
     is_first: bool,
@@ -63,7 +63,7 @@ struct Archive {
 }
 
 #[derive(Debug)]
-enum Doing {
+enum ListPaneRequest {
     Names,
     /// This one leaves the shown list.
     Moves(String),
@@ -244,8 +244,8 @@ impl List {
         };
         self.is_first = false;
         cx.want(match beside {
-            true => Want::ShowBeside { conversation, entry },
-            false => Want::Show { conversation, entry },
+            true => PaneInstruction::ShowBeside { conversation, entry },
+            false => PaneInstruction::Show { conversation, entry },
         });
     }
 
@@ -259,17 +259,18 @@ impl List {
     fn name(&mut self, command: Command, cx: &mut Cx<'_>) {
         if let Some((conversation, title)) = Naming::command(&mut self.naming, command) {
             let ticket = cx.apply(conversation, Action::Title { title });
-            self.doing = Some((ticket, Doing::Names));
+            self.doing = Some((ticket, ListPaneRequest::Names));
         }
     }
 
     /// Archives the selected conversation, or unarchives it.
     fn archive(&mut self, cx: &mut Cx<'_>) {
         let Some(Item::Talk(it, _)) = self.rows.selected() else {
-            return cx.want(Want::Say("select a conversation, not something said in one".to_owned()));
+            return cx
+                .want(PaneInstruction::Say("select a conversation, not something said in one".to_owned()));
         };
         let set = SetArchived { conversation: it.id.clone(), archived: !self.archive.is_shown };
-        let moves = Doing::Moves(it.id.clone());
+        let moves = ListPaneRequest::Moves(it.id.clone());
         self.doing = Some((cx.ask(Request::SetArchived(set)), moves));
     }
 
@@ -281,16 +282,16 @@ impl List {
         self.load(None, cx);
     }
 
-    fn done(&mut self, doing: Doing, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+    fn done(&mut self, doing: ListPaneRequest, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
         match (reply, doing) {
-            (Err(problem), _) => cx.want(Want::Complain(Box::new(problem))),
-            (Ok(_), Doing::Names) => cx.want(Want::Say("named".to_owned())),
-            (Ok(_), Doing::Moves(id)) => {
+            (Err(problem), _) => cx.want(PaneInstruction::Complain(Box::new(problem))),
+            (Ok(_), ListPaneRequest::Names) => cx.want(PaneInstruction::Say("named".to_owned())),
+            (Ok(_), ListPaneRequest::Moves(id)) => {
                 self.leave(&id);
                 self.archive.exists = if self.archive.is_shown { None } else { Some(true) };
                 let did =
                     if self.archive.is_shown { "brought back" } else { "archived: nothing of it is lost" };
-                cx.want(Want::Say(did.to_owned()));
+                cx.want(PaneInstruction::Say(did.to_owned()));
             }
         }
     }
@@ -315,7 +316,7 @@ impl List {
         };
         let empty = told(wrong, matches!(self.page, Page::Loading(_)), &nothing);
         let current = brush.conversation.map(|it| it.id.as_str());
-        let seen = item::Seen { current, folders: self.folders };
+        let seen = item::ListContext { current, folders: self.folders };
         self.rows.draw(frame, area, brush, &empty, |item, ink| {
             item::draw(item, ink, brush.now_ms, seen, brush.theme);
         });
@@ -349,7 +350,9 @@ impl Pane for List {
             return self.name(command, cx);
         }
         match command {
-            Command::Close => cx.want(if self.leaves() { Want::Leave } else { Want::Close }),
+            Command::Close => {
+                cx.want(if self.leaves() { PaneInstruction::Leave } else { PaneInstruction::Close });
+            }
             Command::Accept => self.accept(false, cx),
             Command::Beside => self.accept(true, cx),
             Command::Rename => self.rename(),

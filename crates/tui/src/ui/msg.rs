@@ -87,7 +87,7 @@ pub(crate) enum ChoiceDuration {
 
 /// What a pane has done or wants done, other than requests to the owner. The app carries it out in the pane's tab.
 #[derive(Debug)]
-pub(crate) enum Want {
+pub(crate) enum PaneInstruction {
     /// The pane is finished: the conversation is shown again.
     Close,
     /// Nothing was picked in the first pane of the UI: quit.

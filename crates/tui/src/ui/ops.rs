@@ -11,7 +11,7 @@ use retake_wire::request::{Page, Plan};
 use retake_wire::{Action, FileOptions, Problem, Reply, Request, Scope, english};
 
 use super::keymap::{Command, Context};
-use super::msg::{Ticket, Want};
+use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{PaneFrame, told};
 use super::preview::Preview;
@@ -112,7 +112,7 @@ impl Ops {
     fn restore(&mut self, after: bool, cx: &mut Cx<'_>) {
         if let Some(op) = self.rows.selected() {
             let head = if after { &op.it.head } else { &op.it.before };
-            cx.want(Want::Plan("Restore", Box::new(Action::Restore { head: head.clone() })));
+            cx.want(PaneInstruction::Plan("Restore", Box::new(Action::Restore { head: head.clone() })));
         }
     }
 }
@@ -128,11 +128,11 @@ impl Pane for Ops {
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
         match command {
-            Command::Close => cx.want(Want::Close),
+            Command::Close => cx.want(PaneInstruction::Close),
             Command::Accept => self.restore(false, cx),
             Command::RestoreAfter => self.restore(true, cx),
-            Command::StepBack => cx.want(Want::Plan("Undo", Box::new(Action::Undo { count: 1 }))),
-            Command::StepForth => cx.want(Want::Plan("Redo", Box::new(Action::Redo { count: 1 }))),
+            Command::StepBack => cx.want(PaneInstruction::Plan("Undo", Box::new(Action::Undo { count: 1 }))),
+            Command::StepForth => cx.want(PaneInstruction::Plan("Redo", Box::new(Action::Redo { count: 1 }))),
             Command::Other | Command::DetailUp | Command::DetailDown => self.preview.command(command),
             _ => {
                 self.rows.command(command);

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use retake_wire::{Problem, Reply, Request};
 
 use super::keymap::{Command, Context};
-use super::msg::{Ticket, Want};
+use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::PaneFrame;
 use super::scroll::Scroll;
@@ -46,7 +46,7 @@ impl Pane for Page {
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
         match command {
-            Command::Close | Command::Accept => cx.want(Want::Close),
+            Command::Close | Command::Accept => cx.want(PaneInstruction::Close),
             _ => self.scroll.command(command),
         }
     }

@@ -8,7 +8,7 @@ use retake_wire::request::Apply;
 use retake_wire::{Action, FileOptions, Problem, Reply, Request, Told};
 
 use super::keymap::{Command, Context, Keymap};
-use super::msg::{Act, Ticket, Want};
+use super::msg::{Act, PaneInstruction, Ticket};
 use super::theme::Theme;
 
 /// The parameters and the requests of a pane.
@@ -20,7 +20,7 @@ pub(crate) struct Cx<'a> {
     /// Acts for the driver.
     pub(crate) acts: &'a mut Vec<Act>,
     /// What the pane wants from the app.
-    pub(crate) wants: &'a mut Vec<Want>,
+    pub(crate) wants: &'a mut Vec<PaneInstruction>,
     /// The next ticket.
     pub(crate) tickets: &'a mut u64,
 }
@@ -42,7 +42,7 @@ impl Cx<'_> {
     }
 
     /// Wants something of the app.
-    pub(crate) fn want(&mut self, want: Want) {
+    pub(crate) fn want(&mut self, want: PaneInstruction) {
         self.wants.push(want);
     }
 

@@ -17,7 +17,7 @@ use retake_wire::{Action, FileOptions, Problem, Reply, english};
 
 use super::keymap::{Command, Context};
 use super::letter_keys::{LetterKeys, LetterMeaning};
-use super::msg::{Ticket, Want};
+use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::PaneFrame;
 use super::theme::Paint;
@@ -27,8 +27,8 @@ use crate::text::{safe, width};
 use prompt::{Found, Seek};
 
 pub(crate) use draw::{paragraph, proposal, wrapped};
-use proposal::Before;
-pub(crate) use proposal::{Ends, Proposal, ReplyOutcome, Stage, worded};
+use proposal::StateBeforeLetter;
+pub(crate) use proposal::{Proposal, ProposalOutcome, ReplyOutcome, Stage, worded};
 
 /// The notice for an Enter after words.
 pub(crate) const NO_WORDS: &str = "these were no words for here: once more agrees to the plan";
@@ -47,7 +47,7 @@ pub(crate) struct PlanPane {
     /// The earlier choices, if they were refused as stale.
     refused: Option<FileOptions>,
     /// The state before a letter that may turn out to be the first one of words.
-    before: Option<Before>,
+    before: Option<StateBeforeLetter>,
 }
 
 /// The subject of the plan.
@@ -64,13 +64,16 @@ enum Subject {
 impl PlanPane {
     /// Shows the plan of an action; Enter does it.
     pub(crate) fn new(title: &str, action: Action) -> Self {
-        Self::of(title, Proposal::new(action, Ends::Applied, Context::Confirm))
+        Self::of(title, Proposal::new(action, ProposalOutcome::Applied, Context::Confirm))
     }
 
     /// Shows what an edit of a message would take back; Enter puts its text into the composer.
     pub(crate) fn edit(entry: &str) -> Self {
         let action = Action::Edit { entry: entry.to_owned() };
-        Self::of("Edit", Proposal::new(action, Ends::Rewritten(entry.to_owned()), Context::Confirm))
+        Self::of(
+            "Edit",
+            Proposal::new(action, ProposalOutcome::Rewritten(entry.to_owned()), Context::Confirm),
+        )
     }
 
     /// Shows what a retry would take back; Enter does it. The entry is any entry of the answer, or its prompt.
@@ -139,7 +142,7 @@ impl PlanPane {
             }
             Found::Prompt(prompt) => {
                 let (action, entry) = (Action::Checkout { entry: Some(prompt) }, seek.entry.clone());
-                let mut proposal = Proposal::new(action, Ends::Retried(entry), Context::Confirm);
+                let mut proposal = Proposal::new(action, ProposalOutcome::Retried(entry), Context::Confirm);
                 if let Some(choices) = self.refused.take() {
                     proposal.once_more(choices);
                 }
@@ -202,7 +205,7 @@ impl Pane for PlanPane {
             None => false,
         };
         if close && !done {
-            cx.want(Want::Close);
+            cx.want(PaneInstruction::Close);
         }
     }
 
@@ -357,11 +360,11 @@ pub(crate) fn edge(
         proposal.plan().and_then(|plan| plan.files.as_ref()).is_some_and(|files| files.conflicts > 0);
     let first = match proposal.ends() {
         _ if conflicts => (proposal.commands().0, "leaves files as they are"),
-        Ends::Rewritten(_) => (Command::Accept, "edits its words"),
+        ProposalOutcome::Rewritten(_) => (Command::Accept, "edits its words"),
         _ if proposal.stops() => (proposal.commands().2, "stops what runs first"),
-        Ends::Retried(_) => (Command::Accept, "asks again"),
-        Ends::Applied if proposal.asks_twice() => (Command::Accept, "go on"),
-        Ends::Applied => (Command::Accept, "applies"),
+        ProposalOutcome::Retried(_) => (Command::Accept, "asks again"),
+        ProposalOutcome::Applied if proposal.asks_twice() => (Command::Accept, "go on"),
+        ProposalOutcome::Applied => (Command::Accept, "applies"),
     };
     // Without a plan, nothing can be agreed to.
     let has_plan = proposal.plan().is_some() || proposal.asks_twice();

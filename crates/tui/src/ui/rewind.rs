@@ -17,9 +17,9 @@ use retake_wire::{Action, Problem, Reply};
 
 use super::keymap::{Command, Context};
 use super::letter_keys::LetterKeys;
-use super::msg::{Ticket, Want};
+use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
-use super::plan::{self, Ends, Proposal, ReplyOutcome, Stage};
+use super::plan::{self, Proposal, ProposalOutcome, ReplyOutcome, Stage};
 use super::rows::{InputEffect, Order, Row, Rows};
 use load::Load;
 
@@ -108,7 +108,7 @@ impl Rewind {
             }
             None => {
                 let action = Action::Rewind { entry: entry.clone() };
-                let mut proposal = Proposal::new(action, Ends::Applied, Context::Rewind);
+                let mut proposal = Proposal::new(action, ProposalOutcome::Applied, Context::Rewind);
                 proposal.rest(now_ms);
                 Planned { entry, proposal }
             }
@@ -150,7 +150,7 @@ impl Rewind {
             self.focus = Focus::List;
             return;
         }
-        cx.want(Want::Close);
+        cx.want(PaneInstruction::Close);
     }
 
     /// Passes a command to the plan of the selected turn, or shows why there is none.

@@ -10,7 +10,7 @@ use retake_wire::reply::{Access, Conversation, Counts, Entries, Entry, EntryFlag
 use retake_wire::{Part, Problem, ProblemKind, Reply, Request, Role};
 
 use super::keymap::{Command, Context, Key, Keymap, TABLE};
-use super::msg::{Act, Ticket, Want};
+use super::msg::{Act, PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::theme::{Background, Colours, Theme};
 
@@ -112,7 +112,7 @@ pub(crate) struct World {
     /// The acts.
     pub(crate) acts: Vec<Act>,
     /// The wants.
-    pub(crate) wants: Vec<Want>,
+    pub(crate) wants: Vec<PaneInstruction>,
     /// The tab's conversation.
     pub(crate) conversation: Option<Conversation>,
     /// The time that has passed.

@@ -15,7 +15,7 @@ use retake_wire::request::{self, LARGEST_PAGE, Plan};
 use retake_wire::{Action, FileOptions, Problem, Reply, Request, Scope};
 
 use super::keymap::{Command, Context};
-use super::msg::{Ticket, Want};
+use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Brush, Cx, Pane};
 use super::pane_frame::{Naming, PaneFrame, told};
 use super::preview::{Preview, last_of};
@@ -41,14 +41,14 @@ pub(crate) struct Tree {
     wrong: Option<Problem>,
     naming: Option<Naming>,
     /// The requested change, and the notice after it.
-    doing: Option<(Ticket, Doing)>,
+    doing: Option<(Ticket, TreePaneRequest)>,
     /// The preview shows a comparison, not messages.
     compares: bool,
     preview: Preview,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Doing {
+enum TreePaneRequest {
     Names,
     Carries,
 }
@@ -227,17 +227,20 @@ impl Tree {
         let Some(node) = self.rows.selected() else { return };
         let entry = match &node.is {
             NodeKind::Tip(branch) if branch.current => {
-                return cx.want(Want::Say("you are here already".to_owned()));
+                return cx.want(PaneInstruction::Say("you are here already".to_owned()));
             }
-            NodeKind::Beginning(true) => return cx.want(Want::Say("you are here already".to_owned())),
+            NodeKind::Beginning(true) => {
+                return cx.want(PaneInstruction::Say("you are here already".to_owned()));
+            }
             NodeKind::Tip(branch) => Some(branch.leaf.clone()),
             NodeKind::Beginning(false) => None,
             NodeKind::Fork(fork, _) => {
-                return cx.want(Want::Show { conversation: fork.conversation.clone(), entry: None });
+                return cx
+                    .want(PaneInstruction::Show { conversation: fork.conversation.clone(), entry: None });
             }
             NodeKind::Parting(_) | NodeKind::Heading(_) => return,
         };
-        cx.want(Want::Plan("Switch", Box::new(Action::Checkout { entry })));
+        cx.want(PaneInstruction::Plan("Switch", Box::new(Action::Checkout { entry })));
     }
 
     /// The selected leaf. If there is none, a notice says why.
@@ -245,7 +248,7 @@ impl Tree {
         match &self.rows.selected()?.is {
             NodeKind::Tip(branch) => Some(branch),
             _ => {
-                cx.want(Want::Say(format!("only a branch can be {verb} here")));
+                cx.want(PaneInstruction::Say(format!("only a branch can be {verb} here")));
                 None
             }
         }
@@ -253,7 +256,7 @@ impl Tree {
 
     fn fork(&mut self, cx: &mut Cx<'_>) {
         if let Some(branch) = self.leaf("forked", cx) {
-            cx.want(Want::Fork(branch.leaf.clone()));
+            cx.want(PaneInstruction::Fork(branch.leaf.clone()));
         }
     }
 
@@ -261,8 +264,8 @@ impl Tree {
     fn carry(&mut self, cx: &mut Cx<'_>) {
         let Some(node) = self.rows.selected() else { return };
         match carry::reads(&cx.id(), node) {
-            Ok(log) => self.doing = Some((cx.ask(Request::Log(log)), Doing::Carries)),
-            Err(why) => cx.want(Want::Say(why.to_owned())),
+            Ok(log) => self.doing = Some((cx.ask(Request::Log(log)), TreePaneRequest::Carries)),
+            Err(why) => cx.want(PaneInstruction::Say(why.to_owned())),
         }
     }
 
@@ -277,19 +280,19 @@ impl Tree {
     fn name(&mut self, command: Command, cx: &mut Cx<'_>) {
         if let Some((entry, name)) = Naming::command(&mut self.naming, command) {
             let ticket = cx.apply(cx.id(), Action::Label { entry, name });
-            self.doing = Some((ticket, Doing::Names));
+            self.doing = Some((ticket, TreePaneRequest::Names));
         }
     }
 
-    fn done(&mut self, doing: Doing, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+    fn done(&mut self, doing: TreePaneRequest, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
         match (reply, doing) {
-            (Err(problem), _) => cx.want(Want::Complain(Box::new(problem))),
-            (Ok(reply), Doing::Carries) => match carry::conclusion(&reply) {
-                Some(words) => cx.want(Want::Quote(words)),
-                None => cx.want(Want::Say("nothing was answered there".to_owned())),
+            (Err(problem), _) => cx.want(PaneInstruction::Complain(Box::new(problem))),
+            (Ok(reply), TreePaneRequest::Carries) => match carry::conclusion(&reply) {
+                Some(words) => cx.want(PaneInstruction::Quote(words)),
+                None => cx.want(PaneInstruction::Say("nothing was answered there".to_owned())),
             },
             (Ok(_), _) => {
-                cx.want(Want::Say("named".to_owned()));
+                cx.want(PaneInstruction::Say("named".to_owned()));
                 self.load(cx);
             }
         }
@@ -314,7 +317,7 @@ impl Pane for Tree {
                 self.compares = false;
                 self.look(cx);
             }
-            Command::Close => cx.want(Want::Close),
+            Command::Close => cx.want(PaneInstruction::Close),
             Command::Accept => self.accept(cx),
             Command::Branch => self.fork(cx),
             Command::Name => self.rename(cx),

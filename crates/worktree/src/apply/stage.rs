@@ -123,7 +123,7 @@ pub(super) fn stage_all(
     let stop = AtomicBool::new(false);
     let refusals = on_cores(plan.changes.len(), |places| {
         let mut refusals = Vec::new();
-        let mut near = Near { root, last: None };
+        let mut near = FolderCache { root, last: None };
         for place in places {
             let change = &plan.changes[place];
             let Some(record) = wanted(change, Direction::Forward) else { continue };
@@ -149,12 +149,12 @@ pub(super) fn stage_all(
 }
 
 /// The folder of a new file, if it exists: neighbours share it.
-struct Near<'a> {
+struct FolderCache<'a> {
     root: &'a Root,
     last: Option<(Option<FilePath>, Option<OwnedFd>)>,
 }
 
-impl Near<'_> {
+impl FolderCache<'_> {
     fn folder(&mut self, path: &FilePath) -> Option<BorrowedFd<'_>> {
         let parent = path.parent();
         if self.last.as_ref().is_none_or(|(last, _)| *last != parent) {

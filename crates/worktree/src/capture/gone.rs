@@ -9,7 +9,7 @@ use retake_core::{FileChange, FilePath, Record};
 use super::findings::Findings;
 use super::index::{Index, NameState};
 use super::workspace_tree::Tree;
-use crate::attributes::{ANY_MODE, Attributes, Changes, Gone, Version, version};
+use crate::attributes::{ANY_MODE, Attributes, Changes, FormerAttributes, Version, version};
 
 impl Index {
     /// The attributes of a version of a path, if known.
@@ -47,7 +47,7 @@ impl Index {
     }
 
     /// The stored attributes of all versions that are no longer at a path.
-    fn gone_at(&self, path: &FilePath) -> impl Iterator<Item = (&Version, &Gone)> {
+    fn gone_at(&self, path: &FilePath) -> impl Iterator<Item = (&Version, &FormerAttributes)> {
         self.gone.range((path.clone(), None, 0)..).take_while(move |((other, ..), _)| other == path)
     }
 
@@ -102,7 +102,10 @@ impl Index {
         match (had, &then) {
             // If no version of a path is known, attributes that are not stored were usual.
             (None, None) if self.gone_at(path).next().is_none() => {}
-            (had, _) => drop(self.gone.insert(version, Gone { had: had.unwrap_or_else(usual), then })),
+            (had, _) => {
+                let former = FormerAttributes { had: had.unwrap_or_else(usual), then };
+                drop(self.gone.insert(version, former));
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use retake_core::{ContentHash, FilePath, Record, WhyNot};
 
 use super::below::Signature;
 use super::rules::Limits;
-use crate::attributes::{Attributes, Gone, Version};
+use crate::attributes::{Attributes, FormerAttributes, Version};
 use crate::root::{Root, RootId};
 
 /// The identity of a root. Device numbers may change at a reboot; the file system's own id, if it has one, does not.
@@ -253,7 +253,7 @@ pub(crate) struct Index {
     /// The state of always-covered paths outside of covered folders; `None` is known to be absent.
     pub extras: BTreeMap<FilePath, Option<NameState>>,
     /// The attributes of versions that are no longer at their paths.
-    pub gone: BTreeMap<Version, Gone>,
+    pub gone: BTreeMap<Version, FormerAttributes>,
 }
 
 /// The known state of a path.

@@ -14,7 +14,7 @@ use super::below::Signature;
 use super::bytes::{Reader, Writer};
 use super::index::{Entry, FileSeen, Folder, Identity, Index, LinkSeen, Mark, NameState, Place, child};
 use super::rules::Limits;
-use crate::attributes::{ANY_MODE, Attributes, Gone, Version};
+use crate::attributes::{ANY_MODE, Attributes, FormerAttributes, Version};
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
 use crate::objects::hash;
@@ -234,7 +234,7 @@ enum IndexContent {
     Then,
 }
 
-fn read_gone(from: &mut Reader<'_>, knows: IndexContent) -> Option<BTreeMap<Version, Gone>> {
+fn read_gone(from: &mut Reader<'_>, knows: IndexContent) -> Option<BTreeMap<Version, FormerAttributes>> {
     let mut gone = BTreeMap::new();
     let mut last = Vec::new();
     for _ in 0..from.count()? {
@@ -246,7 +246,7 @@ fn read_gone(from: &mut Reader<'_>, knows: IndexContent) -> Option<BTreeMap<Vers
         let mode = if knows == IndexContent::Then { u16::try_from(from.number()?).ok()? } else { ANY_MODE };
         let had = read_attributes(from)??;
         let then = if knows == IndexContent::Then { read_attributes(from)? } else { None };
-        gone.insert((path, hash, mode), Gone { had, then });
+        gone.insert((path, hash, mode), FormerAttributes { had, then });
     }
     Some(gone)
 }
@@ -383,8 +383,8 @@ mod tests {
         let known = [(b"user.a".to_vec(), b"\0value".to_vec())];
         let then = Some(attributes(Some(Vec::new())));
         let had = attributes(Some(known.into()));
-        index.gone.insert((path.clone(), Some(ContentHash([5; 32])), 0o644), Gone { had, then });
-        index.gone.insert((path, None, ANY_MODE), Gone { had: attributes(None), then: None });
+        index.gone.insert((path.clone(), Some(ContentHash([5; 32])), 0o644), FormerAttributes { had, then });
+        index.gone.insert((path, None, ANY_MODE), FormerAttributes { had: attributes(None), then: None });
         let mut folder = (*index.folders[&None]).clone();
         folder.attributes = Some(attributes(Some(Vec::new())));
         let NameState::File(file) = &mut folder.entries[0].what else { panic!("{folder:?}") };

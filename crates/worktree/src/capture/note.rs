@@ -62,7 +62,12 @@ impl Tree {
     }
 
     /// The current state of a written path; `None` if it is not taken in.
-    fn look_again(&self, root: &Root, change: &FileChange, noting: Noting) -> Result<Option<Now>> {
+    fn look_again(
+        &self,
+        root: &Root,
+        change: &FileChange,
+        noting: Noting,
+    ) -> Result<Option<CurrentPathState>> {
         let path = &change.path;
         if noting == Noting::Apply && matches!(self.index.known(path), Known::NotCovered(_)) {
             return Ok(None);
@@ -78,14 +83,14 @@ impl Tree {
                 _ => Some(NameState::claimed(after)),
             },
         };
-        Ok(Some(Now { written, folder }))
+        Ok(Some(CurrentPathState { written, folder }))
     }
 
     /// Takes it into the next index.
     fn take_in(
         &self,
         next: &mut Index,
-        (change, now): (&FileChange, Now),
+        (change, now): (&FileChange, CurrentPathState),
         noting: Noting,
         (findings, entries): (&mut Findings, &mut Entries),
     ) {
@@ -114,7 +119,7 @@ impl Tree {
 }
 
 /// The current state of a path.
-struct Now {
+struct CurrentPathState {
     /// The file or link.
     written: Option<NameState>,
     /// A folder without its content.
@@ -132,8 +137,9 @@ fn record_of(look: &PathState) -> Option<Record> {
     }
 }
 
-fn set(index: &mut Index, entries: &mut Entries, change: &FileChange, now: Now) {
-    let (path, after, Now { written, folder: seen }) = (&change.path, change.after.as_ref(), now);
+fn set(index: &mut Index, entries: &mut Entries, change: &FileChange, now: CurrentPathState) {
+    let (path, after, CurrentPathState { written, folder: seen }) =
+        (&change.path, change.after.as_ref(), now);
     if !extras::is_inside(index, path) {
         if index.always.contains(path) && !matches!(after, Some(Record::Folder { .. })) {
             index.extras.insert(path.clone(), written);

@@ -61,7 +61,7 @@ pub(crate) struct Watch {
 
 /// The folders for a capture that begins now.
 #[derive(Debug)]
-pub(crate) struct Named {
+pub(crate) struct WatchHint {
     pub folders: Vec<Place>,
     /// The inodes of files with several hard links whose folders are all among those. Any other file with several links
     /// may have been written through a link elsewhere.
@@ -81,7 +81,7 @@ impl Watching {
     }
 
     /// The folders that a capture must read now; `None` if they are not known.
-    pub(crate) fn named(&mut self) -> Option<Named> {
+    pub(crate) fn named(&mut self) -> Option<WatchHint> {
         let Self::Yes(watch) = self else { return None };
         match watch.read() {
             Ok(()) => watch.named(),
@@ -161,14 +161,14 @@ impl Watch {
         Ok(())
     }
 
-    fn named(&mut self) -> Option<Named> {
+    fn named(&mut self) -> Option<WatchHint> {
         self.unknown |= self.dirty.len() + self.linked.len() > MOST_NAMED;
         if self.unknown {
             self.dirty.clear();
             return None;
         }
         let folders = self.dirty.union(&self.linked).cloned().collect();
-        Some(Named { folders, links: Arc::clone(&self.inodes) })
+        Some(WatchHint { folders, links: Arc::clone(&self.inodes) })
     }
 
     /// Watches the folders of the index, and no others. Folders without a watch until now must be captured again:

@@ -34,7 +34,7 @@ use crate::root::Root;
 
 /// What a capture has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Looked {
+enum ReadScope {
     Everywhere,
     /// In the folders that the watch named.
     Watched,
@@ -57,7 +57,7 @@ pub struct Capture {
     pub(super) next: Arc<Index>,
     /// Whether the index has the mark of the one before, and newer stamps: it replaces that one when it is accepted.
     refreshed: bool,
-    looked: Looked,
+    looked: ReadScope,
     /// The file clock before it began.
     began: i64,
 }
@@ -71,7 +71,7 @@ impl Capture {
             stats: Stats::default(),
             next,
             refreshed: false,
-            looked: Looked::Nowhere,
+            looked: ReadScope::Nowhere,
             began: 0,
         }
     }
@@ -242,8 +242,8 @@ impl Tree {
         let began = below::stamp();
         let (named, links) = match (sweep, hint) {
             (Sweep::Whole, _) | (Sweep::Watched, None) => (None, None),
-            (Sweep::Watched, Some(hint)) => (Some((Looked::Watched, hint.folders)), Some(hint.links)),
-            (Sweep::Folders(named), _) => (Some((Looked::Named, named.clone())), None),
+            (Sweep::Watched, Some(hint)) => (Some((ReadScope::Watched, hint.folders)), Some(hint.links)),
+            (Sweep::Folders(named), _) => (Some((ReadScope::Named, named.clone())), None),
         };
         let context = Context {
             root: &root,
@@ -328,8 +328,8 @@ impl Tree {
     fn sweep(
         &self,
         context: &Context<'_>,
-        named: Option<(Looked, Vec<Place>)>,
-    ) -> Result<(Looked, (Vec<Found>, sweep::Counts))> {
+        named: Option<(ReadScope, Vec<Place>)>,
+    ) -> Result<(ReadScope, (Vec<Found>, sweep::Counts))> {
         if let Some((looked, named)) = named
             && self.index.limits == context.limits()
             && self.index.always == context.rules.always
@@ -340,7 +340,7 @@ impl Tree {
                 return Ok((looked, found));
             }
         }
-        Ok((Looked::Everywhere, sweep::sweep(context, start::whole(&self.index))?))
+        Ok((ReadScope::Everywhere, sweep::sweep(context, start::whole(&self.index))?))
     }
 
     /// Watches the folders from now on, so that captures can read only those in which something happened. This pays off for
@@ -368,13 +368,13 @@ impl Tree {
         if moved {
             index_file::remove_others(&self.data_dir, Some(self.index.mark))?;
         }
-        if capture.looked != Looked::Nowhere {
-            self.since = (capture.looked != Looked::Everywhere).then_some(capture.began);
+        if capture.looked != ReadScope::Nowhere {
+            self.since = (capture.looked != ReadScope::Everywhere).then_some(capture.began);
         }
         let mut watching = self.watching();
         match watching.is_on().then(|| self.open_root()) {
             Some(Ok(root)) => {
-                let answered = matches!(capture.looked, Looked::Everywhere | Looked::Watched);
+                let answered = matches!(capture.looked, ReadScope::Everywhere | ReadScope::Watched);
                 watching.kept(&root, &self.index, answered);
             }
             Some(Err(_)) => *watching = Watching::Never,

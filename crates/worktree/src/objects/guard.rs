@@ -8,12 +8,12 @@ use super::{Names, locked};
 
 /// Objects that were stored or found since the oldest guard was taken.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct GuardedObjects {
     guards: usize,
     names: Names,
 }
 
-impl Kept {
+impl GuardedObjects {
     /// Remembers an object, if there is a guard.
     pub(super) fn touch(&mut self, name: &ContentHash) {
         if self.guards > 0 {
@@ -30,16 +30,16 @@ impl Kept {
 /// While it lives, no collection removes objects that were stored, or found by `contains`, since it was
 /// made.
 #[must_use = "dropped at once it guards nothing"]
-pub struct Guard(Arc<Mutex<Kept>>);
+pub struct Guard(Arc<Mutex<GuardedObjects>>);
 
 impl Guard {
-    pub(super) fn new(kept: &Arc<Mutex<Kept>>) -> Self {
+    pub(super) fn new(kept: &Arc<Mutex<GuardedObjects>>) -> Self {
         locked(kept).guards += 1;
         Self(Arc::clone(kept))
     }
 
     /// Whether it belongs to this pack.
-    pub(super) fn is_of(&self, kept: &Arc<Mutex<Kept>>) -> bool {
+    pub(super) fn is_of(&self, kept: &Arc<Mutex<GuardedObjects>>) -> bool {
         Arc::ptr_eq(&self.0, kept)
     }
 }

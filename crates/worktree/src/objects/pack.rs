@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use retake_core::ContentHash;
 
 use super::block::{Block, Codec};
-use super::guard::{Guard, Kept};
+use super::guard::{Guard, GuardedObjects};
 use super::index::{self, Index, Listed, MEMORY, Place};
 use super::kind::Kind;
 use super::read::{Cache, unpack};
@@ -66,7 +66,7 @@ pub struct PackObjects {
     pub(super) state: Mutex<State>,
     /// Notified when a block in memory has been written, or could not be.
     pub(super) settled: Condvar,
-    pub(super) kept: Arc<Mutex<Kept>>,
+    pub(super) kept: Arc<Mutex<GuardedObjects>>,
     pub(super) cache: Mutex<Cache>,
     /// Held while the pack is open.
     lock: File,

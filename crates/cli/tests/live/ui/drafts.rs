@@ -118,8 +118,7 @@ fn a_draft_that_a_rewind_moved_aside_survives_a_restart_and_a_kill() {
 fn closing_a_terminal_does_not_end_an_owner_that_others_use() {
     let model = Model::start();
     let world = left(&model);
-    let mut owner = world.command(&["serve"]).spawn().expect("it starts");
-    until("an owner", || world.run(&["status"]).status.success());
+    let mut owner = world.serves();
     let client = Tmux::client(&world, "-c");
     client.shows("Hello.");
     client.types("closed at once");
@@ -153,8 +152,7 @@ fn text_typed_before_the_conversation_is_loaded_goes_to_it() {
 fn two_terminals_in_a_folder_keep_both_drafts() {
     let model = Model::start();
     let world = model.world(&[]);
-    let mut owner = world.command(&["serve"]).spawn().expect("it starts");
-    until("an owner", || world.run(&["status"]).status.success());
+    let mut owner = world.serves();
     let (one, two) = (Tmux::client(&world, ""), Tmux::client(&world, ""));
     for (client, text) in [(&one, "thought of one"), (&two, "idea of two")] {
         client.shows(EMPTY);

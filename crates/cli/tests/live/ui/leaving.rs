@@ -41,8 +41,7 @@ fn trial_18_a_run_goes_on_when_its_terminal_is_left_and_is_found_again() {
 fn a_run_of_another_process_goes_on_after_quitting() {
     let model = Model::start();
     let world = model.world(&[]);
-    let mut owner = world.command(&["serve"]).spawn().expect("it starts");
-    until("it serves", || world.run(&["status"]).status.success());
+    let mut owner = world.serves();
     let client = at_work(&model, &world, "touch begun; until test -e go; do sleep 0.05; done; touch over");
     client.press("C-q");
     client.shows("still running: $ touch begun;");

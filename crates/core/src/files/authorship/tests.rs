@@ -181,14 +181,14 @@ fn content_of_a_folder_is_attributed_to_its_author() {
 fn the_result_of_a_choice_names_its_delta() {
     let no = delta(3);
     let rows = [
-        (Becomes::Left(no), Some(no)),
-        (Becomes::Before(no), Some(no)),
-        (Becomes::Stays(Some(no)), Some(no)),
-        (Becomes::Stays(None), None),
-        (Becomes::Gone, None),
-        (Becomes::Yours, None),
-        (Becomes::Merged, None),
-        (Becomes::Other, None),
+        (ChoiceOutcome::Left(no), Some(no)),
+        (ChoiceOutcome::Before(no), Some(no)),
+        (ChoiceOutcome::Stays(Some(no)), Some(no)),
+        (ChoiceOutcome::Stays(None), None),
+        (ChoiceOutcome::Gone, None),
+        (ChoiceOutcome::Yours, None),
+        (ChoiceOutcome::Merged, None),
+        (ChoiceOutcome::Other, None),
     ];
     for (becomes, delta) in rows {
         assert_eq!(becomes.delta(), delta, "{becomes:?}");
@@ -211,16 +211,16 @@ fn the_result_of_a_choice_names_its_delta() {
 fn a_choice_says_what_it_makes_of_the_path() {
     let (stack, wanted) = (Stack::new(layers(&[(1, "ab"), (2, "bc")])), Stack::new(layers(&[(1, "ab")])));
     let rows = [
-        (Choice::Skip, 'c', 'c', Becomes::Stays(Some(delta(2)))),
-        (Choice::Skip, 'x', 'x', Becomes::Stays(None)),
-        (Choice::Merge, 'y', 'c', Becomes::Merged),
-        (Choice::Merge, ' ', 'c', Becomes::Merged),
-        (Choice::Yours, 'y', 'c', Becomes::Yours),
-        (Choice::Yours, ' ', 'c', Becomes::Gone),
-        (Choice::Checkpoint, 'b', 'c', Becomes::Left(delta(1))),
-        (Choice::Checkpoint, 'a', 'c', Becomes::Before(delta(1))),
-        (Choice::Checkpoint, 'c', 'x', Becomes::Left(delta(2))),
-        (Choice::Checkpoint, 'y', 'c', Becomes::Other),
+        (Choice::Skip, 'c', 'c', ChoiceOutcome::Stays(Some(delta(2)))),
+        (Choice::Skip, 'x', 'x', ChoiceOutcome::Stays(None)),
+        (Choice::Merge, 'y', 'c', ChoiceOutcome::Merged),
+        (Choice::Merge, ' ', 'c', ChoiceOutcome::Merged),
+        (Choice::Yours, 'y', 'c', ChoiceOutcome::Yours),
+        (Choice::Yours, ' ', 'c', ChoiceOutcome::Gone),
+        (Choice::Checkpoint, 'b', 'c', ChoiceOutcome::Left(delta(1))),
+        (Choice::Checkpoint, 'a', 'c', ChoiceOutcome::Before(delta(1))),
+        (Choice::Checkpoint, 'c', 'x', ChoiceOutcome::Left(delta(2))),
+        (Choice::Checkpoint, 'y', 'c', ChoiceOutcome::Other),
     ];
     for (choice, then, disk, expected) in rows {
         let (then, disk) = (record(then), record(disk));

@@ -114,11 +114,11 @@ fn choices_are_explained_where_an_author_stands_in_the_way() {
     let explained = |verdict, against| {
         let mut plan = PathPlan { against, ..with(verdict) };
         plan.choices = vec![Choice::Disk, Choice::Skip, Choice::Yours];
-        plan.outcomes = vec![(Choice::Disk, Becomes::Stays(None)), (Choice::Skip, Becomes::Gone)];
+        plan.outcomes = vec![(Choice::Disk, ChoiceOutcome::Stays(None)), (Choice::Skip, ChoiceOutcome::Gone)];
         plan.explained().map(|(choice, becomes)| (choice.clone(), becomes)).collect::<Vec<_>>()
     };
     // What a choice comes to is not known of the third.
-    let both = vec![(Choice::Disk, Becomes::Stays(None)), (Choice::Skip, Becomes::Gone)];
+    let both = vec![(Choice::Disk, ChoiceOutcome::Stays(None)), (Choice::Skip, ChoiceOutcome::Gone)];
     assert_eq!(explained(Verdict::Conflict(Clash::Bytes), None), both);
     assert_eq!(explained(Verdict::Unchanged, Some(Against::Hand)), both);
     assert_eq!(explained(Verdict::Unchanged, None), []);
@@ -130,7 +130,8 @@ fn choices_are_explained_where_an_author_stands_in_the_way() {
 #[test]
 fn deltas_are_named_only_where_an_author_stands_in_the_way() {
     let mut plan = with(Verdict::Conflict(Clash::Bytes));
-    plan.outcomes = vec![(Choice::Checkpoint, Becomes::Before(delta(7))), (Choice::Disk, Becomes::Gone)];
+    plan.outcomes =
+        vec![(Choice::Checkpoint, ChoiceOutcome::Before(delta(7))), (Choice::Disk, ChoiceOutcome::Gone)];
     assert_eq!(plan.named_deltas().count(), 0);
     plan.against = Some(Against::Missing(delta(5)));
     assert_eq!(plan.named_deltas().collect::<Vec<_>>(), [delta(5), delta(1), delta(7)]);
@@ -153,12 +154,12 @@ fn outcome_is_partly_where_its_turn_changed_the_file_on_that_side_too() {
     // The deltas 1 and 2 are of one turn, and 3 is of the next one.
     let same = |one: DeltaId, other: DeltaId| one.no.max(2) == other.no.max(2);
     let partly = |becomes| plan.is_partly(becomes, same);
-    assert!(partly(Becomes::Before(delta(2))), "1 came before it");
-    assert!(!partly(Becomes::Before(delta(1))), "nothing came before it");
-    assert!(!partly(Becomes::Before(delta(3))), "only another turn came before it");
-    assert!(partly(Becomes::Left(delta(1))), "2 comes after it");
-    assert!(!partly(Becomes::Left(delta(2))) && !partly(Becomes::Left(delta(3))));
-    assert!(!partly(Becomes::Gone) && !partly(Becomes::Stays(None)));
+    assert!(partly(ChoiceOutcome::Before(delta(2))), "1 came before it");
+    assert!(!partly(ChoiceOutcome::Before(delta(1))), "nothing came before it");
+    assert!(!partly(ChoiceOutcome::Before(delta(3))), "only another turn came before it");
+    assert!(partly(ChoiceOutcome::Left(delta(1))), "2 comes after it");
+    assert!(!partly(ChoiceOutcome::Left(delta(2))) && !partly(ChoiceOutcome::Left(delta(3))));
+    assert!(!partly(ChoiceOutcome::Gone) && !partly(ChoiceOutcome::Stays(None)));
 }
 
 #[test]

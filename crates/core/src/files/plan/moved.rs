@@ -28,12 +28,12 @@ pub(super) struct Moved {
     /// If it was removed or renamed: the path with its layers, or why it waits for a choice.
     gone: Option<Result<Rebuilt, Clashed>>,
     /// The changes that follow a rename into it, in the order of the deltas that created it.
-    pub(super) below: Vec<Below>,
+    pub(super) below: Vec<FollowingChange>,
 }
 
 /// A change that follows a rename into a path, below later changes there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Below {
+pub(super) struct FollowingChange {
     /// The path where it was made.
     pub(super) from: FilePath,
     /// The deltas that it removes, and those that it adds.
@@ -45,16 +45,16 @@ pub(super) struct Below {
     becomes: Record,
 }
 
-/// A change below a staying layer that has removed the path.
-struct Taken {
+/// A removal of the path by a staying layer, with the change below it.
+struct Removal {
     by: DeltaId,
     was: Option<Record>,
     becomes: Result<Option<Record>, Clashed>,
 }
 
 /// A change in a path below staying layers that have removed it.
-struct Changed {
-    taken: Vec<Taken>,
+struct ChangeBelowRemovals {
+    taken: Vec<Removal>,
     /// The path then, with later content there.
     there: Rebuilt,
     out: Vec<DeltaId>,
@@ -110,13 +110,13 @@ enum Target<'a> {
     /// Unknown, or the change does not follow.
     Doubt,
     /// This path, into which the change follows.
-    One(&'a WantedPath, Below),
+    One(&'a WantedPath, FollowingChange),
 }
 
 fn target<'a>(
     wanted_paths: &'a [WantedPath],
     from: &WantedPath,
-    (taken, changed): (&Taken, &Changed),
+    (taken, changed): (&Removal, &ChangeBelowRemovals),
     look: &mut dyn PlanInput,
 ) -> Target<'a> {
     let mut found = made_with(wanted_paths, from, taken.by, taken.was.as_ref());
@@ -133,7 +133,10 @@ fn target<'a>(
         {
             let (out, into) = (changed.out.clone(), changed.into.clone());
             let (was, becomes) = (was.clone(), becomes.clone());
-            Target::One(one, Below { from: from.path.clone(), out, into, by: taken.by, was, becomes })
+            Target::One(
+                one,
+                FollowingChange { from: from.path.clone(), out, into, by: taken.by, was, becomes },
+            )
         }
         (Some(_), ..) => Target::Doubt,
     }
@@ -174,9 +177,9 @@ fn takes_away(wanted_paths: &[WantedPath], wanted_path: &WantedPath, layer: &Lay
 fn changed(
     wanted_paths: &[WantedPath],
     wanted_path: &WantedPath,
-    below: &[Below],
+    below: &[FollowingChange],
     look: &mut dyn PlanInput,
-) -> Option<Changed> {
+) -> Option<ChangeBelowRemovals> {
     let Want::Layers(wanted) = &wanted_path.want else { return None };
     let have = wanted_path.stack.layers();
     let (mut out, mut into) = wanted_path.stack.difference(wanted);
@@ -221,11 +224,11 @@ fn changed(
                 add(&mut into, &below.into);
             }
             let there = Rebuilt { stack: Stack::new(layers), ..part.ok()? };
-            return (!taken.is_empty()).then_some(Changed { taken, there, out, into });
+            return (!taken.is_empty()).then_some(ChangeBelowRemovals { taken, there, out, into });
         };
         let part = part.map(|part| part.record);
         if part.as_ref().ok() != Some(&found) {
-            taken.push(Taken { by: wanted[to].delta, was: found, becomes: part.clone() });
+            taken.push(Removal { by: wanted[to].delta, was: found, becomes: part.clone() });
         }
         (found_by_removal, start) = (Some(next), (from, to));
     }
@@ -243,7 +246,7 @@ fn removals(have: &[Layer], wanted: &[Layer], removes: impl Fn(&Layer) -> bool) 
     removals
 }
 
-impl Below {
+impl FollowingChange {
     /// The path with the change below it.
     fn under(&self, there: Rebuilt, bytes: &mut dyn MergeBytes) -> Result<Rebuilt, Clashed> {
         let mut layers = there.stack.layers().to_vec();
@@ -289,12 +292,12 @@ impl Moved {
     }
 }
 
-fn settled(below: &[Below], stack: Stack, bytes: &mut dyn MergeBytes) -> Stack {
+fn settled(below: &[FollowingChange], stack: Stack, bytes: &mut dyn MergeBytes) -> Stack {
     below.iter().fold(stack, |stack, below| below.settled(stack, bytes))
 }
 
 /// A path with these changes in it.
-fn under(below: &[Below], there: Rebuilt, bytes: &mut dyn MergeBytes) -> Result<Rebuilt, Clashed> {
+fn under(below: &[FollowingChange], there: Rebuilt, bytes: &mut dyn MergeBytes) -> Result<Rebuilt, Clashed> {
     below.iter().try_fold(there, |there, below| below.under(there, bytes))
 }
 

@@ -9,7 +9,7 @@ pub(in crate::files) type Step = (Option<Record>, Option<Record>);
 
 /// The version of a file when some of its layers leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Becomes {
+pub(super) enum FinalVersion {
     /// It stays as it is, including the changes of leaving layers.
     AsItIs,
     /// The version that the staying layers make.
@@ -110,14 +110,14 @@ pub(super) fn as_it_is_left(layer: &Layer, left: &[(&Layer, Layer)], bytes: &mut
 pub(super) fn upon(
     layer: &Layer,
     before: Option<Record>,
-    file: Becomes,
+    file: FinalVersion,
     bytes: &mut dyn MergeBytes,
 ) -> (Layer, bool) {
     match merged_over(layer.before.as_ref(), layer.after.as_ref(), before.as_ref(), file, bytes) {
         Ok(after) => {
             // Text that had been removed where the layer wrote returns with the layer, unless somebody wanted the file without
             // it.
-            let before = if file == Becomes::Exactly { before } else { beside(layer, before, bytes) };
+            let before = if file == FinalVersion::Exactly { before } else { beside(layer, before, bytes) };
             (Layer { before, after, ..layer.clone() }, true)
         }
         Err(_) => {
@@ -132,12 +132,12 @@ fn merged_over(
     from: Option<&Record>,
     there: Option<&Record>,
     to: Option<&Record>,
-    file: Becomes,
+    file: FinalVersion,
     bytes: &mut dyn MergeBytes,
 ) -> Result<Option<Record>, Clash> {
     match (merge_over(from, there, to, bytes), from, there) {
         (Err(_), Some(Record::File { hash: from, .. }), Some(Record::File { hash, mode, .. }))
-            if file == Becomes::Nothing =>
+            if file == FinalVersion::Nothing =>
         {
             let left = bytes.over(*from, *hash, None).filter(|(_, len)| *len > 0);
             Ok(left.map(|(hash, len)| Record::File { hash, len, mode: *mode }))
@@ -196,7 +196,7 @@ pub(super) fn without_written(
 pub(super) fn as_far_as<'a>(
     version: Option<&Record>,
     steps: impl Iterator<Item = (Option<&'a Record>, Option<&'a Record>)>,
-    file: Becomes,
+    file: FinalVersion,
     bytes: &mut dyn MergeBytes,
 ) -> (Option<Record>, Option<Option<&'a Record>>) {
     let mut reached = version.cloned();

@@ -7,7 +7,7 @@ use crate::permission::glob;
 
 /// The meaning of the words after such a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Runs {
+pub(super) enum RunnerKind {
     /// After this many own words, a command.
     Command(usize),
     /// A command somewhere among them, or one from another source.
@@ -26,95 +26,131 @@ pub(super) enum Runs {
 
 /// The only list. `*` matches any letters; an entry of two words is for that command of the program. A version after a name, as
 /// in `zsh-5.9`, is ignored.
-const RUNNERS: &[(Runs, &[&str])] = &[
-    (Runs::Command(0), &["builtin", "command", "doas", "env", "exec", "ionice", "nice", "nohup"]),
-    (Runs::Command(0), &["setsid", "stdbuf", "sudo", "time", "unbuffer"]),
+const RUNNERS: &[(RunnerKind, &[&str])] = &[
+    (RunnerKind::Command(0), &["builtin", "command", "doas", "env", "exec", "ionice", "nice", "nohup"]),
+    (RunnerKind::Command(0), &["setsid", "stdbuf", "sudo", "time", "unbuffer"]),
     (
-        Runs::Command(0),
+        RunnerKind::Command(0),
         &["chronic", "cross-env", "dbus-run-session", "dotenvx run", "eatmydata", "pkexec", "rlwrap"],
     ),
-    (Runs::Command(0), &["torify", "torsocks", "linux32", "linux64"]),
-    (Runs::Command(0), &["bunx", "npx", "pipx run", "uvx", "bundle exec", "npm exec", "npm x", "pnpm dlx"]),
-    (Runs::Command(0), &["pnpm exec", "yarn dlx", "yarn exec", "bun x", "hatch run", "pdm run"]),
-    (Runs::Command(0), &["pipenv run", "poetry run", "rye run", "uv run", "uv tool run", "bun create"]),
-    (Runs::Command(0), &["npm create", "npm init", "npm innit", "pnpm create", "yarn create"]),
-    (Runs::Command(0), &["asdf exec", "nodenv exec", "pyenv exec", "rbenv exec", "volta run"]),
-    (Runs::Command(1), &["chroot", "direnv exec", "gosu", "su-exec", "timeout"]),
-    (Runs::Among, &["busybox", "chrt", "entr", "fakeroot", "find", "flock", "gdb", "ltrace", "nsenter"]),
+    (RunnerKind::Command(0), &["torify", "torsocks", "linux32", "linux64"]),
     (
-        Runs::Among,
+        RunnerKind::Command(0),
+        &["bunx", "npx", "pipx run", "uvx", "bundle exec", "npm exec", "npm x", "pnpm dlx"],
+    ),
+    (RunnerKind::Command(0), &["pnpm exec", "yarn dlx", "yarn exec", "bun x", "hatch run", "pdm run"]),
+    (RunnerKind::Command(0), &["pipenv run", "poetry run", "rye run", "uv run", "uv tool run", "bun create"]),
+    (RunnerKind::Command(0), &["npm create", "npm init", "npm innit", "pnpm create", "yarn create"]),
+    (RunnerKind::Command(0), &["asdf exec", "nodenv exec", "pyenv exec", "rbenv exec", "volta run"]),
+    (RunnerKind::Command(1), &["chroot", "direnv exec", "gosu", "su-exec", "timeout"]),
+    (
+        RunnerKind::Among,
+        &["busybox", "chrt", "entr", "fakeroot", "find", "flock", "gdb", "ltrace", "nsenter"],
+    ),
+    (
+        RunnerKind::Among,
         &["parallel", "setpriv", "start-stop-daemon", "strace", "systemd-run", "taskset", "unshare"],
     ),
-    (Runs::Among, &["toybox", "xargs", "xvfb-run", "conda run", "git submodule foreach", "git bisect run"]),
     (
-        Runs::Among,
+        RunnerKind::Among,
+        &["toybox", "xargs", "xvfb-run", "conda run", "git submodule foreach", "git bisect run"],
+    ),
+    (
+        RunnerKind::Among,
         &["aa-exec", "bwrap", "capsh", "cgexec", "concurrently", "cpulimit", "distrobox", "dotenv"],
     ),
     (
-        Runs::Among,
+        RunnerKind::Among,
         &["fakechroot", "faketime", "fd", "fdfind", "firejail", "hyperfine", "ifne", "lldb", "nodemon"],
     ),
-    (Runs::Among, &["numactl", "perf", "prlimit", "proot", "proxychains*", "runuser", "screen", "setarch"]),
-    (Runs::Among, &["tini", "dumb-init", "tmux", "tmate", "valgrind", "watchexec", "mise exec", "mise x"]),
-    (Runs::Among, &["docker run", "docker exec", "docker compose run", "docker compose exec"]),
     (
-        Runs::Among,
+        RunnerKind::Among,
+        &["numactl", "perf", "prlimit", "proot", "proxychains*", "runuser", "screen", "setarch"],
+    ),
+    (
+        RunnerKind::Among,
+        &["tini", "dumb-init", "tmux", "tmate", "valgrind", "watchexec", "mise exec", "mise x"],
+    ),
+    (RunnerKind::Among, &["docker run", "docker exec", "docker compose run", "docker compose exec"]),
+    (
+        RunnerKind::Among,
         &["docker container run", "docker container exec", "docker-compose run", "docker-compose exec"],
     ),
-    (Runs::Among, &["podman run", "podman exec", "podman container run", "podman container exec"]),
+    (RunnerKind::Among, &["podman run", "podman exec", "podman container run", "podman container exec"]),
     (
-        Runs::Among,
+        RunnerKind::Among,
         &["podman compose run", "podman compose exec", "podman-compose run", "podman-compose exec"],
     ),
-    (Runs::Among, &["nerdctl run", "nerdctl exec", "nerdctl container run", "nerdctl container exec"]),
-    (Runs::Among, &["nerdctl compose run", "nerdctl compose exec", "lxc exec", "incus exec", "toolbox run"]),
+    (RunnerKind::Among, &["nerdctl run", "nerdctl exec", "nerdctl container run", "nerdctl container exec"]),
     (
-        Runs::Among,
+        RunnerKind::Among,
+        &["nerdctl compose run", "nerdctl compose exec", "lxc exec", "incus exec", "toolbox run"],
+    ),
+    (
+        RunnerKind::Among,
         &["kubectl exec", "kubectl run", "kubectl debug", "oc exec", "oc run", "oc debug", "oc rsh"],
     ),
     (
-        Runs::Among,
+        RunnerKind::Among,
         &["nix run", "nix shell", "nix develop", "nix-shell", "aws-vault exec", "doppler run", "op run"],
     ),
     (
-        Runs::Lines,
+        RunnerKind::Lines,
         &["at", "autossh", "batch", "eval", "mosh", "script", "sg", "ssh", "sshpass", "su", "watch"],
     ),
     (
-        Runs::Shell,
+        RunnerKind::Shell,
         &["ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "lksh", "mksh", "nu", "oksh", "osh"],
     ),
-    (Runs::Shell, &["posh", "rbash", "rksh", "rzsh", "sh", "tcsh", "xonsh", "yash", "ysh", "zsh"]),
-    (Runs::Script, &["python*", "pypy*", "node", "nodejs", "perl*", "ruby*", "php*", "lua*", "deno run"]),
+    (RunnerKind::Shell, &["posh", "rbash", "rksh", "rzsh", "sh", "tcsh", "xonsh", "yash", "ysh", "zsh"]),
     (
-        Runs::Script,
+        RunnerKind::Script,
+        &["python*", "pypy*", "node", "nodejs", "perl*", "ruby*", "php*", "lua*", "deno run"],
+    ),
+    (
+        RunnerKind::Script,
         &["bun run", "julia", "pwsh", "Rscript", "tclsh*", "expect", "osascript", "tsx", "ts-node"],
     ),
-    (Runs::Script, &["ipython*", "R", "erl", "escript", "elixir", "iex", "gjs", "groovy", "guile*", "irb"]),
-    (Runs::Script, &["janet", "jruby", "jshell", "octave", "powershell", "pwsh-preview", "qjs", "racket"]),
-    (Runs::Script, &["runghc", "runhaskell", "ghci", "ocaml", "sbcl", "swipl", "wish*"]),
-    (Runs::Code, &["awk", "gawk", "mawk", "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "m4"]),
     (
-        Runs::Code,
+        RunnerKind::Script,
+        &["ipython*", "R", "erl", "escript", "elixir", "iex", "gjs", "groovy", "guile*", "irb"],
+    ),
+    (
+        RunnerKind::Script,
+        &["janet", "jruby", "jshell", "octave", "powershell", "pwsh-preview", "qjs", "racket"],
+    ),
+    (RunnerKind::Script, &["runghc", "runhaskell", "ghci", "ocaml", "sbcl", "swipl", "wish*"]),
+    (
+        RunnerKind::Code,
+        &["awk", "gawk", "mawk", "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "m4"],
+    ),
+    (
+        RunnerKind::Code,
         &["original-awk", "gsed", "ssed", "view", "rview", "rvim", "gvim", "vimdiff", "emacsclient"],
     ),
-    (Runs::Code, &["deno eval", "source", ".", "dc", "gnuplot", "mariadb", "mysql", "psql", "sqlite3"]),
+    (RunnerKind::Code, &["deno eval", "source", ".", "dc", "gnuplot", "mariadb", "mysql", "psql", "sqlite3"]),
     (
-        Runs::Named,
+        RunnerKind::Named,
         &["bun", "bundle", "conda", "deno", "direnv", "docker", "docker compose", "git", "git bisect"],
     ),
-    (Runs::Named, &["git submodule", "hatch", "kubectl", "nix", "npm", "npm run", "pdm", "pipenv", "pipx"]),
-    (Runs::Named, &["pnpm", "pnpm run", "podman", "poetry", "rye", "uv", "yarn", "yarn run"]),
     (
-        Runs::Named,
+        RunnerKind::Named,
+        &["git submodule", "hatch", "kubectl", "nix", "npm", "npm run", "pdm", "pipenv", "pipx"],
+    ),
+    (RunnerKind::Named, &["pnpm", "pnpm run", "podman", "poetry", "rye", "uv", "yarn", "yarn run"]),
+    (
+        RunnerKind::Named,
         &["asdf", "aws-vault", "docker-compose", "docker container", "doppler", "dotenvx", "incus", "lxc"],
     ),
     (
-        Runs::Named,
+        RunnerKind::Named,
         &["mise", "mise run", "nerdctl", "nerdctl compose", "nerdctl container", "nodenv", "oc", "op"],
     ),
-    (Runs::Named, &["podman compose", "podman container", "podman-compose", "pyenv", "rbenv", "toolbox"]),
-    (Runs::Named, &["uv tool", "volta"]),
+    (
+        RunnerKind::Named,
+        &["podman compose", "podman container", "podman-compose", "pyenv", "rbenv", "toolbox"],
+    ),
+    (RunnerKind::Named, &["uv tool", "volta"]),
 ];
 
 /// Options of git that take the next word as their value.
@@ -130,7 +166,7 @@ const GIT: &[&str] = &[
 ];
 
 /// What a program runs, if it is in the list, by its name or with its subcommand, such as `docker exec`.
-pub(super) fn runs(command: &[&str]) -> Option<Runs> {
+pub(super) fn runs(command: &[&str]) -> Option<RunnerKind> {
     let is_word = |(pattern, word): (&str, &&str)| {
         let name = base(word);
         pattern == name || pattern == unversioned(name) || pattern.contains('*') && glob::word(pattern, name)
@@ -148,7 +184,9 @@ fn unversioned(name: &str) -> &str {
 
 /// Whether another command may follow this one.
 pub(super) fn hides_another(words: &[&str]) -> bool {
-    let hides = |runs| matches!(runs, Runs::Command(_) | Runs::Among | Runs::Lines | Runs::Shell);
+    let hides = |runs| {
+        matches!(runs, RunnerKind::Command(_) | RunnerKind::Among | RunnerKind::Lines | RunnerKind::Shell)
+    };
     (1..=words.len().min(3)).any(|count| runs(&words[..count]).is_some_and(hides))
 }
 
@@ -170,10 +208,10 @@ pub(super) fn is_option(word: &str) -> bool {
 pub(super) fn telling(words: &[&str]) -> Option<usize> {
     let mut command = vec![*words.first()?];
     let mut at = 1;
-    while let Some(runs) = runs(&command).or((at == 1).then_some(Runs::Named)) {
+    while let Some(runs) = runs(&command).or((at == 1).then_some(RunnerKind::Named)) {
         match runs {
-            Runs::Among | Runs::Lines | Runs::Code => return None,
-            Runs::Command(own) => {
+            RunnerKind::Among | RunnerKind::Lines | RunnerKind::Code => return None,
+            RunnerKind::Command(own) => {
                 at += words[at..].iter().take_while(|word| is_assignment(word)).count() + own;
                 let another = words.get(at..)?;
                 if words[1..at].iter().chain(another.first()).any(|word| is_option(word)) {
@@ -181,14 +219,14 @@ pub(super) fn telling(words: &[&str]) -> Option<usize> {
                 }
                 return telling(another).or(says_itself(another).then_some(1)).map(|count| at + count);
             }
-            Runs::Script if words[0].contains("py") && words.get(at) == Some(&"-m") => at += 1,
-            Runs::Shell | Runs::Script => {
+            RunnerKind::Script if words[0].contains("py") && words.get(at) == Some(&"-m") => at += 1,
+            RunnerKind::Shell | RunnerKind::Script => {
                 let is_file = |word: &&&str| {
                     **word != "-" && !["/dev/", "/proc/"].iter().any(|top| word.starts_with(top))
                 };
                 words.get(at).filter(|word| !is_option(word)).filter(is_file)?;
             }
-            Runs::Named => {}
+            RunnerKind::Named => {}
         }
         // If the number of an option's words is not known, the next word is not known either.
         while let Some(option) = words.get(at).filter(|word| is_option(word)) {

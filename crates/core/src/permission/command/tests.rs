@@ -1,6 +1,6 @@
 //! Tests of parsing lines for rules.
 
-use crate::shell_line::Begins;
+use crate::shell_line::StartFolder;
 
 use super::*;
 use crate::shell_line::UNKNOWN;
@@ -10,7 +10,7 @@ fn shown(line: &str) -> String {
         let words: Vec<_> = part.words.iter().map(|word| word.replace(UNKNOWN, "…")).collect();
         format!("{}{}", words.join("·"), if part.fixed > 0 { "" } else { "!" })
     };
-    parts(line, Begins::AtRoot).into_iter().map(part).collect::<Vec<_>>().join(" / ")
+    parts(line, StartFolder::AtRoot).into_iter().map(part).collect::<Vec<_>>().join(" / ")
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn lines_are_read_as_a_shell_reads_them() {
 
 #[test]
 fn a_forbidden_command_is_found_behind_other_commands() {
-    let caught = |line: &str| parts(line, Begins::AtRoot).iter().any(|part| part.is_caught("git push"));
+    let caught = |line: &str| parts(line, StartFolder::AtRoot).iter().any(|part| part.is_caught("git push"));
     for line in [
         "git push",
         "A=1 B=2 git push",
@@ -76,7 +76,8 @@ fn a_forbidden_command_is_found_behind_other_commands() {
 
 #[test]
 fn trial_30_options_before_the_words_of_a_rule_hide_nothing_from_it() {
-    let caught = |rule: &str, line: &str| parts(line, Begins::AtRoot).iter().any(|part| part.is_caught(rule));
+    let caught =
+        |rule: &str, line: &str| parts(line, StartFolder::AtRoot).iter().any(|part| part.is_caught(rule));
     for (rule, line) in [
         ("git push", "git -C . push"),
         ("git push", "git -c x=y push"),
@@ -112,12 +113,12 @@ fn trial_30_options_before_the_words_of_a_rule_hide_nothing_from_it() {
 
 #[test]
 fn deep_nesting_is_read_in_bounded_time() {
-    assert!(parts(&"(".repeat(10_000), Begins::AtRoot).iter().all(|part| part.fixed == 0));
-    assert!(parts(&"`$(".repeat(10_000), Begins::AtRoot).iter().all(|part| part.fixed == 0));
+    assert!(parts(&"(".repeat(10_000), StartFolder::AtRoot).iter().all(|part| part.fixed == 0));
+    assert!(parts(&"`$(".repeat(10_000), StartFolder::AtRoot).iter().all(|part| part.fixed == 0));
 }
 
 #[test]
 fn many_lines_within_a_line_are_read_one_after_the_other() {
     let line = format!("{} git push", "`a`; ".repeat(120));
-    assert!(parts(&line, Begins::AtRoot).iter().any(|part| part.is_caught("git push")));
+    assert!(parts(&line, StartFolder::AtRoot).iter().any(|part| part.is_caught("git push")));
 }

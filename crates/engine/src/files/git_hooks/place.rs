@@ -23,7 +23,7 @@ const DEVICES: [&str; 3] = ["/dev", "/proc", "/sys"];
 
 /// The role of a file in git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum GitFileUse {
     Hook,
     /// Settings, which can include others.
     Settings,
@@ -33,7 +33,7 @@ pub(super) enum What {
     Rebase,
 }
 
-type Files = VecDeque<(PathBuf, What)>;
+type Files = VecDeque<(PathBuf, GitFileUse)>;
 
 /// The files of a folder's repositories, those below it included. Some of them may not exist.
 pub(super) fn of<'a>(root: &Path, nested: impl Iterator<Item = &'a PathBuf>) -> Files {
@@ -43,9 +43,9 @@ pub(super) fn of<'a>(root: &Path, nested: impl Iterator<Item = &'a PathBuf>) -> 
     for git in links.flat_map(|link| folders(&link)) {
         of_repository(&git, 0, &mut all);
         for worktree in entries(&git.join("worktrees")) {
-            all.push_back((worktree.join("config.worktree"), What::Settings));
-            all.push_back((worktree.join("commondir"), What::Plain));
-            all.push_back((worktree.join(REBASE_TODO), What::Rebase));
+            all.push_back((worktree.join("config.worktree"), GitFileUse::Settings));
+            all.push_back((worktree.join("commondir"), GitFileUse::Plain));
+            all.push_back((worktree.join(REBASE_TODO), GitFileUse::Rebase));
         }
     }
     all
@@ -62,13 +62,13 @@ pub(super) fn kept_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 }
 
 /// The existing files that settings include.
-pub(super) fn named(by: NamedBySettings) -> impl Iterator<Item = (PathBuf, What)> {
+pub(super) fn named(by: NamedBySettings) -> impl Iterator<Item = (PathBuf, GitFileUse)> {
     let NamedBySettings { settings, hooks, attributes } = by;
     let all = |paths: Vec<PathBuf>, what| {
         paths.into_iter().filter_map(|path| real(&path)).map(move |path| (path, what))
     };
     let hooks = hooks.into_iter().filter_map(|folder| real(&folder)).flat_map(|folder| hooks_in(&folder));
-    hooks.chain(all(settings, What::Settings)).chain(all(attributes, What::Plain))
+    hooks.chain(all(settings, GitFileUse::Settings)).chain(all(attributes, GitFileUse::Plain))
 }
 
 /// The real path, unless it is a device.
@@ -105,26 +105,26 @@ fn of_repository(git: &Path, depth: usize, all: &mut Files) {
         return;
     }
     // Also if it is a link that can lead elsewhere.
-    all.push_back((git.to_owned(), What::Plain));
+    all.push_back((git.to_owned(), GitFileUse::Plain));
     if !git.is_dir() {
         return;
     }
     let named = [
-        ("config", What::Settings),
-        ("config.worktree", What::Settings),
-        ("info/attributes", What::Plain),
-        ("commondir", What::Plain),
-        (REBASE_TODO, What::Rebase),
+        ("config", GitFileUse::Settings),
+        ("config.worktree", GitFileUse::Settings),
+        ("info/attributes", GitFileUse::Plain),
+        ("commondir", GitFileUse::Plain),
+        (REBASE_TODO, GitFileUse::Rebase),
     ];
     all.extend(named.map(|(name, what)| (git.join(name), what)));
     all.extend(hooks_in(&git.join("hooks")));
     of_modules(&git.join("modules"), depth, all);
 }
 
-fn hooks_in(folder: &Path) -> impl Iterator<Item = (PathBuf, What)> + use<> {
+fn hooks_in(folder: &Path) -> impl Iterator<Item = (PathBuf, GitFileUse)> + use<> {
     let is_sample = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sample");
     let all = real(folder).map(|_| entries(folder)).unwrap_or_default();
-    all.into_iter().filter(move |path| !is_sample(path)).map(|path| (path, What::Hook))
+    all.into_iter().filter(move |path| !is_sample(path)).map(|path| (path, GitFileUse::Hook))
 }
 
 /// The repositories of submodules, whose names may have slashes.

@@ -63,7 +63,7 @@ pub(super) struct Calls(Vec<ToolCall>);
 
 /// The answer ended in the middle of a call.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Half;
+pub(super) struct IncompleteCall;
 
 impl Calls {
     pub(super) fn is_empty(&self) -> bool {
@@ -90,13 +90,13 @@ impl Calls {
         self,
         reason: Option<&StopReason>,
         ids: &mut CallIds,
-    ) -> Result<Vec<Part>, Half> {
+    ) -> Result<Vec<Part>, IncompleteCall> {
         let done = matches!(
             reason,
             None | Some(StopReason::Completed(_) | StopReason::ToolCall(_) | StopReason::StopSequence(_))
         );
         if !done && !self.0.iter().all(is_whole) {
-            return Err(Half);
+            return Err(IncompleteCall);
         }
         let mut parts = Vec::new();
         for (at, call) in self.0.into_iter().enumerate() {
@@ -211,7 +211,10 @@ mod tests {
         CallIds { taken, clock: Arc::new(ManualClock::new(0)), random: Arc::new(SeededRandom::new(1)) }
     }
 
-    fn parts(calls: Vec<ToolCall>, reason: Option<StopReason>) -> Result<Vec<(String, String)>, Half> {
+    fn parts(
+        calls: Vec<ToolCall>,
+        reason: Option<StopReason>,
+    ) -> Result<Vec<(String, String)>, IncompleteCall> {
         let mut gathered = Calls::default();
         calls.into_iter().for_each(|call| gathered.push(call));
         let parts = gathered.into_parts(reason.as_ref(), &mut ids(&[]))?;
@@ -268,8 +271,8 @@ mod tests {
     #[test]
     fn a_call_that_broke_off_is_no_call() {
         let limit = || Some(StopReason::MaxTokens("length".into()));
-        assert_eq!(parts(vec![call("a-b", "write", "{\"path\": \"x")], limit()), Err(Half));
-        assert_eq!(parts(vec![call("a-b", "list", "")], limit()), Err(Half));
+        assert_eq!(parts(vec![call("a-b", "write", "{\"path\": \"x")], limit()), Err(IncompleteCall));
+        assert_eq!(parts(vec![call("a-b", "list", "")], limit()), Err(IncompleteCall));
         assert!(parts(vec![call("a-b", "write", "{\"path\": \"x\"}")], limit()).is_ok());
     }
 

@@ -15,7 +15,7 @@ use retake_core::{Part, Usage};
 use super::super::{Chunk, EndReason, ModelError, ModelErrorKind};
 use super::calls::{CallIds, Calls};
 use super::failure::Failures;
-use super::tap::{MOST_CALLS, Tap, TooMuch};
+use super::tap::{FrameTap, MOST_CALLS, TooMuch};
 use crate::settings::EndpointKind;
 
 /// The most bytes of text, reasoning and arguments in an answer.
@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 16 << 20;
 pub(super) struct Reply {
     stream: ChatStream,
     kind: EndpointKind,
-    tap: Tap,
+    tap: FrameTap,
     failures: Failures,
     calls: Calls,
     /// The bytes of text and reasoning so far.
@@ -39,7 +39,7 @@ impl Reply {
     pub(super) fn new(
         stream: ChatStream,
         kind: EndpointKind,
-        tap: Tap,
+        tap: FrameTap,
         failures: Failures,
         ids: CallIds,
     ) -> Self {

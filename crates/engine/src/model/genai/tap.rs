@@ -14,7 +14,7 @@ use crate::settings::EndpointKind;
 
 /// The watcher of the frames. Clones share the same stream.
 #[derive(Clone, Debug)]
-pub(super) struct Tap {
+pub(super) struct FrameTap {
     kind: EndpointKind,
     seen: Arc<Mutex<Seen>>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Seen {
     pub(super) error: Option<Value>,
 }
 
-impl Tap {
+impl FrameTap {
     pub(super) fn new(kind: EndpointKind) -> Self {
         Self { kind, seen: Arc::default() }
     }
@@ -105,7 +105,7 @@ fn numbers_too_many(data: &str) -> bool {
     calls.into_iter().flatten().filter_map(number).any(|number| number >= MOST_CALLS)
 }
 
-impl ChatFrameSink for Tap {
+impl ChatFrameSink for FrameTap {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         if let Err(too_much) = self.look(frame.data) {
             std::panic::resume_unwind(Box::new(too_much));
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn seen(kind: EndpointKind, frames: &[&str]) -> Seen {
-        let tap = Tap::new(kind);
+        let tap = FrameTap::new(kind);
         frames.iter().for_each(|frame| tap.look(frame).expect("not too much"));
         tap.seen()
     }
@@ -154,7 +154,7 @@ mod tests {
         let numbered = |number: u64| {
             format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":{number},"function":{{}}}}]}}}}]}}"#)
         };
-        let tap = Tap::new(EndpointKind::OpenAi);
+        let tap = FrameTap::new(EndpointKind::OpenAi);
         assert!(tap.look(&numbered(0)).is_ok() && tap.look(&numbered(MOST_CALLS - 1)).is_ok());
         assert!(tap.look(&numbered(MOST_CALLS)).is_err() && tap.look(&numbered(4_000_000_000)).is_err());
         let frame = "x".repeat(1 << 20);

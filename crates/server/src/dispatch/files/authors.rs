@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use retake_core::{
-    Against, Becomes, Choice, ConversationId, DeltaId, FilePlan, PathPlan, PathReason, Uncertain,
+    Against, Choice, ChoiceOutcome, ConversationId, DeltaId, FilePlan, PathPlan, PathReason, Uncertain,
 };
 use retake_engine::DeltaOrigin;
 use retake_wire::{PathCause, PathChange, Problem, UncertainWhen, english};
@@ -85,18 +85,18 @@ impl Origins {
 
     /// What the file is after each choice.
     pub(super) fn outcomes(&self, path: &PathPlan) -> Vec<retake_wire::AfterChoice> {
-        let outcome = |(choice, becomes): (&Choice, Becomes)| {
+        let outcome = |(choice, becomes): (&Choice, ChoiceOutcome)| {
             let of = becomes.delta().and_then(|no| self.0.get(&no));
             let after = retake_wire::AfterChoice {
                 choice: super::translate::choice(choice.clone()),
                 becomes: match becomes {
-                    Becomes::Stays(_) => retake_wire::Becomes::Stays,
-                    Becomes::Gone => retake_wire::Becomes::Gone,
-                    Becomes::Left(_) => retake_wire::Becomes::Left,
-                    Becomes::Before(_) => retake_wire::Becomes::Before,
-                    Becomes::Yours => retake_wire::Becomes::Yours,
-                    Becomes::Merged => retake_wire::Becomes::Merged,
-                    Becomes::Other => retake_wire::Becomes::Other,
+                    ChoiceOutcome::Stays(_) => retake_wire::Becomes::Stays,
+                    ChoiceOutcome::Gone => retake_wire::Becomes::Gone,
+                    ChoiceOutcome::Left(_) => retake_wire::Becomes::Left,
+                    ChoiceOutcome::Before(_) => retake_wire::Becomes::Before,
+                    ChoiceOutcome::Yours => retake_wire::Becomes::Yours,
+                    ChoiceOutcome::Merged => retake_wire::Becomes::Merged,
+                    ChoiceOutcome::Other => retake_wire::Becomes::Other,
                 },
                 turn: of.and_then(|of| of.turn),
                 call: of.map(|of| of.entry.to_string()),

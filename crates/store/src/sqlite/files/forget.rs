@@ -18,7 +18,7 @@ const CHANGED: Sql = (
 );
 
 /// The key of a delta, and what it lost.
-struct Lost {
+struct ErasedDelta {
     root: i64,
     id: DeltaId,
     workspace: i64,
@@ -40,7 +40,15 @@ pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
             decode_delta(&layers, log)?.into_iter().map(|(path, _)| path).collect();
         let paths =
             decode_delta(&old, log)?.into_iter().map(|(path, _)| path).filter(|path| !stay.contains(path));
-        Ok(Lost { root, id, workspace, applied, paths: paths.collect(), stay: stay.len() as i64, layers })
+        Ok(ErasedDelta {
+            root,
+            id,
+            workspace,
+            applied,
+            paths: paths.collect(),
+            stay: stay.len() as i64,
+            layers,
+        })
     })?;
     for lost in lost {
         lose(backup, lost)?;
@@ -81,7 +89,7 @@ pub(in crate::sqlite) fn forget(backup: &Connection) -> Result<()> {
     REST.into_iter().try_for_each(|sql| run(backup, sql, []).map(drop))
 }
 
-fn lose(backup: &Connection, lost: Lost) -> Result<()> {
+fn lose(backup: &Connection, lost: ErasedDelta) -> Result<()> {
     let (root, id) = (lost.root, lost.id);
     let (log, no) = (id.log.0, int(id.no));
     let mut applied = lost.applied;
@@ -114,7 +122,7 @@ fn lose(backup: &Connection, lost: Lost) -> Result<()> {
     run(backup, sql, params![root, log, no]).map(drop)
 }
 
-fn stack(backup: &Connection, lost: &Lost, path: &FilePath) -> Result<Stack> {
+fn stack(backup: &Connection, lost: &ErasedDelta, path: &FilePath) -> Result<Stack> {
     let log = lost.id.log;
     let sql = (
         "read the layers of a path",

@@ -19,7 +19,7 @@ const PAGE: usize = 256;
 
 /// Rows with their new content.
 #[derive(Default)]
-pub(super) struct Erasing {
+pub(super) struct FileErasure {
     deltas: Vec<(LogNo, DeltaLine, DeltaLayers)>,
     stacks: Vec<(LogNo, WorkspaceNo, FilePath, Stack)>,
     moved: Vec<(LogNo, retake_core::OpNo, Moved)>,
@@ -29,7 +29,7 @@ pub(super) struct Erasing {
     objects: BTreeSet<ContentHash>,
 }
 
-impl Erasing {
+impl FileErasure {
     pub(super) fn is_empty(&self) -> bool {
         self.deltas.is_empty()
             && self.moved.is_empty()
@@ -116,8 +116,8 @@ pub(super) fn reach(
     family: &[Loaded],
     keys: &BTreeSet<Key>,
     what: &ErasureTargets<'_>,
-) -> Result<Erasing> {
-    let mut found = Erasing { objects: what.objects.iter().copied().collect(), ..Erasing::default() };
+) -> Result<FileErasure> {
+    let mut found = FileErasure { objects: what.objects.iter().copied().collect(), ..FileErasure::default() };
     let mut workspaces = BTreeSet::new();
     for member in family {
         let results = results(rows, member, keys)?;
@@ -173,7 +173,7 @@ fn results(rows: &dyn Rows, member: &Loaded, keys: &BTreeSet<Key>) -> Result<BTr
     Ok(seqs)
 }
 
-type Gone = HashSet<(WorkspaceNo, FilePath, DeltaId)>;
+type RemovedLayers = HashSet<(WorkspaceNo, FilePath, DeltaId)>;
 
 /// The deltas of a log without their erased parts, and the removal of their layers.
 fn deltas(
@@ -181,10 +181,10 @@ fn deltas(
     member: &Loaded,
     results: &BTreeSet<u64>,
     what: &ErasureTargets<'_>,
-    found: &mut Erasing,
-) -> Result<Gone> {
+    found: &mut FileErasure,
+) -> Result<RemovedLayers> {
     let log = member.row.log;
-    let (mut gone, mut stacks) = (Gone::new(), BTreeMap::new());
+    let (mut gone, mut stacks) = (RemovedLayers::new(), BTreeMap::new());
     for line in rows.deltas(log)? {
         let whole = results.contains(&line.seq);
         if !whole && what.matching.is_none() && what.objects.is_empty() {
@@ -218,7 +218,7 @@ fn deltas(
 }
 
 /// Whether a step went over an erased layer.
-fn went(gone: &Gone, workspace: WorkspaceNo, made: &PathMove) -> bool {
+fn went(gone: &RemovedLayers, workspace: WorkspaceNo, made: &PathMove) -> bool {
     let mut layers = made.stack_before.layers().iter().chain(made.stack_after.layers());
     layers.any(|layer| gone.contains(&(workspace, made.change.path.clone(), layer.delta)))
 }
@@ -230,7 +230,7 @@ fn captures(
     workspace: WorkspaceNo,
     what: &ErasureTargets<'_>,
     left: &HashSet<ContentHash>,
-    found: &mut Erasing,
+    found: &mut FileErasure,
 ) -> Result<()> {
     let mut before = None;
     loop {
@@ -259,7 +259,7 @@ fn captures(
 
 impl Context {
     /// Overwrites the rows, and records which objects to erase.
-    pub(super) fn erase_files(&mut self, family: &[Loaded], what: Erasing) -> Result<()> {
+    pub(super) fn erase_files(&mut self, family: &[Loaded], what: FileErasure) -> Result<()> {
         if what.is_empty() {
             return Ok(());
         }

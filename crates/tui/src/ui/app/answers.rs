@@ -7,7 +7,7 @@ use retake_wire::{Asks, Decision, Request, Rule};
 
 use super::keys::typed;
 use super::tab::{InputFor, InputLine};
-use super::{App, Asked, For};
+use super::{App, RequestPurpose, Requester};
 use crate::render::agent::{self, Where};
 use crate::ui::keymap::{Command, Context, Key};
 use crate::ui::letter_keys::ALONE_MS;
@@ -247,7 +247,7 @@ impl App {
         self.tab_mut().answers.last = Some(id.clone());
         let tab = self.tab().id;
         let decide = Decide { conversation, id, decision };
-        self.ask(Asked::Tab(tab, For::Decided), Request::Decide(decide));
+        self.ask(Requester::Tab(tab, RequestPurpose::Decided), Request::Decide(decide));
     }
 
     /// Text sent during a request answers it.
@@ -296,7 +296,10 @@ impl App {
         let Some(conversation) = self.here() else { return };
         self.tab_mut().answers.last = Some(id.clone());
         let tab = self.tab().id;
-        self.ask(Asked::Tab(tab, For::Decided), Request::Respond(Respond { conversation, id, answer }));
+        self.ask(
+            Requester::Tab(tab, RequestPurpose::Decided),
+            Request::Respond(Respond { conversation, id, answer }),
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use retake_wire::{Action, Mode, Request};
 
 use super::runs::is_command;
 use super::tab::{InputFor, InputLine};
-use super::{App, Asked, For};
+use super::{App, RequestPurpose, Requester};
 use crate::ui::choose::{alternatives, models, permissions};
 use crate::ui::help::Help;
 use crate::ui::jobs::Jobs;
@@ -197,7 +197,10 @@ impl App {
         };
         let Some(conversation) = self.here() else { return };
         let page = request::Page { conversation, limit: Some(1), before: Some(number + 1) };
-        self.ask(Asked::Tab(self.tab().id, For::Operation(number, is_before)), Request::Ops(page));
+        self.ask(
+            Requester::Tab(self.tab().id, RequestPurpose::Operation(number, is_before)),
+            Request::Ops(page),
+        );
     }
 
     /// The operation with a number.
@@ -231,7 +234,10 @@ impl App {
             Command::Unqueue => {
                 if let Some(conversation) = self.here() {
                     let id = self.tab().id;
-                    self.ask(Asked::Tab(id, For::Unqueued), Request::Unqueue(Of { conversation }));
+                    self.ask(
+                        Requester::Tab(id, RequestPurpose::Unqueued),
+                        Request::Unqueue(Of { conversation }),
+                    );
                 }
             }
             _ => return false,
@@ -259,7 +265,10 @@ impl App {
         match conversation {
             Some(conversation) => {
                 let set = SetPermissions { conversation, mode: Some(mode), ..SetPermissions::default() };
-                self.ask(Asked::Tab(self.tab().id, For::Nothing), Request::SetPermissions(set));
+                self.ask(
+                    Requester::Tab(self.tab().id, RequestPurpose::Nothing),
+                    Request::SetPermissions(set),
+                );
             }
             None => self.beginning.permit.mode = Some(mode),
         }
@@ -332,7 +341,7 @@ impl App {
         let tab = self.tab_mut();
         if let (true, Some(conversation)) = (tab.talk.is_running(), tab.conversation()) {
             let id = tab.id;
-            self.ask(Asked::Tab(id, For::Nothing), Request::Cancel(Of { conversation }));
+            self.ask(Requester::Tab(id, RequestPurpose::Nothing), Request::Cancel(Of { conversation }));
             return self.say("stopping");
         }
         if !tab.composer.is_empty() {

@@ -7,7 +7,7 @@ use retake_wire::{Part, Problem, Request};
 
 use super::local_draft::Stored;
 use super::tab::Tab;
-use super::{App, Asked, For};
+use super::{App, RequestPurpose, Requester};
 use crate::render::{self, effects};
 use crate::ui::composer::Composer;
 use crate::ui::keymap::Command;
@@ -53,7 +53,7 @@ impl App {
     /// Sends a draft to the owner as soon as it has the one before.
     fn keep(&mut self, draft: Request) {
         if self.drafts.keeping.on_its_way.is_none() {
-            let ticket = self.ask(Asked::All(For::Kept), draft.clone());
+            let ticket = self.ask(Requester::All(RequestPurpose::Kept), draft.clone());
             self.drafts.keeping.on_its_way = Some((ticket, draft));
             return;
         }
@@ -285,7 +285,7 @@ impl App {
             return self.give_unbegun();
         }
         let claim = ClaimDraftIn { folder: self.known.folder.clone(), ..ClaimDraftIn::default() };
-        self.ask(Asked::All(For::FolderDraft), Request::ClaimDraftIn(claim));
+        self.ask(Requester::All(RequestPurpose::FolderDraft), Request::ClaimDraftIn(claim));
     }
 
     /// The owner sends its draft.

@@ -4,8 +4,8 @@
 use retake_wire::Request;
 use retake_wire::reply::Models;
 
-use super::{App, Asked, For};
-use crate::models::{GoesOn, Known, goes_on, known};
+use super::{App, RequestPurpose, Requester};
+use crate::models::{ContinuedModel, ModelAvailability, goes_on, known};
 use crate::text::safe;
 use crate::ui::keymap::Command;
 use crate::ui::msg::TabId;
@@ -19,7 +19,7 @@ impl App {
         let before = tab.model.name.replace(name.clone());
         tab.model.is_settled = true;
         let id = tab.id;
-        self.ask(Asked::Tab(id, For::Model(name, before)), Request::Models);
+        self.ask(Requester::Tab(id, RequestPurpose::Model(name, before)), Request::Models);
     }
 
     /// Whether the chosen model exists; if not, the previous one is restored.
@@ -28,10 +28,14 @@ impl App {
         self.models_are(models);
         let shown = safe::line(name).into_owned();
         match known {
-            Known::Listed => self.say(format!("the next answers come from {shown}")),
-            Known::Unlisted(what) => self.say(format!("the next answers come from {shown}; {what}")),
-            Known::Unusable(why) => self.refuse(format!("the next answers come from {shown}, but: {why}")),
-            Known::Nowhere(hint) => {
+            ModelAvailability::Listed => self.say(format!("the next answers come from {shown}")),
+            ModelAvailability::Unlisted(what) => {
+                self.say(format!("the next answers come from {shown}; {what}"));
+            }
+            ModelAvailability::Unusable(why) => {
+                self.refuse(format!("the next answers come from {shown}, but: {why}"));
+            }
+            ModelAvailability::Nowhere(hint) => {
                 if let Some(tab) = self.find_tab(id).filter(|tab| tab.model.name.as_deref() == Some(name)) {
                     tab.model.name = before;
                 }
@@ -58,15 +62,15 @@ impl App {
         }
         tab.model.is_settled = true;
         match goes_on(models, &tab.talk.entries) {
-            GoesOn::Usual => {}
-            GoesOn::With(model) => {
+            ContinuedModel::Usual => {}
+            ContinuedModel::With(model) => {
                 let choose = self.keys.named(Command::Model);
                 let says =
                     format!("{} answers here, as before: {choose} chooses another", safe::line(&model));
                 tab.model.name = Some(model);
                 self.say(says);
             }
-            GoesOn::Gone(says) => self.refuse(says),
+            ContinuedModel::Gone(says) => self.refuse(says),
         }
     }
 }

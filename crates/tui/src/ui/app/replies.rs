@@ -4,7 +4,7 @@ use retake_wire::request::{ClaimDraft, FolderPaths, Log, Paths, Projection, Type
 use retake_wire::{Event, Problem, Reply, Request, Told};
 
 use super::notices::Kind;
-use super::{App, Asked, For};
+use super::{App, RequestPurpose, Requester};
 use crate::ui::keymap::Command;
 use crate::ui::msg::{Act, TabId, Ticket};
 use crate::ui::talk::{EventEffect, Tone};
@@ -15,18 +15,18 @@ const AROUND: usize = 100;
 impl App {
     pub(super) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>) {
         match self.requests.answered(ticket) {
-            Some(Asked::Pane(id, no)) => {
+            Some(Requester::Pane(id, no)) => {
                 if let Some(at) = self.tabs.place(id) {
                     self.with_pane_no(at, no, |pane, cx| pane.replied(ticket, reply, cx));
                 }
             }
-            Some(Asked::Tab(id, what)) => match reply {
+            Some(Requester::Tab(id, what)) => match reply {
                 Ok(reply) => self.answered(id, what, reply),
                 Err(problem) => self.failed(id, &what, &problem),
             },
-            Some(Asked::All(For::Kept)) => self.was_kept(ticket, reply.err()),
+            Some(Requester::All(RequestPurpose::Kept)) => self.was_kept(ticket, reply.err()),
             // Failures of optional requests are not reported.
-            Some(Asked::All(what)) => {
+            Some(Requester::All(what)) => {
                 if let Ok(reply) = reply {
                     self.answered_all(&what, reply);
                 }
@@ -35,33 +35,36 @@ impl App {
         }
     }
 
-    fn answered_all(&mut self, what: &For, reply: Reply) {
+    fn answered_all(&mut self, what: &RequestPurpose, reply: Reply) {
         match (what, reply) {
-            (For::History, Reply::History(page)) => {
+            (RequestPurpose::History, Reply::History(page)) => {
                 self.prompts = page.prompts;
                 for tab in self.tabs.iter_mut() {
                     tab.composer.remember(self.prompts.clone());
                 }
             }
-            (For::Owner, Reply::Status(status)) => {
+            (RequestPurpose::Owner, Reply::Status(status)) => {
                 self.beginning.usual_mode = status.mode;
             }
-            (For::FolderDraft, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
-            (For::Models, Reply::Models(models)) => {
+            (RequestPurpose::FolderDraft, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
+            (RequestPurpose::Models, Reply::Models(models)) => {
                 self.models_are(models);
             }
             _ => {}
         }
     }
 
-    fn answered(&mut self, id: TabId, what: For, reply: Reply) {
+    fn answered(&mut self, id: TabId, what: RequestPurpose, reply: Reply) {
         match (what, reply) {
-            (For::GoOn, Reply::Conversations(page)) => match page.conversations.into_iter().next() {
+            (RequestPurpose::GoOn, Reply::Conversations(page)) => match page.conversations.into_iter().next()
+            {
                 Some(last) => self.opened(id, last, None),
                 None => self.not_opened(id),
             },
-            (For::Show(entry), Reply::Conversation(conversation)) => self.opened(id, conversation, entry),
-            (For::Earlier, Reply::Entries(page)) => {
+            (RequestPurpose::Show(entry), Reply::Conversation(conversation)) => {
+                self.opened(id, conversation, entry);
+            }
+            (RequestPurpose::Earlier, Reply::Entries(page)) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.loading.is_loading = false;
                     tab.talk.cut_off.extend(page.cut_off);
@@ -69,7 +72,7 @@ impl App {
                 }
                 self.show_wanted(id);
             }
-            (For::Until(entry), Reply::Entries(page)) => {
+            (RequestPurpose::Until(entry), Reply::Entries(page)) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.loading.is_loading = false;
                     tab.talk.cut_off.extend(page.cut_off);
@@ -78,16 +81,16 @@ impl App {
                 }
                 self.show_wanted(id);
             }
-            (For::Applied(action), Reply::Receipt(receipt)) => self.applied(id, &action, &receipt),
-            (For::Model(name, before), Reply::Models(models)) => {
+            (RequestPurpose::Applied(action), Reply::Receipt(receipt)) => self.applied(id, &action, &receipt),
+            (RequestPurpose::Model(name, before), Reply::Models(models)) => {
                 self.model_looked_up(id, &name, before, models);
             }
-            (For::Rewritten(entry), Reply::Plan(plan)) => self.planned_again(id, &entry, &plan),
-            (For::Operation(number, is_before), Reply::Operations(found)) => {
+            (RequestPurpose::Rewritten(entry), Reply::Plan(plan)) => self.planned_again(id, &entry, &plan),
+            (RequestPurpose::Operation(number, is_before), Reply::Operations(found)) => {
                 self.named_operation(id, number, is_before, found);
             }
-            (For::Draft, Reply::Draft(draft)) => self.take_draft(id, draft),
-            (For::Unqueued, Reply::Waiting(waiting)) => {
+            (RequestPurpose::Draft, Reply::Draft(draft)) => self.take_draft(id, draft),
+            (RequestPurpose::Unqueued, Reply::Waiting(waiting)) => {
                 let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
                 if parts.is_empty() {
                     self.say("nothing waits");
@@ -96,7 +99,7 @@ impl App {
                     self.say("your words are back in the composer");
                 }
             }
-            (For::Paths(query), Reply::Paths(paths)) => {
+            (RequestPurpose::Paths(query), Reply::Paths(paths)) => {
                 let paths = paths.paths.into_iter().map(|path| (path.path, path.is_dir)).collect();
                 if let Some(tab) = self.find_tab(id) {
                     tab.composer.paths(&query, paths);
@@ -106,9 +109,9 @@ impl App {
         }
     }
 
-    fn failed(&mut self, id: TabId, what: &For, problem: &Problem) {
+    fn failed(&mut self, id: TabId, what: &RequestPurpose, problem: &Problem) {
         match what {
-            For::Earlier | For::Until(_) => {
+            RequestPurpose::Earlier | RequestPurpose::Until(_) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.loading.is_loading = false;
                     // It would request the same again.
@@ -116,25 +119,27 @@ impl App {
                 }
                 self.complain_in(id, problem);
             }
-            For::Draft => {
+            RequestPurpose::Draft => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.draft.is_refused = true;
                 }
                 self.complain_in(id, problem);
             }
-            For::GoOn | For::Show(_) => {
+            RequestPurpose::GoOn | RequestPurpose::Show(_) => {
                 self.not_opened(id);
                 self.complain_in(id, problem);
             }
-            For::Rewritten(_) => {
+            RequestPurpose::Rewritten(_) => {
                 if let Some(rewriting) = self.find_tab(id).and_then(|tab| tab.outgoing.rewriting.as_mut()) {
                     rewriting.is_stale = false;
                 }
                 self.complain_in(id, problem);
             }
-            For::Paths(_) => {}
+            RequestPurpose::Paths(_) => {}
             // Another client was faster.
-            For::Decided if problem.code == "not_asked" => self.say("somebody has answered already"),
+            RequestPurpose::Decided if problem.code == "not_asked" => {
+                self.say("somebody has answered already");
+            }
             _ => self.complain_in(id, problem),
         }
     }
@@ -211,7 +216,7 @@ impl App {
             before: Some(first.id.clone()),
             after: None,
         };
-        self.ask(Asked::Tab(id, For::Until(entry)), Request::Log(log));
+        self.ask(Requester::Tab(id, RequestPurpose::Until(entry)), Request::Log(log));
     }
 
     /// An event arrived.
@@ -225,7 +230,7 @@ impl App {
         let Some(at) = self.tabs.place(id) else { return };
         if self.tabs[at].loading.lost.take().is_some() {
             // Another process may own the data now.
-            self.ask(Asked::All(For::Owner), Request::Status);
+            self.ask(Requester::All(RequestPurpose::Owner), Request::Status);
         }
         let begins = matches!(told.event, Event::Snapshot(_)) && !self.tabs[at].draft.is_known;
         let waited = self.tabs[at].waits();
@@ -244,7 +249,7 @@ impl App {
         self.tabs[at].forget_settled();
         if begins && let Some(conversation) = self.tabs[at].conversation() {
             let claim = ClaimDraft { conversation, ..ClaimDraft::default() };
-            self.ask(Asked::Tab(id, For::Draft), Request::ClaimDraft(claim));
+            self.ask(Requester::Tab(id, RequestPurpose::Draft), Request::ClaimDraft(claim));
         }
         self.heard(at, heard);
         self.goes_on_with(at);
@@ -293,7 +298,7 @@ impl App {
             Some(conversation) => Request::Paths(Paths { conversation, typed }),
             None => Request::FolderPaths(FolderPaths { folder: self.known.folder.clone(), typed }),
         };
-        self.ask(Asked::Tab(id, For::Paths(query)), request);
+        self.ask(Requester::Tab(id, RequestPurpose::Paths(query)), request);
     }
 
     /// An action was done: shows its receipt, and puts returned text into the composer.

@@ -9,18 +9,18 @@ use crate::ui::msg::{Act, TabId, Ticket};
 
 /// The part that waits for a reply.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum Requester {
     /// The pane of a tab with this number.
     Pane(TabId, u64),
     /// A tab, for this purpose.
-    Tab(TabId, For),
+    Tab(TabId, RequestPurpose),
     /// The whole program.
-    All(For),
+    All(RequestPurpose),
 }
 
 /// The purpose of a request.
 #[derive(Clone, Debug)]
-pub(crate) enum For {
+pub(crate) enum RequestPurpose {
     /// Earlier prompts, for composers.
     History,
     /// The known models.
@@ -66,25 +66,25 @@ pub(crate) enum For {
 pub(super) struct Requests {
     pub(super) acts: Vec<Act>,
     pub(super) tickets: u64,
-    waiting: HashMap<Ticket, Asked>,
+    waiting: HashMap<Ticket, Requester>,
 }
 
 impl Requests {
     /// Sends a request.
-    pub(super) fn ask(&mut self, asked: Asked, request: Request) -> Ticket {
+    pub(super) fn ask(&mut self, asked: Requester, request: Request) -> Ticket {
         let ticket = self.ticket(asked);
         self.acts.push(Act::Ask(ticket, Box::new(request)));
         ticket
     }
 
     /// Starts a run.
-    pub(super) fn run(&mut self, asked: Asked, run: retake_wire::Run) -> Ticket {
+    pub(super) fn run(&mut self, asked: Requester, run: retake_wire::Run) -> Ticket {
         let ticket = self.ticket(asked);
         self.acts.push(Act::Run(ticket, Box::new(run)));
         ticket
     }
 
-    fn ticket(&mut self, asked: Asked) -> Ticket {
+    fn ticket(&mut self, asked: Requester) -> Ticket {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         self.waiting.insert(ticket, asked);
@@ -95,30 +95,31 @@ impl Requests {
     pub(super) fn sent_by_pane(&mut self, id: TabId, no: u64, since: usize) {
         for act in &self.acts[since..] {
             if let Act::Ask(ticket, _) | Act::Run(ticket, _) = act {
-                self.waiting.insert(*ticket, Asked::Pane(id, no));
+                self.waiting.insert(*ticket, Requester::Pane(id, no));
             }
         }
     }
 
     /// The part that waits for this reply.
-    pub(super) fn waits(&self, ticket: Ticket) -> Option<&Asked> {
+    pub(super) fn waits(&self, ticket: Ticket) -> Option<&Requester> {
         self.waiting.get(&ticket)
     }
 
     /// The part that waited for this reply; it is removed.
-    pub(super) fn answered(&mut self, ticket: Ticket) -> Option<Asked> {
+    pub(super) fn answered(&mut self, ticket: Ticket) -> Option<Requester> {
         self.waiting.remove(&ticket)
     }
 
     /// A tab was closed: replies for it are ignored.
     pub(super) fn forget_tab(&mut self, tab: TabId) {
-        self.waiting
-            .retain(|_, asked| !matches!(asked, Asked::Pane(id, _) | Asked::Tab(id, _) if *id == tab));
+        self.waiting.retain(
+            |_, asked| !matches!(asked, Requester::Pane(id, _) | Requester::Tab(id, _) if *id == tab),
+        );
     }
 
     /// Panes of a tab were closed: only these are open.
     pub(super) fn forget_panes(&mut self, tab: TabId, open: &[u64]) {
         self.waiting
-            .retain(|_, asked| !matches!(asked, Asked::Pane(id, no) if *id == tab && !open.contains(no)));
+            .retain(|_, asked| !matches!(asked, Requester::Pane(id, no) if *id == tab && !open.contains(no)));
     }
 }

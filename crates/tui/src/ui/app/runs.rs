@@ -7,7 +7,7 @@ use retake_wire::{
 };
 
 use super::tab::Rewriting;
-use super::{App, Asked, For};
+use super::{App, RequestPurpose, Requester};
 use crate::hint::Audience;
 use crate::render;
 use crate::text::style::Style;
@@ -129,15 +129,15 @@ impl App {
     /// Starts a run in a tab's conversation.
     pub(super) fn run(&mut self, id: TabId, run: Run) -> Ticket {
         let what = match &run.start {
-            RunStart::Retry { entry } => For::Retry(entry.clone(), run.files.clone()),
-            _ => For::Nothing,
+            RunStart::Retry { entry } => RequestPurpose::Retry(entry.clone(), run.files.clone()),
+            _ => RequestPurpose::Nothing,
         };
-        self.requests.run(Asked::Tab(id, what), run)
+        self.requests.run(Requester::Tab(id, what), run)
     }
 
     /// An event of a run that this client began. Events for all subscribers are handled elsewhere.
     pub(super) fn ran(&mut self, ticket: Ticket, event: RunEvent) {
-        let Some(Asked::Tab(id, _)) = self.requests.waits(ticket) else { return };
+        let Some(Requester::Tab(id, _)) = self.requests.waits(ticket) else { return };
         let id = *id;
         match event {
             RunEvent::Started { receipt: Some(receipt), .. } | RunEvent::Joined { receipt } => {
@@ -150,7 +150,10 @@ impl App {
             }
             RunEvent::Started { .. } | RunEvent::Queued => self.is_said(id, ticket),
             RunEvent::Ended(ended) => {
-                let retries = matches!(self.requests.answered(ticket), Some(Asked::Tab(_, For::Retry(..))));
+                let retries = matches!(
+                    self.requests.answered(ticket),
+                    Some(Requester::Tab(_, RequestPurpose::Retry(..)))
+                );
                 self.ended(id, ticket, *ended, retries);
             }
             _ => {}
@@ -194,7 +197,7 @@ impl App {
                 mode: Some(mode),
                 ..Default::default()
             };
-            self.ask(Asked::Tab(id, For::Nothing), Request::SetPermissions(set));
+            self.ask(Requester::Tab(id, RequestPurpose::Nothing), Request::SetPermissions(set));
         }
     }
 
@@ -243,10 +246,10 @@ impl App {
 
     /// A run was not started: the message comes back.
     pub(super) fn not_run(&mut self, ticket: Ticket, problem: &Problem) {
-        let Some(Asked::Tab(id, what)) = self.requests.answered(ticket) else { return };
+        let Some(Requester::Tab(id, what)) = self.requests.answered(ticket) else { return };
         self.unsaid(id, ticket);
         match what {
-            For::Retry(entry, files) if problem.kind == ProblemKind::Stale => {
+            RequestPurpose::Retry(entry, files) if problem.kind == ProblemKind::Stale => {
                 self.open_pane(id, Box::new(PlanPane::retry(&entry).once_more(files)));
             }
             _ if problem.kind == ProblemKind::Stale && self.plan_again(id) => {}
@@ -263,7 +266,7 @@ impl App {
         let action = Action::Edit { entry: rewriting.entry.clone() };
         let (entry, files) = (rewriting.entry.clone(), FileOptions { seen: None, ..rewriting.files.clone() });
         let plan = request::Plan { conversation, action, files, diff: false };
-        self.ask(Asked::Tab(id, For::Rewritten(entry)), Request::Plan(plan));
+        self.ask(Requester::Tab(id, RequestPurpose::Rewritten(entry)), Request::Plan(plan));
         true
     }
 

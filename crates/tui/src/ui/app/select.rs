@@ -5,7 +5,7 @@ use retake_wire::request::{Log, Projection};
 use retake_wire::{Action, MarkVerb, Request, Role};
 
 use super::tab::{InputFor, InputLine};
-use super::{App, Asked, For};
+use super::{App, RequestPurpose, Requester};
 use crate::ui::fork::ForkPane;
 use crate::ui::keymap::Command;
 use crate::ui::msg::{Act, TabId};
@@ -252,7 +252,7 @@ impl App {
             request_id: None,
         };
         let id = self.tab().id;
-        self.ask(Asked::Tab(id, For::Applied(Box::new(action))), Request::Apply(apply));
+        self.ask(Requester::Tab(id, RequestPurpose::Applied(Box::new(action))), Request::Apply(apply));
     }
 
     fn other_alternative(&mut self, id: &str, next: bool) {
@@ -352,6 +352,6 @@ impl App {
             after: None,
         };
         let id = self.tab().id;
-        self.ask(Asked::Tab(id, For::Earlier), Request::Log(log));
+        self.ask(Requester::Tab(id, RequestPurpose::Earlier), Request::Log(log));
     }
 }

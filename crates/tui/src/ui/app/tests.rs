@@ -23,10 +23,10 @@ use retake_wire::{
     Rule, Ruling, RunEvent, Snapshot, Told,
 };
 
-use super::{App, Known, Start};
+use super::{App, Start, StartInfo};
 use crate::ui::Settings;
 use crate::ui::keymap::{Command, Context, Key, Keymap, TABLE};
-use crate::ui::msg::{Act, Msg, TabId, Want};
+use crate::ui::msg::{Act, Msg, PaneInstruction, TabId};
 use crate::ui::testing::{NOW_MS, THEMES, conversation, entries, screen, styled};
 use crate::ui::theme::Theme;
 
@@ -34,7 +34,7 @@ use crate::ui::theme::Theme;
 const LATER: i64 = 5_000;
 
 fn app(theme: Theme) -> App {
-    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
+    let known = StartInfo { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
     let mut app = App::new(known, Start::New, Settings::default(), Keymap::default(), theme, NOW_MS);
     drop(app.begin());
     app
@@ -395,7 +395,7 @@ fn esc_stays_at_a_hit_and_the_key_of_the_list_returns_to_the_search() {
         presses(&mut app, "ctrl+o");
         drop(app.on(Msg::Paste("some words".into()), NOW_MS + LATER));
         let entry = Some("0199a000-0000-7000-8000-000000000002".to_owned());
-        app.want(TabId(1), Want::Show { conversation: conversation_of_hit.into(), entry });
+        app.want(TabId(1), PaneInstruction::Show { conversation: conversation_of_hit.into(), entry });
         let found = conversation(conversation_of_hit, None, "found", 1);
         let acts = app.begin();
         answer(&mut app, acts, &|request| match request {

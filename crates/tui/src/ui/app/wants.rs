@@ -6,7 +6,7 @@ use super::App;
 use super::tab::{Rewriting, Tab};
 use crate::ui::fork::ForkPane;
 use crate::ui::keymap::Context;
-use crate::ui::msg::{TabId, Want};
+use crate::ui::msg::{PaneInstruction, TabId};
 use crate::ui::plan::PlanPane;
 
 impl App {
@@ -26,25 +26,27 @@ impl App {
         self.forget_closed(id);
     }
 
-    pub(super) fn want(&mut self, id: TabId, want: Want) {
+    pub(super) fn want(&mut self, id: TabId, want: PaneInstruction) {
         match want {
-            Want::Close => {
+            PaneInstruction::Close => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.panes.close();
                 }
                 self.forget_closed(id);
             }
-            Want::Leave => self.leave(),
-            Want::Plan(title, action) => self.open_pane(id, Box::new(PlanPane::new(title, *action))),
-            Want::Fork(entry) => self.open_pane(id, Box::new(ForkPane::new(Some(entry)))),
-            Want::Applied(action, receipt) => {
+            PaneInstruction::Leave => self.leave(),
+            PaneInstruction::Plan(title, action) => {
+                self.open_pane(id, Box::new(PlanPane::new(title, *action)));
+            }
+            PaneInstruction::Fork(entry) => self.open_pane(id, Box::new(ForkPane::new(Some(entry)))),
+            PaneInstruction::Applied(action, receipt) => {
                 self.applied_from(id, &action);
                 self.applied(id, &action, &receipt);
             }
-            Want::Returned(parts) => self.returned(id, &parts),
-            Want::Say(text) => self.say(text),
-            Want::Complain(problem) => self.complain_in(id, &problem),
-            Want::Show { conversation, entry } => {
+            PaneInstruction::Returned(parts) => self.returned(id, &parts),
+            PaneInstruction::Say(text) => self.say(text),
+            PaneInstruction::Complain(problem) => self.complain_in(id, &problem),
+            PaneInstruction::Show { conversation, entry } => {
                 if let Some(tab) = self.find_tab(id) {
                     let left = tab.panes.leave();
                     tab.panes.left = if entry.is_some() { left } else { Vec::new() };
@@ -52,13 +54,13 @@ impl App {
                 self.forget_closed(id);
                 self.show(id, &conversation, entry);
             }
-            Want::ShowBeside { conversation, entry } => {
+            PaneInstruction::ShowBeside { conversation, entry } => {
                 self.close_behind(id);
-                self.want(id, Want::Close);
+                self.want(id, PaneInstruction::Close);
                 let tab = self.open_tab();
                 self.show(tab, &conversation, entry);
             }
-            Want::Rewrite { entry, head, parts, files, takes_back } => {
+            PaneInstruction::Rewrite { entry, head, parts, files, takes_back } => {
                 self.close_behind(id);
                 // If a new wording is being written already, it continues.
                 let now_ms = self.now_ms;
@@ -76,12 +78,12 @@ impl App {
                         Some(Rewriting { entry, head, files, takes_back, is_stale: false });
                 }
             }
-            Want::Quote(words) => {
+            PaneInstruction::Quote(words) => {
                 self.close_behind(id);
-                self.want(id, Want::Close);
+                self.want(id, PaneInstruction::Close);
                 self.quote(id, &words);
             }
-            Want::Run(mut run) => {
+            PaneInstruction::Run(mut run) => {
                 self.close_behind(id);
                 if let Some(tab) = self.find_tab(id) {
                     tab.select(false);
@@ -90,7 +92,7 @@ impl App {
                 }
                 self.run(id, *run);
             }
-            Want::Model(model) => {
+            PaneInstruction::Model(model) => {
                 if let Some(tab) = self.find_tab(id) {
                     tab.model.name.clone_from(&model);
                     tab.model.is_settled = true;
@@ -100,8 +102,8 @@ impl App {
                     None => self.say("the next answers come from the model of the settings"),
                 }
             }
-            Want::Theme(name, lasts) => self.use_theme(&name, lasts),
-            Want::Mode(mode) => {
+            PaneInstruction::Theme(name, lasts) => self.use_theme(&name, lasts),
+            PaneInstruction::Mode(mode) => {
                 let conversation = self.find_tab(id).and_then(|tab| tab.conversation());
                 self.set_mode(mode, conversation);
             }

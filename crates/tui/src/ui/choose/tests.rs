@@ -156,11 +156,11 @@ fn loading_empty_and_failed_lists_are_shown() {
 fn available_model_can_be_chosen() {
     let (mut choose, mut world) = filled(models(Some("local/小さい".to_owned())));
     world.press(&mut choose, "end enter");
-    assert!(matches!(world.wants.pop(), Some(Want::Say(why)) if why.contains("OPENAI_API_KEY")));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(why)) if why.contains("OPENAI_API_KEY")));
     for (keys, name) in [("up enter", Some("local/小さい")), ("home enter", None)] {
         world.press(&mut choose, keys);
-        assert!(matches!(world.wants.pop(), Some(Want::Close)));
-        let Some(Want::Model(model)) = world.wants.pop() else { panic!("a model is wanted") };
+        assert!(matches!(world.wants.pop(), Some(PaneInstruction::Close)));
+        let Some(PaneInstruction::Model(model)) = world.wants.pop() else { panic!("a model is wanted") };
         assert_eq!(model.as_deref(), name);
     }
 }
@@ -171,14 +171,14 @@ fn mode_can_be_chosen_before_the_conversation_begins() {
     let now = |choose: &Choose| choose.rows.items().find(|it| it.now).map(|it| it.name.clone());
     assert_eq!(now(&choose).as_deref(), Some("allow-edits"), "what the owner says counts");
     world.press(&mut choose, "home down down enter");
-    assert!(matches!(world.wants.pop(), Some(Want::Close)));
-    assert!(matches!(world.wants.pop(), Some(Want::Mode(Mode::AllowAll))));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Close)));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Mode(Mode::AllowAll))));
     let mut world = World::default();
     let mut choose = permissions(may(Mode::Ask), Some(Mode::Plan));
     choose.opened(&mut world.cx());
     assert_eq!((now(&choose).as_deref(), world.asked().len()), (Some("plan"), 0));
     world.press(&mut choose, "end enter enter");
-    assert!(matches!(world.wants.pop(), Some(Want::Say(_))), "there is no conversation to change");
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(_))), "there is no conversation to change");
 }
 
 #[test]
@@ -214,16 +214,16 @@ fn a_rule_goes_when_it_is_picked_twice() {
     assert_eq!(choose.rows.items().filter(|it| matches!(it.pick, Pick::Rule(_))).count(), 1);
     world.press(&mut choose, "end enter enter");
     world.answer(&mut choose, |_| Some(Err(problem("the settings can't be written"))));
-    assert!(matches!(world.wants.pop(), Some(Want::Complain(_))));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Complain(_))));
 }
 
 #[test]
 fn retry_shows_its_plan_first() {
     let (mut choose, mut world) = filled(alternatives(answer()));
     world.press(&mut choose, "enter");
-    assert!(matches!(world.wants.pop(), Some(Want::Say(_))), "it is shown already");
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(_))), "it is shown already");
     world.press(&mut choose, "up enter");
-    let Some(Want::Plan("Choose", action)) = world.wants.pop() else { panic!("a plan is wanted") };
+    let Some(PaneInstruction::Plan("Choose", action)) = world.wants.pop() else { panic!("a plan is wanted") };
     assert_eq!(*action, Action::Choose { entry: "a2".to_owned(), number: 1 });
     choose.changed(&mut world.cx());
     assert_eq!(world.asked().len(), 1);
@@ -239,7 +239,9 @@ fn hidden_messages_are_listed_and_shown_again_by_a_plan() {
         ("down enter", "Show", MarkVerb::Show, "dropped", &["m2"]),
     ] {
         world.press(&mut choose, keys);
-        let Some(Want::Plan(named, action)) = world.wants.pop() else { panic!("a plan is wanted") };
+        let Some(PaneInstruction::Plan(named, action)) = world.wants.pop() else {
+            panic!("a plan is wanted")
+        };
         let entries: Vec<_> = range.iter().map(|&id| id.to_owned()).collect();
         let wanted = Action::Mark { verb, range: range.len() > 1, entries, seen: Some(mark.to_owned()) };
         assert_eq!((named, *action), (title, wanted));
@@ -276,8 +278,10 @@ fn a_click_selects_and_a_second_one_takes() {
     let _ = sizes(&mut choose);
     choose.clicked((5, 3).into(), &mut world.cx());
     choose.clicked((5, 3).into(), &mut world.cx());
-    assert!(matches!(world.wants.pop(), Some(Want::Close)));
-    assert!(matches!(world.wants.pop(), Some(Want::Model(Some(name))) if name == "anthropic/large"));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Close)));
+    assert!(
+        matches!(world.wants.pop(), Some(PaneInstruction::Model(Some(name))) if name == "anthropic/large")
+    );
 }
 
 #[test]

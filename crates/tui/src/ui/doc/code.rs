@@ -31,7 +31,7 @@ type Painted = Vec<Vec<(usize, Paint)>>;
 
 /// What is known about code.
 #[derive(Default)]
-struct Known {
+struct HighlightCache {
     /// Languages, and whether they are loaded.
     languages: HashMap<String, bool>,
     /// Long blocks; `None` while they are being painted.
@@ -41,7 +41,7 @@ struct Known {
 }
 
 static GRAMMARS: OnceLock<SyntaxSet> = OnceLock::new();
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+static KNOWN: Mutex<Option<HighlightCache>> = Mutex::new(None);
 static LANGUAGES: AtomicU64 = AtomicU64::new(0);
 static BLOCKS: AtomicU64 = AtomicU64::new(0);
 
@@ -75,8 +75,9 @@ fn grammars() -> &'static SyntaxSet {
 }
 
 /// Calls `f` with the shared state.
-fn known<T>(f: impl FnOnce(&mut Known) -> T) -> T {
-    let mut known: MutexGuard<'_, Option<Known>> = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+fn known<T>(f: impl FnOnce(&mut HighlightCache) -> T) -> T {
+    let mut known: MutexGuard<'_, Option<HighlightCache>> =
+        KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     f(known.get_or_insert_default())
 }
 
@@ -206,12 +207,12 @@ impl Brush {
 #[derive(Debug)]
 pub(super) struct Code {
     theme: Theme,
-    how: How,
+    how: ColourSource,
 }
 
 /// The source of its colours.
 #[derive(Debug)]
-enum How {
+enum ColourSource {
     /// None.
     Plain,
     /// Painted while it is drawn.
@@ -224,30 +225,33 @@ impl Code {
     /// A whole block, in the language after the fence.
     pub(super) fn whole(info: &str, text: &str, theme: Theme) -> Self {
         let how = match syntax(info, text) {
-            None => How::Plain,
+            None => ColourSource::Plain,
             Some(syntax) if text.lines().take(AT_ONCE + 1).count() <= AT_ONCE => now(syntax),
-            Some(syntax) => block(info, text, syntax).map_or(How::Plain, |painted| How::Before(painted, 0)),
+            Some(syntax) => block(info, text, syntax)
+                .map_or(ColourSource::Plain, |painted| ColourSource::Before(painted, 0)),
         };
         Self { theme, how }
     }
 
     /// A growing block. The sample is its beginning.
     pub(super) fn growing(info: &str, sample: &str, theme: Theme) -> Self {
-        Self { theme, how: syntax(info, sample).map_or(How::Plain, now) }
+        Self { theme, how: syntax(info, sample).map_or(ColourSource::Plain, now) }
     }
 
     /// The next line, without its end; it is safe.
     pub(super) fn line(&mut self, text: &str) -> Run {
         let pieces = match &mut self.how {
-            How::Plain => None,
-            How::Now(brush, painted) => brush.line(text).inspect(|pieces| painted.push(pieces.clone())),
-            How::Before(painted, drawn) => {
+            ColourSource::Plain => None,
+            ColourSource::Now(brush, painted) => {
+                brush.line(text).inspect(|pieces| painted.push(pieces.clone()))
+            }
+            ColourSource::Before(painted, drawn) => {
                 *drawn += 1;
                 painted.get(*drawn - 1).cloned()
             }
         };
         if pieces.is_none() {
-            self.how = How::Plain;
+            self.how = ColourSource::Plain;
         }
         self.run(text, pieces)
     }
@@ -255,14 +259,14 @@ impl Code {
     /// The next line, which is still incomplete.
     pub(super) fn peek(&self, text: &str) -> Run {
         match &self.how {
-            How::Now(brush, _) => self.run(text, brush.clone().line(text)),
+            ColourSource::Now(brush, _) => self.run(text, brush.clone().line(text)),
             _ => self.run(text, None),
         }
     }
 
     /// A growing block has ended: its colours are kept for drawing the whole.
     pub(super) fn ended(self, info: &str, text: &str) {
-        if let How::Now(_, painted) = self.how
+        if let ColourSource::Now(_, painted) = self.how
             && painted.len() > AT_ONCE
         {
             keep(key(info, text), painted);
@@ -280,8 +284,8 @@ impl Code {
     }
 }
 
-fn now(syntax: &SyntaxReference) -> How {
-    How::Now(Box::new(Brush::new(syntax)), Vec::new())
+fn now(syntax: &SyntaxReference) -> ColourSource {
+    ColourSource::Now(Box::new(Brush::new(syntax)), Vec::new())
 }
 
 /// Prefixes of scope names, more specific ones first.
@@ -343,7 +347,7 @@ mod tests {
     }
 
     fn is_plain(code: &Code) -> bool {
-        matches!(code.how, How::Plain)
+        matches!(code.how, ColourSource::Plain)
     }
 
     /// Waits until another thread makes a condition true.

@@ -57,7 +57,7 @@ pub(super) type Addresses = BTreeMap<String, String>;
 
 /// A block in lines.
 #[derive(Debug, Default)]
-pub(super) struct Laid {
+pub(super) struct BlockLayout {
     pub(super) lines: Vec<Line<'static>>,
     /// The addresses that it defines.
     pub(super) names: Addresses,
@@ -79,7 +79,7 @@ pub(super) fn names(text: &str) -> Addresses {
 }
 
 /// The lines of a block, with addresses defined in other blocks.
-pub(super) fn lay(text: &str, width: usize, theme: Theme, known: &Addresses) -> Laid {
+pub(super) fn lay(text: &str, width: usize, theme: Theme, known: &Addresses) -> BlockLayout {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     // White space alone is no line until the line ends.
     let bare = text.trim_end_matches([' ', '\t']);
@@ -106,7 +106,7 @@ pub(super) fn lay(text: &str, width: usize, theme: Theme, known: &Addresses) -> 
         writer.say(text.trim(), theme.style(Paint::Dim));
         writer.flush();
     }
-    Laid { lines: writer.lines, names, refers }
+    BlockLayout { lines: writer.lines, names, refers }
 }
 
 impl Writer {

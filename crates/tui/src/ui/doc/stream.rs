@@ -7,7 +7,7 @@ use ratatui::text::Line;
 
 use super::blocks;
 use super::code::{self, Code};
-use super::markdown::{self, Addresses, Laid};
+use super::markdown::{self, Addresses, BlockLayout};
 use super::wrap::Run;
 use crate::text::safe;
 use crate::ui::theme::Theme;
@@ -148,7 +148,7 @@ impl Streaming {
         self.finished.0 = self.finished.0.saturating_add_signed(grown);
     }
 
-    fn push(&mut self, block: &str, width: u16, theme: Theme) -> (Laid, Range<usize>) {
+    fn push(&mut self, block: &str, width: u16, theme: Theme) -> (BlockLayout, Range<usize>) {
         #[cfg(test)]
         {
             self.parsed += block.len();

@@ -56,9 +56,11 @@ fn content_of_a_fork_is_shown_before_it_is_made() {
     assert_eq!(fork.entry.as_deref(), Some("t2"));
     let receipt = Receipt { conversation: "c8".to_owned(), ..Receipt::default() };
     pane.replied(*ticket, Ok(Reply::Receipt(receipt)), &mut world.cx());
-    assert!(matches!(world.wants.pop(), Some(Want::ShowBeside { conversation, .. }) if conversation == "c8"));
+    assert!(
+        matches!(world.wants.pop(), Some(PaneInstruction::ShowBeside { conversation, .. }) if conversation == "c8")
+    );
     let said = world.wants.pop();
-    assert!(matches!(&said, Some(Want::Say(says)) if says.contains("t2, unanswered")), "{said:?}");
+    assert!(matches!(&said, Some(PaneInstruction::Say(says)) if says.contains("t2, unanswered")), "{said:?}");
 }
 
 #[test]
@@ -71,7 +73,7 @@ fn esc_and_words_create_nothing() {
     world.press(&mut pane, "enter");
     assert!(world.asked().is_empty(), "an Enter behind words agrees to nothing");
     world.press(&mut pane, "esc");
-    assert!(world.asked().is_empty() && matches!(world.wants[..], [Want::Close]));
+    assert!(world.asked().is_empty() && matches!(world.wants[..], [PaneInstruction::Close]));
 }
 
 #[test]

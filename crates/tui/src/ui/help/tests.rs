@@ -102,5 +102,5 @@ fn keys_filter_and_scroll() {
     assert_eq!(seen(&mut help, 80, 24), whole);
     assert!(world.wants.is_empty());
     help.command(Command::Close, &mut world.cx());
-    assert!(matches!(world.wants[..], [Want::Close]));
+    assert!(matches!(world.wants[..], [PaneInstruction::Close]));
 }

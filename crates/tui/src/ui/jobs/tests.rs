@@ -70,9 +70,9 @@ fn a_job_is_stopped_by_a_second_key() {
     world.answer(&mut jobs, owner);
     assert!(jobs.rows.items().all(|job| !job.0.running));
     world.press(&mut jobs, "enter");
-    assert!(matches!(world.wants.pop(), Some(Want::Say(_))), "it has ended");
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(_))), "it has ended");
     world.press(&mut jobs, "esc");
-    assert!(matches!(world.wants.pop(), Some(Want::Close)));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Close)));
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn short(folder: &str) -> String {
 
 /// Facts about the list as a whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct ListContext<'a> {
     /// The person's current conversation.
     pub(super) current: Option<&'a str>,
     /// Some belong to another folder, so there is a column for it.
@@ -95,7 +95,7 @@ pub(super) struct Seen<'a> {
 }
 
 /// Draws a row.
-pub(super) fn draw(item: &Item, ink: &mut RowSpans<'_>, now_ms: i64, seen: Seen<'_>, theme: Theme) {
+pub(super) fn draw(item: &Item, ink: &mut RowSpans<'_>, now_ms: i64, seen: ListContext<'_>, theme: Theme) {
     match item {
         Item::Talk(conversation, folder) => {
             draw_talk(conversation, folder.is_some(), ink, now_ms, seen);
@@ -105,7 +105,7 @@ pub(super) fn draw(item: &Item, ink: &mut RowSpans<'_>, now_ms: i64, seen: Seen<
     }
 }
 
-fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut RowSpans<'_>, now_ms: i64, seen: Seen<'_>) {
+fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut RowSpans<'_>, now_ms: i64, seen: ListContext<'_>) {
     let current = seen.current == Some(it.id.as_str());
     let (sign, paint) = match () {
         () if it.running => ("● ", Paint::Good),

@@ -144,10 +144,12 @@ fn a_filter_searches_everything_that_was_said() {
     world.answer(&mut list, owner);
     insta::assert_snapshot!("a_hit", sizes(&mut list));
     world.press(&mut list, "up enter");
-    let Some(Want::Show { conversation, entry }) = world.wants.pop() else { panic!("shown") };
+    let Some(PaneInstruction::Show { conversation, entry }) = world.wants.pop() else { panic!("shown") };
     assert_eq!((conversation.as_str(), entry.as_deref()), ("c2", Some("h1")));
     world.press(&mut list, "alt+enter");
-    let Some(Want::ShowBeside { conversation, entry }) = world.wants.pop() else { panic!("shown beside") };
+    let Some(PaneInstruction::ShowBeside { conversation, entry }) = world.wants.pop() else {
+        panic!("shown beside")
+    };
     assert_eq!((conversation.as_str(), entry.as_deref()), ("c2", Some("h1")), "a hit is shown there, too");
 }
 
@@ -224,17 +226,19 @@ fn folders_have_a_column_only_where_one_is_another() {
 fn enter_opens_and_another_key_opens_beside() {
     let (mut list, mut world) = filled();
     world.press(&mut list, "down enter");
-    let Some(Want::Show { conversation, entry: None }) = world.wants.pop() else { panic!("shown") };
+    let Some(PaneInstruction::Show { conversation, entry: None }) = world.wants.pop() else {
+        panic!("shown")
+    };
     assert_eq!(conversation, "c2");
     for key in ["alt+enter", "ctrl+t"] {
         world.press(&mut list, key);
-        let Some(Want::ShowBeside { conversation, entry: None }) = world.wants.pop() else {
+        let Some(PaneInstruction::ShowBeside { conversation, entry: None }) = world.wants.pop() else {
             panic!("shown beside")
         };
         assert_eq!(conversation, "c2");
     }
     world.press(&mut list, "esc");
-    assert!(matches!(world.wants.pop(), Some(Want::Close)));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Close)));
 }
 
 #[test]
@@ -256,7 +260,7 @@ fn a_name_is_typed_in_the_list() {
         ("c1", Action::Title { title: Some("Rewind of x".to_owned()) })
     );
     list.replied(ticket, Ok(Reply::Receipt(Receipt::default())), &mut world.cx());
-    assert!(matches!(world.wants.pop(), Some(Want::Say(_))));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(_))));
     world.press(&mut list, "down ctrl+e ctrl+u enter");
     let none = world.asked().into_iter().find_map(|(ticket, request)| match request {
         Request::Apply(apply) => Some((ticket, apply.action)),
@@ -266,7 +270,7 @@ fn a_name_is_typed_in_the_list() {
     assert_eq!(action, Action::Title { title: None });
     list.replied(ticket, Err(problem("it can't be named")), &mut world.cx());
     assert!(
-        matches!(world.wants.pop(), Some(Want::Complain(problem)) if problem.kind == ProblemKind::Storage)
+        matches!(world.wants.pop(), Some(PaneInstruction::Complain(problem)) if problem.kind == ProblemKind::Storage)
     );
 }
 
@@ -294,7 +298,7 @@ fn archived_conversation_leaves_the_list_and_comes_back() {
     assert!(asked);
     world.answer(&mut list, script);
     assert_eq!(shown(&list), "c1 c3 c4");
-    assert!(matches!(world.wants.pop(), Some(Want::Say(_))));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(_))));
     world.press(&mut list, "ctrl+a");
     insta::assert_snapshot!("archived_loading", sizes(&mut list));
     world.answer(&mut list, script);
@@ -395,7 +399,9 @@ fn a_click_selects_and_a_second_one_opens() {
     list.clicked((5, 4).into(), &mut world.cx());
     assert_eq!(list.rows.selected().and_then(Item::conversation), Some("c3"));
     list.clicked((5, 4).into(), &mut world.cx());
-    assert!(matches!(world.wants.pop(), Some(Want::Show { conversation, .. }) if conversation == "c3"));
+    assert!(
+        matches!(world.wants.pop(), Some(PaneInstruction::Show { conversation, .. }) if conversation == "c3")
+    );
 }
 
 #[test]

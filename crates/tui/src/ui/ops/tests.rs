@@ -74,7 +74,7 @@ fn filled() -> (Ops, World) {
 
 fn wanted(world: &mut World) -> (&'static str, Action) {
     match world.wants.pop() {
-        Some(Want::Plan(title, action)) => (title, *action),
+        Some(PaneInstruction::Plan(title, action)) => (title, *action),
         other => panic!("a plan is wanted, not {other:?}"),
     }
 }
@@ -121,7 +121,7 @@ fn every_step_shows_its_plan_first() {
         assert_eq!(wanted(&mut world), (title, action), "{keys}");
     }
     world.press(&mut ops, "esc");
-    assert!(matches!(world.wants.pop(), Some(Want::Close)));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Close)));
 }
 
 #[test]

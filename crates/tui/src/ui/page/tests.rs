@@ -75,7 +75,7 @@ fn keys_scroll_as_far_as_there_is_something() {
     for keys in ["x", "esc", "enter"] {
         world.press(&mut page, keys);
     }
-    assert!(matches!(world.wants.as_slice(), [Want::Close, Want::Close]));
+    assert!(matches!(world.wants.as_slice(), [PaneInstruction::Close, PaneInstruction::Close]));
 }
 
 #[test]

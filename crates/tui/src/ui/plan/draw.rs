@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
 use retake_wire::{Action, FileOptions, Scope};
 
-use super::proposal::{Ends, Proposal, Scopes, Stage};
+use super::proposal::{Proposal, ProposalOutcome, Scopes, Stage};
 use super::view::{Shown, styled};
 use crate::render::{effects, files as render_files, plan as render_plan, words};
 use crate::text::width;
@@ -220,11 +220,11 @@ fn question(
 ) -> Vec<Line<'static>> {
     let (enter, esc) = (brush.keys.named(Command::Accept), brush.keys.named(Command::Close));
     let does = match proposal.ends() {
-        Ends::Applied if stop => "stops it and applies",
-        Ends::Applied => "applies",
-        Ends::Rewritten(_) => "takes up the words",
-        Ends::Retried(_) if stop => "stops it and asks again",
-        Ends::Retried(_) => "asks for another answer",
+        ProposalOutcome::Applied if stop => "stops it and applies",
+        ProposalOutcome::Applied => "applies",
+        ProposalOutcome::Rewritten(_) => "takes up the words",
+        ProposalOutcome::Retried(_) if stop => "stops it and asks again",
+        ProposalOutcome::Retried(_) => "asks for another answer",
     };
     let keys = (format!("{enter} {does} · {esc} goes back"), Paint::Accent);
     let rule = ("─".repeat(columns.into()), Paint::Bar);

@@ -8,7 +8,7 @@ use retake_wire::reply::{Doing, Plan, Receipt};
 use retake_wire::request::Plan as PlanRequest;
 use retake_wire::{Action, Choose, FileOptions, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
 
-pub(crate) use acts::Before;
+pub(crate) use acts::StateBeforeLetter;
 
 use stopped::Stopped;
 
@@ -17,7 +17,7 @@ use crate::hint::Audience;
 use crate::render::about;
 use crate::text::safe;
 use crate::ui::keymap::{Command, Context};
-use crate::ui::msg::{Ticket, Want};
+use crate::ui::msg::{PaneInstruction, Ticket};
 use crate::ui::pane::Cx;
 
 /// How long the selection must rest before a plan is requested: holding a key down requests one plan.
@@ -45,7 +45,7 @@ const POLL_MS: i64 = 250;
 #[derive(Debug)]
 pub(crate) struct Proposal {
     action: Action,
-    ends: Ends,
+    ends: ProposalOutcome,
     /// AuthorKind keys are named.
     context: Context,
     choices: FileOptions,
@@ -128,7 +128,7 @@ impl Progress {
 
 /// What happens to an action after agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ends {
+pub(crate) enum ProposalOutcome {
     /// It is applied.
     Applied,
     /// The text of this entry is put into the composer, for editing.
@@ -177,7 +177,7 @@ pub(crate) enum ReplyOutcome {
 
 impl Proposal {
     /// A new proposal without a plan.
-    pub(crate) fn new(action: Action, ends: Ends, context: Context) -> Self {
+    pub(crate) fn new(action: Action, ends: ProposalOutcome, context: Context) -> Self {
         Self {
             action,
             ends,
@@ -351,8 +351,8 @@ impl Proposal {
     }
 
     fn is_done(&mut self, receipt: Receipt, cx: &mut Cx<'_>) {
-        cx.want(Want::Applied(Box::new(self.action.clone()), Box::new(receipt)));
-        cx.want(Want::Close);
+        cx.want(PaneInstruction::Applied(Box::new(self.action.clone()), Box::new(receipt)));
+        cx.want(PaneInstruction::Close);
     }
 
     /// The conversation has changed: the plan is requested again. Returns whether the final question was shown.
@@ -418,7 +418,7 @@ impl Proposal {
     }
 
     /// What happens after agreement.
-    pub(crate) fn ends(&self) -> &Ends {
+    pub(crate) fn ends(&self) -> &ProposalOutcome {
         &self.ends
     }
 
@@ -446,11 +446,13 @@ impl Proposal {
     pub(crate) fn about(&self) -> Option<&'static str> {
         match &self.ends {
             _ if self.context == Context::Rewind => None,
-            Ends::Applied => about::sentence(&self.action),
-            Ends::Rewritten(_) => Some(
+            ProposalOutcome::Applied => about::sentence(&self.action),
+            ProposalOutcome::Rewritten(_) => Some(
                 "Puts the words of this message into the composer, to be changed; what was said since stays as a branch.",
             ),
-            Ends::Retried(_) => Some("Asks for another answer; the old one stays, to be chosen again."),
+            ProposalOutcome::Retried(_) => {
+                Some("Asks for another answer; the old one stays, to be chosen again.")
+            }
         }
     }
 

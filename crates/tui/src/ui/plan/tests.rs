@@ -7,7 +7,7 @@ use retake_wire::{
 
 use super::PlanPane;
 use crate::ui::keymap::{Command, Context, TABLE};
-use crate::ui::msg::Want;
+use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Pane;
 use crate::ui::rewind::samples::{Owner, Stage, entry, plan, problem, with_conflict, with_files};
 
@@ -31,7 +31,7 @@ fn the_plan_of_any_action_is_shown_and_done() {
     stage.keys("enter");
     let apply = stage.applied()[0];
     assert_eq!((apply.head.as_deref(), &apply.action), (Some("3.12"), &Action::Undo { count: 1 }));
-    assert!(matches!(&stage.world.wants[..], [Want::Applied(..), Want::Close]));
+    assert!(matches!(&stage.world.wants[..], [PaneInstruction::Applied(..), PaneInstruction::Close]));
 }
 
 #[test]
@@ -256,8 +256,10 @@ fn edited_message_is_put_into_the_composer_with_the_agreed_choices() {
     stage.keys("s");
     stage.keys("enter");
     assert!(stage.applied().is_empty(), "nothing is done before the new words are sent");
-    let [Want::Rewrite { entry: rewritten, head, parts, files, takes_back }, Want::Close] =
-        &stage.world.wants[..]
+    let [
+        PaneInstruction::Rewrite { entry: rewritten, head, parts, files, takes_back },
+        PaneInstruction::Close,
+    ] = &stage.world.wants[..]
     else {
         panic!("{:?}", stage.world.wants);
     };
@@ -284,7 +286,9 @@ fn retry_shows_what_it_takes_back_and_starts_a_run() {
     }
     insta::assert_snapshot!("retry", stage.screen(80, 12));
     stage.keys("enter");
-    let [Want::Run(run), Want::Close] = &stage.world.wants[..] else { panic!("{:?}", stage.world.wants) };
+    let [PaneInstruction::Run(run), PaneInstruction::Close] = &stage.world.wants[..] else {
+        panic!("{:?}", stage.world.wants)
+    };
     assert_eq!(run.start, RunStart::Retry { entry: "@".to_owned() });
     assert_eq!((run.head.as_deref(), run.files.seen.as_deref()), (Some("3.12"), Some("d1")));
 }

@@ -13,7 +13,7 @@ use retake_wire::{
 };
 
 use crate::ui::keymap::{Command, Key, Keymap};
-use crate::ui::msg::{Act, Ticket, Want};
+use crate::ui::msg::{Act, PaneInstruction, Ticket};
 use crate::ui::pane::Pane;
 use crate::ui::testing::{NOW_MS, World, brush, conversation, screen, styled};
 use crate::ui::theme::Theme;
@@ -462,6 +462,6 @@ impl<P: Pane> Stage<P> {
 
     /// Whether the pane wants to be closed.
     pub(crate) fn is_closed(&self) -> bool {
-        self.world.wants.iter().any(|want| matches!(want, Want::Close))
+        self.world.wants.iter().any(|want| matches!(want, PaneInstruction::Close))
     }
 }

@@ -11,7 +11,7 @@ use retake_wire::{Choice, Condition, FileOptions, ProblemKind, Scope};
 use super::Rewind;
 use super::samples::{Owner, Stage, entry, plan, problem, target, with_conflict, with_files};
 use crate::ui::keymap::{Command, Context, TABLE};
-use crate::ui::msg::Want;
+use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Pane;
 use crate::ui::testing::THEMES;
 
@@ -166,7 +166,7 @@ fn enter_asks_for_confirmation_and_applies_the_plan_shown() {
     let files = FileOptions { seen: Some("d1".to_owned()), ..FileOptions::default() };
     assert_eq!((&apply.files, apply.since), (&files, false));
     assert!(
-        matches!(&stage.world.wants[..], [Want::Applied(_, receipt), Want::Close] if receipt.head == "4.12")
+        matches!(&stage.world.wants[..], [PaneInstruction::Applied(_, receipt), PaneInstruction::Close] if receipt.head == "4.12")
     );
 }
 

@@ -283,16 +283,20 @@ fn keys_move_over_branches_only() {
 fn a_switch_shows_its_plan_first() {
     let (mut tree, mut world) = filled();
     world.press(&mut tree, "enter");
-    assert!(matches!(world.wants.pop(), Some(Want::Say(_))), "one is there already");
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(_))), "one is there already");
     for (keys, entry) in [("down enter", Some("d")), ("end up enter", None)] {
         world.press(&mut tree, keys);
-        let Some(Want::Plan("Switch", action)) = world.wants.pop() else { panic!("a plan is wanted") };
+        let Some(PaneInstruction::Plan("Switch", action)) = world.wants.pop() else {
+            panic!("a plan is wanted")
+        };
         assert_eq!(*action, Action::Checkout { entry: entry.map(str::to_owned) });
     }
     world.press(&mut tree, "end enter");
-    assert!(matches!(world.wants.pop(), Some(Want::Show { conversation, .. }) if conversation == "c7"));
+    assert!(
+        matches!(world.wants.pop(), Some(PaneInstruction::Show { conversation, .. }) if conversation == "c7")
+    );
     world.press(&mut tree, "esc");
-    assert!(matches!(world.wants.pop(), Some(Want::Close)));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Close)));
 }
 
 #[test]
@@ -358,7 +362,7 @@ fn a_branch_is_named() {
     let (ticket, action) = named.expect("asked");
     assert_eq!(action, Action::Label { entry: "d".to_owned(), name: Some("one".to_owned()) });
     tree.replied(ticket, Ok(Reply::Receipt(Receipt::default())), &mut world.cx());
-    assert!(matches!(world.wants.pop(), Some(Want::Say(_))));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(_))));
     assert!(world.asked().iter().any(|(_, request)| matches!(request, Request::Tree(_))), "it is read again");
     world.press(&mut tree, "end ctrl+e");
     assert_eq!(tree.naming, None, "only branches are named");
@@ -370,7 +374,7 @@ fn a_fork_shows_its_plan_first() {
     world.press(&mut tree, "ctrl+b");
     let asked = world.asked();
     assert!(!asked.iter().any(|(_, request)| matches!(request, Request::Fork(_))), "its plan comes first");
-    assert!(matches!(&world.wants[..], [Want::Fork(entry)] if entry == "e"), "{:?}", world.wants);
+    assert!(matches!(&world.wants[..], [PaneInstruction::Fork(entry)] if entry == "e"), "{:?}", world.wants);
 }
 
 #[test]
@@ -386,7 +390,7 @@ fn fork_has_no_comparison_and_says_so() {
 fn a_conclusion_is_carried_over() {
     let (mut tree, mut world) = filled();
     world.press(&mut tree, "ctrl+y");
-    assert!(matches!(world.wants.pop(), Some(Want::Say(_))), "one is there already");
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(_))), "one is there already");
     world.press(&mut tree, "down");
     world.answer(&mut tree, owner);
     world.press(&mut tree, "ctrl+y");
@@ -399,14 +403,16 @@ fn a_conclusion_is_carried_over() {
         (Role::User, "thanks"),
     ];
     tree.replied(*ticket, Ok(entries("c1", &said)), &mut world.cx());
-    let Some(Want::Quote(words)) = world.wants.pop() else { panic!("a quote is wanted") };
+    let Some(PaneInstruction::Quote(words)) = world.wants.pop() else { panic!("a quote is wanted") };
     assert_eq!(words, "It is the cache.\n\nMake it smaller.");
     world.press(&mut tree, "end ctrl+y");
     world.answer(&mut tree, |request| match request {
         Request::Log(log) if log.conversation == "c7" => Some(Ok(entries("c7", &[]))),
         _ => None,
     });
-    assert!(matches!(world.wants.pop(), Some(Want::Say(why)) if why == "nothing was answered there"));
+    assert!(
+        matches!(world.wants.pop(), Some(PaneInstruction::Say(why)) if why == "nothing was answered there")
+    );
 }
 
 #[test]
@@ -423,7 +429,7 @@ fn a_change_by_anyone_is_seen_and_a_click_selects() {
     tree.clicked((5, 2).into(), &mut world.cx());
     assert_eq!(key(&tree), "e12");
     tree.clicked((5, 2).into(), &mut world.cx());
-    assert!(matches!(world.wants.pop(), Some(Want::Say(_))));
+    assert!(matches!(world.wants.pop(), Some(PaneInstruction::Say(_))));
 }
 
 #[test]

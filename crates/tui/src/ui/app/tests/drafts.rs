@@ -10,7 +10,7 @@ use crate::ui::msg::Ticket;
 
 /// The UI after opening, and its first requests.
 fn opened() -> (App, Vec<Act>) {
-    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
+    let known = StartInfo { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
     let theme = Theme::default();
     let mut app = App::new(known, Start::New, Settings::default(), Keymap::default(), theme, NOW_MS);
     let acts = app.begin();
@@ -143,7 +143,7 @@ fn text_of_a_cancelled_edit_moves_aside() {
         let entry = app.tab().talk.entries[0].id.clone();
         let (parts, files) = (vec![Part::text("what is 6 times 7?")], retake_wire::FileOptions::default());
         let (head, takes_back) = ("1.4".to_owned(), "2 turns".to_owned());
-        app.want(TabId(1), Want::Rewrite { entry, head, parts, files, takes_back });
+        app.want(TabId(1), PaneInstruction::Rewrite { entry, head, parts, files, takes_back });
     };
     rewrite(&mut app);
     drop(press(&mut app, "esc", NOW_MS + LATER));

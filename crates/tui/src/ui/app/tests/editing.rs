@@ -12,7 +12,7 @@ fn editing() -> App {
     let entry = app.tab().talk.entries[0].id.clone();
     let (parts, files) = (vec![Part::text("what is 6 times 7?")], retake_wire::FileOptions::default());
     let (head, takes_back) = ("1.4".to_owned(), "2 turns, 1 file".to_owned());
-    app.want(TabId(1), Want::Rewrite { entry, head, parts, files, takes_back });
+    app.want(TabId(1), PaneInstruction::Rewrite { entry, head, parts, files, takes_back });
     app
 }
 
@@ -198,7 +198,7 @@ fn conflict_that_appears_during_an_edit_is_resolved_and_the_text_stays() {
     let acts = app.on(Msg::Tick, NOW_MS + 3 * LATER);
     assert_eq!(app.context(), Context::Confirm);
     planned(&mut app, acts, &with_files());
-    let takes = Want::Rewrite {
+    let takes = PaneInstruction::Rewrite {
         entry: FIRST.to_owned(),
         head: "3.14".into(),
         parts: vec![Part::text("what is 6 times 7?")],

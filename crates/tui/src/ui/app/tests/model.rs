@@ -17,7 +17,7 @@ fn tells_models(app: &mut App, acts: Vec<Act>) {
 
 /// A conversation whose last answer was by this model, opened without one on the command line.
 fn answered_by(author: &str) -> App {
-    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: None };
+    let known = StartInfo { folder: "/work".into(), version: "1.2.3".into(), model: None };
     let mut app =
         App::new(known, Start::New, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);
     let acts = app.begin();

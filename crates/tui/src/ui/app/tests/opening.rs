@@ -9,7 +9,7 @@ use crate::ui::msg::Ticket;
 
 /// The UI after opening, and its first requests.
 fn started(start: Start) -> (App, Vec<Act>) {
-    let known = Known { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
+    let known = StartInfo { folder: "/work".into(), version: "1.2.3".into(), model: Some("demo".into()) };
     let mut app = App::new(known, start, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);
     let acts = app.begin();
     (app, acts)
@@ -125,7 +125,7 @@ fn draft_stays_with_its_conversation_when_another_one_opens() {
     let mut app = talking(Theme::default());
     app.take_draft(TabId(1), Draft::default());
     drop(app.on(Msg::Paste("for the first".to_owned()), NOW_MS));
-    app.want(TabId(1), Want::Show { conversation: "0199a000-d".into(), entry: None });
+    app.want(TabId(1), PaneInstruction::Show { conversation: "0199a000-d".into(), entry: None });
     let acts = app.begin();
     let set = kept(&acts).expect("it is kept");
     assert_eq!(
@@ -152,7 +152,7 @@ fn draft_that_edits_a_message_is_stored_as_such() {
     let parts = vec![Part::text("what is 6 times 7?")];
     let files = retake_wire::FileOptions::default();
     let (head, takes_back) = ("1.4".to_owned(), "2 turns, 1 file".to_owned());
-    app.want(TabId(1), Want::Rewrite { entry: entry.clone(), head, parts, files, takes_back });
+    app.want(TabId(1), PaneInstruction::Rewrite { entry: entry.clone(), head, parts, files, takes_back });
     let acts = paste(&mut app, " Or 8?");
     let set = kept(&acts).expect("it is kept");
     assert_eq!(set.parts, [Part::text("what is 6 times 7? Or 8?")]);

@@ -19,7 +19,7 @@ fn quote_from_a_pane_is_shown_in_the_conversation() {
     let mut app = talking(Theme::default());
     drop(press(&mut app, "alt+t", NOW_MS));
     assert_eq!(app.context(), Context::Tree);
-    app.want(TabId(1), Want::Quote("It is the cache.".to_owned()));
+    app.want(TabId(1), PaneInstruction::Quote("It is the cache.".to_owned()));
     assert_eq!(app.context(), Context::Talk, "the composer has the keys");
     assert_eq!(app.tab().composer.text(), "> It is the cache.\n\n");
 }

@@ -19,7 +19,7 @@ fn retrying(app: &mut App, files: FileOptions) -> Ticket {
         permit: Default::default(),
         request_id: None,
     };
-    app.want(TabId(1), Want::Run(Box::new(run)));
+    app.want(TabId(1), PaneInstruction::Run(Box::new(run)));
     let acts = app.on(Msg::Tick, NOW_MS + LATER);
     let run = acts.iter().find_map(|act| match act {
         Act::Run(ticket, _) => Some(*ticket),

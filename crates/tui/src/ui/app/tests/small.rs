@@ -50,7 +50,7 @@ fn receipt_is_wrapped_once_to_the_width() {
     for width in [80, 70, 60] {
         let mut app = talking(Theme::default());
         let action = retake_wire::Action::Undo { count: 1 };
-        app.want(TabId(1), Want::Applied(Box::new(action), Box::new(receipt.clone())));
+        app.want(TabId(1), PaneInstruction::Applied(Box::new(action), Box::new(receipt.clone())));
         let seen = shown_in(&mut app, width, 24);
         let lines: Vec<_> = seen.lines().skip_while(|line| !line.contains("can't be taken back")).collect();
         let end = lines.iter().position(|line| line.trim().is_empty()).expect("an end");

@@ -6,7 +6,7 @@ use retake_wire::{ModelCause, Usage};
 
 /// Answers the first requests of the UI.
 fn begun(start: Start, mode: retake_wire::Mode) -> App {
-    let known = Known { folder: "/home/ann/work".into(), version: "1.2.3".into(), model: None };
+    let known = StartInfo { folder: "/home/ann/work".into(), version: "1.2.3".into(), model: None };
     let mut app = App::new(known, start, Settings::default(), Keymap::default(), Theme::default(), NOW_MS);
     let acts = app.begin();
     answer(&mut app, acts, &move |request| {

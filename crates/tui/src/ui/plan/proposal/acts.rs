@@ -5,17 +5,17 @@ use retake_wire::reply::{Composer, Plan};
 use retake_wire::request::Apply;
 use retake_wire::{Action, Choose, Condition, FileOptions, Request, Scope, Verdict};
 
-use super::{Ends, PLANNING, Proposal, Scopes, Stage, Stopped, takes_files, worded};
+use super::{PLANNING, Proposal, ProposalOutcome, Scopes, Stage, Stopped, takes_files, worded};
 use crate::text::safe;
 use crate::ui::keymap::{Command, Context};
-use crate::ui::msg::Want;
+use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Cx;
 use crate::ui::plan::draw::TOO_SMALL;
 use crate::ui::plan::view::{Place, holds, options};
 
 /// What letters change: the choices, and the position in the plan.
 #[derive(Debug)]
-pub(crate) struct Before {
+pub(crate) struct StateBeforeLetter {
     choices: FileOptions,
     place: Place,
 }
@@ -59,12 +59,12 @@ impl Proposal {
     }
 
     /// The state before a letter acts.
-    pub(crate) fn before(&self) -> Before {
-        Before { choices: self.choices.clone(), place: self.view.place_now() }
+    pub(crate) fn before(&self) -> StateBeforeLetter {
+        StateBeforeLetter { choices: self.choices.clone(), place: self.view.place_now() }
     }
 
     /// Reverts the effect of letters.
-    pub(crate) fn put_back(&mut self, before: Before, now_ms: i64) {
+    pub(crate) fn put_back(&mut self, before: StateBeforeLetter, now_ms: i64) {
         self.view.back_to(before.place);
         if self.choices != before.choices {
             self.choices = before.choices;
@@ -133,7 +133,7 @@ impl Proposal {
 
     /// Whether something must be stopped first.
     pub(crate) fn stops(&self) -> bool {
-        !matches!(self.ends, Ends::Rewritten(_))
+        !matches!(self.ends, ProposalOutcome::Rewritten(_))
             && self.plan.as_ref().is_some_and(|plan| plan.at_work || !plan.running.is_empty())
     }
 
@@ -150,14 +150,14 @@ impl Proposal {
         let Some(plan) = self.plan.as_ref().filter(|_| self.can_go_on()) else {
             return Some(PLANNING.to_owned());
         };
-        if plan.unchanged && self.choices.choose.is_empty() && self.ends == Ends::Applied {
+        if plan.unchanged && self.choices.choose.is_empty() && self.ends == ProposalOutcome::Applied {
             return Some("nothing would change: it is so already".to_owned());
         }
         let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
         if conflicts > 0 {
             return Some(self.choose_first(plan));
         }
-        if matches!(self.ends, Ends::Rewritten(_)) && plan.composer.is_none() {
+        if matches!(self.ends, ProposalOutcome::Rewritten(_)) && plan.composer.is_none() {
             return Some(NO_EDIT.to_owned());
         }
         None
@@ -200,22 +200,22 @@ impl Proposal {
         };
         let head = plan.head.clone();
         match &self.ends {
-            Ends::Applied => {
+            ProposalOutcome::Applied => {
                 let (conversation, action) = (cx.id(), self.action.clone());
                 let head = Some(head);
                 let apply = Apply { conversation, action, head, since: false, files, request_id: None };
                 self.stage = Stage::Applying(cx.ask(Request::Apply(apply)), cx.now_ms);
             }
-            Ends::Rewritten(entry) => {
+            ProposalOutcome::Rewritten(entry) => {
                 let composer = plan.composer.clone().unwrap_or_default();
                 let Composer { entry: named, parts, .. } = composer;
                 // Its own id, however it was named.
                 let entry = if named.is_empty() { entry.clone() } else { named };
                 let takes_back = crate::render::receipt::would_take_back(plan);
-                cx.want(Want::Rewrite { entry, head, parts, files, takes_back });
-                cx.want(Want::Close);
+                cx.want(PaneInstruction::Rewrite { entry, head, parts, files, takes_back });
+                cx.want(PaneInstruction::Close);
             }
-            Ends::Retried(entry) => {
+            ProposalOutcome::Retried(entry) => {
                 let start = retake_wire::RunStart::Retry { entry: entry.clone() };
                 let run = retake_wire::Run {
                     conversation: cx.id(),
@@ -227,8 +227,8 @@ impl Proposal {
                     permit: retake_wire::Permit::default(),
                     request_id: None,
                 };
-                cx.want(Want::Run(Box::new(run)));
-                cx.want(Want::Close);
+                cx.want(PaneInstruction::Run(Box::new(run)));
+                cx.want(PaneInstruction::Close);
             }
         }
     }
@@ -257,7 +257,9 @@ impl Proposal {
         }
         match self.has_files {
             // An edit changes the conversation in any scope.
-            Some(true) if self.ends != Ends::Applied => Scopes::Several(&[Scope::Both, Scope::Conversation]),
+            Some(true) if self.ends != ProposalOutcome::Applied => {
+                Scopes::Several(&[Scope::Both, Scope::Conversation])
+            }
             Some(true) => Scopes::Several(&[Scope::Both, Scope::Conversation, Scope::Files]),
             // The plan says so itself, and why.
             Some(false)

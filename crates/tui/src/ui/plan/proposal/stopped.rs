@@ -8,7 +8,7 @@ use retake_wire::request::Of;
 use retake_wire::{FilesPlan, PathPlan, Problem, Reply, Request, Verdict};
 
 use super::{Proposal, Stage, worded};
-use crate::ui::msg::Want;
+use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Cx;
 
 /// A run was stopped for a plan.
@@ -46,7 +46,7 @@ impl Proposal {
             Ok(Reply::Waiting(Waiting { words })) => {
                 let parts: Vec<_> = words.into_iter().flat_map(|words| words.parts).collect();
                 if !parts.is_empty() {
-                    cx.want(Want::Returned(parts));
+                    cx.want(PaneInstruction::Returned(parts));
                 }
                 self.goes_ahead(true, cx);
             }

@@ -6,7 +6,7 @@ use retake_wire::{Part, ProblemKind, Request, Verdict};
 use super::super::Rewind;
 use super::super::samples::{Owner, Stage, problem, with_conflict, with_files};
 use super::stage;
-use crate::ui::msg::Want;
+use crate::ui::msg::PaneInstruction;
 
 /// A person types the next message because they mistake the question for the composer.
 #[test]
@@ -79,7 +79,10 @@ fn words_that_wait_for_a_run_come_back_before_it_is_stopped() {
     });
     assert_eq!(names.collect::<Vec<_>>(), ["words", "apply", "apply"]);
     assert!(
-        matches!(&stage.world.wants[..], [Want::Returned(_), Want::Applied(..), Want::Close]),
+        matches!(
+            &stage.world.wants[..],
+            [PaneInstruction::Returned(_), PaneInstruction::Applied(..), PaneInstruction::Close]
+        ),
         "{:?}",
         stage.world.wants
     );
