@@ -21,7 +21,7 @@ const USUAL: &str = "20261122";
 
 /// Concurrent tests per processor. Most tests of programs and terminals wait.
 const THREADS: &str = "RUST_TEST_THREADS";
-const PER_PROCESSOR: usize = 2;
+const PER_PROCESSOR: usize = 3;
 
 /// Time limit for a download.
 const TO_FETCH: Duration = Duration::from_secs(120);
@@ -102,7 +102,20 @@ fn docs(out: &mut dyn Write) -> anyhow::Result<bool> {
 }
 
 fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
-    tools::for_tests("cargo xtask test", out)?;
+    tools::packages_for_tests("cargo xtask test", out)?;
+    writeln!(out, "» building, and getting the tools that the tests start")?;
+    // Most of the time, an installation waits for the network.
+    let mut said = Vec::new();
+    let (are_ready, is_built) = std::thread::scope(|scope| {
+        let ready = scope.spawn(|| tools::for_tests(&mut said));
+        let is_built = step(tools::cargo().args(["test", "--workspace", "--no-run"]), out);
+        (ready.join(), is_built)
+    });
+    out.write_all(&said)?;
+    are_ready.map_err(|_| anyhow::anyhow!("the installation of the tools panicked"))??;
+    if !is_built? {
+        return Ok(false);
+    }
     // A failing crate does not hide the others.
     let arguments = ["test", "--workspace", "--no-fail-fast"];
     writeln!(out, "» cargo {}", arguments.join(" "))?;
@@ -127,7 +140,8 @@ fn now() -> Instant {
 
 /// The model tests, for longer than any change could wait.
 fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
-    tools::for_tests("cargo xtask long", out)?;
+    tools::packages_for_tests("cargo xtask long", out)?;
+    tools::for_tests(out)?;
     let began = now();
     while began.elapsed() < HOUR {
         let minutes = began.elapsed().as_secs() / 60;

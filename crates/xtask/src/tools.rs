@@ -73,12 +73,19 @@ const CLIENT_GENERATOR: PythonTool = PythonTool {
     why: "the tests rewind with a client that it makes",
 };
 
-/// All tools of the tests. `asked` is the command to repeat after an installation.
+/// The system's packages for the tests. `asked` is the command to repeat after an installation.
+///
+/// # Errors
+/// One is missing and can't be installed; the error says what to do.
+pub(crate) fn packages_for_tests(asked: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+    packages::ensure(packages::FOR_TESTS, asked, out)
+}
+
+/// All other tools of the tests.
 ///
 /// # Errors
 /// A tool is missing and can't be installed; the error says what to do.
-pub(crate) fn for_tests(asked: &str, out: &mut dyn Write) -> anyhow::Result<()> {
-    packages::ensure(packages::FOR_TESTS, asked, out)?;
+pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
     for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR] {
         ensure_python_tool(tool, out)?;
     }

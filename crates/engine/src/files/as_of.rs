@@ -209,6 +209,7 @@ fn outside(path: &Path, root: &Path) -> EngineError {
     EngineError::new(Kind::Usage, "bad_path", what)
         .with("path", path)
         .with("folder", root)
+        .with("what", "outside")
         .hint("name files of this folder")
 }
 

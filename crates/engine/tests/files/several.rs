@@ -356,7 +356,7 @@ async fn named_files_of_another_folder_are_named_from_the_top() {
 #[tokio::test]
 async fn a_job_that_outlives_its_call_is_known_in_all_folders() {
     let yard = two_folders().await;
-    yard.run("(while [ ! -e stop ]; do sleep 0.01; done; echo late > ../other/late) > /dev/null 2>&1 &")
+    yard.run("(while [ -e a ] && [ ! -e stop ]; do sleep 0.01; done; echo late > ../other/late) > /dev/null 2>&1 &")
         .await;
     let refused = yard.refused("t3", FileOptions::default()).await;
     assert_eq!(refused.code, "still_running");
