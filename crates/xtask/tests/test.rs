@@ -9,6 +9,8 @@ use tempfile::TempDir;
 
 /// Records the call.
 const NOTES: &str = "echo \"${0##*/} $*\" >> \"$HOME/calls\"";
+/// The same, and builds everything but the tests.
+const NOTES_AND_FAIL: &str = "echo \"${0##*/} $*\" >> \"$HOME/calls\"; [ \"$1\" != test ]";
 /// Creates a folder with a pip, like `python3 -m venv`.
 const VENV: &str = "case \"$2\" in venv) /bin/mkdir -p \"$3/bin\"; printf '#!/bin/sh\\n' > \"$3/bin/pip\"; /bin/chmod 755 \
                     \"$3/bin/pip\";; esac";
@@ -22,7 +24,8 @@ fn xtask_test(commands: &[(&str, &str)]) -> (Output, TempDir) {
 fn xtask_test_with(tests: &str, commands: &[(&str, &str)]) -> (Output, TempDir) {
     let home = tempfile::tempdir().expect("a folder");
     let seed = "[ -z \"$PROPTEST_RNG_SEED\" ] || echo \"with $PROPTEST_RNG_SEED\" >> \"$HOME/calls\"";
-    let cargo = format!("{NOTES}; {seed}; [ \"$1\" != test ] && exit; {tests}");
+    let builds = "case \"$*\" in *--no-run) exit 0;; esac";
+    let cargo = format!("{NOTES}; {seed}; [ \"$1\" != test ] && exit; {builds}; {tests}");
     let all: Vec<_> = [("cargo", cargo.as_str())].iter().chain(commands).copied().collect();
     (xtask("test", home.path(), &all).output().expect("it starts"), home)
 }
@@ -70,7 +73,10 @@ fn trial_01_a_crate_whose_tests_fail_does_not_hide_the_others() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "the tests failed: {error}");
     let calls = fs::read_to_string(home.path().join("calls")).unwrap_or_else(|_| panic!("no calls: {error}"));
-    let calls: Vec<_> = calls.lines().skip_while(|call| call.starts_with("cargo install")).collect();
+    // The tools are installed beside the build, so in any order.
+    let (first, calls): (Vec<_>, Vec<_>) =
+        calls.lines().partition(|call| call.starts_with("cargo install") || call.ends_with("--no-run"));
+    assert_eq!(first.len(), 2, "{first:?}");
     let expected = ["cargo test --workspace --no-fail-fast", "with 20261122"];
     assert_eq!(calls, expected, "the same sequences each time: {error}");
 }
@@ -85,7 +91,8 @@ fn failing(names: &[&str], again: &str) -> (Output, Vec<String>) {
     let tests = format!("case \"$*\" in *--exact*) {again};; *) {}; exit 101;; esac", failed.join("; "));
     let (output, home) = xtask_test_with(&tests, &ALL);
     let calls = fs::read_to_string(home.path().join("calls")).expect("calls");
-    (output, calls.lines().filter(|call| call.starts_with("cargo test")).map(str::to_owned).collect())
+    let of_tests = |call: &&str| call.starts_with("cargo test") && !call.ends_with("--no-run");
+    (output, calls.lines().filter(of_tests).map(str::to_owned).collect())
 }
 
 #[test]
@@ -106,6 +113,16 @@ fn a_test_that_fails_twice_or_does_not_run_again_stops_the_run() {
         let (output, calls) = failing(&["one::fact"], again);
         assert_eq!((output.status.success(), calls.len()), (false, 2), "{again}");
     }
+}
+
+#[test]
+fn tests_that_do_not_compile_do_not_run() {
+    let home = tempfile::tempdir().expect("a folder");
+    let commands: Vec<_> = ALL.into_iter().chain([("cargo", NOTES_AND_FAIL)]).collect();
+    assert!(!xtask("test", home.path(), &commands).output().expect("it starts").status.success());
+    let calls = fs::read_to_string(home.path().join("calls")).expect("calls");
+    let tests: Vec<_> = calls.lines().filter(|call| call.starts_with("cargo test")).collect();
+    assert_eq!(tests, ["cargo test --workspace --no-run"]);
 }
 
 #[test]
