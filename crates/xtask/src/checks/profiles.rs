@@ -1,9 +1,14 @@
-//! The profile for packages optimises everything. Cargo lets it inherit the levels of single packages from `release`, where
-//! some are left as they are, so each must be set back.
+//! Two things that cargo gets wrong about the profiles if they are not repeated for single packages:
+//!
+//! - The profile for packages inherits the levels of single packages from `release`, where some are low, so each is set back.
+//! - A package with a level of its own loses the profile's `strip`. For the package of the binary, that leaves all symbols in it.
 
 use toml::{Table, Value};
 
 use crate::finding::Finding;
+
+/// The package whose binary is built.
+const BINARY: &str = "retake-cli";
 
 /// Checks the workspace's `Cargo.toml`.
 ///
@@ -11,16 +16,26 @@ use crate::finding::Finding;
 /// The text is no TOML.
 pub(crate) fn check(path: &str, text: &str) -> anyhow::Result<Vec<Finding>> {
     let table: Table = text.parse()?;
-    let packages = |profile: &str| table.get("profile")?.get(profile)?.get("package")?.as_table();
+    let profile = |name: &str| table.get("profile")?.get(name)?.as_table();
+    let package = |name: &str, package: &str| profile(name)?.get("package")?.get(package);
+    let release = profile("release").and_then(|release| release.get("package")?.as_table());
+    let names = release.into_iter().flatten().map(|(name, _)| name);
     let is_set_back = |name: &str| {
-        let level = packages("dist").and_then(|dist| dist.get(name)?.get("opt-level"));
+        let level = package("dist", name).and_then(|package| package.get("opt-level"));
         level == Some(&Value::Integer(3))
     };
-    let names = packages("release").into_iter().flatten().map(|(name, _)| name);
-    let missing = names.filter(|name| !is_set_back(name));
-    Ok(missing
-        .map(|name| Finding::new(path, 0, format!("profile.dist.package.{name} needs `opt-level = 3`")))
-        .collect())
+    let levels = names
+        .filter(|name| !is_set_back(name))
+        .map(|name| format!("profile.dist.package.{name} needs `opt-level = 3`"));
+    let keeps_strip = |name: &str| {
+        let own = package(name, BINARY);
+        own.is_none_or(|own| own.get("strip") == profile(name).and_then(|profile| profile.get("strip")))
+    };
+    let symbols = ["release", "dist"]
+        .into_iter()
+        .filter(|name| !keeps_strip(name))
+        .map(|name| format!("profile.{name}.package.{BINARY} needs the `strip` of profile.{name}"));
+    Ok(levels.chain(symbols).map(|message| Finding::new(path, 0, message)).collect())
 }
 
 #[cfg(test)]
@@ -39,5 +54,20 @@ mod tests {
         assert_eq!(found(&dist(2)), ["Cargo.toml: profile.dist.package.a needs `opt-level = 3`"]);
         assert_eq!(found(release).len(), 2);
         assert_eq!(found(""), [""; 0]);
+    }
+
+    #[test]
+    fn the_binary_s_package_repeats_what_is_stripped() {
+        let text = |own: &str| {
+            format!(
+                "[profile.dist]\nstrip = \"symbols\"\n[profile.dist.package]\nretake-cli = {{ opt-level = 3{own} }}\n"
+            )
+        };
+        assert!(check("Cargo.toml", &text(", strip = \"symbols\"")).unwrap().is_empty());
+        let found = check("Cargo.toml", &text("")).unwrap();
+        assert_eq!(
+            found[0].to_string(),
+            "Cargo.toml: profile.dist.package.retake-cli needs the `strip` of profile.dist"
+        );
     }
 }
