@@ -112,15 +112,15 @@ async fn request_that_cannot_be_read_names_the_parameter_in_its_fields() {
     let rows = [
         (
             json!({ "action": "undo", "count": "two" }),
-            json!({ "what": "unfit", "parameter": "count", "expected": ["integer"], "least": 1, "most": 9_007_199_254_740_991_u64,
-                    "given": "\"two\"" }),
+            json!({ "what": "unfit", "parameter": "count", "expected_types": ["integer"], "least": 1, "most": 9_007_199_254_740_991_u64,
+                    "given": "two" }),
         ),
         (
             json!({ "action": "rewind" }),
-            json!({ "what": "missing", "parameter": "entry", "expected": ["string"] }),
+            json!({ "what": "missing", "parameter": "entry", "expected_types": ["string"] }),
         ),
         (json!({ "action": "undo", "count": 1, "x": 1 }), json!({ "what": "unknown", "parameter": "x" })),
-        (json!([]), json!({ "what": "unfit", "given": "[]" })),
+        (json!([]), json!({ "what": "unfit" })),
     ];
     for (body, fields) in rows {
         let (status, problem) = asking.post(&at, &body).await;

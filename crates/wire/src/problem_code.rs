@@ -76,7 +76,7 @@ codes! {
     BadName = "bad_name", "The name contains a character that is not allowed", ["character"];
     BadPath = "bad_path", "The path is not valid or leaves the folder", ["path", "folder", "paths", "count", "what"];
     BadPlace = "bad_place", "The place in the history is not valid", ["place"];
-    BadRequest = "bad_request", "The request does not match the API document", ["what", "parameter", "expected", "least", "most", "given", "detail"];
+    BadRequest = "bad_request", "The request does not match the API document", ["what", "parameter", "expected", "expected_types", "least", "most", "given", "detail"];
     Behind = "behind", "The subscriber fell too far behind", [];
     Broken = "broken", "The store is damaged", ["path"];
     BrokenBody = "broken_body", "The body of the request ended too early", [];

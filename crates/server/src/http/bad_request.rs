@@ -28,8 +28,10 @@ pub(super) struct RequestMismatch {
 /// The valid values of a field, as its schema has them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Expected {
-    /// The values, or the types if any value of a type is valid.
-    any_of: Vec<String>,
+    /// The values, if only some texts are valid.
+    words: Vec<String>,
+    /// The types of which any value is valid, as JSON Schema names them.
+    types: Vec<String>,
     /// The smallest number.
     least: Option<i64>,
     /// The largest number.
@@ -40,11 +42,55 @@ impl Expected {
     /// A whole number within these limits.
     pub(super) fn number(least: u64, most: u64) -> Self {
         let limit = |limit| i64::try_from(limit).ok();
-        Self { any_of: vec!["integer".to_owned()], least: limit(least), most: limit(most) }
+        Self { types: vec!["integer".to_owned()], least: limit(least), most: limit(most), ..Self::default() }
     }
 
     fn words(words: Vec<String>) -> Self {
-        Self { any_of: words, ..Self::default() }
+        Self { words, ..Self::default() }
+    }
+
+    /// What one of these expects. Each value and type occurs once.
+    fn any(all: impl Iterator<Item = Self>) -> Self {
+        all.fold(Self::default(), |mut sum, one| {
+            for word in one.words {
+                if !sum.words.contains(&word) {
+                    sum.words.push(word);
+                }
+            }
+            for kind in one.types {
+                if !sum.types.contains(&kind) {
+                    sum.types.push(kind);
+                }
+            }
+            Self { least: sum.least.or(one.least), most: sum.most.or(one.most), ..sum }
+        })
+    }
+
+    /// As the end of a sentence.
+    fn text(&self) -> String {
+        let words = match self.words.as_slice() {
+            [] => None,
+            [word] => Some(format!("“{word}”")),
+            words => Some(format!("one of {}", words.join(", "))),
+        };
+        let types: Vec<_> = self.types.iter().map(|kind| self.named(kind)).collect();
+        let types = (!types.is_empty()).then(|| types.join(" or "));
+        let parts: Vec<_> = words.into_iter().chain(types).collect();
+        if parts.is_empty() { "something else".to_owned() } else { parts.join(", or ") }
+    }
+
+    fn named(&self, kind: &str) -> String {
+        match (kind, self.least, self.most) {
+            ("integer", Some(from), Some(to)) => format!("a whole number from {from} to {to}"),
+            ("integer", Some(from), None) => format!("a whole number from {from}"),
+            ("integer", ..) => "a whole number".to_owned(),
+            ("number", ..) => "a number".to_owned(),
+            ("boolean", ..) => "true or false".to_owned(),
+            ("string", ..) => "a text".to_owned(),
+            ("array", ..) => "a list".to_owned(),
+            ("object", ..) => "an object".to_owned(),
+            (other, ..) => other.to_owned(),
+        }
     }
 }
 
@@ -54,12 +100,18 @@ impl RequestMismatch {
         Self { what, parameter: parameter.to_owned(), message, expected, given }
     }
 
-    pub(super) fn expects(self, expected: Expected) -> Self {
+    fn expects(self, expected: Expected) -> Self {
         Self { expected, ..self }
     }
 
-    pub(super) fn given(self, value: &Value) -> Self {
-        Self { given: Some(shortened(&value.to_string())), ..self }
+    /// With the value that is there, if it is no list or object: those may be long, and hold what nobody should see.
+    fn given(self, value: &Value) -> Self {
+        let given = match value {
+            Value::Array(_) | Value::Object(_) => None,
+            Value::String(text) => Some(shortened(text)),
+            other => Some(other.to_string()),
+        };
+        Self { given, ..self }
     }
 
     /// As an answer.
@@ -69,8 +121,10 @@ impl RequestMismatch {
         if !parameter.is_empty() {
             told = told.with("parameter", parameter);
         }
-        if !expected.any_of.is_empty() {
-            told = told.with("expected", expected.any_of);
+        for (name, list) in [("expected", expected.words), ("expected_types", expected.types)] {
+            if !list.is_empty() {
+                told = told.with(name, list);
+            }
         }
         let rest = [
             ("least", expected.least.map(Value::from)),
@@ -110,9 +164,7 @@ impl Shape {
             return Some(why);
         }
         if !fits(shape, value) {
-            let message = format!("{} is {}, not {}", called(at), self.takes(shape), got(value));
-            let why = RequestMismatch::new("unfit", at, message).expects(self.expected(shape));
-            return Some(why.given(value));
+            return Some(unfit(at, self.expected(shape), value));
         }
         if let Some(why) = choices(shape).and_then(|choices| self.choose(at, choices, value)) {
             return Some(why);
@@ -130,12 +182,11 @@ impl Shape {
     fn members(&self, at: &str, shape: &Value, members: &Map<String, Value>) -> Option<RequestMismatch> {
         // The path names the request.
         let required = shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let missing = required.filter(|name| *name != "request").find(|name| !members.contains_key(*name));
-        if let Some(name) = missing {
+        let absent = required.filter(|name| *name != "request").find(|name| !members.contains_key(*name));
+        if let Some(name) = absent {
             let wanted = &shape["properties"][name];
             let at = below(at, name);
-            let message = format!("{} is missing: it is {}", called(&at), self.takes(wanted));
-            return Some(RequestMismatch::new("missing", &at, message).expects(self.expected(wanted)));
+            return Some(missing(&at, self.expected(wanted)));
         }
         let fields = shape["properties"].as_object();
         let is_closed =
@@ -165,20 +216,17 @@ impl Shape {
             && words.len() == choices.len()
         {
             let inner = below(at, field);
-            let place = called(&inner);
             let mut list: Vec<_> = words.iter().map(|(_, word)| (*word).to_owned()).collect();
             list.dedup();
-            let (text, expected) = (list.join(", "), Expected::words(list));
+            let expected = Expected::words(list);
             let Some(said) = members.get(*field) else {
-                let message = format!("{place} is missing: it is one of {text}");
-                return Some(RequestMismatch::new("missing", &inner, message).expects(expected));
+                return Some(missing(&inner, expected));
             };
             // Several may have the same value.
             let meant = words.iter().zip(&choices).filter(|((_, word), _)| said == word);
             let mut whys = meant.map(|(_, choice)| self.look(at, choice, value)).peekable();
             if whys.peek().is_none() {
-                let message = format!("{place} is one of {text}, not {}", got(said));
-                return Some(RequestMismatch::new("unfit", &inner, message).expects(expected).given(said));
+                return Some(unfit(&inner, expected, said));
             }
             return whys.reduce(|first, why| why.and(first)).flatten();
         }
@@ -188,16 +236,11 @@ impl Shape {
         }
         match whys.as_slice() {
             [only] => only.clone(),
-            _ => {
-                let takes: Vec<_> = choices.iter().map(|choice| self.takes(choice)).collect();
-                let message = format!("{} is {}, not {}", called(at), takes.join(", or "), got(value));
-                let all = choices.iter().flat_map(|choice| self.expected(choice).any_of).collect();
-                Some(RequestMismatch::new("unfit", at, message).expects(Expected::words(all)).given(value))
-            }
+            _ => Some(unfit(at, self.expected_of(choices.into_iter()), value)),
         }
     }
 
-    /// The valid values of a field, for programs.
+    /// The valid values of a field.
     fn expected(&self, shape: &Value) -> Expected {
         let texts = |list: &Value| -> Vec<String> {
             let words = list.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -211,44 +254,18 @@ impl Shape {
             return Expected::words(words);
         }
         if !kinds.is_empty() {
-            let any_of = kinds.into_iter().filter(|kind| *kind != "null").map(str::to_owned).collect();
+            let types = kinds.into_iter().filter(|kind| *kind != "null").map(str::to_owned).collect();
             let (least, most) = (shape["minimum"].as_i64(), shape["maximum"].as_i64());
-            return Expected { any_of, least, most };
+            return Expected { types, least, most, ..Expected::default() };
         }
         match self.target(shape) {
             Some(target) => self.expected(target),
-            None => {
-                let chosen = choices(shape).into_iter().flatten();
-                let mut all: Vec<_> = chosen.flat_map(|choice| self.expected(choice).any_of).collect();
-                all.dedup();
-                Expected::words(all)
-            }
+            None => self.expected_of(choices(shape).into_iter().flatten()),
         }
     }
 
-    /// The valid values of a field.
-    fn takes(&self, shape: &Value) -> String {
-        if let Some(words) = shape["enum"].as_array() {
-            let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
-            return format!("one of {}", words.join(", "));
-        }
-        if let Some(word) = shape["const"].as_str() {
-            return format!("“{word}”");
-        }
-        let kinds = kinds(shape).into_iter().filter(|kind| *kind != "null");
-        let words: Vec<_> = kinds.map(|kind| in_words(kind, shape)).collect();
-        if !words.is_empty() {
-            return words.join(" or ");
-        }
-        let chosen = choices(shape).into_iter().flatten().filter(|choice| choice["type"] != "null");
-        let chosen: Vec<_> = chosen.map(|choice| self.takes(choice)).collect();
-        match self.target(shape) {
-            Some(target) => self.takes(target),
-            None if chosen.is_empty() => "something else".to_owned(),
-            // Variants with an identifying field are all objects.
-            None if chosen.iter().all(|takes| *takes == chosen[0]) => chosen[0].clone(),
-            None => chosen.join(", or "),
-        }
+    fn expected_of<'a>(&self, choices: impl Iterator<Item = &'a Value>) -> Expected {
+        Expected::any(choices.map(|choice| self.expected(choice)))
     }
 }
 
@@ -260,18 +277,15 @@ fn kinds(shape: &Value) -> Vec<&str> {
     }
 }
 
-fn in_words(kind: &str, shape: &Value) -> String {
-    match (kind, shape["minimum"].as_i64(), shape["maximum"].as_i64()) {
-        ("integer", Some(from), Some(to)) => format!("a whole number from {from} to {to}"),
-        ("integer", Some(from), None) => format!("a whole number from {from}"),
-        ("integer", ..) => "a whole number".to_owned(),
-        ("number", ..) => "a number".to_owned(),
-        ("boolean", ..) => "true or false".to_owned(),
-        ("string", ..) => "a text".to_owned(),
-        ("array", ..) => "a list".to_owned(),
-        ("object", ..) => "an object".to_owned(),
-        (other, ..) => other.to_owned(),
-    }
+fn missing(at: &str, expected: Expected) -> RequestMismatch {
+    let message = format!("{} is missing: it is {}", called(at), expected.text());
+    RequestMismatch::new("missing", at, message).expects(expected)
+}
+
+/// A value that does not match its schema.
+pub(super) fn unfit(at: &str, expected: Expected, value: &Value) -> RequestMismatch {
+    let message = format!("{} is {}, not {}", called(at), expected.text(), got(value));
+    RequestMismatch::new("unfit", at, message).expects(expected).given(value)
 }
 
 /// Whether a value matches the schema itself, without its inner values.

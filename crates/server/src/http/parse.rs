@@ -13,7 +13,7 @@ use retake_wire::{Follow, Request, Run};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::bad_request::{Expected, RequestMismatch, Shape, got, stranger};
+use super::bad_request::{Expected, RequestMismatch, Shape, got, stranger, unfit};
 use super::body::whole;
 use super::json::InFlight;
 use super::problem::{ProblemResponse, bad};
@@ -186,9 +186,7 @@ impl Form {
                 if !(least.unwrap_or(0)..=*most).contains(&number) =>
             {
                 let least = least.unwrap_or(0);
-                let why = format!("`{name}` is a whole number from {least} to {most}, not {number}");
-                let why = RequestMismatch::new("unfit", name, why);
-                Some(why.expects(Expected::number(least, *most)).given(value))
+                Some(unfit(name, Expected::number(least, *most), value))
             }
             _ => None,
         })
@@ -256,7 +254,7 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
         })?;
     let Value::Object(mut given) = given else {
         let why = RequestMismatch::new("unfit", "", format!("the body is an object, not {}", got(&given)));
-        return Err(why.given(&given).told("/openapi.json describes each request"));
+        return Err(why.told("/openapi.json describes each request"));
     };
     given.values_mut().for_each(integral);
     Ok(given)
