@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use futures::StreamExt as _;
-use retake_wire::request::{Apply, Create, Of, Plan};
+use retake_wire::request::{Apply, ConversationTarget, Create, Plan};
 use retake_wire::{Action, Client as _, FileOptions, HttpClient, Permit, Request, Run, RunEvent, RunStart};
 
 use crate::BusyArguments;
@@ -57,8 +57,12 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
         while !applied.is_finished() {
             status.push(time(http.call(Request::Status)).await);
             // There is no run to stop: this measures the time until that reply.
-            stop.push(time(http.call(Request::Cancel(Of { conversation: other.clone() }))).await);
-            stop.push(time(http.call(Request::Cancel(Of { conversation: large.clone() }))).await);
+            stop.push(
+                time(http.call(Request::Cancel(ConversationTarget { conversation: other.clone() }))).await,
+            );
+            stop.push(
+                time(http.call(Request::Cancel(ConversationTarget { conversation: large.clone() }))).await,
+            );
             let began = Instant::now();
             exec(&http, &other, "true").await?;
             command.push(began.elapsed().as_secs_f64() * 1e3);

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use futures::FutureExt as _;
 use retake_engine::clock::{Clock, SystemClock};
 use retake_engine::settings;
-use retake_server::{Options, Stays, wrong_settings};
+use retake_server::{Options, OwnerLifetime, wrong_settings};
 use retake_tui::ui;
 use retake_wire::{Problem, ProblemKind};
 
@@ -170,7 +170,7 @@ impl Owner for Local {
         let signals = Interrupts::new().map_err(|error| no_signals(&error))?;
         let terminated = interrupt::terminated().map_err(|error| no_signals(&error))?;
         self.graceful.store(true, Ordering::Relaxed);
-        let options = options(paths, Stays::UntilTold)?;
+        let options = options(paths, OwnerLifetime::UntilTold)?;
         attach::replace_idle_owner(&options).await?;
         let mut told = log::start(&paths.log_file);
         log::log_panics(true);
@@ -228,11 +228,11 @@ fn named(paths: &Paths) -> Result<&Path, Problem> {
 
 /// The location of this user's data, for a client.
 fn client(paths: &Paths) -> Result<Options, Problem> {
-    options(paths, Stays::WhileNeeded(None))
+    options(paths, OwnerLifetime::WhileNeeded(None))
 }
 
 /// The location of this user's data.
-pub(crate) fn options(paths: &Paths, stays: Stays) -> Result<Options, Problem> {
+pub(crate) fn options(paths: &Paths, stays: OwnerLifetime) -> Result<Options, Problem> {
     let user =
         ["USER", "LOGNAME"].into_iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
     Ok(Options {

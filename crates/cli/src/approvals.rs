@@ -1,8 +1,8 @@
 //! Approval requests and questions of a run, answered by the person at the terminal. Must never take anything except a clear yes
 //! as an approval, and must never answer anything itself.
 
-use retake_wire::request::{Decide, Of, Respond};
-use retake_wire::{Asks, Decision, ProblemKind, Question, Request, Rule, english};
+use retake_wire::request::{ConversationTarget, Decide, Respond};
+use retake_wire::{Decision, PendingApproval, ProblemKind, Question, Request, Rule, english};
 
 use crate::context::Context;
 use crate::error::{Failure, Result};
@@ -10,7 +10,7 @@ use crate::term::pick::Row;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Read;
-use retake_tui::render::agent::{Where, allows, is_widest};
+use retake_tui::render::agent::{RuleExtent, allows, is_widest};
 use retake_tui::render::calls;
 use retake_tui::render::content::block;
 
@@ -29,7 +29,11 @@ enum Answer {
 
 /// Asks for an approval until the answer is clear, and sends it. Ctrl-C stops the run instead. Returns the person's text if it
 /// came too late.
-pub(crate) async fn request(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result<Option<String>> {
+pub(crate) async fn request(
+    cx: &mut Context<'_>,
+    conversation: &str,
+    asks: &PendingApproval,
+) -> Result<Option<String>> {
     cx.ui.print_text(&calls::asks(&cx.ui.look(), asks))?;
     loop {
         cx.ui.print_text(&block(&cx.ui.look(), KEYS, 2, Some(Style::Dim)))?;
@@ -38,11 +42,13 @@ pub(crate) async fn request(cx: &mut Context<'_>, conversation: &str, asks: &Ask
             Answer::Nothing => continue,
             Answer::Once => Decision::Once,
             Answer::No(words) => Decision::Deny { words },
-            Answer::InConversation => match rule(cx, asks, "In this conversation, allow", Where::Here)? {
-                Some(rule) => Decision::InConversation { rule },
-                None => continue,
-            },
-            Answer::Always => match rule(cx, asks, "Always allow", Where::Everywhere)? {
+            Answer::InConversation => {
+                match rule(cx, asks, "In this conversation, allow", RuleExtent::Here)? {
+                    Some(rule) => Decision::InConversation { rule },
+                    None => continue,
+                }
+            }
+            Answer::Always => match rule(cx, asks, "Always allow", RuleExtent::Everywhere)? {
                 Some(rule) => Decision::Always { rule },
                 None => continue,
             },
@@ -69,7 +75,12 @@ fn parse_answer(line: &str) -> Answer {
 }
 
 /// The rule to store. The person picks it even if there is only one, because it permits later calls too.
-fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str, place: Where) -> Result<Option<Rule>> {
+fn rule(
+    cx: &mut Context<'_>,
+    asks: &PendingApproval,
+    question: &str,
+    place: RuleExtent,
+) -> Result<Option<Rule>> {
     if asks.offers.is_empty() {
         cx.aside("no rule can allow this: it needs an approval each time")?;
         return Ok(None);
@@ -88,7 +99,7 @@ fn rule(cx: &mut Context<'_>, asks: &Asks, question: &str, place: Where) -> Resu
 async fn decide(
     cx: &mut Context<'_>,
     conversation: &str,
-    asks: &Asks,
+    asks: &PendingApproval,
     decision: Decision,
 ) -> Result<Delivery> {
     let decide = Decide { conversation: conversation.to_owned(), id: asks.id.clone(), decision };
@@ -96,7 +107,11 @@ async fn decide(
 }
 
 /// Denies a call because no person can approve it, and says what would allow it. Returns whether the request was still open.
-pub(crate) async fn deny_unattended(cx: &mut Context<'_>, conversation: &str, asks: &Asks) -> Result<bool> {
+pub(crate) async fn deny_unattended(
+    cx: &mut Context<'_>,
+    conversation: &str,
+    asks: &PendingApproval,
+) -> Result<bool> {
     let narrow = asks.offers.iter().find(|rule| !is_widest(rule));
     let rule = narrow.map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
     // A repeated external call needs a person, whatever the rules permit.
@@ -169,7 +184,7 @@ pub(crate) async fn question(
 
 /// Cancels the run.
 pub(crate) async fn stop(cx: &mut Context<'_>, conversation: &str) -> Result {
-    deliver(cx, Request::Cancel(Of { conversation: conversation.to_owned() })).await.map(drop)
+    deliver(cx, Request::Cancel(ConversationTarget { conversation: conversation.to_owned() })).await.map(drop)
 }
 
 /// Whether an answer came in time.

@@ -19,8 +19,8 @@ use retake_engine::make_private;
 use retake_server::{Holding, Options, Serving, hold, serve, socket_of};
 use retake_wire::reply::Status;
 use retake_wire::{
-    Attach, Client, Ended, Follow, LEAVING, Number, PROTOCOL, Problem, ProblemKind, Reply, Request, Run,
-    RunEvent, RunNotice, Told, UNAUTHORIZED,
+    Attach, Client, Ended, Follow, LEAVING, Number, NumberedEvent, PROTOCOL, Problem, ProblemKind, Reply,
+    Request, Run, RunEvent, RunNotice, UNAUTHORIZED,
 };
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
@@ -387,7 +387,7 @@ impl Client for Attached {
         Ok(resume_run(self.clone(), run, events))
     }
 
-    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {
         match self.client().await.follow(follow.clone()).await {
             Err(problem) if is_to_find_again(&problem) || problem.code == LOST => {
                 self.again().await?.follow(follow).await

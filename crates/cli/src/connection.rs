@@ -11,8 +11,8 @@ use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
 use retake_server::token_of;
 use retake_wire::{
-    Attach, Client, Ended, Follow, HttpClient, Left, Number, Outcome, Problem, ProblemKind, Reach, Reply,
-    Request, Run, RunEvent, RunNotice, Told, UNAUTHORIZED, english,
+    Attach, Client, Ended, Follow, HttpClient, Number, NumberedEvent, Outcome, OwnerAddress, OwnerAfterLeave,
+    Problem, ProblemKind, Reply, Request, Run, RunEvent, RunNotice, UNAUTHORIZED, english,
 };
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
@@ -50,7 +50,7 @@ struct Process {
 
 /// Why an owner does not reply.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Trouble {
+enum NoReplyCause {
     /// Its process has ended.
     Ended,
     /// Its process is suspended, by Ctrl+Z or a signal.
@@ -66,25 +66,25 @@ impl Process {
     }
 
     /// Waits until the process has ended; with `reports_stop`, also until it has been suspended for a while.
-    async fn fails(&self, reports_stop: bool) -> Trouble {
+    async fn fails(&self, reports_stop: bool) -> NoReplyCause {
         let Some((pid, end)) = &self.known else { return std::future::pending().await };
         let mut stopped = Duration::ZERO;
         loop {
             sleep(LOOK).await;
             if end.has_ended() {
-                return Trouble::Ended;
+                return NoReplyCause::Ended;
             }
             stopped = if is_stopped(*pid) { stopped + LOOK } else { Duration::ZERO };
             if reports_stop && stopped >= SILENCE {
-                return Trouble::Stopped;
+                return NoReplyCause::Stopped;
             }
         }
     }
 
-    fn problem(&self, trouble: Trouble) -> Problem {
+    fn problem(&self, trouble: NoReplyCause) -> Problem {
         match trouble {
-            Trouble::Ended => lost(),
-            Trouble::Stopped => self.silent(),
+            NoReplyCause::Ended => lost(),
+            NoReplyCause::Stopped => self.silent(),
         }
     }
 
@@ -165,7 +165,7 @@ async fn probe_with(
 impl Connection {
     /// A client of the owner behind a socket.
     pub(crate) async fn new(socket: &Path, token: Option<String>) -> Result<Self, Problem> {
-        let http = HttpClient::new(Reach::Socket { path: socket.to_owned(), token })?;
+        let http = HttpClient::new(OwnerAddress::Socket { path: socket.to_owned(), token })?;
         Ok(Self { http, owner: Arc::new(Process::behind(socket.to_owned()).await) })
     }
 
@@ -189,7 +189,7 @@ impl Connection {
     }
 
     /// See [`HttpClient::leave`].
-    pub(crate) async fn leave(&self, number: Number) -> Result<Left, Problem> {
+    pub(crate) async fn leave(&self, number: Number) -> Result<OwnerAfterLeave, Problem> {
         self.guard(self.http.leave(number)).await
     }
 
@@ -224,7 +224,7 @@ impl Client for Connection {
         Ok(watch_run(Arc::clone(&self.owner), events))
     }
 
-    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {
         let told = self.guard(self.http.follow(follow)).await?;
         let owner = Arc::clone(&self.owner);
         let over = async move {
@@ -244,7 +244,7 @@ fn watch_run(owner: Arc<Process>, events: BoxStream<'static, RunEvent>) -> BoxSt
             event = events.next() => return event.map(|event| (event, (owner, Some(events), false))),
             trouble = owner.fails(!is_reported) => trouble,
         };
-        if trouble == Trouble::Stopped {
+        if trouble == NoReplyCause::Stopped {
             return Some((owner.notice(), (owner, Some(events), true)));
         }
         match timeout(MOMENT, events.next()).await {

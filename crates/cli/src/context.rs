@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use retake_wire::reply::{Conversation, Receipt, Work};
-use retake_wire::request::{List, Of};
+use retake_wire::request::{ConversationTarget, List};
 use retake_wire::{Action, Client, ProblemKind, Reply, Request, Run};
 
 use crate::error::{Failure, Result, expect_reply, hinted, usage};
@@ -287,7 +287,7 @@ impl Context<'_> {
 
     /// The current state of a conversation.
     pub(crate) async fn info(&self, conversation: &str) -> Result<Conversation> {
-        let of = Of { conversation: conversation.to_owned() };
+        let of = ConversationTarget { conversation: conversation.to_owned() };
         Ok(expect_reply!(self.call(Request::Info(of)).await?, Conversation))
     }
 
@@ -350,7 +350,7 @@ mod tests {
 
     use async_trait::async_trait;
     use futures::stream::BoxStream;
-    use retake_wire::{Follow, Problem, Run, RunEvent, Told};
+    use retake_wire::{Follow, NumberedEvent, Problem, Run, RunEvent};
     use tokio::sync::{Mutex, Notify};
 
     use super::*;
@@ -370,7 +370,7 @@ mod tests {
             unreachable!("nobody runs anything here")
         }
 
-        async fn follow(&self, _: Follow) -> std::result::Result<BoxStream<'static, Told>, Problem> {
+        async fn follow(&self, _: Follow) -> std::result::Result<BoxStream<'static, NumberedEvent>, Problem> {
             unreachable!("nobody follows anything here")
         }
     }

@@ -9,7 +9,7 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_wire::reply::Status;
-use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
+use retake_wire::{Client, Follow, NumberedEvent, Problem, Reply, Request, Run, RunEvent};
 use tokio::sync::OnceCell;
 
 use retake_tui::hint::Audience;
@@ -146,7 +146,7 @@ impl Client for LazyClient<'_> {
         Ok(events.map(move |event| audience.word_event(event)).boxed())
     }
 
-    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {
         let audience = self.audience;
         let told = self.client().await?.follow(follow).await.map_err(|problem| audience.word(problem))?;
         Ok(told.map(move |told| audience.word_told(told)).boxed())

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use retake_server::{Options, Stays};
+use retake_server::{Options, OwnerLifetime};
 use retake_wire::{Problem, Ready};
 
 use crate::app;
@@ -86,7 +86,7 @@ async fn begin(given: OwnerArguments, log_file: PathBuf) -> Result<RunningOwner,
     // The client has checked a named settings file.
     let paths =
         Paths { data_dir: given.data_dir, config_file: given.config_file, log_file, config_named_by: None };
-    let options = app::options(&paths, Stays::WhileNeeded(idle))?;
+    let options = app::options(&paths, OwnerLifetime::WhileNeeded(idle))?;
     become_owner(Options { wait_for_owner: given.wait, ..options }, None, signals, terminated).await
 }
 

@@ -21,7 +21,7 @@ use crate::undo_history::{Step, UndoHistory};
 
 /// The author, the time and the request of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct By {
+pub struct ChangeOrigin {
     /// A person's or a program's name; may be empty.
     pub author: String,
     /// The time.
@@ -35,7 +35,7 @@ pub struct By {
 
 /// The state that the author of a move saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Seen {
+pub enum SeenState {
     /// Exactly this head; after any newer change the request is refused.
     Exactly(Head),
     /// This head; later entries are rewound, too. A later operation makes the request stale.
@@ -45,7 +45,7 @@ pub enum Seen {
     Anything,
 }
 
-impl Seen {
+impl SeenState {
     /// Refuses a request whose author saw another head than the current one.
     pub fn fits(self, now: Head) -> Result<(), Refusal> {
         let (seen, fits) = match self {
@@ -95,12 +95,12 @@ pub struct Say {
     /// The last entry that the author saw: it must be on the path.
     pub seen: Option<Pos>,
     /// For an answer: its turn, and the entry that it answers.
-    pub answering: Option<Answering>,
+    pub answering: Option<AnswerPlace>,
 }
 
 /// The place of an answer, so that a late answer still knows its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answering {
+pub struct AnswerPlace {
     /// The entry that opened the turn; `None` if no turn was open.
     pub turn: Option<Pos>,
     /// The tip when the answer was requested.
@@ -230,7 +230,7 @@ impl Conversation {
     }
 
     /// Compares the head with the one that a move's author saw.
-    pub fn expect(&self, seen: Seen) -> Result<(), Refusal> {
+    pub fn expect(&self, seen: SeenState) -> Result<(), Refusal> {
         seen.fits(self.head)
     }
 
@@ -330,7 +330,7 @@ impl Conversation {
     }
 
     /// Whether an answer still has its place: the entry that it answers is on the path.
-    fn reaches(&self, answering: Answering) -> bool {
+    fn reaches(&self, answering: AnswerPlace) -> bool {
         answering.turn.is_none_or(|turn| self.is_on_path(turn))
             && answering.tip.is_none_or(|tip| self.is_on_path(tip))
     }
@@ -373,7 +373,7 @@ impl Conversation {
     }
 
     /// An operation of this conversation, with its number in the log.
-    pub(crate) fn operation(&self, by: &By, reason: Reason, change: Change) -> Operation {
+    pub(crate) fn operation(&self, by: &ChangeOrigin, reason: Reason, change: Change) -> Operation {
         let no = self.head.op.next();
         let history_after =
             if reason.traits().is_step { self.history.did(Step::Op(no)) } else { (*self.history).clone() };

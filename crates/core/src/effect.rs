@@ -39,7 +39,7 @@ impl EffectClass {
 
 /// What a call is about to touch: shown in an approval request, and compared with rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Touch {
+pub enum CallTarget {
     /// A file or a folder is read.
     Read(PathBuf),
     /// A file is written, created, moved or deleted.
@@ -63,7 +63,7 @@ pub struct Intent {
     /// The most that it does to the world.
     pub class: EffectClass,
     /// What it touches, with absolute paths, in its order.
-    pub touches: Vec<Touch>,
+    pub touches: Vec<CallTarget>,
     /// Its description in a line for people: `write src/main.rs`, `$ make test`.
     pub line: String,
     /// Details for people, such as the diff.

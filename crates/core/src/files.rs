@@ -20,7 +20,7 @@ mod stack;
 pub(crate) mod testing;
 mod why_not;
 
-pub use authorship::{Against, ChoiceOutcome};
+pub use authorship::{BlockingAuthor, ChoiceOutcome};
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
 pub use explain::{FileTotals, PathChange, PathList, PathReason};
 pub use file_path::{BadFilePath, FilePath, PathDefect};
@@ -28,13 +28,14 @@ pub use git::{
     GitBack, GitFile, GitFileChange, GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree,
     GitWorktreeMove, PutBack,
 };
-pub use hunks::{Unfit, WhyUnfit};
+pub use hunks::{BadHunks, HunkDefect};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
 pub use plan::{
-    Choice, Chosen, FilePlan, Moves, Now, PathMove, PathPlan, PlanInput, Verdict, Want, WantedPath,
+    Choice, Chosen, CurrentPath, DesiredLayers, FilePlan, Moves, PathMove, PathPlan, PlanInput, Verdict,
+    WantedPath,
 };
 pub use record::{ContentHash, Record};
-pub use returning::{EarlierStep, Returning};
-pub use shown::{DiffHunks, LeftPath, WhyLeft};
+pub use returning::{EarlierStep, ReturningPaths};
+pub use shown::{DiffHunks, LeftPath, LeftReason};
 pub use stack::{Clashed, ClashedBy, DeltaId, Layer, Rebuilt, Stack};
-pub use why_not::{Uncovered, WhyNot};
+pub use why_not::{Uncovered, UncoveredReason};

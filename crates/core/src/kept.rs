@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::conversation::{By, Commit, Conversation, Seen};
+use crate::conversation::{ChangeOrigin, Commit, Conversation, SeenState};
 use crate::files::FilePath;
 use crate::id::{Head, OpNo, Pos, WorkspaceNo};
 use crate::mark::Mark;
@@ -38,7 +38,7 @@ impl Scope {
 
 /// Whether the changes of an entry's calls are wanted in the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Keep {
+pub enum KeepState {
     /// While the entry is on the path and not dropped.
     #[default]
     ByPath,
@@ -63,7 +63,7 @@ pub struct KeptPath {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
     /// For entries of the own log, on any branch.
-    pub entries: Ranges<Keep>,
+    pub entries: Ranges<KeepState>,
     /// Single paths.
     pub paths: BTreeSet<KeptPath>,
     /// The operation that changed this component last: it leads to all that did without reading the others.
@@ -84,7 +84,7 @@ pub struct Undecided {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptChange {
     /// For entries, in the order of application.
-    pub entries: Vec<RangeChange<Keep>>,
+    pub entries: Vec<RangeChange<KeepState>>,
     /// Single paths that are adopted.
     pub adopted: Vec<KeptPath>,
     /// Single paths that are returned to their entry.
@@ -194,7 +194,7 @@ impl Kept {
     }
 
     /// The changes that are needed to want the files of `want`, where those of `now` are wanted.
-    fn steer(&self, on_path: &Path, now: &Path, want: &Path) -> Vec<RangeChange<Keep>> {
+    fn steer(&self, on_path: &Path, now: &Path, want: &Path) -> Vec<RangeChange<KeepState>> {
         let out = now.without(want.spans().iter().copied());
         let into = want.without(now.spans().iter().copied());
         let mut changes = Vec::new();
@@ -202,8 +202,8 @@ impl Kept {
             let elsewhere = entries.without(on_path.spans().iter().copied());
             let here = entries.without(elsewhere.spans().iter().copied());
             let (there, off) = match is_wanted {
-                true => (Keep::ByPath, Keep::Adopted),
-                false => (Keep::TakenOut, Keep::ByPath),
+                true => (KeepState::ByPath, KeepState::Adopted),
+                false => (KeepState::TakenOut, KeepState::ByPath),
             };
             changes.extend(self.entries.changes(&here, there));
             changes.extend(self.entries.changes(&elsewhere, off));
@@ -223,9 +223,9 @@ impl Conversation {
     /// Whether the changes of an entry's calls are wanted in the files now, for an entry of the own log.
     pub fn wants_files_of(&self, pos: Pos) -> bool {
         match self.state.kept.entries.get(pos) {
-            Keep::ByPath => self.is_on_path(pos) && self.mark(pos) != Mark::Dropped,
-            Keep::Adopted => true,
-            Keep::TakenOut => false,
+            KeepState::ByPath => self.is_on_path(pos) && self.mark(pos) != Mark::Dropped,
+            KeepState::Adopted => true,
+            KeepState::TakenOut => false,
         }
     }
 
@@ -241,7 +241,7 @@ impl Conversation {
     fn wanted_entries(&self) -> Path {
         let kept = self.state.kept.entries.ranges();
         let by_path = self.by_path().without(kept.iter().map(|(span, _)| *span));
-        let adopted = kept.iter().filter(|(_, keep)| *keep == Keep::Adopted).map(|(span, _)| *span);
+        let adopted = kept.iter().filter(|(_, keep)| *keep == KeepState::Adopted).map(|(span, _)| *span);
         let mut spans: Vec<Span> = by_path.spans().iter().copied().chain(adopted).collect();
         spans.sort_unstable();
         Path::from_spans(spans)
@@ -262,7 +262,7 @@ impl Conversation {
 
     fn adopted(&self) -> Path {
         let ranges = self.state.kept.entries.ranges().iter();
-        Path::from_spans(ranges.filter(|(_, keep)| *keep == Keep::Adopted).map(|(span, _)| *span))
+        Path::from_spans(ranges.filter(|(_, keep)| *keep == KeepState::Adopted).map(|(span, _)| *span))
     }
 
     /// An operation's numbered change of `kept`.
@@ -278,7 +278,7 @@ impl Conversation {
         let came = self.tree.path(tip).without(self.path().spans().iter().copied());
         let kept = &self.state.kept;
         KeptChange {
-            entries: kept.entries.changes(&came, Keep::ByPath),
+            entries: kept.entries.changes(&came, KeepState::ByPath),
             returned: kept.paths.iter().filter(|path| came.contains(path.entry)).cloned().collect(),
             ..KeptChange::default()
         }
@@ -295,7 +295,7 @@ impl Conversation {
 
     /// A rewind to an entry, with `kept` as it was before that entry: the files of then.
     pub fn before_entry<R: Records>(&self, records: &R, entry: Pos) -> Result<Commit, R::Error> {
-        let commit = self.rewind(records, &By::default(), Seen::Anything, entry)?;
+        let commit = self.rewind(records, &ChangeOrigin::default(), SeenState::Anything, entry)?;
         let own = entry.depth == self.tree.depth();
         let last = if own { self.last_op_at(records, entry.seq - 1)? } else { None };
         let head = Head { op: last.map_or(OpNo(0), |op| op.no), ..Head::default() };
@@ -308,7 +308,7 @@ impl Conversation {
     pub fn one_half<R: Records>(
         &self,
         records: &R,
-        by: &By,
+        by: &ChangeOrigin,
         (scope, undecided): (Scope, &Undecided),
         commit: Commit,
     ) -> Result<Commit, R::Error> {
@@ -327,7 +327,7 @@ impl Conversation {
                     _ => Reason::Files,
                 };
                 let entries = self.state.kept.steer(&self.by_path(), &now, &then);
-                let files = self.files(by, Seen::Anything, reason)?;
+                let files = self.files(by, SeenState::Anything, reason)?;
                 self.kept_with(records, files, KeptChange { entries, ..KeptChange::default() })
             }
         }

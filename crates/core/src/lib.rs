@@ -53,32 +53,33 @@ mod walk;
 pub use call_refusal::CallRefusal;
 pub use confinement::{NoSandbox, SandboxFact};
 pub use content::{Fact, Part, Role, Source, ToolOutcome, Usage, clean, joined_text};
-pub use conversation::{Answering, By, Commit, Conversation, Say, Seen};
+pub use conversation::{AnswerPlace, ChangeOrigin, Commit, Conversation, Say, SeenState};
 pub use decide::{FoldRequest, MarkRequest, Targets};
 pub use digest::Digest;
 pub use draft::{Draft, DraftPiece, DraftPlace, ShownDraft};
-pub use effect::{Effect, EffectClass, EffectState, Intent, Touch};
+pub use effect::{CallTarget, Effect, EffectClass, EffectState, Intent};
 pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use extent::{FilesExtent, FilesRemark};
 pub use files::{
-    Against, BadFilePath, Choice, ChoiceOutcome, Chosen, Clash, Clashed, ClashedBy, ContentHash, DeltaId,
-    DiffHunks, EarlierStep, FileChange, FilePath, FilePlan, FileTotals, GitBack, GitFile, GitFileChange,
-    GitFileRole, GitMove, GitPlace, GitRef, GitRemark, GitWorktree, GitWorktreeMove, Grade, Layer, LeftPath,
-    MergeBytes, Merged, Moves, NoSuchHunks, Now, PathChange, PathDefect, PathList, PathMove, PathPlan,
-    PathReason, PlanInput, PutBack, Rebuilt, Record, Returning, Stack, Uncertain, Uncovered, Unfit, Verdict,
-    Want, WantedPath, WhyLeft, WhyNot, WhyUnfit, merge, without_full_folders,
+    BadFilePath, BadHunks, BlockingAuthor, Choice, ChoiceOutcome, Chosen, Clash, Clashed, ClashedBy,
+    ContentHash, CurrentPath, DeltaId, DesiredLayers, DiffHunks, EarlierStep, FileChange, FilePath, FilePlan,
+    FileTotals, GitBack, GitFile, GitFileChange, GitFileRole, GitMove, GitPlace, GitRef, GitRemark,
+    GitWorktree, GitWorktreeMove, Grade, HunkDefect, Layer, LeftPath, LeftReason, MergeBytes, Merged, Moves,
+    NoSuchHunks, PathChange, PathDefect, PathList, PathMove, PathPlan, PathReason, PlanInput, PutBack,
+    Rebuilt, Record, ReturningPaths, Stack, Uncertain, Uncovered, UncoveredReason, Verdict, WantedPath,
+    merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
 pub use hint::{Field, Hint, HintPiece, Remedy};
 pub use id::{
     BadId, ConversationId, EntryId, Head, LogNo, OpNo, Pos, RequestId, Revision, Seq, Time, WorkspaceNo,
 };
-pub use kept::{Keep, Kept, KeptChange, KeptPath, Scope, Undecided};
+pub use kept::{KeepState, Kept, KeptChange, KeptPath, Scope, Undecided};
 pub use mark::{Mark, MarkChange, Marks};
 pub use marked::Marked;
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use path::{Path, Span};
-pub use permission::{AskCause, BadRule, Mode, Permission, Rule, RuleDefect, Ruling, Settled};
+pub use permission::{AskCause, BadRule, CallRuling, Mode, Permission, Rule, RuleDefect, Ruling};
 pub use plan::Plan;
 pub use preview::{PREVIEW_MAX, preview, shorten};
 pub use prompt::{Message, NO_MESSAGE, NO_RESULT, repaired, summary_message};
@@ -87,21 +88,23 @@ pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Visibilit
 pub use records::Records;
 pub use refusal::Refusal;
 pub use request::{
-    Action, Apply, CallWords, ListRequest, NewConversation, NewFork, OpRange, PageRequest, Reading, Receipt,
-    SayRequest, SearchRequest, Shelf, Sort,
+    Action, Apply, ArchiveState, CallWords, ListRequest, NewConversation, NewFork, OpRange, PageRequest,
+    Reading, Receipt, SayRequest, SearchRequest, Sort,
 };
 pub use run::{
     Fence, NewRun, Run, RunEffect, RunEnding, RunGround, RunInput, RunNo, RunRefusal, RunState, Runs,
     STALE_AFTER_MS, Steer, Stepped, Tail, Words,
 };
-pub use session::{Access, Handled, Served, Session, SessionAnswer, SessionCommand, Ticket, Until};
+pub use session::{
+    Access, AnsweredRequest, CommandResult, Session, SessionAnswer, SessionCommand, Ticket, WaitCondition,
+};
 pub use shell_line::{PlainCommand, PlainLine, PlainWord, WordKind, plain_line};
 pub use state::State;
-pub use tree::{Leaf, Stretch, Tree};
+pub use tree::{Leaf, LogSegment, Tree};
 pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;
 pub use undo_history::{Step, UndoHistory};
-pub use upkeep::{Care, Checked, Copied, Finding, Repair};
+pub use upkeep::{BackupInfo, CheckMode, Checked, Finding, Repair};
 pub use verb::Traits;
 pub use view::{
     Alternative, Branch, CallLine, Capture, ChangeEvent, ChangeKind, Changes, CommitEvent, DeltaLine,

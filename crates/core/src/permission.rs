@@ -103,7 +103,7 @@ pub struct Permission {
 
 /// The ruling for one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum CallRuling {
     /// It may run.
     Allow,
     /// It needs an approval, for this reason.
@@ -112,7 +112,7 @@ pub enum Settled {
     Deny(CallRefusal),
 }
 
-impl Settled {
+impl CallRuling {
     /// The ruling without the reason.
     pub fn ruling(&self) -> Ruling {
         match self {
@@ -157,8 +157,8 @@ impl Permission {
     /// is checked, and the strictest ruling counts. Of matching rules, one that denies overrides one that asks, which
     /// overrides one that allows; any rule overrides the mode. Plan refuses everything that may write, whatever the rules
     /// are.
-    pub fn settle(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> Settled {
-        let mut settled: Option<Settled> = None;
+    pub fn settle(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> CallRuling {
+        let mut settled: Option<CallRuling> = None;
         for piece in fit::pieces(intent, roots) {
             let next = self.settle_piece(tool, intent.class, &piece, roots);
             if settled.as_ref().is_none_or(|settled| settled.ruling() < next.ruling()) {
@@ -217,25 +217,25 @@ impl Permission {
         named.any(|rule| fit::fits(rule, tool, &piece, root))
     }
 
-    fn settle_piece(&self, tool: &str, class: EffectClass, piece: &Piece, roots: &[PathBuf]) -> Settled {
+    fn settle_piece(&self, tool: &str, class: EffectClass, piece: &Piece, roots: &[PathBuf]) -> CallRuling {
         if self.mode == Mode::Plan && (class != EffectClass::None || piece.may_write()) {
-            return Settled::Deny(CallRefusal::PlanMode);
+            return CallRuling::Deny(CallRefusal::PlanMode);
         }
         let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
         let fitting = self.rules.iter().filter(|rule| fit::fits(rule, tool, piece, root));
         // Of equally strict ones, the first is named.
         if let Some(rule) = fitting.rev().max_by_key(|rule| rule.ruling) {
             return match rule.ruling {
-                Ruling::Allow => Settled::Allow,
-                Ruling::Ask => Settled::Ask(AskCause::Rule(rule.clone())),
-                Ruling::Deny => Settled::Deny(CallRefusal::Rule(rule.clone())),
+                Ruling::Allow => CallRuling::Allow,
+                Ruling::Ask => CallRuling::Ask(AskCause::Rule(rule.clone())),
+                Ruling::Deny => CallRuling::Deny(CallRefusal::Rule(rule.clone())),
             };
         }
         self.by_mode(class, piece)
     }
 
     /// The ruling if no rule matches.
-    fn by_mode(&self, class: EffectClass, piece: &Piece) -> Settled {
+    fn by_mode(&self, class: EffectClass, piece: &Piece) -> CallRuling {
         let reads = class == EffectClass::None;
         let (free, cause) = match piece {
             Piece::Nothing => (reads, AskCause::MayChange),
@@ -254,7 +254,7 @@ impl Permission {
             Mode::AllowEdits => edits || free,
             Mode::Ask | Mode::Plan => free,
         };
-        if is_allowed { Settled::Allow } else { Settled::Ask(cause) }
+        if is_allowed { CallRuling::Allow } else { CallRuling::Ask(cause) }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Requests to a conversation, and the receipt of a change. Ids and typed fields only: JSON belongs to `wire`.
 
 use crate::{
-    Answering, By, ContentHash, ConversationId, EffectState, EntryId, Fence, Flags, FoldId, Head, Include,
-    Mark, OpNo, Part, Path, Projection, Reason, Revision, Role, Scope, Seen, Step, Time, Totals, Usage,
+    AnswerPlace, ChangeOrigin, ContentHash, ConversationId, EffectState, EntryId, Fence, Flags, FoldId, Head,
+    Include, Mark, OpNo, Part, Path, Projection, Reason, Revision, Role, Scope, SeenState, Step, Time,
+    Totals, Usage,
 };
 
 /// A new conversation.
@@ -15,7 +16,7 @@ pub struct NewConversation {
     /// Its title.
     pub title: Option<String>,
     /// The author of the request.
-    pub by: By,
+    pub by: ChangeOrigin,
 }
 
 /// A fork.
@@ -30,7 +31,7 @@ pub struct NewFork {
     /// Its title.
     pub title: Option<String>,
     /// The author of the request.
-    pub by: By,
+    pub by: ChangeOrigin,
 }
 
 /// A message to append.
@@ -53,18 +54,18 @@ pub struct SayRequest {
     /// The last entry that the author saw.
     pub seen: Option<EntryId>,
     /// For an answer: its turn, and the entry that it answers.
-    pub answering: Option<Answering>,
+    pub answering: Option<AnswerPlace>,
     /// For a result: its call in the ledger, and the call's state.
     pub ends: Option<(String, EffectState)>,
     /// For a run: its fence.
     pub fence: Option<Fence>,
     /// The author, the time of storing, and the request.
-    pub by: By,
+    pub by: ChangeOrigin,
 }
 
 impl SayRequest {
     /// A message with these parts and nothing else.
-    pub fn new(id: EntryId, role: Role, parts: Vec<Part>, by: By) -> Self {
+    pub fn new(id: EntryId, role: Role, parts: Vec<Part>, by: ChangeOrigin) -> Self {
         Self {
             id,
             role,
@@ -153,9 +154,9 @@ pub struct Apply {
     /// The action.
     pub action: Action,
     /// The head that its author saw.
-    pub seen: Seen,
+    pub seen: SeenState,
     /// The author of the request.
-    pub by: By,
+    pub by: ChangeOrigin,
 }
 
 /// The receipt of a change. A repeated request gets an equal one. Ids only.
@@ -185,7 +186,7 @@ pub struct Receipt {
 
 /// Whether a conversation is in the ordinary list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shelf {
+pub enum ArchiveState {
     /// In the ordinary list.
     AtHand,
     /// In the archive.
@@ -202,7 +203,7 @@ pub struct ListRequest {
     /// The most conversations.
     pub limit: usize,
     /// Only those of this shelf.
-    pub shelf: Option<Shelf>,
+    pub shelf: Option<ArchiveState>,
 }
 
 /// The order of hits.

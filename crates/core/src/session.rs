@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::{By, Receipt, RequestId};
+use crate::{ChangeOrigin, Receipt, RequestId};
 
 /// Names a claim, an access, a halt or a waiting caller. Unique within a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,9 +14,9 @@ pub struct Ticket(u64);
 
 /// A request that the run at work answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Served {
+pub struct AnsweredRequest {
     /// The request, and its author.
-    pub by: By,
+    pub by: ChangeOrigin,
     /// The receipt of the run's beginning.
     pub began: Option<Receipt>,
 }
@@ -32,7 +32,7 @@ pub enum Access {
 
 /// The condition that a caller waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum WaitCondition {
     /// The conversation is not claimed.
     Idle,
     /// It is not claimed, or the requests of the claim are known.
@@ -51,7 +51,7 @@ pub enum SessionCommand {
     /// Claim the conversation for a run or for a step of files.
     Claim,
     /// The claim is at work for these requests; `None` when it serves none any more.
-    Serve(Ticket, Option<Vec<Served>>),
+    Serve(Ticket, Option<Vec<AnsweredRequest>>),
     /// Another run continues with the claim: a stop request was for the one before.
     HandOn(Ticket),
     /// Release the claim.
@@ -65,7 +65,7 @@ pub enum SessionCommand {
     /// End a halt.
     EndHalt(Ticket),
     /// The run's compensation at its stop belongs to this request.
-    HaltFor(By),
+    HaltFor(ChangeOrigin),
     /// Take the request of a halt.
     TakeHaltRequest,
     /// Look for a waiting run: claim the conversation, or let the present claim look when it ends.
@@ -77,7 +77,7 @@ pub enum SessionCommand {
     /// Release an access, or stop waiting for it.
     EndAccess(Ticket),
     /// Wait for a condition.
-    Wait(Until),
+    Wait(WaitCondition),
     /// Stop waiting.
     GiveUp(Ticket),
     /// A plan of files is being carried out.
@@ -102,13 +102,13 @@ pub enum SessionAnswer {
     /// The caller waits until this ticket is woken.
     Waits(Ticket),
     /// The requested request.
-    Request(Option<By>),
+    Request(Option<ChangeOrigin>),
 }
 
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "who is to be woken is in it"]
-pub struct Handled {
+pub struct CommandResult {
     /// The answer.
     pub answer: SessionAnswer,
     /// Callers whose condition became true, in this order.
@@ -120,7 +120,7 @@ pub struct Handled {
 #[derive(Debug)]
 struct Claim {
     ticket: Ticket,
-    serves: Option<Vec<Served>>,
+    serves: Option<Vec<AnsweredRequest>>,
     stop: bool,
 }
 
@@ -129,19 +129,19 @@ struct Claim {
 pub struct Session {
     last: u64,
     claim: Option<Claim>,
-    halts: Vec<(Ticket, Option<By>)>,
+    halts: Vec<(Ticket, Option<ChangeOrigin>)>,
     /// Whether a waiting run was looked up since the claim last did.
     looked: bool,
     holders: Vec<(Ticket, Access)>,
     queue: VecDeque<(Ticket, Access)>,
-    waiting: Vec<(Ticket, Until)>,
+    waiting: Vec<(Ticket, WaitCondition)>,
     plans: usize,
     questions: BTreeSet<String>,
 }
 
 impl Session {
     /// Carries out a command.
-    pub fn handle(&mut self, command: SessionCommand) -> Handled {
+    pub fn handle(&mut self, command: SessionCommand) -> CommandResult {
         let (mut wake, mut look) = (Vec::new(), false);
         let answer = match command {
             SessionCommand::Claim => self.claim(),
@@ -215,7 +215,7 @@ impl Session {
             SessionCommand::Settle(id) => yes(self.questions.remove(&id)),
         };
         wake.extend(self.no_longer_waiting());
-        Handled { answer, wake, look }
+        CommandResult { answer, wake, look }
     }
 
     /// Commands for the current claim; for an ended one they have no effect.
@@ -267,16 +267,16 @@ impl Session {
         granted
     }
 
-    fn is_so(&self, until: &Until) -> bool {
+    fn is_so(&self, until: &WaitCondition) -> bool {
         match until {
-            Until::Idle => self.claim.is_none(),
-            Until::Known => self.claim.as_ref().is_none_or(|claim| claim.serves.is_some()),
-            Until::PlansClosed => self.plans == 0,
+            WaitCondition::Idle => self.claim.is_none(),
+            WaitCondition::Known => self.claim.as_ref().is_none_or(|claim| claim.serves.is_some()),
+            WaitCondition::PlansClosed => self.plans == 0,
             // Nobody stops a run that is over.
-            Until::Stopped(ticket) => {
+            WaitCondition::Stopped(ticket) => {
                 self.claim.as_ref().is_some_and(|claim| claim.ticket == *ticket && claim.stop)
             }
-            Until::Settled(id) => !self.questions.contains(id),
+            WaitCondition::Settled(id) => !self.questions.contains(id),
         }
     }
 
@@ -294,12 +294,12 @@ impl Session {
     }
 
     /// The requests that the run at work answers; `None` while no run is at work.
-    pub fn served(&self) -> Option<&[Served]> {
+    pub fn served(&self) -> Option<&[AnsweredRequest]> {
         self.claim.as_ref()?.serves.as_deref()
     }
 
     /// The request with this id that the run at work answers.
-    pub fn serving(&self, request: &RequestId) -> Option<&Served> {
+    pub fn serving(&self, request: &RequestId) -> Option<&AnsweredRequest> {
         self.served()?.iter().find(|served| served.by.request.as_ref() == Some(request))
     }
 

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::content::{Part, Role, ToolOutcome};
-use crate::conversation::{Answering, By, Commit, Conversation, Say, Seen};
+use crate::conversation::{AnswerPlace, ChangeOrigin, Commit, Conversation, Say, SeenState};
 use crate::decide::{FoldRequest, MarkRequest, Targets};
 use crate::entry::{Entry, Flags, Meta};
 use crate::fold::FoldId;
@@ -183,7 +183,7 @@ impl Log {
 
     /// The decision of a verb now.
     pub(crate) fn decide(&self, step: &str) -> Result<Commit, Refusal> {
-        let (now, by, seen) = (&self.now, &By::default(), Seen::Anything);
+        let (now, by, seen) = (&self.now, &ChangeOrigin::default(), SeenState::Anything);
         let words: Vec<&str> = step.split_whitespace().collect();
         let pos = |at: usize| self.pos(words[at]);
         let number = |at: usize| words.get(at).map_or(1, |word| word.parse().expect("a number"));
@@ -228,7 +228,7 @@ impl Log {
                 now.one_half(self, by, (scope, &Undecided::default()), commit)
             }
             "late" => {
-                let answering = Answering { turn: Some(pos(2)), tip: Some(pos(3)) };
+                let answering = AnswerPlace { turn: Some(pos(2)), tip: Some(pos(3)) };
                 let who = words[1].chars().next().expect("a letter");
                 now.say(self, Say { answering: Some(answering), ..self.said(who) })
             }

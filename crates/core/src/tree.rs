@@ -11,7 +11,7 @@ use crate::path::{Path, Span};
 
 /// The beginning of a stretch in the conversation's own log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct LogSegment {
     /// `seq` of its first entry.
     pub start: u64,
     /// The tip when that entry was appended; `None` at the root.
@@ -25,7 +25,7 @@ pub struct Stretch {
 pub struct Tree {
     depth: u32,
     base: Arc<Path>,
-    stretches: Arc<Vec<Stretch>>,
+    stretches: Arc<Vec<LogSegment>>,
     last: u64,
 }
 
@@ -47,7 +47,7 @@ impl Tree {
     }
 
     /// The tree with these stretches, in order, of a log whose last entry is `last`.
-    pub fn from_stretches(depth: u32, base: Path, stretches: Vec<Stretch>, last: u64) -> Self {
+    pub fn from_stretches(depth: u32, base: Path, stretches: Vec<LogSegment>, last: u64) -> Self {
         Self { depth, base: Arc::new(base), stretches: Arc::new(stretches), last }
     }
 
@@ -62,7 +62,7 @@ impl Tree {
     }
 
     /// The stretches of the own log.
-    pub fn stretches(&self) -> &[Stretch] {
+    pub fn stretches(&self) -> &[LogSegment] {
         &self.stretches
     }
 
@@ -81,7 +81,7 @@ impl Tree {
     /// Records the next entry of the own log.
     pub fn push(&mut self, after: Option<Pos>, detached: bool) -> Pos {
         if self.starts_stretch(after, detached) {
-            Arc::make_mut(&mut self.stretches).push(Stretch { start: self.last + 1, after, detached });
+            Arc::make_mut(&mut self.stretches).push(LogSegment { start: self.last + 1, after, detached });
         }
         self.last += 1;
         Pos::new(self.depth, self.last)

@@ -6,7 +6,7 @@ use crate::ConversationId;
 
 /// What a check may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Care {
+pub enum CheckMode {
     /// Only look.
     Look,
     /// Repair what can be repaired without loss.
@@ -89,7 +89,7 @@ pub enum Repair {
 
 /// A copy of the whole store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct BackupInfo {
     /// The file.
     pub path: PathBuf,
     /// Its size.

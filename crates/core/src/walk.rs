@@ -72,7 +72,7 @@ mod tests {
     use crate::op::Operation;
     use crate::path::Path;
     use crate::refusal::Refusal;
-    use crate::tree::Stretch;
+    use crate::tree::LogSegment;
 
     /// Counts reads.
     struct Counted(Cell<u64>);
@@ -131,8 +131,8 @@ mod tests {
     fn branched() -> Conversation {
         let mut conversation = Conversation::new(ConversationId::new(uuid::Uuid::from_u128(1)));
         let stretches = vec![
-            Stretch { start: 1, after: None, detached: false },
-            Stretch { start: 601, after: Some(Pos::new(0, 500)), detached: false },
+            LogSegment { start: 1, after: None, detached: false },
+            LogSegment { start: 601, after: Some(Pos::new(0, 500)), detached: false },
         ];
         conversation.tree = Tree::from_stretches(0, Path::default(), stretches, 1000);
         conversation

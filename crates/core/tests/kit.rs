@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use retake_core::{By, Time};
+use retake_core::{ChangeOrigin, Time};
 
 /// A new id.
 pub(crate) fn new_id() -> uuid::Uuid {
@@ -12,6 +12,6 @@ pub(crate) fn new_id() -> uuid::Uuid {
 }
 
 /// The author of every request.
-pub(crate) fn by() -> By {
-    By { author: "ann".into(), time: Time(1_700_000_000_000), ..By::default() }
+pub(crate) fn by() -> ChangeOrigin {
+    ChangeOrigin { author: "ann".into(), time: Time(1_700_000_000_000), ..ChangeOrigin::default() }
 }

@@ -26,7 +26,7 @@ pub(crate) use inspect::JOBS;
 use inspect::job_of;
 pub use inspect::{JobPrinted, JobShown, Todo, TodoState, Used};
 pub use permissions::{PermissionChange, SettledRules};
-pub use presence::{Audience, Present};
+pub use presence::{Audience, ClientPresence};
 
 /// The configuration of the agent.
 #[derive(Clone)]
@@ -65,7 +65,7 @@ pub(crate) struct AgentState {
     /// Calls that run in the background, or that left processes running.
     jobs: Mutex<HashSet<String>>,
     /// The environments for the commands of requests.
-    environments: Mutex<environment::Given>,
+    environments: Mutex<environment::RequestEnvironments>,
     /// The environment for commands of requests without one.
     own: OnceLock<Arc<CallEnvironment>>,
     /// Knows whether a person is present.

@@ -14,12 +14,12 @@ use crate::Engine;
 pub(crate) struct Completions(watch::Sender<usize>);
 
 /// One task at work.
-struct One(watch::Sender<usize>);
+struct TaskGuard(watch::Sender<usize>);
 
 impl Completions {
-    fn begin(&self) -> One {
+    fn begin(&self) -> TaskGuard {
         self.0.send_modify(|count| *count += 1);
-        One(self.0.clone())
+        TaskGuard(self.0.clone())
     }
 
     /// Waits until no task is at work.
@@ -29,7 +29,7 @@ impl Completions {
     }
 }
 
-impl Drop for One {
+impl Drop for TaskGuard {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }

@@ -5,7 +5,7 @@ mod fields;
 use std::error::Error;
 use std::sync::Arc;
 
-use retake_core::{Field, Head, Hint, Refusal, Remedy, RunRefusal, Unfit};
+use retake_core::{BadHunks, Field, Head, Hint, Refusal, Remedy, RunRefusal};
 use retake_store::StoreError;
 use retake_worktree::{Obstacle, WorktreeError};
 
@@ -149,8 +149,8 @@ impl EngineError {
     }
 }
 
-impl From<Unfit> for EngineError {
-    fn from(unfit: Unfit) -> Self {
+impl From<BadHunks> for EngineError {
+    fn from(unfit: BadHunks) -> Self {
         let fields = fields::of_hunks(&unfit);
         Self { fields, ..Self::new(Kind::Refused, "no_such_hunks", unfit.to_string()) }
             .hint("look at the plan with its diff, which numbers the hunks of each file")

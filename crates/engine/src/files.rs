@@ -56,12 +56,12 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinError;
 
 pub use apply::{AppliedFiles, FolderDone};
-pub use as_of::{AsOf, Below, Named};
-use at_work::{AtWork, ExclusiveGuard};
+pub use as_of::{NamedPath, PathsBelow, PointInTime};
+use at_work::{ExclusiveGuard, FilesLock};
 pub(crate) use call_capture::CapturedCall;
 pub(crate) use call_info::name_of;
 pub use call_info::{CallInfo, RequestedCall, Unfinished};
-pub(crate) use conversation_folders::Further;
+pub(crate) use conversation_folders::FurtherFolders;
 pub use conversation_folders::{headed_in, named_in, shown_in};
 pub use diff::ShownDiff;
 pub use effects::{EffectShown, Effects, NoArguments};
@@ -79,7 +79,7 @@ pub use restore::Restore;
 pub use retake_core::Scope;
 pub use retention::{Prune, Pruned, Released};
 pub use status::{ByCalls, FilesStatus, FolderStatus, Job};
-pub use uncaptured::{CaptureFailure, Uncaptured, WhyUnseen};
+pub use uncaptured::{CaptureFailure, Uncaptured, UnseenReason};
 pub(crate) use workspace::Workspace;
 
 use crate::error::{EngineError, Kind, Result};
@@ -102,7 +102,7 @@ pub(crate) struct Files {
     objects: OnceCell<Arc<PackObjects>>,
     open: Mutex<HashMap<WorkspaceNo, Arc<tokio::sync::Mutex<Workspace>>>>,
     /// Joined by every holder of a workspace: it may name objects that are in no row yet.
-    at_work: AtWork,
+    at_work: FilesLock,
     /// Captures since the last collection.
     captures: AtomicU64,
     /// The work in progress.
@@ -111,7 +111,7 @@ pub(crate) struct Files {
 
 impl Files {
     pub(crate) fn new(config: Option<FilesConfig>) -> Self {
-        let (open, at_work, captures) = (Mutex::default(), AtWork::default(), AtomicU64::new(0));
+        let (open, at_work, captures) = (Mutex::default(), FilesLock::default(), AtomicU64::new(0));
         let work = Work::default();
         Self { config, objects: OnceCell::new(), open, at_work, captures, work }
     }

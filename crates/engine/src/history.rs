@@ -48,7 +48,7 @@ impl Engine {
         let others = self.store().list(list).await?;
         let begun = from.and_then(|(id, entry)| Some((id, Some(entry?))));
         let whole = others.iter().take(CONVERSATIONS).map(|summary| (summary.id, None));
-        let mut found = Found { prompts: Vec::new(), known: HashSet::new(), limit };
+        let mut found = FoundPrompts { prompts: Vec::new(), known: HashSet::new(), limit };
         for at in begun.into_iter().chain(whole) {
             if let Some((id, entry)) = self.prompts_of(at, &mut found).await? {
                 let earlier = Some(format!("{id}:{entry}"));
@@ -64,7 +64,7 @@ impl Engine {
     async fn prompts_of(
         &self,
         (id, mut before): Place,
-        found: &mut Found,
+        found: &mut FoundPrompts,
     ) -> Result<Option<(ConversationId, EntryId)>> {
         let reading = Reading::now(Projection::Timeline);
         loop {
@@ -84,13 +84,13 @@ impl Engine {
 }
 
 /// The prompts found so far.
-struct Found {
+struct FoundPrompts {
     prompts: Vec<String>,
     known: HashSet<String>,
     limit: usize,
 }
 
-impl Found {
+impl FoundPrompts {
     /// Adds an entry if it is a new prompt. Returns whether there are enough.
     fn is_full_with(&mut self, entry: &Entry) -> bool {
         let said = entry.meta.role == Role::User && !entry.meta.flags.synthetic;

@@ -35,8 +35,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, Apply, By, CallRefusal, ConversationId, EntryId, Head, NewConversation, NewFork, Part, Planned,
-    Receipt, RequestId, Role, SayRequest, Time,
+    Action, Apply, CallRefusal, ChangeOrigin, ConversationId, EntryId, Head, NewConversation, NewFork, Part,
+    Planned, Receipt, RequestId, Role, SayRequest, Time,
 };
 use retake_store::Store;
 
@@ -50,18 +50,19 @@ use crate::model::Catalogue;
 use crate::session::Sessions;
 
 pub use agent::{
-    AgentConfig, Audience, CommandEnvironment, JobAtWork, JobPrinted, JobShown, PermissionChange, Present,
-    SettledRules, Todo, TodoState, Used,
+    AgentConfig, Audience, ClientPresence, CommandEnvironment, JobAtWork, JobPrinted, JobShown,
+    PermissionChange, SettledRules, Todo, TodoState, Used,
 };
 pub use confinement::Confinement;
 pub use drafts::DraftHome;
 pub use error::{EngineError, Kind, Result};
 pub use files::{
-    AppliedFiles, AsOf, Below, ByCalls, CallInfo, CaptureFailure, DeltaOrigin, EffectShown, Effects,
-    ErasePlan, ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderRemark,
-    FolderShown, FolderStatus, Job, Named, NoArguments, NotOpened, Note, ObjectsErased, PERSON_COMMAND,
-    PathShown, PlannedDeltas, PlannedFiles, Prune, Pruned, Released, RequestedCall, Restore, Running, Scope,
-    ShownDiff, Uncaptured, Unfinished, WhyUnseen, WorkInProgress, headed_in, named_in, put_back, shown_in,
+    AppliedFiles, ByCalls, CallInfo, CaptureFailure, DeltaOrigin, EffectShown, Effects, ErasePlan,
+    ErasedRows, Exec, FileOptions, FilesConfig, FilesStatus, FolderDone, FolderPlan, FolderRemark,
+    FolderShown, FolderStatus, Job, NamedPath, NoArguments, NotOpened, Note, ObjectsErased, PERSON_COMMAND,
+    PathShown, PathsBelow, PlannedDeltas, PlannedFiles, PointInTime, Prune, Pruned, Released, RequestedCall,
+    Restore, Running, Scope, ShownDiff, Uncaptured, Unfinished, UnseenReason, WorkInProgress, headed_in,
+    named_in, put_back, shown_in,
 };
 pub use history::Prompts;
 pub use notice::{FileKind, Mentioned, Notice};
@@ -69,8 +70,8 @@ pub use open::OpenRequest;
 pub use process::{OutputFile, make_private, supervise};
 pub use read::Subscription;
 pub use run::{
-    Asks, CallEnded, CallShown, Decision, Ended, NotRun, OfferedTool, Outcome, Permit, Question, RunEvent,
-    RunNow, RunRequest, RunSubscription, Start,
+    CallEnded, CallShown, Decision, Ended, NotRun, OfferedTool, Outcome, PendingApproval, Permit, Question,
+    RunEvent, RunNow, RunRequest, RunSubscription, Start,
 };
 pub use transfer::{ExportChunk, ExportFormat, Inflow, mended, whole_pairs};
 
@@ -102,7 +103,7 @@ pub struct Parts {
 pub struct Engine {
     parts: Parts,
     pub(crate) sessions: Sessions,
-    pub(crate) importing: crate::transfer::Staging,
+    pub(crate) importing: crate::transfer::StagedImports,
     pub(crate) files: Files,
     pub(crate) started: Started,
     pub(crate) waits: AgentState,
@@ -186,8 +187,8 @@ impl Engine {
     }
 
     /// The author for a request now: the user.
-    pub fn by(&self, request: Option<RequestId>) -> By {
-        By { author: self.parts.user.clone(), time: self.now(), request, wording: None }
+    pub fn by(&self, request: Option<RequestId>) -> ChangeOrigin {
+        ChangeOrigin { author: self.parts.user.clone(), time: self.now(), request, wording: None }
     }
 
     /// Refuses a new conversation without a folder to work in.
@@ -205,7 +206,12 @@ impl Engine {
     }
 
     /// Creates a conversation.
-    pub async fn create(&self, title: Option<String>, folder: Option<String>, by: By) -> Result<Receipt> {
+    pub async fn create(
+        &self,
+        title: Option<String>,
+        folder: Option<String>,
+        by: ChangeOrigin,
+    ) -> Result<Receipt> {
         let new = NewConversation { id: self.new_conversation_id(), folder, title, by };
         Ok(self.store().create(new).await?)
     }
@@ -216,7 +222,7 @@ impl Engine {
         parent: ConversationId,
         entry: Option<EntryId>,
         title: Option<String>,
-        by: By,
+        by: ChangeOrigin,
     ) -> Result<Receipt> {
         let fork = NewFork { parent, id: self.new_conversation_id(), entry, title, by };
         Ok(self.store().fork(fork).await?)

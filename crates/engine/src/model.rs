@@ -20,7 +20,7 @@ pub use retake_core::Message;
 
 pub use answer::Answer;
 pub use demo::Demo;
-pub use discover::{Catalogue, Choice, ChosenBy, Models, Offer, Unavailable};
+pub use discover::{Catalogue, Choice, ChosenBy, Models, OfferedModel, Unavailable};
 pub use error::{ModelError, ModelErrorKind};
 pub use retry::{RetryPolicy, Retrying};
 

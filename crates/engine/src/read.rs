@@ -2,9 +2,9 @@
 
 use futures::future::BoxFuture;
 use retake_core::{
-    Alternative, Branch, ChangeEvent, Changes, ConversationId, EffectState, EntryId, EntryPage, Head, Hits,
-    ListRequest, MarkedPage, Message, OpPage, OpRange, PageRequest, Part, Reading, Receipt, Refusal,
-    RequestId, Revision, Run, SearchRequest, Shelf, ShownEntry, Summary, TargetLine, Time, WorkspaceInfo,
+    Alternative, ArchiveState, Branch, ChangeEvent, Changes, ConversationId, EffectState, EntryId, EntryPage,
+    Head, Hits, ListRequest, MarkedPage, Message, OpPage, OpRange, PageRequest, Part, Reading, Receipt,
+    Refusal, RequestId, Revision, Run, SearchRequest, ShownEntry, Summary, TargetLine, Time, WorkspaceInfo,
 };
 use retake_store::{StoreError, Subscriber};
 
@@ -55,7 +55,7 @@ impl Engine {
     }
 
     /// Archives a conversation, or takes it out of the archive. This is no operation and cannot be undone.
-    pub async fn archive(&self, of: ConversationId, to: Shelf) -> Result<()> {
+    pub async fn archive(&self, of: ConversationId, to: ArchiveState) -> Result<()> {
         Ok(self.store().archive(of, to).await?)
     }
 
@@ -166,7 +166,11 @@ impl Engine {
     }
 
     /// The receipt of an earlier request with this id and digest in a conversation.
-    pub async fn receipt(&self, of: ConversationId, by: &retake_core::By) -> Result<Option<Receipt>> {
+    pub async fn receipt(
+        &self,
+        of: ConversationId,
+        by: &retake_core::ChangeOrigin,
+    ) -> Result<Option<Receipt>> {
         match by.request {
             Some(_) => Ok(self.store().receipt(of, by.clone()).await?),
             None => Ok(None),
@@ -174,7 +178,7 @@ impl Engine {
     }
 
     /// The receipt of the conversation that an earlier request with this id and digest created.
-    pub async fn created(&self, by: &retake_core::By) -> Result<Option<Receipt>> {
+    pub async fn created(&self, by: &retake_core::ChangeOrigin) -> Result<Option<Receipt>> {
         match by.request {
             Some(_) => Ok(self.store().created(by.clone()).await?),
             None => Ok(None),

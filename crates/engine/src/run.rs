@@ -25,8 +25,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
-    Action, Answering, Apply, By, ConversationId, EntryId, Fence, Mode, Part, Pos, Receipt, Role, Rule,
-    RunEnding, RunInput, SayRequest, Seen, Served, Steer, Step,
+    Action, AnswerPlace, AnsweredRequest, Apply, ChangeOrigin, ConversationId, EntryId, Fence, Mode, Part,
+    Pos, Receipt, Role, Rule, RunEnding, RunInput, SayRequest, SeenState, Steer, Step,
 };
 use retake_store::StoreError;
 use retake_store::digest::{of_arguments, parts_value};
@@ -43,7 +43,7 @@ use crate::session::Claim;
 use crate::{Engine, not_blank};
 
 pub(crate) use drive::Inbox;
-pub use event::{Asks, CallEnded, CallShown, Decision, NotRun, Question, RunEvent};
+pub use event::{CallEnded, CallShown, Decision, NotRun, PendingApproval, Question, RunEvent};
 pub(crate) use feed::{Events, Feed, Listening};
 pub use feed::{RunNow, RunSubscription};
 pub(crate) use opening::Changed;
@@ -85,9 +85,9 @@ pub struct RunRequest {
     /// The options for files, for a retry or an edit.
     pub files: FileOptions,
     /// The head that the author saw.
-    pub seen: Seen,
+    pub seen: SeenState,
     /// The author and the request.
-    pub by: By,
+    pub by: ChangeOrigin,
 }
 
 impl RunRequest {
@@ -101,9 +101,9 @@ impl RunRequest {
                 Start::Answer => json!(["answer"]),
             };
             let seen = match self.seen {
-                Seen::Exactly(head) => json!(["exactly", head.to_string()]),
-                Seen::Since(head) => json!(["since", head.to_string()]),
-                Seen::Anything => json!(null),
+                SeenState::Exactly(head) => json!(["exactly", head.to_string()]),
+                SeenState::Since(head) => json!(["since", head.to_string()]),
+                SeenState::Anything => json!(null),
             };
             let arguments = json!([start, self.model, self.files.digest_value(), seen]);
             self.by.wording = Some(of_arguments("run", &arguments));
@@ -147,15 +147,15 @@ struct PreparedRun {
     /// The step with which the run began, for a retry or an edit.
     back: Option<Arc<AppliedFiles>>,
     /// The entry that it answers.
-    answering: Answering,
+    answering: AnswerPlace,
     /// The steps to compensate when it is stopped before any output, in this order.
     stopped: Vec<Step>,
     /// The step to compensate when the model fails before any output.
     failed: Option<Step>,
     /// The request for the answer's row, if no other row of the run carries it.
-    by: Option<By>,
+    by: Option<ChangeOrigin>,
     /// The request for the run: when it is repeated, it gets this run's events.
-    asked: Option<By>,
+    asked: Option<ChangeOrigin>,
     /// Additional permissions of the run.
     permit: Permit,
     /// Notices for the author of the request.
@@ -291,7 +291,7 @@ impl Engine {
         let engine = Arc::clone(self);
         let conversation = claim.conversation();
         let events = events.on(Arc::clone(&self.session(conversation).feed));
-        let serving = |by| Served { by, began: ground.receipt.clone() };
+        let serving = |by| AnsweredRequest { by, began: ground.receipt.clone() };
         let asked = ground.asked.take();
         let request = asked.as_ref().and_then(|by| by.request.as_ref()).map(ToString::to_string);
         let span = info_span!(parent: None, "run", operation = "run", %conversation, request);
@@ -387,7 +387,7 @@ impl Engine {
         let prompt = Pos::new(snapshot.conversation().tree.depth(), receipt.head.seq.0);
         // An edit is one step with its message.
         let stopped = vec![moved.unwrap_or(Step::Turn(prompt))];
-        let answering = Answering { turn: Some(prompt), tip: Some(prompt) };
+        let answering = AnswerPlace { turn: Some(prompt), tip: Some(prompt) };
         Ok(PreparedRun {
             receipt: Some(receipt),
             back: None,
@@ -403,7 +403,7 @@ impl Engine {
     }
 
     /// A run that answers the current path.
-    async fn on_answer(&self, conversation: ConversationId, by: Option<By>) -> Result<PreparedRun> {
+    async fn on_answer(&self, conversation: ConversationId, by: Option<ChangeOrigin>) -> Result<PreparedRun> {
         let answering = self.store().answering(conversation).await?;
         Ok(PreparedRun {
             receipt: None,
@@ -420,12 +420,12 @@ impl Engine {
     }
 
     /// A prompt to store.
-    fn prompt(&self, parts: Vec<Part>, by: By) -> SayRequest {
+    fn prompt(&self, parts: Vec<Part>, by: ChangeOrigin) -> SayRequest {
         self.saying(Role::User, parts, by)
     }
 
     /// An entry to store.
-    pub(crate) fn saying(&self, role: Role, parts: Vec<Part>, by: By) -> SayRequest {
+    pub(crate) fn saying(&self, role: Role, parts: Vec<Part>, by: ChangeOrigin) -> SayRequest {
         SayRequest::new(self.new_entry_id(), role, parts, by)
     }
 }

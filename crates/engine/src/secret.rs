@@ -23,9 +23,9 @@ type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// Keys that clients have sent. Held in memory only.
 #[derive(Default)]
-pub struct Handed(Mutex<HashMap<String, SecretString>>);
+pub struct ReceivedKeys(Mutex<HashMap<String, SecretString>>);
 
-impl Handed {
+impl ReceivedKeys {
     /// Stores the value of a variable that this process does not have.
     pub fn take(&self, name: &str, value: &str) {
         if std::env::var_os(name).is_none_or(|own| own.is_empty()) && !value.trim().is_empty() {
@@ -40,7 +40,7 @@ impl Handed {
     }
 }
 
-impl fmt::Debug for Handed {
+impl fmt::Debug for ReceivedKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Handed")
     }
@@ -59,7 +59,7 @@ impl Environment {
     }
 
     /// The environment of this process; missing variables come from these keys.
-    pub fn with(handed: Arc<Handed>) -> Self {
+    pub fn with(handed: Arc<ReceivedKeys>) -> Self {
         Self { get: Arc::new(move |name| std::env::var(name).ok().or_else(|| handed.get(name))) }
     }
 

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{
-    Access, By, ConversationId, RequestId, Served, SessionAnswer as Answer, SessionCommand as Command,
-    Ticket, Until,
+    Access, AnsweredRequest, ChangeOrigin, ConversationId, RequestId, SessionAnswer as Answer,
+    SessionCommand as Command, Ticket, WaitCondition,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -90,7 +90,7 @@ impl Session {
         }
     }
 
-    async fn wait(&self, until: Until) {
+    async fn wait(&self, until: WaitCondition) {
         let (ticket, over) = self.begin(Command::Wait(until));
         let Some((ticket, over)) = ticket.zip(over) else { return };
         let _waiting = Waiting { session: self, ticket };
@@ -98,11 +98,11 @@ impl Session {
         drop(over.await);
     }
 
-    async fn access(self: &Arc<Self>, access: Access) -> Accessing {
+    async fn access(self: &Arc<Self>, access: Access) -> SessionAccess {
         let (ticket, over) = self.begin(Command::Access(access));
         let ticket = ticket.expect("BUG: a session answers a request for access with a ticket");
         // Created before access is granted, so that a caller that goes away in between releases it.
-        let accessing = Accessing { session: Arc::clone(self), ticket };
+        let accessing = SessionAccess { session: Arc::clone(self), ticket };
         if let Some(over) = over {
             drop(over.await);
         }
@@ -138,7 +138,7 @@ impl Session {
 
     /// Waits until a question has been answered or withdrawn.
     pub(crate) async fn until_settled(&self, id: &str) {
-        self.wait(Until::Settled(id.to_owned())).await;
+        self.wait(WaitCondition::Settled(id.to_owned())).await;
     }
 
     /// Requests an approval for a call.
@@ -180,12 +180,12 @@ impl Drop for Waiting<'_> {
 
 /// Access to a conversation, or a place in the queue for it.
 #[must_use = "access is held only while this lives"]
-pub(crate) struct Accessing {
+pub(crate) struct SessionAccess {
     session: Arc<Session>,
     ticket: Ticket,
 }
 
-impl Drop for Accessing {
+impl Drop for SessionAccess {
     fn drop(&mut self) {
         let mut state = self.session.state();
         state.waiting.remove(&self.ticket);
@@ -219,7 +219,7 @@ impl Drop for OpenPlan {
 /// While this lives, nobody appends to the conversation, and nothing else can claim it.
 #[must_use = "others are kept out only while this lives"]
 pub(crate) struct ExclusiveClaim {
-    _access: Accessing,
+    _access: SessionAccess,
     _claim: Claim,
 }
 
@@ -238,7 +238,7 @@ impl Claim {
     }
 
     /// Sets the requests that the run at work answers; `None` if it is over.
-    pub(crate) fn serves(&self, requests: Option<Vec<Served>>) {
+    pub(crate) fn serves(&self, requests: Option<Vec<AnsweredRequest>>) {
         self.session.handle(Command::Serve(self.ticket, requests));
     }
 
@@ -255,7 +255,7 @@ impl Claim {
     /// Waits until the run is asked to stop. Each request is delivered once.
     pub(crate) async fn stopped(&self) {
         while self.session.handle(Command::TakeStop(self.ticket)) != Answer::Done {
-            self.session.wait(Until::Stopped(self.ticket)).await;
+            self.session.wait(WaitCondition::Stopped(self.ticket)).await;
         }
     }
 }
@@ -370,17 +370,17 @@ impl Engine {
     }
 
     /// Waits for exclusive access to a conversation: nobody appends to it while this lives.
-    pub(crate) async fn exclusive(&self, of: ConversationId) -> Accessing {
+    pub(crate) async fn exclusive(&self, of: ConversationId) -> SessionAccess {
         self.session(of).access(Access::Exclusive).await
     }
 
     /// Waits until nobody has exclusive access.
-    pub(crate) async fn shared(&self, of: ConversationId) -> Accessing {
+    pub(crate) async fn shared(&self, of: ConversationId) -> SessionAccess {
         self.session(of).access(Access::Shared).await
     }
 
     /// The request with this id that the run at work answers.
-    pub(crate) fn serving(&self, of: ConversationId, request: &RequestId) -> Option<Served> {
+    pub(crate) fn serving(&self, of: ConversationId, request: &RequestId) -> Option<AnsweredRequest> {
         self.sessions.look(of, |session| session.serving(request).cloned())?
     }
 
@@ -396,12 +396,12 @@ impl Engine {
 
     /// Waits until a conversation is not claimed, or a run is at work there.
     pub(crate) async fn until_known(&self, of: ConversationId) {
-        self.session(of).wait(Until::Known).await;
+        self.session(of).wait(WaitCondition::Known).await;
     }
 
     /// Waits until a conversation is not claimed.
     pub(crate) async fn until_idle(&self, of: ConversationId) {
-        self.session(of).wait(Until::Idle).await;
+        self.session(of).wait(WaitCondition::Idle).await;
     }
 
     /// Keeps waiting runs from being started while this lives.
@@ -414,12 +414,12 @@ impl Engine {
     }
 
     /// Records the request for which a run is halted: what the run compensates at its end belongs to this request.
-    pub(crate) fn halted_for(&self, of: ConversationId, by: By) {
+    pub(crate) fn halted_for(&self, of: ConversationId, by: ChangeOrigin) {
         self.session(of).handle(Command::HaltFor(by));
     }
 
     /// Takes the request for which the run was halted, and which must compensate its beginning.
-    pub(crate) fn take_halt_request(&self, of: ConversationId) -> Option<By> {
+    pub(crate) fn take_halt_request(&self, of: ConversationId) -> Option<ChangeOrigin> {
         match self.session(of).handle(Command::TakeHaltRequest) {
             Answer::Request(by) => by,
             _ => None,
@@ -442,7 +442,7 @@ impl Engine {
     /// Waits until no plan of files is being carried out in a conversation.
     pub async fn plans_closed(&self, of: ConversationId) {
         if self.has_open_plan(of) {
-            self.session(of).wait(Until::PlansClosed).await;
+            self.session(of).wait(WaitCondition::PlansClosed).await;
         }
     }
 

@@ -33,7 +33,7 @@ pub use tables::{
     Retries, Settings, UsualModels, Waits,
 };
 pub use text::text;
-pub use values::{Days, Millis, Seconds, Time, Whole};
+pub use values::{Days, Millis, Seconds, Time, WholeNumber};
 
 /// Where models are, and how to talk to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -406,7 +406,7 @@ fn wrong(text: &str, path: &[&str], problem: &str) -> SettingsError {
 /// The endpoints that need no settings.
 fn built_in(local: &Local) -> BTreeMap<String, Endpoint> {
     let cloud = |variable: &str| KeySource::Env(variable.to_owned());
-    let here = |port: Whole<1, 65_535>, path: &str| format!("http://127.0.0.1:{}{path}", port.0);
+    let here = |port: WholeNumber<1, 65_535>, path: &str| format!("http://127.0.0.1:{}{path}", port.0);
     let gemini = "https://generativelanguage.googleapis.com/v1beta".to_owned();
     let all = [
         (

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, Apply, By, Choice, ConversationId, FilePath, Head, Moved, NetChange, OpRange, Operation, Part,
-    PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, RequestId, Scope, Seen, Verdict,
-    WorkspaceNo,
+    Action, Apply, ChangeOrigin, Choice, ConversationId, FilePath, Head, Moved, NetChange, OpRange,
+    Operation, Part, PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, RequestId, Scope,
+    SeenState, Verdict, WorkspaceNo,
 };
 
 use crate::Engine;
@@ -66,10 +66,10 @@ pub struct WholeReceipt {
 }
 
 /// The action for a number of steps.
-type OfSteps = fn(usize) -> Action;
+type StepsAction = fn(usize) -> Action;
 
 /// The number of steps that an action requests, and the action for a given number.
-fn steps_of(action: &Action) -> Option<(usize, OfSteps)> {
+fn steps_of(action: &Action) -> Option<(usize, StepsAction)> {
     match action {
         Action::Undo(count) => Some((*count, Action::Undo)),
         Action::Redo(count) => Some((*count, Action::Redo)),
@@ -124,7 +124,7 @@ impl Engine {
         of: ConversationId,
         apply: Apply,
         options: FileOptions,
-        (count, step): (usize, OfSteps),
+        (count, step): (usize, StepsAction),
     ) -> Result<Done> {
         let options = self.as_seen(of, &apply.action, options).await?;
         if chooses_hunks(&options) {
@@ -135,7 +135,7 @@ impl Engine {
             let by = by_of_step(&apply.by, at)?;
             match self.apply_both(of, Apply { action: step(1), seen, by }, options.clone()).await {
                 Ok(done) => {
-                    seen = Seen::Exactly(done.receipt.head);
+                    seen = SeenState::Exactly(done.receipt.head);
                     applied.push(done);
                 }
                 Err(error) if at == 1 => return Err(error),
@@ -151,7 +151,7 @@ impl Engine {
     pub fn act_again<'a>(
         &'a self,
         of: ConversationId,
-        by: &'a By,
+        by: &'a ChangeOrigin,
         first: Receipt,
         steps: usize,
     ) -> BoxFuture<'a, Result<Done>> {
@@ -305,7 +305,7 @@ fn first_conflict(planned: &PlannedFiles, done: usize) -> Option<RefusedStep> {
 }
 
 /// The request of a step: the first one has the original id.
-fn by_of_step(by: &By, at: usize) -> Result<By> {
+fn by_of_step(by: &ChangeOrigin, at: usize) -> Result<ChangeOrigin> {
     let Some(id) = by.request.as_ref().filter(|_| at > 1) else {
         return Ok(by.clone());
     };
@@ -313,7 +313,7 @@ fn by_of_step(by: &By, at: usize) -> Result<By> {
         EngineError::usage("the request id is too long for several steps: 120 characters are not")
             .with("most", 120_u64)
     })?;
-    Ok(By { request: Some(id), ..by.clone() })
+    Ok(ChangeOrigin { request: Some(id), ..by.clone() })
 }
 
 fn unknown_request(id: &RequestId) -> EngineError {

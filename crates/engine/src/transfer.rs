@@ -9,7 +9,9 @@ mod import_staging;
 mod import_stream;
 mod readable;
 
-use retake_core::{Care, Checked, ConversationId, Copied, Head, Hint, Receipt, Remedy, RequestId, Time};
+use retake_core::{
+    BackupInfo, CheckMode, Checked, ConversationId, Head, Hint, Receipt, Remedy, RequestId, Time,
+};
 use std::path::{Path, PathBuf};
 
 use futures::future::BoxFuture;
@@ -21,8 +23,8 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 pub use import_lines::{mended, whole_pairs};
-pub(crate) use import_staging::Staging;
-use import_staging::{Staged, Start};
+pub(crate) use import_staging::StagedImports;
+use import_staging::{StagedImport, Start};
 pub use import_stream::Inflow;
 
 /// The formats of an export.
@@ -133,7 +135,7 @@ impl Engine {
             let user = self.parts().user.clone();
             let (start, staged) = self.importing.end(import, || self.new_entry_id(), &user, self.now())?;
             let stored = match staged {
-                Staged::Full(mut full) => {
+                StagedImport::Full(mut full) => {
                     // The newest conversation of a folder is found by its time. Another machine's clock may be ahead, but only up
                     // to a limit.
                     let latest = Time(self.now().0.saturating_add(A_DAY));
@@ -147,7 +149,7 @@ impl Engine {
                     works_elsewhere(&full, start.folder.as_deref())?;
                     self.store().restore_full(full, start.request).await
                 }
-                Staged::Conversation(new) => {
+                StagedImport::Conversation(new) => {
                     let import = Import {
                         id: import,
                         title: start.title.or(new.title),
@@ -166,7 +168,7 @@ impl Engine {
     }
 
     /// Copies the whole store while it is in use; never overwrites a file.
-    pub async fn backup(&self, to: Option<PathBuf>) -> Result<Copied> {
+    pub async fn backup(&self, to: Option<PathBuf>) -> Result<BackupInfo> {
         if let Some(relative) = to.as_ref().filter(|path| path.is_relative()) {
             let message = format!("can't write a backup to {}: the path is not absolute", relative.display());
             return Err(EngineError::usage(message)
@@ -193,7 +195,7 @@ impl Engine {
     }
 
     /// Checks the whole store.
-    pub fn doctor(&self, care: Care) -> BoxFuture<'_, Result<Checked>> {
+    pub fn doctor(&self, care: CheckMode) -> BoxFuture<'_, Result<Checked>> {
         Box::pin(async move {
             let mut checked = self.store().check(care).await?;
             self.doctor_files(care, &mut checked).await?;

@@ -3,7 +3,7 @@
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Action, Apply, Part, Receipt, Seen};
+use retake_core::{Action, Apply, Part, Receipt, SeenState};
 use retake_engine::{Ended, FileOptions, Outcome, Permit, Result, RunEvent, RunRequest, Start};
 use retake_testkit::{ModelOutput, Table, ask, done, failure, text};
 
@@ -16,7 +16,7 @@ fn request(table: &Table, id: &str, start: Start) -> RunRequest {
         steer: None,
         permit: Permit::default(),
         files: FileOptions::default(),
-        seen: Seen::Anything,
+        seen: SeenState::Anything,
         by,
     }
 }
@@ -121,7 +121,7 @@ async fn a_rewound_answer_has_its_receipts_still() {
     let table = Table::new().await;
     let (began, ended) = first(&table, "r", ask("hi"), vec![text("hello"), done()]).await;
     let back = Action::Rewind(table.engine.entry(table.id, "t1").await.expect("turn 1"));
-    let apply = Apply { action: back, seen: Seen::Anything, by: table.engine.by(None) };
+    let apply = Apply { action: back, seen: SeenState::Anything, by: table.engine.by(None) };
     table.engine.apply(table.id, apply).await.expect("rewound");
     let (began_again, ended_again) = again(&table, "r", ask("hi")).await.expect("recorded");
     assert_eq!((began_again, ended_again.receipt), (began, ended.receipt));

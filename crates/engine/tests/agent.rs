@@ -21,8 +21,8 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
-    Action, Apply, ConversationId, EntryId, Mode, PageRequest, Part, Permission, Projection, Reading, Seen,
-    ToolOutcome,
+    Action, Apply, ConversationId, EntryId, Mode, PageRequest, Part, Permission, Projection, Reading,
+    SeenState, ToolOutcome,
 };
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
@@ -86,7 +86,7 @@ impl Desk {
             steer: None,
             permit: Permit::default(),
             files: FileOptions::default(),
-            seen: Seen::Anything,
+            seen: SeenState::Anything,
             by: self.engine.by(None),
         }
     }
@@ -110,7 +110,7 @@ impl Desk {
     async fn follow(
         &self,
         mut events: BoxStream<'static, RunEvent>,
-        decide: &mut dyn FnMut(&retake_engine::Asks) -> Option<Decision>,
+        decide: &mut dyn FnMut(&retake_engine::PendingApproval) -> Option<Decision>,
     ) -> (Ended, Vec<String>) {
         let mut told = Vec::new();
         loop {
@@ -160,7 +160,7 @@ impl Desk {
 
     async fn erase(&self, entries: Vec<EntryId>, text: Option<&str>) {
         let action = Action::Erase { entries, matching: text.map(str::to_owned), objects: Vec::new() };
-        let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
+        let apply = Apply { action, seen: SeenState::Anything, by: self.engine.by(None) };
         self.engine.erase(self.id, apply).await.expect("erased");
     }
 
@@ -171,7 +171,7 @@ impl Desk {
     }
 
     async fn apply(&self, action: Action) {
-        let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
+        let apply = Apply { action, seen: SeenState::Anything, by: self.engine.by(None) };
         self.engine.apply_both(self.id, apply, FileOptions::default()).await.expect("applied");
     }
 }

@@ -35,7 +35,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
     Action, Apply, Choice, Chosen, ConversationId, EntryId, FilePath, FilePlan, Part, PathPlan, Receipt,
-    Role, SayRequest, Seen,
+    Role, SayRequest, SeenState,
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::settings::Retention;
@@ -171,7 +171,7 @@ impl Yard {
     }
 
     async fn apply(&self, action: Action, options: FileOptions) -> Result<AppliedFiles> {
-        let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
+        let apply = Apply { action, seen: SeenState::Anything, by: self.engine.by(None) };
         self.engine.apply_both(self.id, apply, options).await
     }
 

@@ -19,7 +19,7 @@ use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::model::{Answer, Message, Model, ModelError, ModelErrorKind, Models, Prompt};
 use retake_engine::secret::Environment;
-use retake_engine::settings::{Settings, Time, Whole};
+use retake_engine::settings::{Settings, Time, WholeNumber};
 
 /// The key that must never be shown.
 const KEY: &str = "sk-test-0123456789";
@@ -39,7 +39,7 @@ impl Connection {
             "[endpoint.here]\nbase_url = \"{base_url}\"\nkind = \"{kind}\"\nkey_env = \"HERE_KEY\"\n"
         );
         let mut settings = Settings::parse(&text).expect("valid settings");
-        settings.retry.tries = Whole(1);
+        settings.retry.tries = WholeNumber(1);
         Self { settings, clock: ManualClock::skipping(0) }
     }
 
@@ -50,7 +50,7 @@ impl Connection {
     }
 
     fn tries(mut self, tries: u64) -> Self {
-        self.settings.retry.tries = Whole(tries);
+        self.settings.retry.tries = WholeNumber(tries);
         self
     }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use retake_core::{Action, Apply, ConversationId, Part, Role, SayRequest, Seen};
+use retake_core::{Action, Apply, ConversationId, Part, Role, SayRequest, SeenState};
 use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, FileOptions};
 use retake_store::rows::Rows;
@@ -68,7 +68,7 @@ async fn a_rewind_that_takes_no_files_is_a_reading_and_a_commit() {
     let (planned, readings) = desk.costs(engine.plan_both(id, rewind.clone(), FileOptions::default())).await;
     assert_eq!((planned.expect("planned").effects.count, readings), (0, 1));
     for action in [rewind, Action::Undo(1)] {
-        let apply = Apply { action, seen: Seen::Anything, by: engine.by(None) };
+        let apply = Apply { action, seen: SeenState::Anything, by: engine.by(None) };
         let (applied, readings) = desk.costs(engine.apply_both(id, apply, FileOptions::default())).await;
         let receipt = applied.expect("applied").receipt;
         assert_eq!((receipt.unchanged, readings), (false, 1));

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    Action, Apply, By, ConversationId, Effect, EffectClass, EffectState, EntryId, Fence, ListRequest, Mode,
-    NewRun, Part, Permission, Reason, RequestId, Role, Rule, Ruling, RunEnding, RunInput, SayRequest, Seen,
-    Source, Steer, Summary, Time, ToolOutcome, Usage, Words,
+    Action, Apply, ChangeOrigin, ConversationId, Effect, EffectClass, EffectState, EntryId, Fence,
+    ListRequest, Mode, NewRun, Part, Permission, Reason, RequestId, Role, Rule, Ruling, RunEnding, RunInput,
+    SayRequest, SeenState, Source, Steer, Summary, Time, ToolOutcome, Usage, Words,
 };
 use retake_engine::clock::ManualClock;
 use retake_engine::{Engine, EngineError, ExportFormat};
@@ -70,7 +70,7 @@ impl Desk {
             self.engine.new_entry_id(),
             role,
             parts,
-            By { author: String::new(), ..self.engine.by(None) },
+            ChangeOrigin { author: String::new(), ..self.engine.by(None) },
         );
         change(&mut say);
         self.store.say(id, say).await.expect("said").entries[0]
@@ -82,7 +82,7 @@ impl Desk {
 
     async fn apply(&self, id: ConversationId, action: Action) {
         let by = self.engine.by(None);
-        self.store.apply(id, Apply { action, seen: Seen::Anything, by }).await.expect("applied");
+        self.store.apply(id, Apply { action, seen: SeenState::Anything, by }).await.expect("applied");
     }
 
     async fn mark(&self, id: ConversationId, verb: Reason, entry: EntryId) {
@@ -136,7 +136,7 @@ async fn rich(desk: &Desk) -> (ConversationId, ConversationId) {
     let image = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![0, 1, 255]) };
     let first = vec![Part::text("What is in this?\n```\ncode\n```"), image];
     desk.say_with(id, Role::User, first, |say| {
-        say.by = By { author: "ann".into(), request: request("first"), ..say.by.clone() };
+        say.by = ChangeOrigin { author: "ann".into(), request: request("first"), ..say.by.clone() };
         say.platform_id = Some("p-1".into());
     })
     .await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt;
-use retake_core::{Action, Apply, Part, Role, Seen, Usage};
+use retake_core::{Action, Apply, Part, Role, SeenState, Usage};
 use retake_engine::model::Chunk;
 use retake_engine::{FileOptions, Outcome, Permit, RunEvent, RunRequest, Start};
 use retake_testkit::{Table, ask, done, ended, failure, start, text};
@@ -119,7 +119,7 @@ async fn while_a_model_answers_nothing_goes_back() {
     let table = Table::new().await;
     let mut events = table.run(ask("hi")).await;
     table.until_called(&mut events).await;
-    let undo = Apply { action: Action::Undo(1), seen: Seen::Anything, by: table.engine.by(None) };
+    let undo = Apply { action: Action::Undo(1), seen: SeenState::Anything, by: table.engine.by(None) };
     let refused = table.engine.apply(table.id, undo).await.expect_err("refused");
     assert_eq!(refused.code, "run_active");
     let request = RunRequest {
@@ -128,7 +128,7 @@ async fn while_a_model_answers_nothing_goes_back() {
         steer: None,
         permit: Permit::default(),
         files: FileOptions::default(),
-        seen: Seen::Anything,
+        seen: SeenState::Anything,
         by: table.engine.by(None),
     };
     assert!(table.engine.run(table.id, request).await.is_err_and(|error| error.code == "run_active"));
@@ -147,7 +147,7 @@ async fn another_answer_ends_the_run_at_work_first_on_request() {
     let (_, model) = table.puppet.call();
     model.unbounded_send(text("half")).expect("somebody listens");
     assert!(matches!(events.next().await, Some(RunEvent::Text(_))));
-    let seen = Seen::Exactly(table.store.summary(table.id).await.expect("a summary").head);
+    let seen = SeenState::Exactly(table.store.summary(table.id).await.expect("a summary").head);
     let retry = |stop| RunRequest {
         start: Start::Retry(old),
         model: None,
@@ -198,7 +198,7 @@ async fn an_empty_message_is_refused_before_anything_is_stored() {
         steer: None,
         permit: Permit::default(),
         files: FileOptions::default(),
-        seen: Seen::Anything,
+        seen: SeenState::Anything,
         by: table.engine.by(None),
     };
     assert!(table.engine.run(table.id, request).await.is_err_and(|error| error.code == "usage"));

@@ -120,9 +120,9 @@ pub(crate) fn decision_in(decision: retake_wire::Decision) -> Decision {
     }
 }
 
-pub(crate) fn asks(asks: retake_engine::Asks) -> retake_wire::Asks {
+pub(crate) fn asks(asks: retake_engine::PendingApproval) -> retake_wire::PendingApproval {
     let cause = ask_cause(asks.cause, &asks.call.tool);
-    retake_wire::Asks {
+    retake_wire::PendingApproval {
         id: asks.id,
         call: call(asks.call),
         why: english::ask_cause(&cause),

@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
     Branch, EffectClass, EntryLine, Field, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source,
-    StartedCall, Summary, TargetLine, ToolOutcome, Totals, WhyNot,
+    StartedCall, Summary, TargetLine, ToolOutcome, Totals, UncoveredReason,
 };
 use retake_engine::settings::SettingsError;
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
@@ -52,7 +52,7 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
         debug_assert!(code.fields().contains(name), "BUG: the list of fields of {code} lacks {name}");
     }
     let uncovered = error.fields.iter().find_map(|(name, value)| match value {
-        Field::Text(why) if *name == "uncovered" => WhyNot::from_name(why),
+        Field::Text(why) if *name == "uncovered" => UncoveredReason::from_name(why),
         _ => None,
     });
     let message = match uncovered {
@@ -433,10 +433,10 @@ pub(crate) fn target(target: TargetLine, at_work: bool) -> reply::Target {
     }
 }
 
-fn did(target: &TargetLine) -> reply::Did {
+fn did(target: &TargetLine) -> reply::TurnActions {
     let count =
         |is: &dyn Fn(&StartedCall) -> bool| target.did.begun.iter().filter(|begun| is(begun)).count() as u64;
-    reply::Did {
+    reply::TurnActions {
         files: target.did.files,
         commands: count(&|begun| begun.tool == retake_engine::SHELL),
         calls: target.target.holds.calls,

@@ -15,7 +15,7 @@ mod stream;
 mod token;
 mod transfer;
 
-pub use serve::{Served, Serving, serve};
+pub use serve::{ListeningOwner, Serving, serve};
 pub use shapes::OPENAPI;
 pub use socket::{reachable, socket_of};
 pub use token::token_of;

@@ -22,17 +22,17 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_engine::Engine;
 use retake_engine::settings::Settings;
-use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
+use retake_wire::{Client, Follow, NumberedEvent, Problem, Reply, Request, Run, RunEvent};
 
 use events::Subscriptions;
 use idempotency::InFlight;
 use owner::OwnerInfo;
-use presence::Present;
+use presence::ConnectedClients;
 
 pub use convert::{hint, wrong_settings};
 pub use draft_locks::{Holding, hold};
-pub use http::{OPENAPI, Served, Serving, reachable, serve, socket_of, token_of};
-pub use open::{Options, Stays, open};
+pub use http::{ListeningOwner, OPENAPI, Serving, reachable, serve, socket_of, token_of};
+pub use open::{Options, OwnerLifetime, open};
 pub use presence::AttachedClient;
 
 /// How often an owner checks that its data directory was not moved. Each client that attaches and each write checks it, too.
@@ -45,7 +45,7 @@ pub struct InProcess {
     pub(crate) settings: Arc<Settings>,
     pub(crate) hub: Arc<Subscriptions>,
     pub(crate) owner_info: Arc<OwnerInfo>,
-    pub(crate) present: Arc<Present>,
+    pub(crate) present: Arc<ConnectedClients>,
     /// Requests in progress with a key.
     pub(crate) once: Arc<InFlight>,
 }
@@ -123,7 +123,7 @@ impl Client for InProcess {
         self.logged(span, true, work).await
     }
 
-    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {
         Ok(self.frames(follow).await?.map(|frame| frame.told().clone()).boxed())
     }
 }

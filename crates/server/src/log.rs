@@ -103,7 +103,7 @@ impl fmt::Write for VariantName {
 
 #[cfg(test)]
 mod tests {
-    use retake_wire::request::{Of, SetArchived};
+    use retake_wire::request::{ConversationTarget, SetArchived};
     use retake_wire::{Action, Request, RunStart};
 
     use super::name;
@@ -115,7 +115,7 @@ mod tests {
             name(&Request::SetArchived(SetArchived { conversation: "secret".into(), archived: true })),
             "set_archived"
         );
-        assert_eq!(name(&Request::Info(Of { conversation: "secret".into() })), "info");
+        assert_eq!(name(&Request::Info(ConversationTarget { conversation: "secret".into() })), "info");
         assert_eq!(name(&RunStart::Retry { entry: "secret".into() }), "retry");
         assert_eq!(name(&Action::Label { entry: "secret".into(), name: None }), "label");
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use retake_engine::mcp::McpFiles;
-use retake_engine::secret::{Environment, Handed};
+use retake_engine::secret::{Environment, ReceivedKeys};
 use retake_engine::settings::Settings;
 use retake_engine::{Engine, OpenRequest};
 use retake_wire::Problem;
@@ -14,7 +14,7 @@ use retake_wire::Problem;
 use crate::InProcess;
 use crate::convert::{problem, wrong_settings};
 use crate::owner::OwnerInfo;
-use crate::presence::Present;
+use crate::presence::ConnectedClients;
 
 /// The input for opening an owner.
 #[derive(Clone, Debug)]
@@ -30,12 +30,12 @@ pub struct Options {
     /// How long to wait for another owner to end.
     pub wait_for_owner: Duration,
     /// When it ends.
-    pub stays: Stays,
+    pub stays: OwnerLifetime,
 }
 
 /// When an owner ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stays {
+pub enum OwnerLifetime {
     /// When it gets a stop request.
     UntilTold,
     /// When it was not needed for the time in the settings, or for this time.
@@ -47,7 +47,7 @@ pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<Strin
     Box::pin(async move {
         let settings = Settings::load(&options.config_file).map_err(wrong_settings)?;
         let config_dir = options.config_file.parent().unwrap_or(&options.data_dir);
-        let handed = Arc::new(Handed::default());
+        let handed = Arc::new(ReceivedKeys::default());
         let request = OpenRequest {
             mcp: McpFiles::below(config_dir),
             data_dir: options.data_dir,
@@ -63,10 +63,10 @@ pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<Strin
         crate::draft_locks::clear(&data_dir);
         let owner_info = Arc::new(OwnerInfo::new(data_dir, options.config_file, engine.by(None).time.0));
         let idle = match options.stays {
-            Stays::UntilTold => None,
-            Stays::WhileNeeded(given) => Some(given.unwrap_or(settings.owner.idle_s.0)),
+            OwnerLifetime::UntilTold => None,
+            OwnerLifetime::WhileNeeded(given) => Some(given.unwrap_or(settings.owner.idle_s.0)),
         };
-        let present = Arc::new(Present::new(idle, handed));
+        let present = Arc::new(ConnectedClients::new(idle, handed));
         engine.listens_to(Arc::clone(&present) as Arc<dyn retake_engine::Audience>);
         let (settings, hub) = (Arc::new(settings), Arc::default());
         Ok((InProcess { engine, settings, hub, owner_info, present, once: Arc::default() }, notices))

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use retake_engine::secret::Handed;
+use retake_engine::secret::ReceivedKeys;
 use retake_engine::{Audience, CommandEnvironment};
-use retake_wire::{Attach, LEAVING, Left, Number, Problem, ProblemKind};
+use retake_wire::{Attach, LEAVING, Number, OwnerAfterLeave, Problem, ProblemKind};
 use tokio::sync::Notify;
 
 use crate::InProcess;
@@ -21,11 +21,11 @@ const SELDOM: Duration = Duration::from_secs(1);
 const FIRST: Duration = Duration::from_secs(10);
 
 /// The clients of an owner.
-pub(crate) struct Present {
+pub(crate) struct ConnectedClients {
     /// How long it stays when it is idle; `None` for ever.
     idle: Option<Duration>,
     /// The keys that clients have sent.
-    handed: Arc<Handed>,
+    handed: Arc<ReceivedKeys>,
     here: Mutex<ClientTable>,
     changed: Notify,
 }
@@ -62,23 +62,23 @@ fn is_suspended(pid: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
 }
 
-impl Audience for Present {
-    fn present(&self, now_ms: i64) -> retake_engine::Present {
+impl Audience for ConnectedClients {
+    fn present(&self, now_ms: i64) -> retake_engine::ClientPresence {
         let mut here = self.here();
         if here.clients.values().any(Client::can_ask) {
             here.left_ms = None;
-            return retake_engine::Present::Here;
+            return retake_engine::ClientPresence::Here;
         }
         if !here.could_ask {
-            return retake_engine::Present::Unknown;
+            return retake_engine::ClientPresence::Unknown;
         }
         let others = !here.clients.is_empty();
-        retake_engine::Present::LeftAt { ms: *here.left_ms.get_or_insert(now_ms), others }
+        retake_engine::ClientPresence::LeftAt { ms: *here.left_ms.get_or_insert(now_ms), others }
     }
 }
 
-impl Present {
-    pub(crate) fn new(idle: Option<Duration>, handed: Arc<Handed>) -> Self {
+impl ConnectedClients {
+    pub(crate) fn new(idle: Option<Duration>, handed: Arc<ReceivedKeys>) -> Self {
         Self { idle, handed, here: Mutex::default(), changed: Notify::new() }
     }
 
@@ -100,7 +100,7 @@ impl Present {
 /// A client is attached while this lives.
 #[must_use = "the client is gone when it is dropped"]
 pub struct AttachedClient {
-    present: Arc<Present>,
+    present: Arc<ConnectedClients>,
     number: u64,
     keeps_older: bool,
 }
@@ -166,7 +166,7 @@ impl InProcess {
 
     /// Detaches a client. The owner ends now if this was the last client, nothing runs, and an idle owner does not wait for the
     /// next client.
-    pub(crate) async fn leaves(&self, number: Number) -> Left {
+    pub(crate) async fn leaves(&self, number: Number) -> OwnerAfterLeave {
         let works = self.works().await;
         let mut here = self.present.here();
         here.clients.remove(&number.client);
@@ -174,7 +174,7 @@ impl InProcess {
         here.is_leaving |= ends;
         drop(here);
         self.present.changed.notify_one();
-        Left { ends }
+        OwnerAfterLeave { ends }
     }
 
     /// Whether a run or a background job is at work.

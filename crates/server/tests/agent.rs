@@ -6,14 +6,14 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_engine::clock::{Clock as _, SystemClock};
 use retake_tools::{Sandbox, Sandboxed};
-use retake_wire::reply::{Commands, Did, TodoState};
+use retake_wire::reply::{Commands, TodoState, TurnActions};
 use retake_wire::request::{
-    CatchUp, Decide, FolderPaths, JobOutput, Jobs, Log, Of, OfJob, Paths, Plan, Projection, Respond,
-    SetPermissions, Targets, Typed,
+    CatchUp, ConversationTarget, Decide, FolderPaths, JobOutput, JobTarget, Jobs, Log, Paths, Plan,
+    Projection, Respond, SetPermissions, Targets, Typed,
 };
 use retake_wire::{
-    Action, Asks, CallRefusal, Decision, Mode, Outcome, Part, Permit, ProblemKind, Request, Rule, Ruling,
-    Run, RunEvent, RunStart, Steer,
+    Action, CallRefusal, Decision, Mode, Outcome, Part, PendingApproval, Permit, ProblemKind, Request, Rule,
+    Ruling, Run, RunEvent, RunStart, Steer,
 };
 
 use super::world::{Desk, get, variant};
@@ -36,8 +36,8 @@ impl Agent {
         Self { desk, id, answered: BTreeMap::new() }
     }
 
-    fn of(&self) -> Of {
-        Of { conversation: self.id.clone() }
+    fn of(&self) -> ConversationTarget {
+        ConversationTarget { conversation: self.id.clone() }
     }
 
     async fn says(&self, text: &str, steer: Option<Steer>, permit: Permit) -> Events {
@@ -63,7 +63,7 @@ impl Agent {
         reply
     }
 
-    async fn decides(&mut self, asks: &Asks, decision: Decision) {
+    async fn decides(&mut self, asks: &PendingApproval, decision: Decision) {
         self.does(Request::Decide(Decide { conversation: self.id.clone(), id: asks.id.clone(), decision }))
             .await;
     }
@@ -83,7 +83,7 @@ async fn until<T>(events: &mut Events, fits: impl Fn(RunEvent) -> Option<T>) -> 
     }
 }
 
-fn asks(event: RunEvent) -> Option<Asks> {
+fn asks(event: RunEvent) -> Option<PendingApproval> {
     match event {
         RunEvent::Asks(asks) => Some(*asks),
         _ => None,
@@ -198,9 +198,9 @@ async fn look(agent: &mut Agent) {
     let output = JobOutput { conversation: conversation.clone(), job: job.clone(), from: None };
     agent.does(Request::JobOutput(output.clone())).await;
     assert_eq!(get!(agent.desk, JobOutput, Request::JobOutput(output)).text, "hi\n");
-    agent.does(Request::JobStop(OfJob { conversation: conversation.clone(), job })).await;
+    agent.does(Request::JobStop(JobTarget { conversation: conversation.clone(), job })).await;
     assert!(!get!(agent.desk, Jobs, jobs()).jobs[0].running);
-    let unknown = OfJob { conversation: conversation.clone(), job: "nope".into() };
+    let unknown = JobTarget { conversation: conversation.clone(), job: "nope".into() };
     assert_eq!(agent.desk.refused(Request::JobStop(unknown)).await.code, "no_job");
     agent.does(Request::Tools(of.clone())).await;
     agent.does(Request::Cost(of.clone())).await;
@@ -391,13 +391,17 @@ async fn rewind_target_shows_its_own_changes() {
     }
     let targets =
         Request::Targets(Targets { conversation: agent.id.clone(), limit: Some(1000), before: None });
-    let did: Vec<Did> = get!(agent.desk, Targets, targets).targets.iter().map(|target| target.did).collect();
+    let did: Vec<TurnActions> =
+        get!(agent.desk, Targets, targets).targets.iter().map(|target| target.did).collect();
     let rewind = Action::Rewind { entry: "t1".into() };
     let (conversation, files) = (agent.id.clone(), Default::default());
     let plan = Request::Plan(Plan { conversation, action: rewind, files, diff: false });
     let outside = get!(agent.desk, Plan, plan).effects.count;
-    let looked = Did { calls: 1, ..Did::default() };
-    assert_eq!(did, [Did::default(), looked, Did { files: 2, commands: 1, calls: 2, outside }]);
+    let looked = TurnActions { calls: 1, ..TurnActions::default() };
+    assert_eq!(
+        did,
+        [TurnActions::default(), looked, TurnActions { files: 2, commands: 1, calls: 2, outside }]
+    );
 }
 
 /// State outside of the log has revisions of its own, and a client that catches up gets the current one.

@@ -71,7 +71,7 @@ async fn second_owner_of_a_data_directory_is_refused() {
         user: "bob".into(),
         home: None,
         wait_for_owner: std::time::Duration::ZERO,
-        stays: retake_server::Stays::UntilTold,
+        stays: retake_server::OwnerLifetime::UntilTold,
     };
     let Err(problem) = retake_server::open(options).await else { panic!("it has an owner") };
     assert_eq!((problem.kind, &*problem.code), (ProblemKind::Storage, "held"));

@@ -2,7 +2,7 @@
 
 use futures::StreamExt;
 use retake_wire::reply::Receipt;
-use retake_wire::request::{At, Edit, Of};
+use retake_wire::request::{At, ConversationTarget, Edit};
 use retake_wire::{
     Action, Attached, MessageName, Mode, OpSummary, Outcome, Part, Permit, PlannedStep, Request, Run,
     RunEvent, RunStart,
@@ -107,7 +107,7 @@ async fn trial_15_edit_stopped_before_output_is_compensated() {
     };
     let mut events = desk.client.run(run).await.expect("begun");
     assert!(matches!(events.next().await, Some(RunEvent::Started { .. })));
-    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    desk.does(Request::Cancel(ConversationTarget { conversation: id.clone() })).await;
     let Some(RunEvent::Ended(ended)) = events.collect::<Vec<_>>().await.pop() else { panic!("not ended") };
     let composer = ended.receipt.and_then(|receipt| receipt.composer).map(|composer| composer.text);
     assert_eq!((ended.outcome, composer.as_deref()), (Outcome::RolledBack, Some("eins")));

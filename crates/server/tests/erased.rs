@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_wire::request::{Fork, ImportLines, ImportStart, Of, Plan, SetDraft};
-use retake_wire::{Action, Client as _, Event, FileOptions, Follow, Part, Request, Role, RunEvent, Told};
+use retake_wire::request::{ConversationTarget, Fork, ImportLines, ImportStart, Plan, SetDraft};
+use retake_wire::{
+    Action, Client as _, Event, FileOptions, Follow, NumberedEvent, Part, Request, Role, RunEvent,
+};
 
 use super::events::saying;
 use super::world::{Desk, get, plan};
@@ -16,20 +18,20 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 const SECRET: &str = "hunter2";
 
-type Stream = BoxStream<'static, Told>;
+type Stream = BoxStream<'static, NumberedEvent>;
 
 async fn follow(desk: &Desk, conversation: Option<&str>, since: Option<&str>) -> Stream {
     let follow = Follow { conversation: conversation.map(str::to_owned), since: since.map(str::to_owned) };
     desk.owner.follow(follow).await.expect("followed")
 }
 
-async fn next(stream: &mut Stream) -> Told {
+async fn next(stream: &mut Stream) -> NumberedEvent {
     let told = tokio::time::timeout(PATIENCE, stream.next()).await.expect("in time");
     told.expect("it goes on")
 }
 
 /// Receives events until one matches; returns all of them as text.
-async fn until(stream: &mut Stream, like: impl Fn(&Told) -> bool) -> String {
+async fn until(stream: &mut Stream, like: impl Fn(&NumberedEvent) -> bool) -> String {
     let mut heard = String::new();
     loop {
         let told = next(stream).await;
@@ -40,12 +42,12 @@ async fn until(stream: &mut Stream, like: impl Fn(&Told) -> bool) -> String {
     }
 }
 
-fn has_secret(told: &Told) -> bool {
+fn has_secret(told: &NumberedEvent) -> bool {
     format!("{told:?}").contains(SECRET)
 }
 
 /// Whether it is a snapshot at a revision, or a change to it.
-fn is_at(revision: u64) -> impl Fn(&Told) -> bool {
+fn is_at(revision: u64) -> impl Fn(&NumberedEvent) -> bool {
     move |told| match &told.event {
         Event::Snapshot(all) => all.conversation.revision == revision,
         Event::Changed(changed) => changed.changes.revision == revision,
@@ -98,12 +100,12 @@ async fn late_subscriber_receives_the_end_of_a_run_with_erased_messages() {
     let id = desk.create(None, None).await;
     let (mut late, mut quick) = (follow(&desk, Some(&id), None).await, follow(&desk, Some(&id), None).await);
     let run = desk.client.run(saying(&id, SECRET)).await.expect("started");
-    let is_text = |told: &Told| matches!(&told.event, Event::Run { said: RunEvent::Text { .. } });
+    let is_text = |told: &NumberedEvent| matches!(&told.event, Event::Run { said: RunEvent::Text { .. } });
     until(&mut late, is_text).await;
     drop(run.collect::<Vec<_>>().await);
     until(&mut quick, |told| matches!(&told.event, Event::Run { said: RunEvent::Ended(_) })).await;
     erase(&desk, &id).await;
-    let idle = |told: &Told| matches!(&told.event, Event::Now(now) if now.model.is_none());
+    let idle = |told: &NumberedEvent| matches!(&told.event, Event::Now(now) if now.model.is_none());
     let heard = until(&mut late, idle).await;
     assert!(!heard.contains(SECRET), "{heard}");
 }
@@ -172,7 +174,7 @@ async fn forks_and_imports_are_events_of_the_list() {
     let lines = vec![r#"{"role": "user", "content": "brought"}"#.to_owned()];
     let lines = ImportLines { conversation: conversation.clone(), first: 0, lines };
     desk.does(Request::ImportLines(lines)).await;
-    desk.does(Request::ImportEnd(Of { conversation })).await;
+    desk.does(Request::ImportEnd(ConversationTarget { conversation })).await;
     desk.say(&id, Role::User, "more").await;
     let now = get!(desk, Conversations, Request::List(retake_wire::request::List::default())).conversations;
     assert_eq!(now.len(), 3);

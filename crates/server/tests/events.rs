@@ -7,10 +7,12 @@ use fastrand::Rng;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_wire::reply::{Conversation, Draft, Entry};
-use retake_wire::request::{Decide, DraftOf, ImportLines, ImportStart, Of, Say, SetDraft, SetPermissions};
+use retake_wire::request::{
+    ConversationTarget, Decide, DraftOf, ImportLines, ImportStart, Say, SetDraft, SetPermissions,
+};
 use retake_wire::{
-    Asks, Client, Decision, Event, Follow, MarkVerb, Mode, Outcome, Part, Permit, ProblemKind, Request, Role,
-    Run, RunEvent, RunNow, RunStart, Told,
+    Client, Decision, Event, Follow, MarkVerb, Mode, NumberedEvent, Outcome, Part, PendingApproval, Permit,
+    ProblemKind, Request, Role, Run, RunEvent, RunNow, RunStart,
 };
 
 use super::world::{Desk, apply, get, label, log, mark, rewind, said, text};
@@ -22,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) struct Copy {
     client: Arc<dyn Client>,
     follow: Follow,
-    stream: BoxStream<'static, Told>,
+    stream: BoxStream<'static, NumberedEvent>,
     pub(super) entries: Vec<Entry>,
     conversation: Option<Conversation>,
     pub(super) running: bool,
@@ -68,7 +70,7 @@ impl Copy {
         self.takes(told.expect("the stream goes on"));
     }
 
-    fn takes(&mut self, Told { id, event }: Told) {
+    fn takes(&mut self, NumberedEvent { id, event }: NumberedEvent) {
         assert!(!format!("{event:?}").contains("composer: Some"), "{event:?}");
         self.heard.push(format!("{event:?}"));
         match event {
@@ -150,7 +152,7 @@ pub(super) fn saying(of: &str, text: &str) -> Run {
     }
 }
 
-fn asks(event: &RunEvent) -> Option<Asks> {
+fn asks(event: &RunEvent) -> Option<PendingApproval> {
     match event {
         RunEvent::Asks(asks) => Some((**asks).clone()),
         _ => None,
@@ -260,13 +262,12 @@ async fn large_difference_is_sent_as_a_snapshot() {
 
 /// This many messages in a row, by a person.
 async fn long_talk(desk: &Desk, count: usize) -> String {
-    let start = Request::ImportStart(ImportStart::default());
-    let conversation = get!(desk, Receipt, start).conversation;
-    let line = |number| format!(r#"{{"role": "user", "content": "said {number}"}}"#);
-    let lines = (0..count).map(line).collect();
+    let conversation = get!(desk, Receipt, Request::ImportStart(ImportStart::default())).conversation;
+    let lines =
+        (0..count).map(|number| format!(r#"{{"role": "user", "content": "said {number}"}}"#)).collect();
     let lines = ImportLines { conversation: conversation.clone(), first: 0, lines };
     desk.does(Request::ImportLines(lines)).await;
-    desk.does(Request::ImportEnd(Of { conversation: conversation.clone() })).await;
+    desk.does(Request::ImportEnd(ConversationTarget { conversation: conversation.clone() })).await;
     conversation
 }
 
@@ -277,12 +278,11 @@ async fn unknown_event_id_gets_a_snapshot() {
     let (id, _) = desk.talk(&["one"]).await;
     for since in ["99", "nonsense", ""] {
         let follow = Follow { conversation: Some(id.clone()), since: Some(since.to_owned()) };
-        let mut stream = desk.client.follow(follow).await.expect("followed");
-        let first = stream.next().await.expect("a first event");
+        let first = desk.client.follow(follow).await.expect("followed").next().await.expect("an event");
         assert!(matches!(first.event, Event::Snapshot(_)), "{first:?}");
     }
-    let follow = Follow { conversation: Some("nonsense".to_owned()), since: None };
-    let problem = desk.client.follow(follow).await.err().expect("it is refused");
+    let nonsense = Follow { conversation: Some("nonsense".to_owned()), since: None };
+    let problem = desk.client.follow(nonsense).await.err().expect("it is refused");
     assert_eq!(problem.code, "unknown_conversation");
 }
 
@@ -353,8 +353,8 @@ async fn permissions_and_waiting_messages_are_events() {
     let id = desk.create(None, None).await;
     let mut copy = Copy::new(&desk, &id).await;
     copy.hears().await;
-    let set =
-        SetPermissions { conversation: id.clone(), mode: Some(Mode::Plan), ..SetPermissions::default() };
+    let (conversation, mode) = (id.clone(), Some(Mode::Plan));
+    let set = SetPermissions { conversation, mode, ..SetPermissions::default() };
     desk.does(Request::SetPermissions(set)).await;
     while copy.mode != Mode::Plan {
         copy.hears().await;
@@ -363,7 +363,7 @@ async fn permissions_and_waiting_messages_are_events() {
     while !copy.running {
         copy.hears().await;
     }
-    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    desk.does(Request::Cancel(ConversationTarget { conversation: id.clone() })).await;
     drop(run);
     while copy.running {
         copy.hears().await;

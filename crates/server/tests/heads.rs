@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use retake_wire::request::{Apply, Of};
+use retake_wire::request::{Apply, ConversationTarget};
 use retake_wire::{
     Action, Attached, MarkVerb, Part, Permit, ProblemKind, Reply, Request, Role, Run, RunStart,
 };
@@ -125,7 +125,7 @@ async fn refused_run_reports_the_current_head() {
     let going = desk.client.run(saying(&id, "go on")).await.expect("started");
     refused("run_active", retry(&entries[1]), None).await;
     refused("run_active", edit(&entries[0], "eins"), None).await;
-    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    desk.does(Request::Cancel(ConversationTarget { conversation: id.clone() })).await;
     drop(going.collect::<Vec<_>>().await);
 }
 

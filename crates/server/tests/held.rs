@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
 use retake_wire::reply::Entry;
-use retake_wire::{Client as _, Event, Follow, Permit, Problem, Reply, Role, Run, Told};
+use retake_wire::{Client as _, Event, Follow, NumberedEvent, Permit, Problem, Reply, Role, Run};
 use retake_worktree::failpoint;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -63,7 +63,7 @@ fn gated(at: &'static str) -> (Runtime, Arc<Gate>) {
     (builder.build().expect("a runtime"), gate)
 }
 
-type Stream = futures::stream::BoxStream<'static, Told>;
+type Stream = futures::stream::BoxStream<'static, NumberedEvent>;
 
 async fn next(stream: &mut Stream) -> Event {
     let told = tokio::time::timeout(PATIENCE, stream.next()).await.expect("in time");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_wire::request::SetArchived;
-use retake_wire::{Event, Follow, Request, Role, Told};
+use retake_wire::{Event, Follow, NumberedEvent, Request, Role};
 
 use super::world::Desk;
 
@@ -21,7 +21,7 @@ async fn reconnected_subscriber_of_the_list_gets_the_changes() {
     let Event::List(list) = &first.event else { panic!("{first:?}") };
     assert_eq!(list.conversations.iter().map(|of| &*of.id).collect::<Vec<_>>(), [&*old]);
     let new = desk.create(Some("new"), None).await;
-    let listed = async |stream: &mut BoxStream<'static, Told>, id: &str| loop {
+    let listed = async |stream: &mut BoxStream<'static, NumberedEvent>, id: &str| loop {
         let told = tokio::time::timeout(PATIENCE, stream.next()).await.expect("in time").expect("it goes on");
         match &told.event {
             Event::Listed(of) if of.id == id => return told,

@@ -1,6 +1,6 @@
 //! Names of conversations and messages, and errors for unknown names.
 
-use retake_wire::request::{Create, Export, Fork, Format, ImportStart, Log, Of};
+use retake_wire::request::{ConversationTarget, Create, Export, Fork, Format, ImportStart, Log};
 use retake_wire::{Action, ProblemKind, Request, Role};
 
 use super::world::{Desk, apply, get, label, log, plan, rewind, shows, told};
@@ -181,7 +181,7 @@ async fn unknown_name_is_reported_with_the_nearest_one() {
     near.replace_range(35.., if near.ends_with('0') { "1" } else { "0" });
     let mut far = id.clone();
     far.replace_range(35.., if far.ends_with('0') { "1" } else { "0" });
-    let info = |name: &str| Request::Info(Of { conversation: name.into() });
+    let info = |name: &str| Request::Info(ConversationTarget { conversation: name.into() });
     let rows = [
         ("a label, nearly", apply(&id, rewind("darft"))),
         ("an id, nearly", apply(&id, rewind(&near))),

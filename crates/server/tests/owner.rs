@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::StreamExt;
-use retake_wire::request::Of;
+use retake_wire::request::ConversationTarget;
 use retake_wire::{Follow, Outcome, Request, RunEvent};
 
 use super::events::saying;
@@ -39,7 +39,7 @@ async fn status_describes_the_owner() {
     let run = desk.client.run(saying(&id, "go on")).await.expect("started");
     let busy = get!(desk, Status, Request::Status);
     assert_eq!((busy.running, busy.following), (vec![id.clone()], 1));
-    desk.does(Request::Cancel(Of { conversation: id })).await;
+    desk.does(Request::Cancel(ConversationTarget { conversation: id })).await;
     drop(run);
 }
 

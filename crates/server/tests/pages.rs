@@ -353,7 +353,7 @@ async fn trial_17_pages_of_alternatives_and_folders_are_complete() {
     let folders = ["a", "b", "c"].map(|name| desk.folder(name));
     for folder in &folders {
         let of = desk.create(None, Some(folder)).await;
-        let status = retake_wire::request::Of { conversation: of };
+        let status = retake_wire::request::ConversationTarget { conversation: of };
         desk.does(Request::FilesStatus(status)).await;
     }
     for limit in SIZES {

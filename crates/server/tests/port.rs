@@ -1,7 +1,9 @@
 //! Conversations are exported in pieces and imported line by line, without a loss.
 
 use retake_wire::reply::{Entry, EntryPlace, Receipt};
-use retake_wire::request::{CatchUp, Export, Fork, Format, ImportLines, ImportStart, List, Of, Say};
+use retake_wire::request::{
+    CatchUp, ConversationTarget, Export, Fork, Format, ImportLines, ImportStart, List, Say,
+};
 use retake_wire::{Action, MarkVerb, Part, Problem, ProblemKind, Request, Role};
 
 use super::world::{Desk, LARGEST, get, label, mark, rewind, said, shows, told};
@@ -71,7 +73,7 @@ fn lines(import: &str, first: u64, lines: &[String]) -> Request {
 }
 
 fn end(import: &str) -> Request {
-    Request::ImportEnd(Of { conversation: import.into() })
+    Request::ImportEnd(ConversationTarget { conversation: import.into() })
 }
 
 /// Imports a text; each piece of it is sent twice, and the end, too.

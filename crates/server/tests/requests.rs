@@ -33,7 +33,7 @@ fn lines() -> Vec<String> {
 async fn every_request_is_answered_as_its_documentation_says() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two", "three", "four"]).await;
-    let of = || Of { conversation: id.clone() };
+    let of = || ConversationTarget { conversation: id.clone() };
     let start = ImportStart { request_id: Some("import".into()), ..ImportStart::default() };
     let import = get!(desk, Receipt, Request::ImportStart(start.clone())).conversation;
     let run = start_run(&desk, &id).await;
@@ -45,16 +45,16 @@ async fn every_request_is_answered_as_its_documentation_says() {
         create(),
         Request::Checkpoint(Checkpoint { conversation: there.clone(), name: "before".into() }),
         Request::FilesLog(Page { conversation: there.clone(), limit: None, before: None }),
-        Request::FilesStatus(Of { conversation: there.clone() }),
+        Request::FilesStatus(ConversationTarget { conversation: there.clone() }),
         Request::FilesDiff(FilesDiff {
             conversation: there,
             from: Some("before".into()),
             ..FilesDiff::default()
         }),
         Request::Workspaces(Workspaces::default()),
-        Request::WorkspaceShow(OfWorkspace { workspace: "1".into() }),
+        Request::WorkspaceShow(WorkspaceTarget { workspace: "1".into() }),
         Request::WorkspacePrune(WorkspacePrune::default()),
-        Request::WorkspaceForget(OfWorkspace { workspace: "1".into() }),
+        Request::WorkspaceForget(WorkspaceTarget { workspace: "1".into() }),
         Request::Fork(Fork { conversation: id.clone(), entry: None, title: None, request_id: None }),
         Request::Say(said(&id, Role::User, "five")),
         Request::Edit(Edit {
@@ -84,7 +84,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Export(Export { conversation: id.clone(), format: Format::Jsonl, cursor: None }),
         Request::ImportStart(start),
         Request::ImportLines(ImportLines { conversation: import.clone(), first: 0, lines: lines() }),
-        Request::ImportEnd(Of { conversation: import }),
+        Request::ImportEnd(ConversationTarget { conversation: import }),
         Request::Work,
         Request::Models,
         Request::McpAdd(McpAdd { name: "it".into(), way: none() }),
@@ -274,7 +274,7 @@ async fn start_run(desk: &Desk, of: &str) -> impl Future<Output = Outcome> + Clo
 async fn rewind_during_a_run_is_refused_with_its_reason() {
     let desk = Desk::new().await;
     let (id, entries) = desk.talk(&["one", "two"]).await;
-    let idle = desk.refused(Request::Cancel(Of { conversation: id.clone() })).await;
+    let idle = desk.refused(Request::Cancel(ConversationTarget { conversation: id.clone() })).await;
     assert_eq!(idle.code, "not_running");
     let run = start_run(&desk, &id).await;
     assert_eq!(desk.refused(apply(&id, rewind(&entries[0]))).await.code, "run_active");
@@ -282,7 +282,7 @@ async fn rewind_during_a_run_is_refused_with_its_reason() {
     let targets = Request::Targets(Targets { conversation: id.clone(), limit: None, before: None });
     let reasons = get!(desk, Targets, targets.clone()).targets.into_iter().map(|target| target.reason);
     assert!(reasons.into_iter().all(|reason| reason.is_some()));
-    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    desk.does(Request::Cancel(ConversationTarget { conversation: id.clone() })).await;
     assert_eq!(run.await, Outcome::RolledBack);
     assert_eq!(desk.texts(&id).await, ["one", "two"]);
     let mut targets = get!(desk, Targets, targets).targets;

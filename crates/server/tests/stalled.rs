@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 
-use retake_wire::{Client as _, Follow, HttpClient, ProblemCode, Reach, Reply, Request, Role};
+use retake_wire::{Client as _, Follow, HttpClient, OwnerAddress, ProblemCode, Reply, Request, Role};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 
@@ -126,7 +126,8 @@ async fn request_over_a_connection_that_was_closed_is_repeated_if_that_changes_n
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("bound"));
         let owner = tokio::spawn(owner_that_closes(listener, connections));
-        let client = HttpClient::new(Reach::Address { base, token: "token".into() }).expect("a client");
+        let client =
+            HttpClient::new(OwnerAddress::Address { base, token: "token".into() }).expect("a client");
         client.call(Request::Status).await.expect("the first answer");
         let answer = client.call(request).await;
         match connections {

@@ -4,7 +4,7 @@
 use futures::StreamExt;
 use futures::future::join;
 use retake_wire::reply::Receipt;
-use retake_wire::request::{Apply, Create, Edit, Fork, ImportStart, List, Of};
+use retake_wire::request::{Apply, ConversationTarget, Create, Edit, Fork, ImportStart, List};
 use retake_wire::{
     Action, Attached, Client, Ended, MarkVerb, Outcome, Part, Permit, Reply, Request, Role, Run, RunEvent,
     RunStart,
@@ -267,7 +267,7 @@ async fn trial_12_repeated_run_request_gets_the_events_of_the_run_at_work() {
         RunStart::Say { parts: vec![Part::text("other words")], seen: None, steer: None, piped: false };
     let reused = other.run(Run { start: words, ..ask }).await.err().expect("refused");
     assert_eq!(reused.code, "request_reused");
-    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    desk.does(Request::Cancel(ConversationTarget { conversation: id.clone() })).await;
     let ends = |events: Vec<RunEvent>| match events.into_iter().next_back() {
         Some(RunEvent::Ended(ended)) => ended.outcome,
         other => panic!("{other:?}"),
@@ -286,7 +286,7 @@ async fn trial_12_repeated_request_of_a_stopped_command_reports_the_stop() {
     let mut first = desk.client.run(exec.clone()).await.expect("begun");
     let began = first.next().await.expect("an event");
     assert!(matches!(began, RunEvent::Started { .. }), "{began:?}");
-    desk.does(Request::Cancel(Of { conversation: id })).await;
+    desk.does(Request::Cancel(ConversationTarget { conversation: id })).await;
     let Some(RunEvent::Ended(ended)) = first.collect::<Vec<_>>().await.pop() else { panic!("no end") };
     assert_eq!((ended.outcome, ended.receipt.is_some()), (Outcome::Interrupted, true));
     let (_, again) = told(&*desk.client, exec).await;
@@ -311,11 +311,11 @@ async fn trial_12_all_senders_of_waiting_messages_get_the_answer() {
     let (mut one, mut two) = (one.expect("it waits"), two.expect("it waits"));
     assert_eq!(one.next().await, Some(RunEvent::Queued));
     assert_eq!(two.next().await, Some(RunEvent::Queued));
-    desk.does(Request::Cancel(Of { conversation: id.clone() })).await;
+    desk.does(Request::Cancel(ConversationTarget { conversation: id.clone() })).await;
     let (one, two) = join(one.next(), two.next()).await;
     assert!(matches!(one, Some(RunEvent::Started { receipt: Some(_), .. })), "{one:?}");
     assert_eq!(one, two);
-    desk.does(Request::Cancel(Of { conversation: id })).await;
+    desk.does(Request::Cancel(ConversationTarget { conversation: id })).await;
 }
 
 #[tokio::test]

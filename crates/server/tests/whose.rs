@@ -1,10 +1,10 @@
-//! AuthorKind work stands in the way of a plan, in words and as data, and steps that are refused though all of them together are not.
+//! Whose work stands in the way of a plan, in words and as data, and steps that are refused though all of them together are not.
 
 use futures::StreamExt as _;
 use retake_wire::reply::Plan;
 use retake_wire::{
-    Action, AuthorKind, Becomes, FileCounts, FilesPlan, MarkVerb, PathPlan, Request, Run, RunEvent, RunStart,
-    Verdict,
+    Action, AuthorKind, ChoiceOutcome, FileCounts, FilesPlan, MarkVerb, PathPlan, Request, Run, RunEvent,
+    RunStart, Verdict,
 };
 
 use super::world::{Desk, apply, get, mark, plan, rewind};
@@ -72,7 +72,7 @@ async fn change_of_a_later_turn_names_that_turn() {
     let against = path.against.expect("whose");
     assert_eq!((against.whose, against.turn), (AuthorKind::Later, Some(3)));
     assert!(against.call.is_some_and(|call| path.calls.iter().all(|own| *own != call)));
-    assert_eq!(path.outcomes[0].becomes, Becomes::Stays);
+    assert_eq!(path.outcomes[0].becomes, ChoiceOutcome::Stays);
     // One turn and one other author.
     std::fs::write(desk.file("work").join("a"), "mine\n").expect("written");
     let path = left(planned(&desk, &id, Action::Undo { count: 1 }).await);

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_server::{InProcess, Served, Serving, serve, socket_of, token_of};
+use retake_server::{InProcess, ListeningOwner, Serving, serve, socket_of, token_of};
 use retake_wire::http::encode;
 use retake_wire::reply::{Conversation, Entry, Receipt};
-use retake_wire::request::{Create, LARGEST_PAGE, Log, Of, Say};
+use retake_wire::request::{ConversationTarget, Create, LARGEST_PAGE, Log, Say};
 use retake_wire::{
-    Action, Client, FileOptions, Hint, HintPiece, HttpClient, MarkVerb, Part, Problem, Reach, Reply, Request,
-    Role, request,
+    Action, Client, FileOptions, Hint, HintPiece, HttpClient, MarkVerb, OwnerAddress, Part, Problem, Reply,
+    Request, Role, request,
 };
 use tempfile::TempDir;
 use tokio::net::UnixStream;
@@ -25,15 +25,15 @@ const SETTINGS: &str = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[dem
 /// The largest number in a request.
 pub(super) const LARGEST: usize = (1 << 53) - 1;
 
-fn reach(data_dir: &Path) -> Reach {
-    Reach::Socket { path: socket_of(data_dir), token: token_of(data_dir) }
+fn reach(data_dir: &Path) -> OwnerAddress {
+    OwnerAddress::Socket { path: socket_of(data_dir), token: token_of(data_dir) }
 }
 
 /// The owner of a data directory, and a client over its socket, so that requests are made as from another process.
 pub(super) struct Desk {
     home: Arc<TempDir>,
     pub(super) client: Arc<dyn Client>,
-    pub(super) served: Served,
+    pub(super) served: ListeningOwner,
     /// The same owner, called directly.
     pub(super) owner: InProcess,
 }
@@ -120,7 +120,7 @@ impl Desk {
     }
 
     /// How a client reaches the owner.
-    pub(super) fn reach(&self) -> Reach {
+    pub(super) fn reach(&self) -> OwnerAddress {
         reach(&self.file("data"))
     }
 
@@ -168,7 +168,7 @@ impl Desk {
     }
 
     pub(super) async fn info(&self, of: &str) -> Conversation {
-        get!(self, Conversation, Request::Info(Of { conversation: of.into() }))
+        get!(self, Conversation, Request::Info(ConversationTarget { conversation: of.into() }))
     }
 
     /// The whole timeline, and its revision.
@@ -198,7 +198,7 @@ pub(super) async fn open(home: &Path, data_dir: &Path) -> InProcess {
         user: "ada".into(),
         home: None,
         wait_for_owner: Duration::ZERO,
-        stays: retake_server::Stays::UntilTold,
+        stays: retake_server::OwnerLifetime::UntilTold,
     };
     let (client, notices) = retake_server::open(options).await.expect("opened");
     assert!(notices.is_empty(), "{notices:?}");
@@ -206,14 +206,16 @@ pub(super) async fn open(home: &Path, data_dir: &Path) -> InProcess {
 }
 
 /// Sends a request completely, and disconnects when the reply is there, without reading it.
-pub(super) async fn loses_the_reply(reach: &Reach, request: &Request) {
+pub(super) async fn loses_the_reply(reach: &OwnerAddress, request: &Request) {
     let stream = sends(reach, request, 1).await;
     stream.readable().await.expect("answered");
 }
 
 /// Sends a request over a connection of its own: the whole, its first half, its first third …
-pub(super) async fn sends(reach: &Reach, request: &Request, part: usize) -> UnixStream {
-    let Reach::Socket { path, token: Some(token) } = reach else { panic!("over the socket, with its token") };
+pub(super) async fn sends(reach: &OwnerAddress, request: &Request, part: usize) -> UnixStream {
+    let OwnerAddress::Socket { path, token: Some(token) } = reach else {
+        panic!("over the socket, with its token")
+    };
     let sent = encode(request).expect("a place");
     let body = sent.body.map(|body| body.to_string()).unwrap_or_default();
     let (method, target, length) = (sent.method.name(), sent.target, body.len());

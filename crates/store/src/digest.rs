@@ -6,7 +6,7 @@
 
 use std::fmt::{Debug, Write};
 
-use retake_core::{Action, Choice, Digest, EntryId, Head, Part, Path, Seen, Step};
+use retake_core::{Action, Choice, Digest, EntryId, Head, Part, Path, SeenState, Step};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -44,11 +44,11 @@ pub fn digest(text: &str) -> Fingerprint {
 }
 
 /// The encoding of an action and the head that its author saw.
-pub fn action_value(action: &Action, seen: Seen) -> Value {
+pub fn action_value(action: &Action, seen: SeenState) -> Value {
     let seen = match seen {
-        Seen::Exactly(head) => json!(["exactly", head.to_string()]),
-        Seen::Since(head) => json!(["since", head.to_string()]),
-        Seen::Anything => Value::Null,
+        SeenState::Exactly(head) => json!(["exactly", head.to_string()]),
+        SeenState::Since(head) => json!(["since", head.to_string()]),
+        SeenState::Anything => Value::Null,
     };
     json!([of_action(action), seen])
 }

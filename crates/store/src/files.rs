@@ -42,7 +42,7 @@ pub struct OpenCall {
 
 /// Changes of a call that were captured before its result was stored, or long after.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owned {
+pub struct CapturedCallChanges {
     /// The conversation of the call.
     pub conversation: ConversationId,
     /// The entry with its request.
@@ -55,7 +55,7 @@ pub struct Owned {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallsSeen {
     /// Their changes.
-    pub owned: Vec<Owned>,
+    pub owned: Vec<CapturedCallChanges>,
     /// The names of ended calls without running processes.
     pub over: Vec<String>,
 }
@@ -77,7 +77,7 @@ pub struct NewDelta {
 
 /// The files that an action wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct NeededFiles {
     /// The wanted files.
     pub files: WantedFiles,
     /// Calls of the conversation that are reverted and may still change files; each once, in one of its workspaces.

@@ -24,8 +24,8 @@ mod untyped;
 pub use digest::digest;
 pub use error::{Result, StoreError};
 pub use files::{
-    CallsSeen, Claim, Claimant, DeltaLayers, ErasureSum, FilesHalf, GitTaken, IntentRow, NewCapture,
-    NewDelta, OpenCall, Owned, Wanted, WantedFiles,
+    CallsSeen, CapturedCallChanges, Claim, Claimant, DeltaLayers, ErasureSum, FilesHalf, GitTaken, IntentRow,
+    NeededFiles, NewCapture, NewDelta, OpenCall, WantedFiles,
 };
 pub use memory::{Memory, MemoryRows};
 pub use reading::{ActionContext, ActionContextRequest, Snapshot};

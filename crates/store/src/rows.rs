@@ -9,8 +9,8 @@ mod move_lists;
 mod tool_turns;
 
 use retake_core::{
-    ConversationId, Entry, EntryId, KeptChange, ListRequest, Meta, OpNo, Operation, Part, Pos, RequestId,
-    SearchRequest, State, Stretch, Time,
+    ConversationId, Entry, EntryId, KeptChange, ListRequest, LogSegment, Meta, OpNo, Operation, Part, Pos,
+    RequestId, SearchRequest, State, Time,
 };
 
 use crate::error::Result;
@@ -155,7 +155,7 @@ pub trait EntryRows {
     /// Entries with this id on their platform.
     fn entries_by_platform(&self, root: LogNo, platform_id: &str) -> Result<Vec<Key>>;
     /// The stretches of a log.
-    fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>>;
+    fn stretches(&self, log: LogNo) -> Result<Vec<LogSegment>>;
 }
 
 /// Rows of operations and full states, within one transaction.

@@ -385,12 +385,12 @@ mod tests {
 
     /// The number of current readers, and the most at once.
     #[derive(Default)]
-    struct Inside {
+    struct ReaderCount {
         now: Mutex<(usize, usize)>,
         full: Condvar,
     }
 
-    impl Inside {
+    impl ReaderCount {
         /// Keeps readers inside until the limit is reached.
         fn stay(&self) {
             let mut now = self.now.lock().expect("no panic inside");
@@ -404,7 +404,7 @@ mod tests {
         }
     }
 
-    struct Counted(Memory, Arc<Inside>);
+    struct Counted(Memory, Arc<ReaderCount>);
 
     impl Backend for Counted {
         fn read(&self, reader: &mut dyn FnMut(&dyn Rows)) -> Result<()> {
@@ -416,7 +416,7 @@ mod tests {
     /// Each reader holds a connection: others wait for their turn.
     #[tokio::test]
     async fn at_most_eight_readers_run_at_once() {
-        let (memory, inside) = (Memory::new(), Arc::<Inside>::default());
+        let (memory, inside) = (Memory::new(), Arc::<ReaderCount>::default());
         let rows = memory.writer();
         let store = Store::start(Counted(memory, Arc::clone(&inside)), rows).expect("started");
         let store = Arc::new(store);

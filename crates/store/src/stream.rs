@@ -1,6 +1,6 @@
 //! An answer in progress, which the store keeps outside the log.
 
-use retake_core::{Answering, ConversationId, EntryId, Part, Step};
+use retake_core::{AnswerPlace, ConversationId, EntryId, Part, Step};
 
 /// A stream in progress, saved outside the log so that a crash loses no more than a second of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct StreamRow {
     /// The id that the answer will have.
     pub entry: EntryId,
     /// The entry that it answers.
-    pub answering: Answering,
+    pub answering: AnswerPlace,
     /// The retry's move, which is compensated if there was no output.
     pub step: Option<Step>,
     /// The model.

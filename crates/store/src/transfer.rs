@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use retake_core::{
-    By, ConversationId, EffectClass, EffectState, Entry, EntryId, Finding, Flags, Head, Mark, Operation,
-    Part, Permission, Revision, Role, Run, ShownEntry, Time, Usage,
+    ChangeOrigin, ConversationId, EffectClass, EffectState, Entry, EntryId, Finding, Flags, Head, Mark,
+    Operation, Part, Permission, Revision, Role, Run, ShownEntry, Time, Usage,
 };
 
 use crate::error::Result;
@@ -83,7 +83,7 @@ pub struct Import {
     /// Its entries, in order.
     pub entries: Vec<ImportEntry>,
     /// The author of the request.
-    pub by: By,
+    pub by: ChangeOrigin,
 }
 
 /// A place on the path of an import.

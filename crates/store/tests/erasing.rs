@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    Action, Apply, By, ContentHash, Effect, EffectClass, EffectState, Fact, FileChange, FilePath, GitMove,
-    GitRef, Grade, Mode, NewRun, Part, Permission, Record, Role, Rule, Ruling, RunInput, SayRequest, Seen,
-    Steer, Time, Words,
+    Action, Apply, ChangeOrigin, ContentHash, Effect, EffectClass, EffectState, Fact, FileChange, FilePath,
+    GitMove, GitRef, Grade, Mode, NewRun, Part, Permission, Record, Role, Rule, Ruling, RunInput, SayRequest,
+    SeenState, Steer, Time, Words,
 };
 use retake_store::conformance::Stage;
 use retake_store::{CallsSeen, NewCapture, NewDelta, Sqlite, Store};
@@ -105,7 +105,7 @@ async fn ledger(stage: &Stage) {
     };
     stage.store.begin_effect(effect, None).await.expect("begun");
     let result = stage.saying(Role::Tool, vec![Part::text("sent")]);
-    let by = By { author: tool, ..result.by.clone() };
+    let by = ChangeOrigin { author: tool, ..result.by.clone() };
     let result = SayRequest { by, platform_id: Some(format!("{SECRET}-1")), ..result };
     stage.store.say(stage.id, result).await.expect("said");
 }
@@ -167,11 +167,11 @@ async fn trial_28_a_text_in_the_ids_of_requests_and_in_the_names_of_who_asked_is
     let stage = Stage::with_turns(open(dir.path()), &["T1"]).await;
     let by = |author: &str, number: u32| {
         let request = Some(format!("{SECRET}-{number}").parse().expect("an id"));
-        By { author: author.into(), time: Time(2), request, wording: None }
+        ChangeOrigin { author: author.into(), time: Time(2), request, wording: None }
     };
     let say = || SayRequest { by: by("me", 1), ..stage.saying(Role::User, vec![Part::text("kept words")]) };
     stage.store.say(stage.id, say()).await.expect("said");
-    let apply = |action, by| stage.store.apply(stage.id, Apply { action, seen: Seen::Anything, by });
+    let apply = |action, by| stage.store.apply(stage.id, Apply { action, seen: SeenState::Anything, by });
     apply(Action::Rewind(stage.named("T1")), by(SECRET, 2)).await.expect("done");
     let other =
         Action::Erase { entries: Vec::new(), matching: Some("not there".into()), objects: Vec::new() };

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    Action, Apply, By, ContentHash, FileChange, FilePath, Grade, Include, ListRequest, NO_MESSAGE, NewRun,
-    PageRequest, Part, PathMove, Projection, ReadOnly, Reading, Reason, Record, Role, RunInput, RunRefusal,
-    SayRequest, SearchRequest, Seen, Stack, Steer, Time, ToolOutcome, Words, joined_text,
+    Action, Apply, ChangeOrigin, ContentHash, FileChange, FilePath, Grade, Include, ListRequest, NO_MESSAGE,
+    NewRun, PageRequest, Part, PathMove, Projection, ReadOnly, Reading, Reason, Record, Role, RunInput,
+    RunRefusal, SayRequest, SearchRequest, SeenState, Stack, Steer, Time, ToolOutcome, Words, joined_text,
 };
 use retake_store::conformance::Stage;
 use retake_store::{CallsSeen, FilesHalf, NewDelta, Sqlite, Store, StoreError, StreamRow};
@@ -102,8 +102,9 @@ async fn trial_11_an_apply_of_many_paths_writes_a_count_and_no_row_of_a_delta() 
     });
     stage.store.preparing(workspace, ".retake-1".into()).await.expect("prepared");
     let half = FilesHalf { workspace, moves: moves.collect(), staged: true, adopted: Vec::new() };
-    let by = By { author: "test".into(), time: Time(9), request: None, wording: None };
-    let apply = Apply { action: Action::Rewind(stage.named("T1")), seen: Seen::Anything, by: by.clone() };
+    let by = ChangeOrigin { author: "test".into(), time: Time(9), request: None, wording: None };
+    let apply =
+        Apply { action: Action::Rewind(stage.named("T1")), seen: SeenState::Anything, by: by.clone() };
     stage.store.apply_files(stage.id, apply, vec![half]).await.expect("rewound");
     let written = || {
         db.query_row("SELECT group_concat(what) FROM written", [], |row| row.get::<_, String>(0))
@@ -267,8 +268,9 @@ async fn run_of_a_lost_owner_ends_and_its_messages_still_wait() {
 async fn request_gets_the_same_receipt_after_a_restart() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut stage = Stage::with_turns(open(dir.path()), &["T1", "T2"]).await;
-    let by = By { request: Some("rewind-7".parse().expect("a request id")), ..By::default() };
-    let apply = Apply { action: Action::Rewind(stage.named("T2")), seen: Seen::Anything, by };
+    let by =
+        ChangeOrigin { request: Some("rewind-7".parse().expect("a request id")), ..ChangeOrigin::default() };
+    let apply = Apply { action: Action::Rewind(stage.named("T2")), seen: SeenState::Anything, by };
     let first = stage.store.apply(stage.id, apply.clone()).await.expect("rewound");
     stage.turn("T3").await;
     reopen(&mut stage, dir.path());

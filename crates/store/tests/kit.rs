@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use retake_core::{By, Time};
+use retake_core::{ChangeOrigin, Time};
 use retake_store::StoreError;
 
 /// The time of every test.
@@ -16,8 +16,8 @@ pub(crate) fn new_id() -> uuid::Uuid {
 }
 
 /// The author of requests.
-pub(crate) fn by() -> By {
-    By { author: "ann".into(), time: NOW, ..By::default() }
+pub(crate) fn by() -> ChangeOrigin {
+    ChangeOrigin { author: "ann".into(), time: NOW, ..ChangeOrigin::default() }
 }
 
 /// The code of a refusal.

@@ -9,8 +9,8 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use retake_core::{
-    Action, Apply, ContentHash, FileChange, FilePath, Grade, Part, PathMove, Receipt, Record, Role, Seen,
-    Stack, Time, WorkspaceNo,
+    Action, Apply, ContentHash, FileChange, FilePath, Grade, Part, PathMove, Receipt, Record, Role,
+    SeenState, Stack, Time, WorkspaceNo,
 };
 use retake_store::conformance::Stage;
 use retake_store::{CallsSeen, FilesHalf, NewDelta, Result, Sqlite, Store, StoreError};
@@ -137,7 +137,7 @@ impl Prepared {
             adopted: Vec::new(),
         };
         let action = Action::Rewind(self.stage.named("two"));
-        let apply = Apply { action, seen: Seen::Anything, by: by() };
+        let apply = Apply { action, seen: SeenState::Anything, by: by() };
         store.apply_files(self.stage.id, apply, vec![half]).await
     }
 

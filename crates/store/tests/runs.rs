@@ -6,8 +6,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use retake_core::{
     Action, Apply, ConversationId, EntryId, Fence, NewConversation, NewRun, PageRequest, Part, Pos,
-    Projection, Reading, Reason, Role, Run, RunEffect, RunEnding, RunInput, STALE_AFTER_MS, SayRequest, Seen,
-    Steer, Time, Words, joined_text,
+    Projection, Reading, Reason, Role, Run, RunEffect, RunEnding, RunInput, STALE_AFTER_MS, SayRequest,
+    SeenState, Steer, Time, Words, joined_text,
 };
 use retake_store::{Memory, Store, StoreError, digest};
 
@@ -378,7 +378,7 @@ impl World {
     }
 
     async fn applies(&self, action: Action) {
-        let apply = Apply { action, seen: Seen::Anything, by: by() };
+        let apply = Apply { action, seen: SeenState::Anything, by: by() };
         self.store().apply(self.id, apply).await.expect("applied");
     }
 

@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use retake_core::{
-    Action, Apply, By, ConversationId, EntryId, NewConversation, NewFork, PageRequest, Part, Projection,
-    Reading, Reason, Role, SayRequest, Seen,
+    Action, Apply, ChangeOrigin, ConversationId, EntryId, NewConversation, NewFork, PageRequest, Part,
+    Projection, Reading, Reason, Role, SayRequest, SeenState,
 };
 use retake_store::{ActionContextRequest, Sqlite, Store, Work};
 use tempfile::TempDir;
@@ -72,7 +72,7 @@ impl Stage {
     }
 
     async fn act(&self, action: Action) {
-        let apply = Apply { action, seen: Seen::Anything, by: by() };
+        let apply = Apply { action, seen: SeenState::Anything, by: by() };
         let receipt = self.store.apply(conversation(), apply).await.expect("applied");
         assert!(!receipt.unchanged);
     }
@@ -159,7 +159,7 @@ fn say(seq: u64) -> SayRequest {
         entry_id(seq),
         if seq % 2 == 1 { Role::User } else { Role::Assistant },
         vec![Part::Text(format!("message {seq}"))],
-        By { author: "ann".into(), ..by() },
+        ChangeOrigin { author: "ann".into(), ..by() },
     )
 }
 
@@ -223,7 +223,7 @@ async fn store_case_26_ten_thousand_hides_of_alternating_messages() {
     let mut hides = JoinSet::new();
     for seq in (1..=HIDES).map(|number| 2 * number) {
         let store = Arc::clone(&stage.store);
-        let apply = Apply { action: hide(seq), seen: Seen::Anything, by: by() };
+        let apply = Apply { action: hide(seq), seen: SeenState::Anything, by: by() };
         hides.spawn(async move { store.apply(conversation(), apply).await.map(drop) });
     }
     while let Some(hidden) = hides.join_next().await {

@@ -9,7 +9,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::Part;
 use retake_engine::model::{
-    Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
+    Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelInfo, OfferedModel, Prompt,
 };
 
 use crate::puppet::ModelOutput;
@@ -73,7 +73,7 @@ impl<M: Model + 'static> Catalogue for SingleModelCatalogue<M> {
         Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
     }
 
-    async fn list(&self) -> Vec<Offer> {
+    async fn list(&self) -> Vec<OfferedModel> {
         Vec::new()
     }
 }

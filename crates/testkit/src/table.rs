@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Action, Apply, ConversationId, PageRequest, Projection, Reading, Seen, joined_text};
+use retake_core::{Action, Apply, ConversationId, PageRequest, Projection, Reading, SeenState, joined_text};
 use retake_engine::clock::ManualClock;
 use retake_engine::ids::SeededRandom;
 use retake_engine::{
@@ -51,7 +51,7 @@ impl Table {
             steer: None,
             permit: Permit::default(),
             files: FileOptions::default(),
-            seen: Seen::Anything,
+            seen: SeenState::Anything,
             by: self.engine.by(None),
         };
         self.engine.run(self.id, request).await.expect("started")
@@ -93,7 +93,7 @@ impl Table {
 
     /// Reverts the last step.
     pub async fn undo(&self) {
-        let undo = Apply { action: Action::Undo(1), seen: Seen::Anything, by: self.engine.by(None) };
+        let undo = Apply { action: Action::Undo(1), seen: SeenState::Anything, by: self.engine.by(None) };
         self.engine.apply(self.id, undo).await.expect("undone");
     }
 }

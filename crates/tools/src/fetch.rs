@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::{Response, Url, header};
-use retake_core::{EffectClass, Intent, ToolOutcome, Touch};
+use retake_core::{CallTarget, EffectClass, Intent, ToolOutcome};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -192,7 +192,12 @@ impl OwnTool for Fetch {
     fn intent(&self, arguments: Arguments, _: &PathBase) -> Result<Intent, String> {
         let url = parse(&arguments)?;
         let line = format!("fetch {url}");
-        Ok(Intent { class: EffectClass::External, touches: vec![Touch::Url(url.into())], line, detail: None })
+        Ok(Intent {
+            class: EffectClass::External,
+            touches: vec![CallTarget::Url(url.into())],
+            line,
+            detail: None,
+        })
     }
 
     async fn call(&self, call: Call, arguments: Arguments) -> Result<Output, String> {

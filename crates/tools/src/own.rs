@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Intent, Touch};
+use retake_core::{CallTarget, EffectClass, Intent};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -81,6 +81,6 @@ impl<T: OwnTool> Tool for T {
 }
 
 /// The intent of a call that changes nothing.
-pub(crate) fn read_only_intent(line: String, touches: Vec<Touch>) -> Intent {
+pub(crate) fn read_only_intent(line: String, touches: Vec<CallTarget>) -> Intent {
     Intent { class: EffectClass::None, touches, line, detail: None }
 }

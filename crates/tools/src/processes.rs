@@ -68,7 +68,7 @@ pub async fn start(
 /// Asks every process of a call to end; with `force`, kills it.
 pub fn stop(group: Option<u32>, call: &str, force: bool) {
     let signal = if force { Signal::KILL } else { Signal::TERM };
-    let found = Found::of(call);
+    let found = CallProcesses::of(call);
     let group = group.and_then(|group| i32::try_from(group).ok()).and_then(Pid::from_raw);
     // A supervisor in the group reports how the command ended, so it ends after it.
     if let Some(group) = group.filter(|_| found.supervisors.is_empty()) {
@@ -104,24 +104,24 @@ pub fn calls() -> HashSet<String> {
 
 /// The processes of a call without its supervisors, wherever they are.
 pub fn members(call: &str) -> Vec<Pid> {
-    Found::of(call).members
+    CallProcesses::of(call).members
 }
 
 /// The processes of a call, wherever they are. A supervisor counts only if it outlives all others.
 pub fn alive(call: &str) -> Vec<Pid> {
-    let found = Found::of(call);
+    let found = CallProcesses::of(call);
     if !found.members.is_empty() || found.supervisors.is_empty() {
         return found.members;
     }
     let rounds = TO_FOLLOW.as_millis() / LOOK.as_millis();
     for _ in 0..rounds {
-        let found = Found::of(call);
+        let found = CallProcesses::of(call);
         match found.supervisors.first() {
             Some(pid) if found.members.is_empty() => wait_for(*pid),
             _ => return found.members,
         }
     }
-    Found::of(call).all()
+    CallProcesses::of(call).all()
 }
 
 /// The command line of a process; for the shell of a command, the command.
@@ -140,10 +140,10 @@ pub fn line(pid: Pid) -> String {
 /// Waits until no process of a call is left, up to this time. Returns whether none is.
 pub fn wait_gone(call: &str, within: Duration) -> bool {
     for _ in 0..within.as_millis() / LOOK.as_millis() {
-        let Some(pid) = Found::of(call).all().into_iter().next() else { return true };
+        let Some(pid) = CallProcesses::of(call).all().into_iter().next() else { return true };
         wait_for(pid);
     }
-    Found::of(call).all().is_empty()
+    CallProcesses::of(call).all().is_empty()
 }
 
 /// Waits for the end of a process, for a moment.
@@ -159,7 +159,7 @@ fn wait_for(pid: Pid) {
 /// none is. Blocks.
 pub fn end(group: Option<u32>, call: &str) -> bool {
     (0..ROUNDS).any(|_| {
-        let found = Found::of(call);
+        let found = CallProcesses::of(call);
         // A stopped process starts no others while its siblings are searched.
         for pid in &found.members {
             let _ = rustix::process::kill_process(*pid, Signal::STOP);
@@ -191,13 +191,13 @@ struct ProcessInfo {
 }
 
 /// The processes of a call.
-struct Found {
+struct CallProcesses {
     /// All except the supervisors.
     members: Vec<Pid>,
     supervisors: Vec<Pid>,
 }
 
-impl Found {
+impl CallProcesses {
     fn of(call: &str) -> Self {
         let all = seen(call);
         let mut children: HashMap<i32, Vec<i32>> = HashMap::new();

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Intent, Touch};
+use retake_core::{CallTarget, EffectClass, Intent};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -330,8 +330,8 @@ impl Tool for ShellTool {
             EffectClass::None if given.background || !crate::sandbox::holds_reading() => confined.class(),
             class => class,
         };
-        let network = self.reaches_network(given.network, roots).then_some(Touch::Network);
-        let elsewhere = roots.first().is_some_and(|root| folder != root).then_some(Touch::Elsewhere);
+        let network = self.reaches_network(given.network, roots).then_some(CallTarget::Network);
+        let elsewhere = roots.first().is_some_and(|root| folder != root).then_some(CallTarget::Elsewhere);
         let whole = given.command.trim().contains('\n').then(|| given.command.clone());
         let detail: Vec<String> = given.description.into_iter().chain(whole).collect();
         // Before the command, so that a long one cannot hide it.
@@ -340,7 +340,11 @@ impl Tool for ShellTool {
             class,
             line: format!("{with}$ {}", arguments::line(&given.command)),
             detail: (!detail.is_empty()).then(|| detail.join("\n")),
-            touches: [Touch::Command(given.command)].into_iter().chain(network).chain(elsewhere).collect(),
+            touches: [CallTarget::Command(given.command)]
+                .into_iter()
+                .chain(network)
+                .chain(elsewhere)
+                .collect(),
         })
     }
 

@@ -195,11 +195,11 @@ pub(crate) fn shielded(mut command: Command, call: &str, inherits: Inherits) -> 
 }
 
 /// Names the program of a process.
-trait Named {
+trait NamedProcess {
     fn arg0_retake(&mut self) -> &mut Self;
 }
 
-impl Named for std::process::Command {
+impl NamedProcess for std::process::Command {
     fn arg0_retake(&mut self) -> &mut Self {
         std::os::unix::process::CommandExt::arg0(self, "retake")
     }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-use retake_core::{EffectClass, ToolOutcome, Touch};
+use retake_core::{CallTarget, EffectClass, ToolOutcome};
 use retake_testkit::again;
 use retake_tools::{FetchConfig, Output, fetch_tool};
 use serde_json::json;
@@ -229,5 +229,5 @@ async fn an_invalid_address_is_refused_before_the_call() {
     }
     let intent = tool.intent(&json!({ "url": "https://a.example/x" }), stage.root(), &stage.roots).unwrap();
     assert_eq!((intent.class, intent.line.as_str()), (EffectClass::External, "fetch https://a.example/x"));
-    assert_eq!(intent.touches, [Touch::Url("https://a.example/x".into())]);
+    assert_eq!(intent.touches, [CallTarget::Url("https://a.example/x".into())]);
 }

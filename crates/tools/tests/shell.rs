@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::Arc;
 
-use retake_core::{EffectClass, Fact, ToolOutcome, Touch};
+use retake_core::{CallTarget, EffectClass, Fact, ToolOutcome};
 use retake_testkit::again;
 use retake_tools::{Output, ShellConfig, Tool, shell_tools};
 use serde_json::json;
@@ -75,7 +75,7 @@ async fn the_effects_of_a_command_are_known_before_it_runs() {
     let make = intent(json!({ "command": "make\u{1b}[2J\nrm -r x", "description": "builds" }));
     assert_eq!((make.class, make.line.as_str()), (EffectClass::External, r"$ make\u{1b}[2J …"));
     assert_eq!(make.detail.as_deref(), Some("builds\nmake\u{1b}[2J\nrm -r x"));
-    assert_eq!(make.touches, [Touch::Command("make\u{1b}[2J\nrm -r x".into())]);
+    assert_eq!(make.touches, [CallTarget::Command("make\u{1b}[2J\nrm -r x".into())]);
     assert_ne!(intent(json!({ "command": "ls", "background": true })).class, EffectClass::None);
     assert!(!tool.is_parallel());
 }

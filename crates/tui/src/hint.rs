@@ -1,7 +1,7 @@
 //! The names that each client of this program uses for the remedies in a hint. Must never change any other
 //! word.
 
-use retake_wire::{Condition, Event, Hint, Problem, Remedy, RunEvent, RunNotice, Told, english};
+use retake_wire::{Condition, Event, Hint, NumberedEvent, Problem, Remedy, RunEvent, RunNotice, english};
 
 /// The client whose user reads a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Audience {
     }
 
     /// An event for subscribers, with the hints and notices of runs in this client's words.
-    pub fn word_told(self, mut told: Told) -> Told {
+    pub fn word_told(self, mut told: NumberedEvent) -> NumberedEvent {
         if let Event::Run { said } = told.event {
             told.event = Event::Run { said: self.word_event(said) };
         }
@@ -150,8 +150,8 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use retake_wire::{
-        Condition, Event, FolderRemark, GitFileChange, GitFileRole, MarkCount, MarkVerb, Remedy, RunEvent,
-        RunNotice, Told,
+        Condition, Event, FolderRemark, GitFileChange, GitFileRole, MarkCount, MarkVerb, NumberedEvent,
+        Remedy, RunEvent, RunNotice,
     };
 
     use super::Audience;
@@ -238,7 +238,7 @@ mod tests {
             other => panic!("no notice: {other:?}"),
         };
         assert_eq!(text_of(Audience::Shell.word_event(event.clone())), words);
-        let told = Told { id: None, event: Event::Run { said: event } };
+        let told = NumberedEvent { id: None, event: Event::Run { said: event } };
         match Audience::Shell.word_told(told).event {
             Event::Run { said } => assert_eq!(text_of(said), words),
             other => panic!("no event of a run: {other:?}"),

@@ -42,4 +42,4 @@ pub use driver::{
 pub use headless::Headless;
 pub use keymap::{Command, Context, Key, KeyError, Keymap};
 pub use settings::{Configured, Settings};
-pub use theme::{Background, Colours, Named, PAINTS, Paint, Paints, Theme, Themes};
+pub use theme::{Background, Colours, PAINTS, Paint, PaintRow, Paints, Theme, Themes};

@@ -191,7 +191,7 @@ pub enum Decision {
 /// A call that waits for an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Asks {
+pub struct PendingApproval {
     /// The id of the approval request. A decision names it.
     pub id: String,
     /// The call.

@@ -63,7 +63,7 @@ pub struct Number {
 
 /// What happens to the owner when a client leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct OwnerAfterLeave {
     /// Whether the owner ends now. It does if this was the last client and no work is left.
     pub ends: bool,
 }

@@ -6,14 +6,14 @@ mod http;
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 
-use crate::event::{Follow, Told};
+use crate::event::{Follow, NumberedEvent};
 use crate::problem::Problem;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::run::{Run, RunEvent};
 
 #[cfg(feature = "client")]
-pub use http::{HttpClient, Reach};
+pub use http::{HttpClient, OwnerAddress};
 
 /// A connection to the owner. The verbs are the same in one process and over a socket.
 #[async_trait]
@@ -28,5 +28,5 @@ pub trait Client: Send + Sync {
     /// Subscribes to a conversation, or to the list of conversations. The stream begins with a snapshot, or with the changes
     /// since a named event. Then it contains every later event. If the stream ends, subscribe again with the id of its last
     /// event.
-    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem>;
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem>;
 }

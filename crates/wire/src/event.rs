@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{Asks, CallShown, Question};
+use crate::agent::{CallShown, PendingApproval, Question};
 use crate::reply::{Changes, Conversation, Conversations, Draft, Entry, Permissions, Words};
 use crate::run::RunEvent;
 
@@ -22,7 +22,7 @@ pub struct Follow {
 
 /// An event with its id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct NumberedEvent {
     /// The id to resume from after this event. Events that are not stored, such as pieces of an answer, have none.
     pub id: Option<String>,
     /// The event.
@@ -108,7 +108,7 @@ pub struct RunNow {
     /// The running calls.
     pub calls: Vec<CallNow>,
     /// The calls that wait for an approval.
-    pub asks: Vec<Asks>,
+    pub asks: Vec<PendingApproval>,
     /// The open questions of tools.
     pub questions: Vec<Question>,
 }

@@ -166,7 +166,7 @@ pub enum Grade {
 /// The author of a change that prevents the wanted version of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Against {
+pub struct BlockingAuthor {
     /// The kind of author.
     pub whose: AuthorKind,
     /// The number of the turn, if a call of this conversation made the change and its turn is on the path.
@@ -205,7 +205,7 @@ pub struct AfterChoice {
     /// The choice.
     pub choice: Choice,
     /// The version of the file after the choice.
-    pub becomes: Becomes,
+    pub becomes: ChoiceOutcome,
     /// The number of the turn that identifies the version, if the turn is on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
@@ -224,7 +224,7 @@ pub struct AfterChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Becomes {
+pub enum ChoiceOutcome {
     /// As it is now. If a call is named, that is how the call left it.
     Stays,
     /// The file does not exist.
@@ -286,7 +286,7 @@ pub struct PathPlan {
     pub kept: bool,
     /// The author of the change that prevents the wanted version, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub against: Option<Against>,
+    pub against: Option<BlockingAuthor>,
     /// The version of the path after each choice. Only for a path that is in conflict, or that was before a choice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<AfterChoice>,
@@ -326,7 +326,7 @@ pub struct CallLine {
 /// Files that others have changed since, and that the step leaves as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Others {
+pub struct FilesOfOthers {
     /// The number of files.
     pub changed: u64,
     /// The first of these files, at most 20. Bytes that are not UTF-8 and terminal control characters are escaped.
@@ -366,7 +366,7 @@ pub struct FilesPlan {
     pub calls: Vec<CallLine>,
     /// The files that others have changed since the first of these calls began.
     #[serde(default)]
-    pub others: Others,
+    pub others: FilesOfOthers,
 }
 
 /// The result for files.

@@ -197,7 +197,7 @@ fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Alternatives, Apply, Log, Of, OfWorkspace, Projection};
+    use crate::request::{Alternatives, Apply, ConversationTarget, Log, Projection, WorkspaceTarget};
     use crate::{Action, FileOptions};
 
     #[test]
@@ -223,9 +223,12 @@ mod tests {
         let target = |request: &Request| encode(request).map(|sent| sent.target);
         let page = "/v1/conversations/c/entries?as=prompt&before=t2&limit=3";
         assert_eq!(target(&Request::Log(log)), Ok(page.to_owned()));
-        let folder = Request::WorkspaceShow(OfWorkspace { workspace: "/home/a b".into() });
+        let folder = Request::WorkspaceShow(WorkspaceTarget { workspace: "/home/a b".into() });
         assert_eq!(target(&folder), Ok("/v1/workspaces/%2Fhome%2Fa%20b".to_owned()));
-        assert_eq!(target(&Request::Info(Of { conversation: String::new() })), Err("conversation"));
+        assert_eq!(
+            target(&Request::Info(ConversationTarget { conversation: String::new() })),
+            Err("conversation")
+        );
     }
 
     #[test]

@@ -34,23 +34,25 @@ mod told;
 
 pub use action::Action;
 pub use agent::{
-    Asks, CallEnded, CallShown, Decision, EffectClass, Mode, Permit, Question, Rule, Ruling, Steer,
+    CallEnded, CallShown, Decision, EffectClass, Mode, PendingApproval, Permit, Question, Rule, Ruling, Steer,
 };
 pub use ask_cause::AskCause;
-pub use attach::{Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Left, Number, PROTOCOL, Ready, UNAUTHORIZED};
+pub use attach::{
+    Attach, CLIENT, CLIENTS, LEAVE, LEAVING, Number, OwnerAfterLeave, PROTOCOL, Ready, UNAUTHORIZED,
+};
 pub use call_refusal::CallRefusal;
 pub use client::Client;
 #[cfg(feature = "client")]
-pub use client::{HttpClient, Reach};
+pub use client::{HttpClient, OwnerAddress};
 pub use condition::{
     Condition, FolderRemark, LeftPath, MarkCount, ModelCause, PathCause, PathChange, ReadOnlyCause,
     StepRefusal, UnavailableCause, UncertainWhen, UncoveredCause, UncoveredPath,
 };
 pub use content::{Part, Role, Usage};
-pub use event::{CallNow, Changed, Event, Follow, RunNow, Snapshot, Told};
+pub use event::{CallNow, Changed, Event, Follow, NumberedEvent, RunNow, Snapshot};
 pub use files::{
-    AfterChoice, Against, AuthorKind, Becomes, CallLine, Choice, Choose, FileCounts, FileName, FileOptions,
-    FilesDone, FilesPlan, Grade, Others, PathHunks, PathPlan, Scope, Verdict,
+    AfterChoice, AuthorKind, BlockingAuthor, CallLine, Choice, ChoiceOutcome, Choose, FileCounts, FileName,
+    FileOptions, FilesDone, FilesOfOthers, FilesPlan, Grade, PathHunks, PathPlan, Scope, Verdict,
 };
 pub use git_file::{GitFileChange, GitFileRole};
 pub use hint::{Hint, HintPiece, Remedy};

@@ -22,21 +22,21 @@ use crate::problem::Problem;
 use crate::search::Hits;
 
 pub use agent::{
-    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState,
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, ScopedRule, Todo, TodoItem, TodoState,
     Tool, Tools, Waiting, Words,
 };
 pub use changes::Changes;
 pub use composer::{Draft, HistoryPage, PathLine, Paths};
 pub use files::{
-    Capture, Captures, Changed, Difference, Differences, FilesStatus, GoneFolder, Job, LetGo, NotCovered,
+    Capture, Captures, Changed, Difference, Differences, FilesStatus, GoneFolder, Job, LostCalls, NotCovered,
     Pruned, State, Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
 };
 pub use marked::{Marked, MarkedPage};
-pub use owner::{Doing, IdleEnd, JobAtWork, Status, Work};
+pub use owner::{IdleEnd, JobAtWork, OwnerWork, Status, Work};
 pub use plan::{EffectLine, EffectState, EffectWords, Effects, Plan, Running, TimelinePlan};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};
 pub use report::{Finding, Repair, Report};
-pub use targets::{Did, Target, TargetPage};
+pub use targets::{Target, TargetPage, TurnActions};
 pub use tree::{Branch, ForkLine, Tree};
 
 /// The reply to a request.

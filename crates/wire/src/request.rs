@@ -14,11 +14,11 @@ mod port;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-pub use agent::{Decide, JobOutput, OfJob, Respond, SetPermissions};
+pub use agent::{Decide, JobOutput, JobTarget, Respond, SetPermissions};
 pub use composer::{
     ClaimDraft, ClaimDraftIn, DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed,
 };
-pub use files::{FilesDiff, OfWorkspace, PruneHow, WorkspacePrune};
+pub use files::{FilesDiff, PruneHow, WorkspacePrune, WorkspaceTarget};
 pub use page::{
     Alternatives, Jobs, LARGEST_PAGE, Marked, Page, Targets, Tree, USUAL_HITS, USUAL_PAGE, Workspaces,
 };
@@ -56,25 +56,25 @@ pub enum Request {
     /// The captures of a conversation's folder, newest first. → `Captures`
     FilesLog(Page),
     /// The current changes in a conversation's folder, with their authors. → `FilesStatus`
-    FilesStatus(Of),
+    FilesStatus(ConversationTarget),
     /// The differences of files between two points in time. → `Differences`
     FilesDiff(FilesDiff),
     /// The folders that conversations work in, oldest first. → `Workspaces`
     Workspaces(Workspaces),
     /// What is stored about a folder, and what captures cover there. Captures the folder if it exists. → `Workspace`
-    WorkspaceShow(OfWorkspace),
+    WorkspaceShow(WorkspaceTarget),
     /// Forgets what is stored about a folder. Its files and the messages stay. → `Workspace`
-    WorkspaceForget(OfWorkspace),
+    WorkspaceForget(WorkspaceTarget),
     /// Removes stored file versions that nothing needs. → `Pruned`
     WorkspacePrune(WorkspacePrune),
     /// The step that is changing files now, for clients that wait for it. → `Work`
     Work,
     /// Stops the run of a conversation. → `Done`
-    Cancel(Of),
+    Cancel(ConversationTarget),
     /// Conversations, newest first. → `Conversations`
     List(List),
     /// One conversation. → `Conversation`
-    Info(Of),
+    Info(ConversationTarget),
     /// Archives a conversation, or reverts that. Its content does not change, and it can be searched and continued. → `Done`
     SetArchived(SetArchived),
     /// A page of entries. → `Entries`
@@ -104,7 +104,7 @@ pub enum Request {
     /// The next lines of an import. → `Done`
     ImportLines(ImportLines),
     /// Ends an import: from now on, the conversation exists. → `Receipt`
-    ImportEnd(Of),
+    ImportEnd(ConversationTarget),
     /// The available models. → `Models`
     Models,
     /// The MCP servers of a folder. Starts the servers that may be started. → `McpServers`
@@ -144,25 +144,25 @@ pub enum Request {
     /// Answers the question of a tool. → `Done`
     Respond(Respond),
     /// The agent's to-do list. → `Todo`
-    Todo(Of),
+    Todo(ConversationTarget),
     /// The commands that run in the background, newest first. → `Jobs`
     Jobs(Jobs),
     /// The output of a job. → `JobOutput`
     JobOutput(JobOutput),
     /// Stops a job. → `Jobs`
-    JobStop(OfJob),
+    JobStop(JobTarget),
     /// The tools of the agent. → `Tools`
-    Tools(Of),
+    Tools(ConversationTarget),
     /// The permissions of the agent. → `Permissions`
-    Permissions(Of),
+    Permissions(ConversationTarget),
     /// Changes the permissions of the agent in a conversation. → `Permissions`
     SetPermissions(SetPermissions),
     /// The messages that wait for the end of a run: all of them, at most 1000. → `Waiting`
-    Waiting(Of),
+    Waiting(ConversationTarget),
     /// Withdraws the waiting messages and returns them. → `Waiting`
-    Unqueue(Of),
+    Unqueue(ConversationTarget),
     /// The usage and cost of a conversation's model calls. → `Cost`
-    Cost(Of),
+    Cost(ConversationTarget),
     /// The state of the owner. → `Status`
     Status,
     /// Stops the owner. Active runs may finish first. → `Done`
@@ -172,7 +172,7 @@ pub enum Request {
 /// Names a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Of {
+pub struct ConversationTarget {
     /// The id of the conversation, or a unique prefix of it.
     pub conversation: String,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{Asks, CallEnded, CallShown, Permit, Question, Steer};
+use crate::agent::{CallEnded, CallShown, PendingApproval, Permit, Question, Steer};
 use crate::content::Part;
 use crate::files::FileOptions;
 use crate::notice::RunNotice;
@@ -147,7 +147,7 @@ pub enum RunEvent {
         entry: String,
     },
     /// A call needs an approval.
-    Asks(Box<Asks>),
+    Asks(Box<PendingApproval>),
     /// A tool asks a person a question.
     Question(Question),
     /// An approval request or a question is closed, because somebody has answered it.

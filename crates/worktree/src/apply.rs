@@ -3,12 +3,12 @@
 //!
 //! The order of an apply, the caller's part in brackets:
 //!
-//! 1. \[the replaced contents are in the object store, synced; the staging folder's name is recorded\] [`Staging::prepare`]
+//! 1. \[the replaced contents are in the object store, synced; the staging folder's name is recorded\] [`StagedApply::prepare`]
 //!    checks every path and stages all new contents, synced. Nothing has changed yet.
 //! 2. \[one transaction records the operation, and the plan as an intent\]
-//! 3. [`Staging::carry_out`] exchanges path by path and compares what was displaced. If somebody wrote in between: \[the
+//! 3. [`StagedApply::carry_out`] exchanges path by path and compares what was displaced. If somebody wrote in between: \[the
 //!    reversed direction is recorded\] [`Interrupted::put_back`].
-//! 4. [`Settled::finish`] removes the staging folder. \[the intent is closed, if the report says so\]
+//! 4. [`SettledApply::finish`] removes the staging folder. \[the intent is closed, if the report says so\]
 //!
 //! Several roots are one step: each of the four is done for all of them before the next. If one is interrupted, the finished
 //! ones are put back, too, and the others are discarded.
@@ -104,7 +104,7 @@ struct ApplyContext {
 #[must_use = "a staging folder is carried out, or discarded"]
 pub enum Prepared {
     /// Everything is checked and staged.
-    Ready(Box<Staging>),
+    Ready(Box<StagedApply>),
     /// It is not possible. Nothing has changed, and nothing is left behind.
     Refused(Vec<Refusal>),
 }
@@ -112,7 +112,7 @@ pub enum Prepared {
 /// Checked and staged; the files are unchanged.
 #[derive(Debug)]
 #[must_use = "carry it out, or discard it"]
-pub struct Staging {
+pub struct StagedApply {
     ground: ApplyContext,
 }
 
@@ -121,7 +121,7 @@ pub struct Staging {
 #[must_use = "what is applied is finished, what was interrupted is put back"]
 pub enum Outcome {
     /// Everything is as planned, and synced.
-    Applied(Settled),
+    Applied(SettledApply),
     /// It must be put back.
     Interrupted(Interrupted),
 }
@@ -138,12 +138,12 @@ pub struct Interrupted {
 /// All paths are settled; the staging folder still exists.
 #[derive(Debug)]
 #[must_use = "finish it"]
-pub struct Settled {
+pub struct SettledApply {
     ground: ApplyContext,
     report: Report,
 }
 
-impl Staging {
+impl StagedApply {
     /// Checks that every path is what the plan found (`before`) and can get its new version (`after`), and stages all new
     /// contents, synced. `name` is the one that the caller has recorded.
     ///
@@ -186,7 +186,7 @@ impl Staging {
     pub fn carry_out(self) -> Result<Outcome> {
         self.ground.lock.root().check()?;
         Ok(match carry::carry_out(&self.ground) {
-            Ok(report) => Outcome::Applied(Settled { ground: self.ground, report }),
+            Ok(report) => Outcome::Applied(SettledApply { ground: self.ground, report }),
             Err(cause) => Outcome::Interrupted(Interrupted { ground: self.ground, cause }),
         })
     }
@@ -216,12 +216,12 @@ impl Interrupted {
     ///
     /// # Errors
     /// The root is missing or replaced: the intent stays open.
-    pub fn put_back(self, objects: &dyn Objects) -> Result<Settled> {
+    pub fn put_back(self, objects: &dyn Objects) -> Result<SettledApply> {
         put_back(self.ground, objects)
     }
 }
 
-impl Settled {
+impl SettledApply {
     /// The paths that were done, left and failed.
     pub fn report(&self) -> &Report {
         &self.report
@@ -252,10 +252,10 @@ impl Settled {
     }
 }
 
-fn put_back(ground: ApplyContext, objects: &dyn Objects) -> Result<Settled> {
+fn put_back(ground: ApplyContext, objects: &dyn Objects) -> Result<SettledApply> {
     ground.lock.root().check()?;
     let report = settle::settle(&ground, Direction::Back, settle::Times::Keep, objects);
-    Ok(Settled { ground, report })
+    Ok(SettledApply { ground, report })
 }
 
 /// Finishes an apply whose intent is open: after a crash, or after a report that was not closed. A path with the new version is
@@ -281,7 +281,7 @@ pub fn recover(
     plan.set_apart(settle::apart(&plan, &slots).map_err(failed)?);
     let ground = ApplyContext { lock: lock.clone(), slots, plan };
     let report = settle::settle(&ground, direction, settle::Times::Now, objects);
-    Settled { ground, report }.finish()
+    SettledApply { ground, report }.finish()
 }
 
 /// Removes the staging folder of an apply that was never decided. Nothing happens if there is none.

@@ -25,13 +25,13 @@ mod visit;
 mod watch;
 mod workspace_tree;
 
-pub use asked::{Permission, Progress, Stats, Sweep};
+pub use asked::{CaptureScope, Permission, Progress, Stats};
 pub use coverage::CoverageChange;
 pub use findings::Findings;
-pub use index::{Known, Mark};
+pub use index::{KnownPath, Mark};
 pub use manifest::Manifest;
-pub use named::Picked;
-pub use note::Noting;
+pub use named::FoundFiles;
+pub use note::WriteSource;
 pub use refuse::refuse;
 pub use rules::Rules;
 pub use workspace_tree::{Capture, Tree};

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use retake_core::{ContentHash, FilePath, WhyNot};
+use retake_core::{ContentHash, FilePath, UncoveredReason};
 
 /// The result of this crate's functions.
 pub type Result<T, E = WorktreeError> = std::result::Result<T, E>;
@@ -83,7 +83,7 @@ pub enum WorktreeError {
         /// The path.
         path: FilePath,
         /// The reason.
-        why: WhyNot,
+        why: UncoveredReason,
     },
     /// An object for a manifest or for findings is invalid.
     #[error("the object {0} is no list of files of a version that is known")]

@@ -12,13 +12,13 @@ mod objects;
 mod root;
 
 pub use apply::{
-    Direction, Failed, Interrupted, Note, NoteKind, Obstacle, Outcome, Prepared, Refusal, Report, Settled,
-    Staging, StagingName, discard, link_notes, recover,
+    Direction, Failed, Interrupted, Note, NoteKind, Obstacle, Outcome, Prepared, Refusal, Report,
+    SettledApply, StagedApply, StagingName, discard, link_notes, recover,
 };
 pub use attributes::Changes;
 pub use capture::{
-    Capture, CoverageChange, Findings, Known, Manifest, Mark, Noting, Permission, Picked, Progress, Rules,
-    Stats, Sweep, Tree, refuse,
+    Capture, CaptureScope, CoverageChange, Findings, FoundFiles, KnownPath, Manifest, Mark, Permission,
+    Progress, Rules, Stats, Tree, WriteSource, refuse,
 };
 pub use error::{Result, WorktreeError};
 pub use git::{GitState, NamedBySettings, Nested, reached, same_as_commit, tracked};

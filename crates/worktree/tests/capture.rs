@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 use retake_core::{FileChange, FilePath, Record};
 use retake_worktree::{
-    Capture, CoverageChange, Findings, Mark, MemoryObjects, Objects, Permission, Result, Rules, Sweep, Tree,
+    Capture, CaptureScope, CoverageChange, Findings, Mark, MemoryObjects, Objects, Permission, Result, Rules,
+    Tree,
 };
 
 struct World {
@@ -70,12 +71,12 @@ impl World {
 
     /// A capture of the places that the watch names: the number of folders it read, and its findings.
     fn watched(&mut self) -> (u64, Vec<String>) {
-        let capture = self.tree.capture(&Sweep::Watched, Permission::Ask, &|_| ()).unwrap();
+        let capture = self.tree.capture(&CaptureScope::Watched, Permission::Ask, &|_| ()).unwrap();
         (capture.stats.folders, lines(&self.accept(capture)))
     }
 
     fn look(&self) -> Result<Capture> {
-        self.tree.capture(&Sweep::Whole, Permission::Ask, &|_| ())
+        self.tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ())
     }
 
     fn accept(&mut self, capture: Capture) -> Findings {

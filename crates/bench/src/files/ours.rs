@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use retake_core::FileChange;
 use retake_worktree::{
-    Findings, Mark, Noting, Objects as _, Outcome, PackObjects, Permission, Prepared, Root, Rules, Staging,
-    StagingName, Sweep, Tree,
+    CaptureScope, Findings, Mark, Objects as _, Outcome, PackObjects, Permission, Prepared, Root, Rules,
+    StagedApply, StagingName, Tree, WriteSource,
 };
 
 use super::disk;
@@ -57,11 +57,11 @@ impl CaptureStore {
 
     /// Captures, and returns the findings.
     pub(super) fn capture(&mut self) -> anyhow::Result<Findings> {
-        self.capture_where(&Sweep::Whole)
+        self.capture_where(&CaptureScope::Whole)
     }
 
     /// The same, only at the places of `sweep`.
-    pub(super) fn capture_where(&mut self, sweep: &Sweep) -> anyhow::Result<Findings> {
+    pub(super) fn capture_where(&mut self, sweep: &CaptureScope) -> anyhow::Result<Findings> {
         let Opened { objects, tree } = self.opened()?;
         let _kept = objects.guard();
         let capture = tree.capture(sweep, Permission::Granted, &|_| ())?;
@@ -126,7 +126,7 @@ impl SnapshotProgram for CaptureStore {
         let lock = Root::open(&self.work)?.lock()?;
         let name = StagingName::new(&self.applies.to_string())?;
         let Opened { objects, tree } = self.opened()?;
-        let staging = match Staging::prepare(&lock, &name, tree.to_apply(changes.clone()), &**objects)? {
+        let staging = match StagedApply::prepare(&lock, &name, tree.to_apply(changes.clone()), &**objects)? {
             Prepared::Ready(staging) => staging,
             Prepared::Refused(refusals) => anyhow::bail!("the restore was refused: {refusals:?}"),
         };
@@ -136,7 +136,7 @@ impl SnapshotProgram for CaptureStore {
         };
         let report = settled.finish()?;
         anyhow::ensure!(report.done == changes.len(), "{} of {} were done", report.done, changes.len());
-        let noted = tree.note(&changes, Noting::Apply)?;
+        let noted = tree.note(&changes, WriteSource::Apply)?;
         let mark = noted.mark();
         tree.accept(noted)?;
         self.mark = Some(mark);

@@ -1,6 +1,6 @@
 //! Consecutive calls in one long-lived process: the time of the captures around a call, with a watch and without.
 
-use retake_worktree::Sweep;
+use retake_worktree::CaptureScope;
 
 use super::edits::Edits;
 use super::ours::CaptureStore;
@@ -14,10 +14,10 @@ const FIRST: u64 = 1 << 40;
 
 /// Measures a call that changes nothing, and one that changes a file.
 pub(super) fn measure(ours: &mut CaptureStore, edits: &Edits, report: &mut Report) -> anyhow::Result<()> {
-    let whole = calls(ours, edits, &Sweep::Whole, FIRST)?;
+    let whole = calls(ours, edits, &CaptureScope::Whole, FIRST)?;
     let (begun, ()) = timed(|| ours.watch())?;
     ours.capture()?;
-    let watched = calls(ours, edits, &Sweep::Watched, FIRST + CALLS)?;
+    let watched = calls(ours, edits, &CaptureScope::Watched, FIRST + CALLS)?;
     report.measure("call_of_nothing_ms", whole.0);
     report.measure("watched_call_of_nothing_ms", watched.0);
     report.measure("call_of_one_file_ms", whole.1);
@@ -28,7 +28,12 @@ pub(super) fn measure(ours: &mut CaptureStore, edits: &Edits, report: &mut Repor
 }
 
 /// The medians of both kinds, of the captures before and after the call together.
-fn calls(ours: &mut CaptureStore, edits: &Edits, sweep: &Sweep, first: u64) -> anyhow::Result<(f64, f64)> {
+fn calls(
+    ours: &mut CaptureStore,
+    edits: &Edits,
+    sweep: &CaptureScope,
+    first: u64,
+) -> anyhow::Result<(f64, f64)> {
     let (mut nothing, mut one) = (Vec::new(), Vec::new());
     for number in first..first + CALLS {
         let (before, _) = timed(|| ours.capture_where(sweep))?;

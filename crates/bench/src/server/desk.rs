@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use futures::StreamExt as _;
-use retake_server::{InProcess, Options, Served, Serving, open, serve, socket_of, token_of};
+use retake_server::{InProcess, ListeningOwner, Options, Serving, open, serve, socket_of, token_of};
 use retake_wire::reply::Receipt;
-use retake_wire::request::{Apply, Create, ImportLines, ImportStart, Of, Plan, Say, Targets};
-use retake_wire::{Action, Client as _, FileOptions, HttpClient, Part, Problem, Reach, Reply, Request, Role};
+use retake_wire::request::{Apply, ConversationTarget, Create, ImportLines, ImportStart, Plan, Say, Targets};
+use retake_wire::{
+    Action, Client as _, FileOptions, HttpClient, OwnerAddress, Part, Problem, Reply, Request, Role,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
@@ -31,7 +33,7 @@ pub(crate) fn allow_many_sockets() {
 /// A listening owner.
 pub(crate) struct Desk {
     owner: InProcess,
-    served: Served,
+    served: ListeningOwner,
     socket: PathBuf,
 }
 
@@ -52,7 +54,7 @@ impl Desk {
             user: "bench".into(),
             home: None,
             wait_for_owner,
-            stays: retake_server::Stays::UntilTold,
+            stays: retake_server::OwnerLifetime::UntilTold,
         };
         let (owner, _) = open(options).await.map_err(failed)?;
         let serving = Serving {
@@ -68,7 +70,7 @@ impl Desk {
     /// A connection.
     pub(crate) fn http(&self) -> anyhow::Result<HttpClient> {
         let token = self.socket.parent().and_then(token_of);
-        HttpClient::new(Reach::Socket { path: self.socket.clone(), token }).map_err(failed)
+        HttpClient::new(OwnerAddress::Socket { path: self.socket.clone(), token }).map_err(failed)
     }
 
     /// A client with a connection and a conversation of so many turns.
@@ -87,7 +89,7 @@ impl Desk {
             let lines = ImportLines { conversation: conversation.clone(), first, lines: lines.to_vec() };
             http.call(Request::ImportLines(lines)).await.map_err(failed)?;
         }
-        let of = Of { conversation: conversation.clone() };
+        let of = ConversationTarget { conversation: conversation.clone() };
         receipt(http.call(Request::ImportEnd(of)).await)?;
         // Half of it is rewound and comes back.
         Ok(Client { http, conversation, target: format!("t{}", turns / 2 + 1) })

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use retake_core::{
-    Action, Apply, By, ConversationId, EntryId, Head, NewConversation, NewFork, Part, RequestId, Role,
-    SayRequest, Seen, Time,
+    Action, Apply, ChangeOrigin, ConversationId, EntryId, Head, NewConversation, NewFork, Part, RequestId,
+    Role, SayRequest, SeenState, Time,
 };
 use retake_store::{Sqlite, Store};
 use rusqlite::{Connection, OpenFlags};
@@ -35,12 +35,12 @@ fn uuid(number: u64, kind: u64) -> Uuid {
     Builder::from_unix_timestamp_millis(BEGIN + number, &random).into_uuid()
 }
 
-fn by(number: u64, kind: u64) -> anyhow::Result<By> {
-    Ok(By {
+fn by(number: u64, kind: u64) -> anyhow::Result<ChangeOrigin> {
+    Ok(ChangeOrigin {
         author: "ada".to_owned(),
         time: Time(i64::try_from(BEGIN + number)?),
         request: Some(uuid(number, kind).to_string().parse::<RequestId>()?),
-        ..By::default()
+        ..ChangeOrigin::default()
     })
 }
 
@@ -122,7 +122,7 @@ impl Stage {
 
     /// Changes the state, from the head after the last change.
     pub(super) fn apply(&mut self, action: Action) -> anyhow::Result<()> {
-        let apply = Apply { action, seen: Seen::Exactly(self.head), by: by(self.request(), 4)? };
+        let apply = Apply { action, seen: SeenState::Exactly(self.head), by: by(self.request(), 4)? };
         let receipt = self.wait(self.store.apply(self.id(), apply))?;
         anyhow::ensure!(!receipt.unchanged, "an operation changed nothing");
         self.head = receipt.head;

@@ -10,12 +10,12 @@ use async_trait::async_trait;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::{
-    ConversationId, EffectClass, Flags, Intent, Mark, Mode, Part, Permission, Role, Seen, Steer, Time,
+    ConversationId, EffectClass, Flags, Intent, Mark, Mode, Part, Permission, Role, SeenState, Steer, Time,
 };
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SystemRandom;
 use retake_engine::model::{
-    Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelInfo, Offer, Prompt,
+    Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelInfo, OfferedModel, Prompt,
 };
 use retake_engine::settings::Retention;
 use retake_engine::{
@@ -118,7 +118,7 @@ impl Catalogue for SingleModelCatalogue {
         Ok(Choice { model: Arc::clone(&self.0) as Arc<dyn Model>, why: ChosenBy::Settings })
     }
 
-    async fn list(&self) -> Vec<Offer> {
+    async fn list(&self) -> Vec<OfferedModel> {
         Vec::new()
     }
 }
@@ -216,7 +216,7 @@ impl Desk {
             steer: None,
             permit: Permit::default(),
             files: FileOptions::default(),
-            seen: Seen::Anything,
+            seen: SeenState::Anything,
             by: self.engine.by(None),
         };
         let mut events = self.engine.run(of, request).await?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
-use retake_wire::{Event, Follow, RunEvent, RunNow, Told};
+use retake_wire::{Event, Follow, NumberedEvent, RunEvent, RunNow};
 
 use super::{Chat, turn};
 use crate::error::Result;
@@ -28,8 +28,8 @@ pub(super) async fn follow(chat: &mut Chat<'_>) -> Result {
 }
 
 /// The events of the active run; empty if there is no run.
-fn of_run(told: BoxStream<'static, Told>) -> BoxStream<'static, RunEvent> {
-    let next = |(mut told, mut ready): (BoxStream<'static, Told>, VecDeque<RunEvent>)| async move {
+fn of_run(told: BoxStream<'static, NumberedEvent>) -> BoxStream<'static, RunEvent> {
+    let next = |(mut told, mut ready): (BoxStream<'static, NumberedEvent>, VecDeque<RunEvent>)| async move {
         loop {
             if let Some(event) = ready.pop_front() {
                 // The next run is not followed.

@@ -1,7 +1,7 @@
 //! Commands for the agent at work: its todo list, jobs, tools, permissions, cost. Must never decide what a rule means: the owner
 //! parses it.
 
-use retake_wire::request::{JobOutput, Jobs, Of, OfJob, SetPermissions};
+use retake_wire::request::{ConversationTarget, JobOutput, JobTarget, Jobs, SetPermissions};
 use retake_wire::{Permit, Request};
 
 use super::{Chat, pickers};
@@ -9,8 +9,8 @@ use crate::args;
 use crate::error::{Result, expect_reply, usage};
 
 /// Shows the reply to a request about this conversation.
-pub(super) async fn show(chat: &mut Chat<'_>, request: fn(Of) -> Request) -> Result {
-    let of = Of { conversation: chat.cx.here()? };
+pub(super) async fn show(chat: &mut Chat<'_>, request: fn(ConversationTarget) -> Request) -> Result {
+    let of = ConversationTarget { conversation: chat.cx.here()? };
     chat.cx.show(request(of)).await
 }
 
@@ -22,7 +22,7 @@ pub(super) async fn jobs(chat: &mut Chat<'_>, words: &str) -> Result {
         ("output", job) if !job.is_empty() => {
             Request::JobOutput(JobOutput { conversation, job: job.to_owned(), from: None })
         }
-        ("stop", job) if !job.is_empty() => Request::JobStop(OfJob { conversation, job: job.to_owned() }),
+        ("stop", job) if !job.is_empty() => Request::JobStop(JobTarget { conversation, job: job.to_owned() }),
         _ => {
             let hint = "type /jobs, /jobs output ID or /jobs stop ID";
             return Err(usage(format!("/jobs has no command {words:?}"), hint));
@@ -33,7 +33,7 @@ pub(super) async fn jobs(chat: &mut Chat<'_>, words: &str) -> Result {
 
 /// Takes back messages that wait for the model; they return to the line.
 pub(super) async fn unqueue(chat: &mut Chat<'_>) -> Result {
-    let of = Of { conversation: chat.cx.here()? };
+    let of = ConversationTarget { conversation: chat.cx.here()? };
     let waiting = expect_reply!(chat.cx.call(Request::Unqueue(of)).await?, Waiting).words;
     if waiting.is_empty() {
         return chat.cx.aside("no message waits");
@@ -72,7 +72,7 @@ pub(super) async fn permissions(chat: &mut Chat<'_>, words: &str) -> Result {
         ("mode", _) => {}
         ("allow" | "ask" | "deny", rule) if !rule.is_empty() => set.add.push(format!("{verb} {rule}")),
         ("forget", number) => {
-            let of = Of { conversation: set.conversation.clone() };
+            let of = ConversationTarget { conversation: set.conversation.clone() };
             let rules = expect_reply!(chat.cx.call(Request::Permissions(of)).await?, Permissions).rules;
             let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             let none = || usage(format!("there is no rule {number:?}"), "/permissions shows the numbers");

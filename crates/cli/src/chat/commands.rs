@@ -5,10 +5,10 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use retake_wire::Request;
-use retake_wire::request::Of;
+use retake_wire::request::ConversationTarget;
 
 use super::handlers::{self, label, line, named, option, or_default_words, title};
-use super::pickers::{self, Picked};
+use super::pickers::{self, PickedArguments};
 use super::{Chat, agent, edit};
 use crate::error::Result;
 use crate::term::style::Style;
@@ -24,9 +24,9 @@ pub(super) enum CommandEffect {
     /// Runs a verb with these arguments.
     Verb(fn(&str) -> Vec<String>),
     /// Runs this verb with the text; without text, the person picks its arguments.
-    Pick(&'static str, Handler<Picked>),
+    Pick(&'static str, Handler<PickedArguments>),
     /// Shows the reply to a request about the conversation.
-    Show(fn(Of) -> Request),
+    Show(fn(ConversationTarget) -> Request),
     /// Does something that only the line client can do.
     Own(Handler<()>),
 }

@@ -5,7 +5,7 @@ use futures::FutureExt as _;
 use retake_wire::{Action, FileOptions, ProblemKind, Scope};
 
 use super::commands::Handler;
-use super::pickers::{self, Picked};
+use super::pickers::{self, PickedArguments};
 use super::{Chat, active_run};
 use crate::error::{Failure, Result, usage};
 use crate::term::safe;
@@ -51,13 +51,23 @@ pub(super) fn title(words: &str) -> Vec<String> {
 }
 
 /// Runs a verb with the text, or without text with the arguments that the person picks.
-pub(super) async fn pick(chat: &mut Chat<'_>, verb: &str, words: &str, from: Handler<Picked>) -> Result {
+pub(super) async fn pick(
+    chat: &mut Chat<'_>,
+    verb: &str,
+    words: &str,
+    from: Handler<PickedArguments>,
+) -> Result {
     chat.cx.here()?;
     if words.is_empty() { picked(chat, verb, words, from).await } else { chat.verb(line(verb, words)).await }
 }
 
 /// Runs a verb with the arguments that the person picks.
-pub(super) async fn picked(chat: &mut Chat<'_>, verb: &str, words: &str, from: Handler<Picked>) -> Result {
+pub(super) async fn picked(
+    chat: &mut Chat<'_>,
+    verb: &str,
+    words: &str,
+    from: Handler<PickedArguments>,
+) -> Result {
     match from(chat, words).await? {
         Some(picked) => chat.verb(line(verb, "").into_iter().chain(picked).collect()).await,
         None => Ok(()),
@@ -66,7 +76,8 @@ pub(super) async fn picked(chat: &mut Chat<'_>, verb: &str, words: &str, from: H
 
 /// Rewinds to before a message, again if its plan has changed meanwhile.
 pub(super) async fn rewind(chat: &mut Chat<'_>, words: &str) -> Result {
-    let turns: Handler<Picked> = |chat, _| pickers::turn(chat, "Go back to before", true).boxed_local();
+    let turns: Handler<PickedArguments> =
+        |chat, _| pickers::turn(chat, "Go back to before", true).boxed_local();
     loop {
         match pick(chat, "rewind", words, turns).await {
             Err(Failure::Problem(problem)) if problem.kind == ProblemKind::Stale => {

@@ -15,7 +15,7 @@ use retake_tui::hint::Audience;
 use retake_tui::render::{self, id, words};
 
 /// The arguments of a picked row; `None` if the person cancels.
-pub(super) type Picked = Option<Vec<String>>;
+pub(super) type PickedArguments = Option<Vec<String>>;
 
 /// The longest list of messages.
 const MESSAGES: usize = 100;
@@ -49,7 +49,7 @@ fn named(arguments: impl IntoIterator<Item = String>) -> Vec<String> {
 }
 
 /// A turn, with a preview of a rewind to before it. An active run disables it, unless the command stops the run.
-pub(super) async fn turn(chat: &mut Chat<'_>, question: &str, stops_run: bool) -> Result<Picked> {
+pub(super) async fn turn(chat: &mut Chat<'_>, question: &str, stops_run: bool) -> Result<PickedArguments> {
     let conversation = chat.cx.here()?;
     let targets = Targets { conversation: conversation.clone(), limit: Some(TURNS), before: None };
     let targets = expect_reply!(chat.cx.call(Request::Targets(targets)).await?, Targets).targets;
@@ -88,7 +88,11 @@ fn preview(client: &dyn Client, conversation: &str, action: Action) -> String {
 }
 
 /// A message with a matching mark.
-pub(super) async fn message(chat: &mut Chat<'_>, question: &str, fits: fn(&str) -> bool) -> Result<Picked> {
+pub(super) async fn message(
+    chat: &mut Chat<'_>,
+    question: &str,
+    fits: fn(&str) -> bool,
+) -> Result<PickedArguments> {
     let entries = newest(chat, chat.cx.here()?, MESSAGES).await?.entries.into_iter().rev();
     let entries: Vec<_> = entries.filter(|entry| fits(&entry.mark)).collect();
     let row = |look: &Look, entry: &Entry| {
@@ -127,7 +131,11 @@ fn text(parts: &[Part]) -> String {
 }
 
 /// Neighbouring messages with a matching mark.
-pub(super) async fn marked(chat: &mut Chat<'_>, question: &str, fits: fn(&str) -> bool) -> Result<Picked> {
+pub(super) async fn marked(
+    chat: &mut Chat<'_>,
+    question: &str,
+    fits: fn(&str) -> bool,
+) -> Result<PickedArguments> {
     let marked = Marked { conversation: chat.cx.here()?, limit: Some(MESSAGES), before: None };
     let mut marked = expect_reply!(chat.cx.call(Request::Marked(marked)).await?, Marked).marked;
     marked.retain(|it| fits(&it.mark));
@@ -144,7 +152,7 @@ pub(super) async fn marked(chat: &mut Chat<'_>, question: &str, fits: fn(&str) -
 }
 
 /// Shows the branches, and lets the person pick another one. Returns the shown head and the last entry of the branch.
-pub(super) async fn branch(chat: &mut Chat<'_>) -> Result<Picked> {
+pub(super) async fn branch(chat: &mut Chat<'_>) -> Result<PickedArguments> {
     let conversation = chat.cx.here()?;
     let tree = crate::verbs::tree::whole(&chat.cx, &conversation).await?;
     chat.cx.ui.page_text(&render::tree::tree(&chat.cx.ui.look(), &tree))?;
@@ -162,7 +170,7 @@ pub(super) async fn branch(chat: &mut Chat<'_>) -> Result<Picked> {
 }
 
 /// An alternative of an answer, with the head that was shown.
-pub(super) async fn alternative(chat: &mut Chat<'_>, entry: &str) -> Result<Picked> {
+pub(super) async fn alternative(chat: &mut Chat<'_>, entry: &str) -> Result<PickedArguments> {
     let of = request::Alternatives {
         conversation: chat.cx.here()?,
         entry: entry.to_owned(),

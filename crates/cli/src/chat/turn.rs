@@ -102,21 +102,21 @@ pub(super) async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
         loop {
             let next = tokio::select! {
                 biased;
-                pressed = chat.cx.ui.pressed() => Next::Pressed(pressed),
-                event = events.recv() => Next::Event(event),
+                pressed = chat.cx.ui.pressed() => ActiveRunEvent::Pressed(pressed),
+                event = events.recv() => ActiveRunEvent::Event(event),
             };
             match next {
-                Next::Pressed(Pressed::Interrupt) => {
+                ActiveRunEvent::Pressed(Pressed::Interrupt) => {
                     view.end(&mut chat.cx)?;
                     stop(chat).await?;
                 }
-                Next::Pressed(Pressed::Keys) => {
+                ActiveRunEvent::Pressed(Pressed::Keys) => {
                     view.end(&mut chat.cx)?;
                     runs.extend(steer(chat).await?.map(|(words, events)| (Some(words), gathered(events))));
                     chat.cx.ui.listen()?;
                 }
-                Next::Event(None) => return Err(broken_run()),
-                Next::Event(Some(event)) => {
+                ActiveRunEvent::Event(None) => return Err(broken_run()),
+                ActiveRunEvent::Event(Some(event)) => {
                     if let (RunEvent::Started { .. }, Some(words)) = (&event, words.take()) {
                         // Repeat them, because much may have been shown since.
                         chat.cx.aside(&format!("> {}", safe::line(&words)))?;
@@ -135,7 +135,7 @@ pub(super) async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
 }
 
 /// The next event while a run is active.
-enum Next {
+enum ActiveRunEvent {
     Pressed(Pressed),
     Event(Option<RunEvent>),
 }

@@ -141,7 +141,7 @@ impl Editor {
     ///
     /// If the terminal can't be read or written.
     pub fn read(&mut self, prefill: Option<String>) -> io::Result<Read> {
-        let _guard = Unwinding;
+        let _guard = TerminalRestorer;
         if let Some(text) = prefill {
             let folded = lock(&self.state).folds.fold(&text);
             self.line.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(folded)]);
@@ -200,9 +200,9 @@ fn memory(capacity: usize) -> FileBackedHistory {
 }
 
 /// Restores the terminal if reading panics, even when the composer itself outlives the panic.
-struct Unwinding;
+struct TerminalRestorer;
 
-impl Drop for Unwinding {
+impl Drop for TerminalRestorer {
     fn drop(&mut self) {
         if std::thread::panicking() {
             super::restore();

@@ -19,13 +19,14 @@ const TICK: Duration = Duration::from_millis(120);
 
 /// The intervals of lines.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+struct ProgressIntervals {
     first: Duration,
     then: Duration,
 }
 
 /// The intervals of lines: few enough for a log.
-const LINES: Pace = Pace { first: Duration::from_secs(3), then: Duration::from_secs(5) };
+const LINES: ProgressIntervals =
+    ProgressIntervals { first: Duration::from_secs(3), then: Duration::from_secs(5) };
 
 /// A spinner or a bar, drawn while it lives. Nothing else may be printed to the terminal meanwhile.
 #[derive(Debug)]
@@ -118,7 +119,7 @@ fn show_later(bar: ProgressBar) -> Waiting {
 }
 
 /// Prints the text at these intervals, until it is dropped.
-fn say_later(bar: ProgressBar, pace: Pace, print: impl Fn(String) + Send + 'static) -> Waiting {
+fn say_later(bar: ProgressBar, pace: ProgressIntervals, print: impl Fn(String) + Send + 'static) -> Waiting {
     let (stop, stopped) = mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {
         let mut wait = pace.first;
@@ -139,7 +140,7 @@ mod tests {
         let bar = ProgressBar::hidden().with_message("putting back 20,000 files");
         let (told, lines) = mpsc::channel();
         let print = move |line| drop(told.send(line));
-        let pace = Pace { first: Duration::from_millis(1), then: Duration::from_millis(1) };
+        let pace = ProgressIntervals { first: Duration::from_millis(1), then: Duration::from_millis(1) };
         let (stop, thread) = say_later(bar.clone(), pace, print);
         let next = || lines.recv_timeout(Duration::from_secs(60)).expect("a line");
         assert_eq!(next(), "putting back 20,000 files (0 s)\n");

@@ -4,7 +4,7 @@ pub(crate) mod put_back;
 pub(crate) mod restore;
 
 use clap::{Args, Subcommand};
-use retake_wire::request::{FilesDiff, Of, Page};
+use retake_wire::request::{ConversationTarget, FilesDiff, Page};
 use retake_wire::{FileName, Request};
 
 use super::RunVerb;
@@ -108,7 +108,7 @@ impl RunVerb for Files {
             }
             FilesCommand::Status(status) => {
                 let conversation = cx.conversation(status.place.conversation).await?;
-                cx.show(Request::FilesStatus(Of { conversation })).await
+                cx.show(Request::FilesStatus(ConversationTarget { conversation })).await
             }
             FilesCommand::Diff(it) => it.run(cx).await,
             FilesCommand::Restore(it) => it.run(cx).await,

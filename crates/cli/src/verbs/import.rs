@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use retake_engine::mended;
 use retake_wire::reply::Receipt;
-use retake_wire::request::{ImportLines, ImportStart, Of};
+use retake_wire::request::{ConversationTarget, ImportLines, ImportStart};
 use retake_wire::{Reply, Request};
 use serde::de::IgnoredAny;
 
@@ -123,7 +123,7 @@ impl Import {
             }
         }
         drop(progress);
-        cx.receipt(Request::ImportEnd(Of { conversation })).await
+        cx.receipt(Request::ImportEnd(ConversationTarget { conversation })).await
     }
 
     fn read(&self, cx: &mut Context<'_>) -> Result<String> {

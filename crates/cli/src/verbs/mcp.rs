@@ -56,7 +56,7 @@ struct Add {
     command: Vec<String>,
 }
 
-// AuthorKind tools.
+// Whose tools.
 #[derive(Debug, Args)]
 struct Tools {
     /// Only the tools of this server

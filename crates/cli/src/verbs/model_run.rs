@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use futures::StreamExt;
 use futures::stream::{BoxStream, Peekable};
-use retake_wire::request::Of;
+use retake_wire::request::ConversationTarget;
 use retake_wire::{Ended, Outcome, ProblemKind, Request, Run, RunEvent};
 
 use crate::args::CALL_NOT_ALLOWED;
@@ -53,7 +53,7 @@ pub(crate) async fn follow(cx: &mut Context<'_>, run: Run) -> Result<RunResult> 
     cx.ui.listen()?;
     let (conversation, mut events) = started(cx, run).await?;
     let mut view = RunView::new(cx, conversation.clone());
-    let of = Of { conversation };
+    let of = ConversationTarget { conversation };
     let mut stopped = false;
     let followed = shutdown::FollowedRun::new();
     loop {

@@ -50,12 +50,12 @@ subcommands! {
 #[command(disable_help_subcommand = true)]
 struct Files {
     #[command(subcommand)]
-    what: OfFiles,
+    what: PlannedFileVerb,
 }
 
 subcommands! {
     /// What can be planned of files.
-    enum OfFiles {
+    enum PlannedFileVerb {
         Restore(Preview<Diffed<files::restore::Restore>>),
     }
 }

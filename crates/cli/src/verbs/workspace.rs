@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
-use retake_wire::request::{OfWorkspace, PruneHow, USUAL_PAGE, WorkspacePrune, Workspaces};
+use retake_wire::request::{PruneHow, USUAL_PAGE, WorkspacePrune, WorkspaceTarget, Workspaces};
 use retake_wire::{Reply, Request};
 
 use super::RunVerb;
@@ -104,14 +104,14 @@ impl RunVerb for Workspace {
 }
 
 /// The workspace with this name: a number is one; a path is made absolute.
-fn of(cx: &Context<'_>, name: &str) -> Result<OfWorkspace> {
+fn of(cx: &Context<'_>, name: &str) -> Result<WorkspaceTarget> {
     if name.parse::<u64>().is_ok() {
-        return Ok(OfWorkspace { workspace: name.to_owned() });
+        return Ok(WorkspaceTarget { workspace: name.to_owned() });
     }
     let path = Path::new(name);
     let path = if name == "." { Path::new("") } else { path };
     let workspace = cx.absolute(path)?;
-    Ok(OfWorkspace { workspace: workspace.strip_suffix('/').unwrap_or(&workspace).to_owned() })
+    Ok(WorkspaceTarget { workspace: workspace.strip_suffix('/').unwrap_or(&workspace).to_owned() })
 }
 
 impl Prune {

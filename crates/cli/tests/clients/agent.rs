@@ -3,12 +3,12 @@
 
 use insta::assert_snapshot;
 use retake_wire::reply::{
-    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, Settled, Todo, TodoItem, TodoState,
+    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, ScopedRule, Todo, TodoItem, TodoState,
     Tool, Tools, Waiting, Words,
 };
 use retake_wire::{
-    AskCause, Asks, CallEnded, CallRefusal, CallShown, EffectClass, Mode, Outcome, Part, Problem, Question,
-    Reply, Request, Rule, Ruling, RunEvent, RunNotice, Usage,
+    AskCause, CallEnded, CallRefusal, CallShown, EffectClass, Mode, Outcome, Part, PendingApproval, Problem,
+    Question, Reply, Request, Rule, Ruling, RunEvent, RunNotice, Usage,
 };
 
 use super::fixtures::{HOSTILE, ago, ended, id, receipt, started};
@@ -38,7 +38,7 @@ fn push() -> CallShown {
 
 fn asks(call: CallShown, cause: AskCause, again_ms: Option<i64>, offers: Vec<Rule>) -> RunEvent {
     let why = String::new();
-    RunEvent::Asks(Box::new(Asks { id: call.call.clone(), call, cause, why, again_ms, offers }))
+    RunEvent::Asks(Box::new(PendingApproval { id: call.call.clone(), call, cause, why, again_ms, offers }))
 }
 
 fn asks_push() -> RunEvent {
@@ -346,9 +346,9 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::Permissions(_) | Request::SetPermissions(_) => Reply::Permissions(Permissions {
             mode: Mode::AllowEdits,
             rules: vec![
-                Settled { rule: rule(Ruling::Deny, "write", Some("/etc/**")), for_good: true },
-                Settled { rule: rule(Ruling::Allow, "shell", Some("git push")), for_good: false },
-                Settled { rule: rule(Ruling::Ask, "fetch", None), for_good: false },
+                ScopedRule { rule: rule(Ruling::Deny, "write", Some("/etc/**")), for_good: true },
+                ScopedRule { rule: rule(Ruling::Allow, "shell", Some("git push")), for_good: false },
+                ScopedRule { rule: rule(Ruling::Ask, "fetch", None), for_good: false },
             ],
             commands: Commands::Asking,
             ..Permissions::default()

@@ -1,8 +1,8 @@
 //! A plan for files: every verdict, two calls, and names with terminal control characters. Only data.
 
 use retake_wire::{
-    AfterChoice, Against, AuthorKind, Becomes, CallLine, Choice, FileCounts, FileName, FilesPlan, Grade,
-    Others, PathCause, PathChange, PathHunks, PathPlan, UncoveredCause, Verdict,
+    AfterChoice, AuthorKind, BlockingAuthor, CallLine, Choice, ChoiceOutcome, FileCounts, FileName,
+    FilesOfOthers, FilesPlan, Grade, PathCause, PathChange, PathHunks, PathPlan, UncoveredCause, Verdict,
 };
 
 use super::fixtures::{ago, id};
@@ -46,10 +46,13 @@ pub(super) fn files_plan() -> FilesPlan {
         partly: false,
         words: String::new(),
     };
-    let by = Against { whose: AuthorKind::Later, turn: Some(3), call: None };
+    let by = BlockingAuthor { whose: AuthorKind::Later, turn: Some(3), call: None };
     let conflict = PathPlan {
         cause: Some(PathCause::Clash { by, change: PathChange::SamePlace, uncertain: false }),
-        outcomes: vec![after(Choice::Skip, Becomes::Stays, 3), after(Choice::Checkpoint, Becomes::Before, 1)],
+        outcomes: vec![
+            after(Choice::Skip, ChoiceOutcome::Stays, 3),
+            after(Choice::Checkpoint, ChoiceOutcome::Before, 1),
+        ],
         hunks: PathHunks { count: Some(7), part: Vec::new() },
         ..seen("clash", Verdict::Conflict, &[3])
     };
@@ -79,6 +82,6 @@ pub(super) fn files_plan() -> FilesPlan {
             PathPlan { cause, ..seen("large", Verdict::NotCovered, &[3]) },
         ],
         calls: vec![call(3, "make \x1b[2Jall", 600_000), call(4, "edit edited", 300)],
-        others: Others { changed: 2, paths: vec!["mine".to_owned(), "\\u{1b}[2J".to_owned()] },
+        others: FilesOfOthers { changed: 2, paths: vec!["mine".to_owned(), "\\u{1b}[2J".to_owned()] },
     }
 }

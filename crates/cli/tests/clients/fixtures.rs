@@ -2,10 +2,10 @@
 //! control characters.
 
 use retake_wire::reply::{
-    Access, Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Did, Doing,
-    Draft, Effects, Entries, Entry, EntryFlags, EntryPlace, Line, Model, Models, NextSteps, Operation,
-    Operations, Plan, Prompt, PromptMessage, Receipt, Report, Target, TargetPage, TimelineChange,
-    TimelinePlan, Work, Workspace, Workspaces, Written,
+    Access, Alternative, Alternatives, Chunk, Composer, Conversation, Conversations, Counts, Draft, Effects,
+    Entries, Entry, EntryFlags, EntryPlace, Line, Model, Models, NextSteps, Operation, Operations, OwnerWork,
+    Plan, Prompt, PromptMessage, Receipt, Report, Target, TargetPage, TimelineChange, TimelinePlan,
+    TurnActions, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
     Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, ModelCause, OpSummary, Outcome, Part,
@@ -305,9 +305,9 @@ pub(super) fn targets() -> TargetPage {
         reason: None,
         at_work: false,
         takes_back,
-        did: Did::default(),
+        did: TurnActions::default(),
     };
-    let did = Did { files: 3, commands: 1, calls: 4, outside: 1 };
+    let did = TurnActions { files: 3, commands: 1, calls: 4, outside: 1 };
     TargetPage {
         head: "12.6".to_owned(),
         targets: vec![
@@ -445,7 +445,7 @@ pub(super) fn reply(request: &Request) -> Reply {
             None => Chunk { text: "first\n".to_owned(), cursor: Some("c".to_owned()), progress: (1, 2) },
             Some(_) => Chunk { text: "second\n".to_owned(), cursor: None, progress: (2, 2) },
         }),
-        Request::Work => Reply::Work(Work { doing: Some(Doing::Reading { done: 1200, of: 50_000 }) }),
+        Request::Work => Reply::Work(Work { doing: Some(OwnerWork::Reading { done: 1200, of: 50_000 }) }),
         Request::Models => Reply::Models(models()),
         Request::McpList(_) => Reply::McpServers(super::mcp::servers()),
         Request::McpTools(_) => Reply::McpTools(super::mcp::tools()),

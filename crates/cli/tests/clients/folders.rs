@@ -1,6 +1,6 @@
 //! `retake workspace`, as a person sees it.
 
-use retake_wire::reply::{LetGo, NotCovered, Pruned, Workspace, WorkspaceShown};
+use retake_wire::reply::{LostCalls, NotCovered, Pruned, Workspace, WorkspaceShown};
 use retake_wire::request::PruneHow;
 use retake_wire::{Problem, ProblemCode, UncoveredCause};
 
@@ -40,7 +40,7 @@ pub(super) fn folder() -> WorkspaceShown {
 
 pub(super) fn pruned(how: PruneHow) -> Pruned {
     let calls = vec!["0199a3b2-7c3e-7000-8000-000000000003".to_owned()];
-    let let_go = vec![LetGo { conversation: HERE.to_owned(), calls }];
+    let let_go = vec![LostCalls { conversation: HERE.to_owned(), calls }];
     Pruned {
         how,
         captures: 4,

@@ -17,7 +17,7 @@ use retake_cli::ui::{Color, Look, Pressed, Read, Ui, World};
 use retake_cli::{Environment, FoundOwner, Opened, Owner, Paths, Serving, Setting, run};
 use retake_tui::ui;
 use retake_wire::reply::Status;
-use retake_wire::{Client, Follow, Problem, Reply, Request, Run, RunEvent, Told};
+use retake_wire::{Client, Follow, NumberedEvent, Problem, Reply, Request, Run, RunEvent};
 
 use super::fixtures::{self, NOW};
 
@@ -61,7 +61,7 @@ impl Client for Fake {
         Ok(stream::iter(events).boxed())
     }
 
-    async fn follow(&self, _: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+    async fn follow(&self, _: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {
         Ok(futures::stream::empty().boxed())
     }
 }

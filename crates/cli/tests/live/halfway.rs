@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_wire::reply::Changes;
 use retake_wire::request::{Apply, List};
-use retake_wire::{Action, Client as _, Event, Follow, HttpClient, Reply, Request, Told};
+use retake_wire::{Action, Client as _, Event, Follow, HttpClient, NumberedEvent, Reply, Request};
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
@@ -21,13 +21,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Just after the decision, when the files are there, and when only the record is missing.
 const POINTS: [&str; 3] = ["apply.take", "apply.carried", "apply.finished"];
 
-type Stream = BoxStream<'static, Told>;
+type Stream = BoxStream<'static, NumberedEvent>;
 
 fn client(world: &World) -> HttpClient {
     HttpClient::new(world.reach()).expect("a client")
 }
 
-async fn next(stream: &mut Stream) -> Option<Told> {
+async fn next(stream: &mut Stream) -> Option<NumberedEvent> {
     timeout(PATIENCE, stream.next()).await.expect("in time")
 }
 

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use retake_testkit::again::for_everybody;
-use retake_wire::Reach;
+use retake_wire::OwnerAddress;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -198,9 +198,12 @@ impl World {
     }
 
     /// How a client reaches the owner.
-    pub(super) fn reach(&self) -> Reach {
+    pub(super) fn reach(&self) -> OwnerAddress {
         let token = std::fs::read_to_string(self.data().join("token")).ok();
-        Reach::Socket { path: self.data().join("owner.sock"), token: token.map(|it| it.trim().to_owned()) }
+        OwnerAddress::Socket {
+            path: self.data().join("owner.sock"),
+            token: token.map(|it| it.trim().to_owned()),
+        }
     }
 
     pub(super) fn command(&self, arguments: &[&str]) -> Command {

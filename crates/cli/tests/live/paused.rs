@@ -4,7 +4,7 @@
 use std::fs;
 
 use retake_wire::request::Say;
-use retake_wire::{Client as _, HttpClient, Part, Problem, Reach, Reply, Request, Role};
+use retake_wire::{Client as _, HttpClient, OwnerAddress, Part, Problem, Reply, Request, Role};
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
 
@@ -17,7 +17,7 @@ fn say(world: &World, serving: &Serving, of: &str, text: &str) -> Result<Reply, 
     let base =
         serving.said[1].split([' ', ';']).find(|word| word.starts_with("http://")).expect("an address");
     let token = fs::read_to_string(world.data().join("token")).expect("a token").trim().to_owned();
-    let client = HttpClient::new(Reach::Address { base: base.to_owned(), token }).expect("a client");
+    let client = HttpClient::new(OwnerAddress::Address { base: base.to_owned(), token }).expect("a client");
     let say = Say {
         conversation: of.to_owned(),
         role: Role::User,

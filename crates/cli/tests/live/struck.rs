@@ -10,7 +10,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use futures::StreamExt as _;
 use retake_wire::reply::{Entry, Receipt};
-use retake_wire::request::{Apply, Create, Doctor, LARGEST_PAGE, Log, Of, Projection, Say};
+use retake_wire::request::{Apply, ConversationTarget, Create, Doctor, LARGEST_PAGE, Log, Projection, Say};
 use retake_wire::{
     Action, Client as _, Ended, Event, Follow, HttpClient, Outcome, Part, Permit, Problem, Reply, Request,
     Role, Run, RunEvent, RunStart,
@@ -308,7 +308,8 @@ fn was_answered(answered: Vec<(String, Ended)>, there: &[Entry]) {
 
 /// Nothing runs, and the store is healthy.
 async fn is_well(client: &HttpClient, of: &str) {
-    let Ok(Reply::Conversation(info)) = client.call(Request::Info(Of { conversation: of.to_owned() })).await
+    let Ok(Reply::Conversation(info)) =
+        client.call(Request::Info(ConversationTarget { conversation: of.to_owned() })).await
     else {
         panic!("{of} is there")
     };

@@ -1,4 +1,4 @@
-//! AuthorKind environment and whose keys: those of the terminal that asked, whoever has started the owner.
+//! Whose environment and whose keys: those of the terminal that asked, whoever has started the owner.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;

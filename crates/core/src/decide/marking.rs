@@ -1,6 +1,6 @@
 //! Marks, folds, labels and erasure: operations that leave the tip where it is.
 
-use crate::conversation::{By, Commit, Conversation};
+use crate::conversation::{ChangeOrigin, Commit, Conversation};
 use crate::fold::{Fold, FoldId, Normal};
 use crate::id::Pos;
 use crate::mark::Mark;
@@ -71,7 +71,7 @@ impl Conversation {
     pub fn mark_entries<R: Records>(
         &self,
         records: &R,
-        by: &By,
+        by: &ChangeOrigin,
         request: &MarkRequest,
     ) -> Result<Commit, R::Error> {
         self.writable()?;
@@ -144,7 +144,12 @@ impl Conversation {
 
     /// Replaces the Normal entries of a range by a summary in the prompt. If a fold in force has the same summary and entries,
     /// nothing changes.
-    pub fn fold<R: Records>(&self, records: &R, by: &By, request: &FoldRequest) -> Result<Commit, R::Error> {
+    pub fn fold<R: Records>(
+        &self,
+        records: &R,
+        by: &ChangeOrigin,
+        request: &FoldRequest,
+    ) -> Result<Commit, R::Error> {
         self.writable()?;
         let summary = crate::content::clean(&request.summary).into_owned();
         if summary.trim().is_empty() {
@@ -177,14 +182,19 @@ impl Conversation {
     }
 
     /// Removes a fold: its entries are in the prompt again, verbatim.
-    pub fn unfold(&self, by: &By, fold: FoldId) -> Result<Commit, Refusal> {
+    pub fn unfold(&self, by: &ChangeOrigin, fold: FoldId) -> Result<Commit, Refusal> {
         self.writable()?;
         let fold = self.state.folds.get(fold).ok_or(Refusal::UnknownFold)?;
         Ok(Self::one(self.operation(by, Reason::Unfold, Change::Unfold(fold.clone()))))
     }
 
     /// Sets or removes the label of an entry on any branch, or the conversation's title.
-    pub fn label(&self, by: &By, target: LabelTarget, name: Option<&str>) -> Result<Commit, Refusal> {
+    pub fn label(
+        &self,
+        by: &ChangeOrigin,
+        target: LabelTarget,
+        name: Option<&str>,
+    ) -> Result<Commit, Refusal> {
         self.writable()?;
         let name = match target {
             LabelTarget::Title => name.map(crate::name::title),
@@ -212,7 +222,7 @@ impl Conversation {
     }
 
     /// The row that records when content was erased, without the content. The store overwrites the content.
-    pub fn erase(&self, by: &By, entries: Vec<Pos>) -> Result<Commit, Refusal> {
+    pub fn erase(&self, by: &ChangeOrigin, entries: Vec<Pos>) -> Result<Commit, Refusal> {
         if entries.iter().any(|pos| !self.tree.knows(*pos)) {
             return Err(Refusal::UnknownEntry);
         }

@@ -1,7 +1,7 @@
 //! Moves of the tip: rewind, checkout, restore, alternatives, and the compensation of a move.
 
 use crate::content::Role;
-use crate::conversation::{By, Commit, Conversation, Seen};
+use crate::conversation::{ChangeOrigin, Commit, Conversation, SeenState};
 use crate::id::{Head, OpNo, Pos};
 use crate::kept::KeptChange;
 use crate::op::{Change, Operation, Reason};
@@ -11,7 +11,7 @@ use crate::undo_history::{Step, UndoHistory};
 
 impl Conversation {
     /// A move of the tip; an empty commit if it is there already.
-    pub(crate) fn move_tip(&self, by: &By, reason: Reason, after: Option<Pos>) -> Commit {
+    pub(crate) fn move_tip(&self, by: &ChangeOrigin, reason: Reason, after: Option<Pos>) -> Commit {
         if after == self.state.tip {
             return Commit::default();
         }
@@ -19,7 +19,13 @@ impl Conversation {
     }
 
     /// The same, with its change of `kept`; an empty commit if neither changes.
-    fn move_keeping(&self, by: &By, reason: Reason, after: Option<Pos>, kept: KeptChange) -> Commit {
+    fn move_keeping(
+        &self,
+        by: &ChangeOrigin,
+        reason: Reason,
+        after: Option<Pos>,
+        kept: KeptChange,
+    ) -> Commit {
         if kept.is_empty() {
             return self.move_tip(by, reason, after);
         }
@@ -32,8 +38,8 @@ impl Conversation {
     pub fn rewind<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         target: Pos,
     ) -> Result<Commit, R::Error> {
         self.back_before(records, by, seen, target, Reason::Rewind)
@@ -43,8 +49,8 @@ impl Conversation {
     pub fn edit<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         target: Pos,
     ) -> Result<Commit, R::Error> {
         self.back_before(records, by, seen, target, Reason::Edit)
@@ -53,8 +59,8 @@ impl Conversation {
     fn back_before<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         target: Pos,
         reason: Reason,
     ) -> Result<Commit, R::Error> {
@@ -73,8 +79,8 @@ impl Conversation {
     pub fn retry<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         target: Pos,
     ) -> Result<Commit, R::Error> {
         self.writable()?;
@@ -97,8 +103,8 @@ impl Conversation {
     pub fn checkout<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         tip: Option<Pos>,
     ) -> Result<Commit, R::Error> {
         self.writable()?;
@@ -115,8 +121,8 @@ impl Conversation {
     pub fn restore<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         head: Head,
     ) -> Result<Commit, R::Error> {
         self.writable()?;
@@ -174,8 +180,8 @@ impl Conversation {
     pub fn choose<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         pos: Pos,
         number: usize,
     ) -> Result<Commit, R::Error> {
@@ -196,7 +202,12 @@ impl Conversation {
     }
 
     /// Compensates a turn or a move without a result: the undo history does not contain it.
-    pub fn compensate<R: Records>(&self, records: &R, by: &By, step: Step) -> Result<Commit, R::Error> {
+    pub fn compensate<R: Records>(
+        &self,
+        records: &R,
+        by: &ChangeOrigin,
+        step: Step,
+    ) -> Result<Commit, R::Error> {
         self.writable()?;
         let tip = self.state.tip;
         let back = match step {
@@ -235,7 +246,12 @@ impl Conversation {
 
     /// Compensates an operation that moved no tip, or an undo or a redo, which are no steps. Only possible while nothing was done
     /// since; reverts everything of the same commit.
-    fn compensate_last<R: Records>(&self, records: &R, by: &By, op: Operation) -> Result<Commit, R::Error> {
+    fn compensate_last<R: Records>(
+        &self,
+        records: &R,
+        by: &ChangeOrigin,
+        op: Operation,
+    ) -> Result<Commit, R::Error> {
         if self.head.op != op.no || self.head.seq != op.at {
             return Err(Refusal::Overtaken.into());
         }
@@ -256,7 +272,7 @@ impl Conversation {
     }
 
     /// A restore of files alone, for this reason.
-    pub fn files(&self, by: &By, seen: Seen, reason: Reason) -> Result<Commit, Refusal> {
+    pub fn files(&self, by: &ChangeOrigin, seen: SeenState, reason: Reason) -> Result<Commit, Refusal> {
         self.writable()?;
         self.expect(seen)?;
         Ok(Self::one(self.operation(by, reason, Change::Files)))

@@ -1,6 +1,6 @@
 //! Decisions as tables: refusals, requests without changes, and the commits of requests.
 
-use crate::conversation::{By, Commit, Seen};
+use crate::conversation::{ChangeOrigin, Commit, SeenState};
 use crate::decide::{MarkRequest, Targets};
 use crate::id::{Head, OpNo, Pos, RequestId, Time};
 use crate::mark::Mark;
@@ -91,16 +91,16 @@ fn a_request_for_what_is_so_already_changes_nothing() {
 #[test]
 fn a_move_for_what_somebody_saw_is_refused_once_it_is_otherwise() {
     let log = Log::after("ua; label 1 x; ua");
-    let (before, now, by) = (Head::new(1, 2), Head::new(1, 4), By::default());
+    let (before, now, by) = (Head::new(1, 2), Head::new(1, 4), ChangeOrigin::default());
     for (seen, fits) in [
-        (Seen::Exactly(now), true),
-        (Seen::Exactly(before), false),
-        (Seen::Exactly(Head::new(0, 4)), false),
-        (Seen::Since(now), true),
-        (Seen::Since(before), true),
-        (Seen::Since(Head::new(0, 2)), false),
-        (Seen::Since(Head::new(1, 5)), false),
-        (Seen::Anything, true),
+        (SeenState::Exactly(now), true),
+        (SeenState::Exactly(before), false),
+        (SeenState::Exactly(Head::new(0, 4)), false),
+        (SeenState::Since(now), true),
+        (SeenState::Since(before), true),
+        (SeenState::Since(Head::new(0, 2)), false),
+        (SeenState::Since(Head::new(1, 5)), false),
+        (SeenState::Anything, true),
     ] {
         let stale = |commit: Result<Commit, Refusal>| match commit {
             Ok(_) => false,
@@ -177,8 +177,13 @@ fn alternatives_are_the_visible_answers_after_the_same_entry() {
 fn a_request_names_only_the_first_operation_that_it_makes() {
     let log = Log::after("uaua; hide 1; hide 2");
     let request: RequestId = "r1".parse().expect("an id");
-    let by = By { author: "ada".to_owned(), time: Time(7), request: Some(request.clone()), wording: None };
-    let ops = log.now.undo(&log, &by, Seen::Anything, 3).expect("it is possible").ops;
+    let by = ChangeOrigin {
+        author: "ada".to_owned(),
+        time: Time(7),
+        request: Some(request.clone()),
+        wording: None,
+    };
+    let ops = log.now.undo(&log, &by, SeenState::Anything, 3).expect("it is possible").ops;
     let requests: Vec<_> = ops.iter().map(|op| op.request.clone()).collect();
     assert_eq!(requests, [Some(request), None, None]);
     for op in &ops {
@@ -192,7 +197,7 @@ fn undo_steps_of_one_request_are_compensated_together() {
     let mut log = Log::after("uaua; hide 1; undo 2");
     let before = log.was[log.was.len() - 2].clone();
     let request: RequestId = "r1".parse().expect("an id");
-    let by = By { request: Some(request), ..By::default() };
+    let by = ChangeOrigin { request: Some(request), ..ChangeOrigin::default() };
     let commit = log.now.compensate(&log, &by, Step::Op(OpNo(3))).expect("it is the last thing");
     assert_eq!(commit.ops.len(), 2);
     assert_eq!(commit.ops.iter().filter(|op| op.request.is_some()).count(), 1);
@@ -213,7 +218,7 @@ fn marks_are_changed_only_where_they_are_as_their_author_saw_them() {
     ] {
         let targets = Targets::Entries(entries.iter().map(|seq| Pos::new(0, *seq)).collect());
         let request = MarkRequest { verb: Reason::Hide, targets, seen: Some(seen) };
-        let found = log.now.mark_entries(&log, &By::default(), &request).map(drop);
+        let found = log.now.mark_entries(&log, &ChangeOrigin::default(), &request).map(drop);
         let expected = if fits { Ok(()) } else { Err(Refusal::StaleMark(seen)) };
         assert_eq!(found, expected, "{entries:?} {seen:?}");
     }

@@ -1,7 +1,7 @@
 //! Undo and redo: a step back or forward in the undo history, each an operation of its own.
 
 use crate::content::Part;
-use crate::conversation::{By, Commit, Conversation, Seen};
+use crate::conversation::{ChangeOrigin, Commit, Conversation, SeenState};
 use crate::entry::Meta;
 use crate::fold::FoldId;
 use crate::id::{OpNo, Pos};
@@ -13,7 +13,8 @@ use crate::refusal::Refusal;
 use crate::undo_history::{Step, UndoHistory};
 
 /// One step back or forward, if there is one.
-type StepOne<R> = fn(&Conversation, &Pending<'_, R>, &By) -> Result<Option<Operation>, <R as Records>::Error>;
+type StepOne<R> =
+    fn(&Conversation, &Pending<'_, R>, &ChangeOrigin) -> Result<Option<Operation>, <R as Records>::Error>;
 
 /// The rows, with the operations that the same commit will add.
 struct Pending<'a, R> {
@@ -60,8 +61,8 @@ impl Conversation {
     pub fn undo<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         count: usize,
     ) -> Result<Commit, R::Error> {
         let one: StepOne<R> = |now, records, by| now.undo_one(records, by);
@@ -72,8 +73,8 @@ impl Conversation {
     pub fn redo<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         count: usize,
     ) -> Result<Commit, R::Error> {
         let one: StepOne<R> = |now, records, by| now.redo_one(records, by);
@@ -84,8 +85,8 @@ impl Conversation {
     fn repeat<R: Records>(
         &self,
         records: &R,
-        by: &By,
-        seen: Seen,
+        by: &ChangeOrigin,
+        seen: SeenState,
         count: usize,
         one: StepOne<R>,
     ) -> Result<Option<Commit>, R::Error> {
@@ -105,7 +106,7 @@ impl Conversation {
         Ok((!commit.is_empty()).then_some(commit))
     }
 
-    fn undo_one<R: Records>(&self, records: &R, by: &By) -> Result<Option<Operation>, R::Error> {
+    fn undo_one<R: Records>(&self, records: &R, by: &ChangeOrigin) -> Result<Option<Operation>, R::Error> {
         let Some(step) = self.next_undo(records)? else { return Ok(None) };
         let tip = self.state.tip;
         let change = match step {
@@ -137,7 +138,7 @@ impl Conversation {
         Ok(next)
     }
 
-    fn redo_one<R: Records>(&self, records: &R, by: &By) -> Result<Option<Operation>, R::Error> {
+    fn redo_one<R: Records>(&self, records: &R, by: &ChangeOrigin) -> Result<Option<Operation>, R::Error> {
         let Some(undone) = self.history.undone else {
             return Ok(None);
         };

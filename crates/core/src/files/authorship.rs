@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::change::Uncertain;
 use super::file_path::FilePath;
-use super::plan::{Choice, Now, PathPlan, PlanInput};
+use super::plan::{Choice, CurrentPath, PathPlan, PlanInput};
 use super::record::Record;
 use super::stack::{ClashedBy, DeltaId, Layer, Stack};
 
@@ -18,7 +18,7 @@ pub(super) fn uncertain(stack: &Stack, out: &[DeltaId]) -> BTreeSet<Uncertain> {
 
 /// Whose changes prevent a wanted version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Against {
+pub enum BlockingAuthor {
     /// A later change of this delta, which stays.
     Later(DeltaId),
     /// This delta's change, which is there.
@@ -35,7 +35,7 @@ pub enum Against {
     Others,
 }
 
-impl Against {
+impl BlockingAuthor {
     /// Its delta.
     pub fn delta(self) -> Option<DeltaId> {
         match self {
@@ -76,21 +76,26 @@ impl ChoiceOutcome {
 }
 
 /// Whose changes made layers clash at a path with these wanted layers.
-pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mut dyn PlanInput) -> Against {
+pub(super) fn against(
+    path: &FilePath,
+    by: &ClashedBy,
+    wanted: &Stack,
+    look: &mut dyn PlanInput,
+) -> BlockingAuthor {
     match by {
-        ClashedBy::Stays(delta) if look.is_adopted(path, *delta) => Against::Hand,
-        ClashedBy::Stays(delta) => Against::Later(*delta),
+        ClashedBy::Stays(delta) if look.is_adopted(path, *delta) => BlockingAuthor::Hand,
+        ClashedBy::Stays(delta) => BlockingAuthor::Later(*delta),
         ClashedBy::Found(found) => who_left(path, found.as_ref(), look),
         ClashedBy::Comes(layer, below) => {
             let is_wanted = |no: &DeltaId| wanted.layers().iter().any(|layer| layer.delta == *no);
             let upon = look.left_by(path, layer.before.as_ref());
             match (upon.filter(|no| *no != layer.delta && !is_wanted(no)), below) {
-                (Some(missing), _) => Against::Missing(missing),
-                (None, Some(below)) if look.is_adopted(path, *below) => Against::Hand,
-                (None, Some(below)) => Against::There(*below),
+                (Some(missing), _) => BlockingAuthor::Missing(missing),
+                (None, Some(below)) if look.is_adopted(path, *below) => BlockingAuthor::Hand,
+                (None, Some(below)) => BlockingAuthor::There(*below),
                 (None, None) => match look.now(path) {
-                    Now::Covered(now) => who_left(path, now.as_ref(), look),
-                    Now::NotCovered(_) => Against::Others,
+                    CurrentPath::Covered(now) => who_left(path, now.as_ref(), look),
+                    CurrentPath::NotCovered(_) => BlockingAuthor::Others,
                 },
             }
         }
@@ -98,22 +103,22 @@ pub(super) fn against(path: &FilePath, by: &ClashedBy, wanted: &Stack, look: &mu
 }
 
 /// The author of this version at a path.
-pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn PlanInput) -> Against {
+pub(super) fn who_left(path: &FilePath, record: Option<&Record>, look: &mut dyn PlanInput) -> BlockingAuthor {
     if look.theirs(path).is_some_and(|theirs| theirs.as_ref() == record) {
-        return Against::Hand;
+        return BlockingAuthor::Hand;
     }
     match look.left_by(path, record) {
-        Some(delta) if look.is_adopted(path, delta) => Against::Hand,
-        Some(delta) => Against::There(delta),
-        None => Against::Others,
+        Some(delta) if look.is_adopted(path, delta) => BlockingAuthor::Hand,
+        Some(delta) => BlockingAuthor::There(delta),
+        None => BlockingAuthor::Others,
     }
 }
 
 /// The author of the content of a folder that would be removed or make way: of the first entry that stays.
-pub(super) fn who_put(inside: &FilePath, look: &mut dyn PlanInput) -> Against {
+pub(super) fn who_put(inside: &FilePath, look: &mut dyn PlanInput) -> BlockingAuthor {
     match look.now(inside) {
-        Now::Covered(now) => who_left(inside, now.as_ref(), look),
-        Now::NotCovered(_) => Against::Uncovered,
+        CurrentPath::Covered(now) => who_left(inside, now.as_ref(), look),
+        CurrentPath::NotCovered(_) => BlockingAuthor::Uncovered,
     }
 }
 

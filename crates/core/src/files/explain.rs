@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::mem::{Discriminant, discriminant};
 
-use super::authorship::{Against, ChoiceOutcome};
+use super::authorship::{BlockingAuthor, ChoiceOutcome};
 use super::change::{FileChange, Uncertain, without_full_folders};
 use super::merge::Clash;
 use super::plan::{Choice, FilePlan, PathMove, PathPlan, Verdict};
 use super::record::Record;
 use super::shown::DiffHunks;
 use super::stack::DeltaId;
-use super::why_not::WhyNot;
+use super::why_not::UncoveredReason;
 
 /// Why a path is left alone, or keeps changes of unknown authors. The same in a plan and in its receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +21,12 @@ pub enum PathReason {
     /// Something other than a folder, or a path that is not covered, is in the place of its folder.
     NoParent {
         /// The turn's change, if a turn removed the folder.
-        by: Option<Against>,
+        by: Option<BlockingAuthor>,
     },
     /// Another author's change is in the same place.
     Clash {
         /// The author.
-        by: Against,
+        by: BlockingAuthor,
         /// What the author did.
         change: PathChange,
         /// Whether the change may be by somebody else.
@@ -37,12 +37,12 @@ pub enum PathReason {
     /// The folder holds files of another author.
     NotEmpty {
         /// The author.
-        by: Against,
+        by: BlockingAuthor,
     },
     /// Another author has made it since.
     MadeSince {
         /// The author.
-        by: Against,
+        by: BlockingAuthor,
     },
     /// The author of the change is unknown.
     Uncertain {
@@ -54,7 +54,7 @@ pub enum PathReason {
     /// It is what git's HEAD has, and a call moved HEAD.
     GitHead,
     /// Captures do not cover it.
-    NotCovered(WhyNot),
+    NotCovered(UncoveredReason),
     /// A person decides later.
     Undecided,
     /// A person keeps what is on the disk.
@@ -166,7 +166,7 @@ impl PathPlan {
     /// Why it is left alone; nothing, if it is not and keeps no change of an unknown author.
     pub fn reason(&self) -> Option<PathReason> {
         let by = self.against;
-        let author = by.unwrap_or(Against::Others);
+        let author = by.unwrap_or(BlockingAuthor::Others);
         Some(match &self.verdict {
             Verdict::Conflict(Clash::Sealed) => PathReason::FolderInTheWay,
             Verdict::Conflict(Clash::Parent) => {
@@ -179,7 +179,7 @@ impl PathPlan {
             Verdict::NotEmpty => by.map_or(PathReason::Needed, |by| PathReason::NotEmpty { by }),
             Verdict::Foreign => PathReason::MadeSince { by: author },
             Verdict::Kept => PathReason::Uncertain { when: self.uncertain() },
-            Verdict::GitHas if by == Some(Against::Git) => PathReason::MovedWithGit,
+            Verdict::GitHas if by == Some(BlockingAuthor::Git) => PathReason::MovedWithGit,
             Verdict::GitHas => PathReason::GitHead,
             Verdict::NotCovered(why) => PathReason::NotCovered(*why),
             Verdict::Unchanged if self.choice == Some(Choice::Skip) => PathReason::Undecided,
@@ -197,7 +197,7 @@ impl PathPlan {
     }
 
     /// The author whose work keeps it from what is wanted, for the verdicts that depend on an author.
-    pub fn opponent(&self) -> Option<Against> {
+    pub fn opponent(&self) -> Option<BlockingAuthor> {
         let names = matches!(self.verdict, Verdict::Conflict(_) | Verdict::NotEmpty | Verdict::Foreign);
         self.against.filter(|_| names)
     }
@@ -300,7 +300,7 @@ impl PathPlan {
             Clash::Parent | Clash::Sealed => PathChange::Folder,
         };
         match self.against {
-            Some(Against::Later(no)) => {
+            Some(BlockingAuthor::Later(no)) => {
                 let layers = self.step.stack_before.layers();
                 let layer = layers.iter().rev().find(|layer| layer.delta == no);
                 let change = match layer.map(|layer| (&layer.before, &layer.after)) {
@@ -311,7 +311,9 @@ impl PathPlan {
                 };
                 (change, layer.is_some_and(|layer| layer.grade.is_ambiguous()))
             }
-            Some(Against::There(_)) if self.step.change.before.is_none() => (PathChange::Removed, false),
+            Some(BlockingAuthor::There(_)) if self.step.change.before.is_none() => {
+                (PathChange::Removed, false)
+            }
             _ => (by_clash, false),
         }
     }

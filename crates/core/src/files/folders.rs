@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::authorship::{self, Against};
+use super::authorship::{self, BlockingAuthor};
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
 use super::merge::Clash;
-use super::plan::{Choice, Now, PathMove, PathPlan, PlanInput, Verdict};
+use super::plan::{Choice, CurrentPath, PathMove, PathPlan, PlanInput, Verdict};
 use super::record::Record;
 use super::stack::Stack;
 
@@ -35,10 +35,10 @@ pub(super) fn below(folder: &FilePath, look: &mut dyn PlanInput) -> Option<Vec<F
     for child in look.children(folder) {
         let child = child?;
         match look.now(&child) {
-            Now::NotCovered(_) => return None,
-            Now::Covered(None) => continue,
-            Now::Covered(Some(Record::Folder { .. })) => found.extend(below(&child, look)?),
-            Now::Covered(Some(_)) => {}
+            CurrentPath::NotCovered(_) => return None,
+            CurrentPath::Covered(None) => continue,
+            CurrentPath::Covered(Some(Record::Folder { .. })) => found.extend(below(&child, look)?),
+            CurrentPath::Covered(Some(_)) => {}
         }
         found.push(child);
     }
@@ -64,10 +64,10 @@ fn sealed(paths: &mut Paths, name: &FilePath, look: &mut dyn PlanInput) {
 }
 
 /// The version of a path after the step.
-fn then(paths: &Paths, path: &FilePath, look: &mut dyn PlanInput) -> Now {
+fn then(paths: &Paths, path: &FilePath, look: &mut dyn PlanInput) -> CurrentPath {
     match paths.get(path) {
         Some(plan) if !matches!(plan.verdict, Verdict::NotCovered(_)) => {
-            Now::Covered(plan.step.change.after.clone())
+            CurrentPath::Covered(plan.step.change.after.clone())
         }
         _ => look.now(path),
     }
@@ -82,7 +82,7 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn PlanInput) 
     }
     let children = look.children(name);
     let stays = children.iter().find(|child| match child {
-        Some(child) => then(paths, child, look) != Now::Covered(None),
+        Some(child) => then(paths, child, look) != CurrentPath::Covered(None),
         None => true,
     });
     let Some(stays) = stays else { return };
@@ -91,7 +91,7 @@ fn empty_or_stays(paths: &mut Paths, name: &FilePath, look: &mut dyn PlanInput) 
         let plan = paths.get(child).filter(|plan| plan.verdict == Verdict::NotEmpty);
         plan.and_then(|plan| plan.against).unwrap_or_else(|| authorship::who_put(child, look))
     };
-    let against = stays.as_ref().map_or(Against::Git, of_child);
+    let against = stays.as_ref().map_or(BlockingAuthor::Git, of_child);
     let Some(plan) = paths.get_mut(name) else { return };
     plan.against = Some(against);
     if plan.step.change.after.is_none() {
@@ -114,9 +114,9 @@ fn has_a_folder(paths: &mut Paths, name: &FilePath, look: &mut dyn PlanInput) {
     let mut above = name.parent();
     while let Some(folder) = above {
         match then(paths, &folder, look) {
-            Now::Covered(Some(Record::Folder { .. })) => break,
-            Now::Covered(None) => missing.push(folder.clone()),
-            Now::Covered(Some(_)) | Now::NotCovered(_) => {
+            CurrentPath::Covered(Some(Record::Folder { .. })) => break,
+            CurrentPath::Covered(None) => missing.push(folder.clone()),
+            CurrentPath::Covered(Some(_)) | CurrentPath::NotCovered(_) => {
                 let against = authorship::who_put(&folder, look);
                 let Some(plan) = paths.get_mut(name) else { return };
                 plan.against = Some(against);

@@ -8,16 +8,16 @@ use super::record::Record;
 /// A choice of hunks that the path does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("can't choose hunks of {path}: {why}")]
-pub struct Unfit {
+pub struct BadHunks {
     /// The path.
     pub path: FilePath,
     /// The reason.
-    pub why: WhyUnfit,
+    pub why: HunkDefect,
 }
 
 /// Why a choice of hunks does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WhyUnfit {
+pub enum HunkDefect {
     /// The plan does not change it.
     #[error("nothing would be done to it")]
     NotPlanned,
@@ -44,21 +44,21 @@ pub(super) fn part(
     whole: Option<&Record>,
     hunks: &[u32],
     bytes: &mut dyn MergeBytes,
-) -> Result<Record, WhyUnfit> {
+) -> Result<Record, HunkDefect> {
     match (disk, whole) {
-        _ if disk == whole => Err(WhyUnfit::SameBytes),
-        (None, _) => Err(WhyUnfit::ComesBack),
-        (_, None) => Err(WhyUnfit::Goes),
+        _ if disk == whole => Err(HunkDefect::SameBytes),
+        (None, _) => Err(HunkDefect::ComesBack),
+        (_, None) => Err(HunkDefect::Goes),
         (Some(Record::File { hash: before, .. }), Some(Record::File { hash: after, .. }))
             if before == after =>
         {
-            Err(WhyUnfit::SameBytes)
+            Err(HunkDefect::SameBytes)
         }
         (Some(Record::File { hash: before, mode, .. }), Some(Record::File { hash: after, .. })) => {
-            let (hash, len) = bytes.part(*before, *after, hunks).map_err(WhyUnfit::Bytes)?;
+            let (hash, len) = bytes.part(*before, *after, hunks).map_err(HunkDefect::Bytes)?;
             Ok(Record::File { hash, len, mode: *mode })
         }
-        _ => Err(WhyUnfit::NoFile),
+        _ => Err(HunkDefect::NoFile),
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::authorship::{self, Against, ChoiceOutcome};
+use super::authorship::{self, BlockingAuthor, ChoiceOutcome};
 use super::change::{FileChange, Grade};
 use super::file_path::FilePath;
-use super::hunks::{self, Unfit, WhyUnfit};
+use super::hunks::{self, BadHunks, HunkDefect};
 use super::merge::{Clash, MergeBytes};
 use super::record::Record;
 use super::renames;
 use super::stack::{Clashed, DeltaId, Layer, Rebuilt, Stack};
-use super::why_not::WhyNot;
+use super::why_not::UncoveredReason;
 use goal::{Goal, UncertainOutcome};
 use moved::Moved;
 
@@ -23,7 +23,7 @@ pub trait PlanInput {
     /// Merges the bytes of versions.
     fn bytes(&mut self) -> &mut dyn MergeBytes;
     /// The current version of a path.
-    fn now(&mut self, path: &FilePath) -> Now;
+    fn now(&mut self, path: &FilePath) -> CurrentPath;
     /// The current content of a folder, covered or not; `None` is an entry that no plan can change, such as git's own folder.
     fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>>;
     /// The last version that somebody else wrote, if known.
@@ -38,11 +38,11 @@ pub trait PlanInput {
 
 /// The current state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Now {
+pub enum CurrentPath {
     /// This version; `None` if it is absent.
     Covered(Option<Record>),
     /// It is not known, for this reason: it is left alone.
-    NotCovered(WhyNot),
+    NotCovered(UncoveredReason),
 }
 
 /// The wanted version of a path.
@@ -53,12 +53,12 @@ pub struct WantedPath {
     /// Its current layers.
     pub stack: Stack,
     /// What is wanted of it.
-    pub want: Want,
+    pub want: DesiredLayers,
 }
 
 /// What is wanted of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Want {
+pub enum DesiredLayers {
     /// Exactly these layers, in path order.
     Layers(Vec<Layer>),
     /// Steps on it are reverted, last first.
@@ -159,7 +159,7 @@ pub enum Verdict {
     /// It is left alone: somebody else has created it since.
     Foreign,
     /// It is left alone, for this reason.
-    NotCovered(WhyNot),
+    NotCovered(UncoveredReason),
 }
 
 /// A path of a plan.
@@ -191,7 +191,7 @@ pub struct PathPlan {
     /// Whether changes of somebody else are lost with it.
     pub theirs: bool,
     /// Whose changes prevent the wanted version, if any, even if a choice settles it.
-    pub against: Option<Against>,
+    pub against: Option<BlockingAuthor>,
     /// Whether a person has chosen to adopt its version after the step (spec `rewind.md`, *Adoption*).
     pub adopts: bool,
     /// Its version after each possible choice; not for a restore from a checkpoint.
@@ -224,7 +224,7 @@ impl FilePlan {
 
     /// Plans the wanted versions, with the choices. Hunks that do not exist are refused; any other choice that does not apply is
     /// ignored, and its path stays undecided.
-    pub fn new(wanted: Vec<WantedPath>, chosen: &Chosen, look: &mut dyn PlanInput) -> Result<Self, Unfit> {
+    pub fn new(wanted: Vec<WantedPath>, chosen: &Chosen, look: &mut dyn PlanInput) -> Result<Self, BadHunks> {
         let mut paths = BTreeMap::new();
         let mut moves = moved::follow(&wanted, look);
         let names = moved::names(&moves);
@@ -263,13 +263,12 @@ impl FilePlan {
 
 /// The plan of one path; `None` if nothing is wanted of it.
 fn one(
-    wanted_path: WantedPath,
+    WantedPath { path, stack, want }: WantedPath,
     moved: Moved,
     chosen: &Chosen,
     look: &mut dyn PlanInput,
-) -> Result<Option<PathPlan>, Unfit> {
-    let WantedPath { path, stack, want } = wanted_path;
-    if let Want::Version { record, named } = want {
+) -> Result<Option<PathPlan>, BadHunks> {
+    if let DesiredLayers::Version { record, named } = want {
         return version::plan(path, stack, record, named, chosen, look);
     }
     let goal = Goal::new(&stack, want, moved, look.bytes());
@@ -282,24 +281,25 @@ fn one(
     let choice = chosen.of(&path);
     let hunks = if let Some(Choice::Hunks(hunks)) = choice { hunks.clone() } else { Vec::new() };
     let disk = match look.now(&path) {
-        Now::Covered(disk) => disk,
-        Now::NotCovered(_) if !hunks.is_empty() => return Err(Unfit { path, why: WhyUnfit::NotPlanned }),
-        Now::NotCovered(why) => {
+        CurrentPath::Covered(disk) => disk,
+        CurrentPath::NotCovered(_) if !hunks.is_empty() => {
+            return Err(BadHunks { path, why: HunkDefect::NotPlanned });
+        }
+        CurrentPath::NotCovered(why) => {
             return Ok(Some(PathPlan { grade, out, into, ..not_covered(path, stack, why) }));
         }
     };
-    let stays = goal.stays;
     let merged = goal.merged(&stack, disk.as_ref(), look.bytes());
     let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
     let git_has = changes && !out.is_empty() && look.is_git_s(&path);
     let doubt = goal.doubt(&stack, &out, disk.as_ref(), look.bytes());
-    let (theirs, exact) = (look.theirs(&path), goal.exact(&stack, look.bytes()));
+    let (theirs, exact, stays) = (look.theirs(&path), goal.exact(&stack, look.bytes()), goal.stays);
     let fork = Fork { theirs, goal, stack, disk, merged, exact, doubt, git_has };
     let unchosen = fork.outcome(chosen.others.as_ref(), look.bytes());
     let (mut whole, whole_stack) = fork.whole(&unchosen);
     let (verdict, record, stack_after) = if !hunks.is_empty() {
         let part = hunks::part(fork.disk.as_ref(), whole.as_ref(), &hunks, look.bytes());
-        let part = part.map_err(|why| Unfit { path: path.clone(), why })?;
+        let part = part.map_err(|why| BadHunks { path: path.clone(), why })?;
         let stack = fork.partly(&part, (whole.as_ref(), whole_stack), chosen.others.is_none(), look.bytes());
         whole = whole.map(|whole| with_mode_of(whole, &part));
         (Some(Verdict::Part), Some(part), stack)
@@ -352,7 +352,7 @@ fn one(
 }
 
 /// A path that is left alone because its state is not known.
-fn not_covered(path: FilePath, stack: Stack, why: WhyNot) -> PathPlan {
+fn not_covered(path: FilePath, stack: Stack, why: UncoveredReason) -> PathPlan {
     let change = FileChange { path: path.clone(), before: None, after: None };
     PathPlan {
         path,

@@ -38,7 +38,7 @@ enum LayerDirection {
 }
 
 /// The layers of a path in one direction, lowest first.
-type Turnover<'a> = (&'a FilePath, LayerDirection, Vec<Layer>);
+type MovedLayers<'a> = (&'a FilePath, LayerDirection, Vec<Layer>);
 
 /// The names between which content moves.
 #[derive(Default)]
@@ -160,7 +160,12 @@ fn left_gone(path: &PathPlan) -> Vec<DeltaId> {
 }
 
 /// Leaves a path as it is until there is a choice, because of another path.
-fn waits_for(path: &mut PathPlan, clash: Clash, against: Option<authorship::Against>, other: &FilePath) {
+fn waits_for(
+    path: &mut PathPlan,
+    clash: Clash,
+    against: Option<authorship::BlockingAuthor>,
+    other: &FilePath,
+) {
     path.verdict = Verdict::Conflict(clash);
     path.step.change.after.clone_from(&path.step.change.before);
     path.step.stack_after.clone_from(&path.step.stack_before);
@@ -220,7 +225,7 @@ fn stays(choice: &Choice, name: &FilePath, is_there: bool, look: &mut dyn PlanIn
 }
 
 /// The layers that leave each path, and those that enter it.
-fn turnovers(wanted_paths: &[WantedPath]) -> Vec<Turnover<'_>> {
+fn turnovers(wanted_paths: &[WantedPath]) -> Vec<MovedLayers<'_>> {
     let mut all = Vec::new();
     for wanted_path in wanted_paths {
         let Some(goal) = wanted_path.want.goal(&wanted_path.stack) else { continue };
@@ -236,7 +241,7 @@ fn turnovers(wanted_paths: &[WantedPath]) -> Vec<Turnover<'_>> {
 }
 
 /// The names of each rename. After several renames, the names in between are left out.
-fn names<'a>(turnovers: &[Turnover<'a>]) -> BTreeMap<(LayerDirection, ContentHash), Names<'a>> {
+fn names<'a>(turnovers: &[MovedLayers<'a>]) -> BTreeMap<(LayerDirection, ContentHash), Names<'a>> {
     let removed = |layers: &[Layer]| layers.last().and_then(taken);
     let gone: BTreeSet<_> =
         turnovers.iter().filter_map(|(_, way, layers)| Some((*way, removed(layers)?))).collect();

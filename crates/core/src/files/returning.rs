@@ -7,11 +7,11 @@ use super::coming::{OriginalLayersFinder, UpperLayersFinder};
 use super::file_path::FilePath;
 use super::merge::MergeBytes;
 use super::plan::replay::Replay;
-use super::plan::{Moves, PathMove, Want, WantedPath};
+use super::plan::{DesiredLayers, Moves, PathMove, WantedPath};
 use super::stack::{DeltaId, Layer, Stack};
 
 /// Paths that get other layers, while earlier steps are searched for them.
-pub struct Returning(Vec<Open>);
+pub struct ReturningPaths(Vec<Open>);
 
 /// A path, while earlier steps are searched.
 struct Open {
@@ -36,7 +36,7 @@ pub struct EarlierStep {
     further: BTreeMap<FilePath, Stack>,
 }
 
-impl Returning {
+impl ReturningPaths {
     /// For these paths, each with its current layers and the entering ones, and whether each delta is wanted. `reverses` is
     /// whether a step may be reversed; otherwise it is reported as layers.
     pub fn new(
@@ -211,12 +211,12 @@ fn wanted_paths(open: Vec<Open>) -> Vec<WantedPath> {
     let mut wanted_paths = BTreeMap::new();
     for path in open {
         if path.reversed.is_empty() {
-            let want = Want::Layers(path.wanted());
+            let want = DesiredLayers::Layers(path.wanted());
             wanted_paths.insert(path.path.clone(), WantedPath { path: path.path, stack: path.stack, want });
         }
         for (step, stack) in path.reversed {
             let name = step.change.path.clone();
-            let want = Want::Back { reversed: vec![step], without: Vec::new(), staying: Vec::new() };
+            let want = DesiredLayers::Back { reversed: vec![step], without: Vec::new(), staying: Vec::new() };
             wanted_paths.insert(name.clone(), WantedPath { path: name, stack, want });
         }
     }

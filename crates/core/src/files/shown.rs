@@ -8,7 +8,7 @@ pub struct LeftPath {
     /// The path.
     pub path: FilePath,
     /// The reason.
-    pub why: WhyLeft,
+    pub why: LeftReason,
     /// Paths below the root with somebody's bytes that could not return to this path, because something newer was
     /// there.
     pub kept: Vec<FilePath>,
@@ -16,7 +16,7 @@ pub struct LeftPath {
 
 /// Why a path was left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyLeft {
+pub enum LeftReason {
     /// Somebody wrote there.
     Foreign,
     /// The folder should be removed, and contains somebody's files.
@@ -39,7 +39,7 @@ pub enum DiffHunks {
 
 impl LeftPath {
     /// A path that was left alone, without bytes in another place.
-    pub fn new(path: &FilePath, why: WhyLeft) -> Self {
+    pub fn new(path: &FilePath, why: LeftReason) -> Self {
         Self { path: path.clone(), why, kept: Vec::new() }
     }
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::plan::tests::{Tree, letters, path, record};
 use super::stack::tests::delta;
 use super::{
-    Choice, Chosen, ContentHash, DeltaId, FilePath, FilePlan, Grade, Layer, MergeBytes, NoSuchHunks, Now,
-    PathPlan, PlanInput, Record, Stack, Unfit, Want, WantedPath,
+    BadHunks, Choice, Chosen, ContentHash, CurrentPath, DeltaId, DesiredLayers, FilePath, FilePlan, Grade,
+    Layer, MergeBytes, NoSuchHunks, PathPlan, PlanInput, Record, Stack, WantedPath,
 };
 
 /// A folder with the input of a plan.
@@ -65,7 +65,7 @@ impl PlanInput for World {
         self
     }
 
-    fn now(&mut self, path: &FilePath) -> Now {
+    fn now(&mut self, path: &FilePath) -> CurrentPath {
         self.tree.now(path)
     }
 
@@ -107,7 +107,7 @@ pub(crate) fn layers(told: &[(u64, &str)], grade: Grade) -> Vec<Layer> {
 /// A path with its current and its wanted layers.
 pub(crate) fn wanted_path(name: &str, have: &[(u64, &str)], want: &[(u64, &str)]) -> WantedPath {
     let stack = Stack::new(layers(have, Grade::Seen));
-    WantedPath { path: path(name), stack, want: Want::Layers(layers(want, Grade::Seen)) }
+    WantedPath { path: path(name), stack, want: DesiredLayers::Layers(layers(want, Grade::Seen)) }
 }
 
 /// The plan of the wanted paths with choices.
@@ -115,7 +115,7 @@ pub(crate) fn planned(
     wanted_paths: Vec<WantedPath>,
     chosen: &[(&str, Choice)],
     world: &mut World,
-) -> Result<FilePlan, Unfit> {
+) -> Result<FilePlan, BadHunks> {
     let paths = chosen.iter().map(|(name, choice)| (path(name), choice.clone())).collect();
     FilePlan::new(wanted_paths, &Chosen { paths, others: None }, world)
 }

@@ -8,12 +8,12 @@ pub struct Uncovered {
     /// The path.
     pub path: FilePath,
     /// The reason.
-    pub why: WhyNot,
+    pub why: UncoveredReason,
 }
 
 /// Why a path is not covered: it is never restored as empty or missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum WhyNot {
+pub enum UncoveredReason {
     /// A folder that `.gitignore`, `.ignore` or `.retakeignore` excludes.
     Ignored,
     /// A `node_modules` folder.
@@ -44,7 +44,7 @@ pub enum WhyNot {
     NotKept,
 }
 
-impl WhyNot {
+impl UncoveredReason {
     const ALL: [Self; 14] = [
         Self::Ignored,
         Self::NodeModules,

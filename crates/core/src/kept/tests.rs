@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::{Log, check};
 
-fn keep() -> impl Strategy<Value = Keep> {
-    prop_oneof![Just(Keep::ByPath), Just(Keep::Adopted), Just(Keep::TakenOut)]
+fn keep() -> impl Strategy<Value = KeepState> {
+    prop_oneof![Just(KeepState::ByPath), Just(KeepState::Adopted), Just(KeepState::TakenOut)]
 }
 
 fn path(number: u64) -> KeptPath {
@@ -17,7 +17,7 @@ fn path(number: u64) -> KeptPath {
 }
 
 /// An operation: ranges that get a value, and a path that is kept or returned.
-type Step = (Vec<(u64, u64, Keep)>, u64);
+type Step = (Vec<(u64, u64, KeepState)>, u64);
 
 fn change(kept: &Kept, (sets, number): &Step) -> KeptChange {
     let mut now = kept.entries.clone();
@@ -41,7 +41,7 @@ proptest! {
         to in 0usize..12,
     ) {
         let (mut kept, mut states, mut changes) = (Kept::default(), vec![Kept::default()], Vec::new());
-        let mut model: BTreeMap<u64, Keep> = BTreeMap::new();
+        let mut model: BTreeMap<u64, KeepState> = BTreeMap::new();
         for (no, step) in (1..).zip(&steps) {
             let change = change(&kept, step);
             kept.apply(&change, OpNo(no));
@@ -69,7 +69,7 @@ proptest! {
 #[test]
 fn a_later_change_of_the_same_operation_can_revert_an_earlier_one() {
     let kept = Kept::default();
-    let first = change(&kept, &(vec![(1, 3, Keep::Adopted)], 1));
+    let first = change(&kept, &(vec![(1, 3, KeepState::Adopted)], 1));
     let both = first.clone().then(first.inverse());
     let mut after = kept.clone();
     after.apply(&both, OpNo(1));
@@ -86,7 +86,7 @@ fn kept(log: &Log) -> String {
     }
     let mut text = format!("{} | {}", log.path(), log.part(&wanted));
     for (span, keep) in log.now.state.kept.entries.ranges() {
-        let sign = if *keep == Keep::Adopted { '+' } else { '-' };
+        let sign = if *keep == KeepState::Adopted { '+' } else { '-' };
         text += &format!(" {sign}{}", log.span(*span));
     }
     for path in &log.now.state.kept.paths {
@@ -158,7 +158,7 @@ fn a_step_of_one_scope_is_recorded_with_its_reason() {
     let log = Log::after("uaua");
     let both = log.decide("rewind 3").expect("it is possible");
     let undecided = Undecided::default();
-    let whole = log.now.one_half(&log, &By::default(), (Scope::Both, &undecided), both.clone());
+    let whole = log.now.one_half(&log, &ChangeOrigin::default(), (Scope::Both, &undecided), both.clone());
     assert_eq!(whole, Ok(both));
 }
 
@@ -178,7 +178,8 @@ fn undecided_paths_of_earlier_steps_stay_as_on_disk() {
     for (script, step, undecided, text) in rows {
         let mut log = Log::after(script);
         let commit = log.decide(step).expect("it is possible");
-        let half = log.now.one_half(&log, &By::default(), (Scope::Conversation, &undecided), commit);
+        let half =
+            log.now.one_half(&log, &ChangeOrigin::default(), (Scope::Conversation, &undecided), commit);
         log.commit(half.expect("all rows are there"));
         assert_eq!(kept(&log), text, "{script}; {step}");
     }
@@ -257,7 +258,8 @@ fn an_erasure_takes_single_paths_out_of_what_was_recorded() {
     assert_eq!(without(3), Some(KeptChange { returned: Vec::new(), ..change.clone() }));
     assert_eq!(without(4), None);
     let only = |adopted, returned| KeptChange { adopted, returned, ..KeptChange::default() };
-    let entries = vec![RangeChange { span: Span::new(0, 1, 1), before: Keep::ByPath, after: Keep::Adopted }];
+    let entries =
+        vec![RangeChange { span: Span::new(0, 1, 1), before: KeepState::ByPath, after: KeepState::Adopted }];
     let rows = [
         (KeptChange::default(), true, false),
         (only(vec![path(1)], vec![]), false, true),

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use super::command::{self, Part};
 use super::host::Host;
 use super::{Rule, Ruling, glob};
-use crate::effect::{Intent, Touch};
+use crate::effect::{CallTarget, Intent};
 use crate::shell_line::StartFolder;
 
 /// The name in place of a tool in rules for commands with network access.
@@ -58,11 +58,11 @@ pub(super) fn pieces(intent: &Intent, roots: &[PathBuf]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for touch in &intent.touches {
         match touch {
-            Touch::Read(path) => pieces.push(path_piece(path, false, roots)),
-            Touch::Write(path) => pieces.push(path_piece(path, true, roots)),
-            Touch::Command(line) => {
-                let network = intent.touches.contains(&Touch::Network);
-                let begins = match intent.touches.contains(&Touch::Elsewhere) {
+            CallTarget::Read(path) => pieces.push(path_piece(path, false, roots)),
+            CallTarget::Write(path) => pieces.push(path_piece(path, true, roots)),
+            CallTarget::Command(line) => {
+                let network = intent.touches.contains(&CallTarget::Network);
+                let begins = match intent.touches.contains(&CallTarget::Elsewhere) {
                     true => StartFolder::Elsewhere,
                     false => StartFolder::AtRoot,
                 };
@@ -70,9 +70,9 @@ pub(super) fn pieces(intent: &Intent, roots: &[PathBuf]) -> Vec<Piece> {
                 pieces.extend(parts.map(|part| Piece::Command { part, network }));
             }
             // These describe the commands.
-            Touch::Network | Touch::Elsewhere => {}
-            Touch::Url(url) => pieces.push(Piece::Host(Host::of(url))),
-            Touch::Other => pieces.push(Piece::Unknown),
+            CallTarget::Network | CallTarget::Elsewhere => {}
+            CallTarget::Url(url) => pieces.push(Piece::Host(Host::of(url))),
+            CallTarget::Other => pieces.push(Piece::Unknown),
         }
     }
     if pieces.is_empty() {

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use super::fit::{self, Piece};
-use super::{Permission, Rule, Ruling, Settled};
-use crate::effect::{Intent, Touch};
+use super::{CallRuling, Permission, Rule, Ruling};
+use crate::effect::{CallTarget, Intent};
 
 impl Permission {
     /// Rules that would allow this call and similar ones without an approval, from narrow to wide. None if a rule asks, or if the
     /// call may run already: then no rule is missing.
     pub fn offers(&self, tool: &str, intent: &Intent, roots: &[PathBuf]) -> Vec<Rule> {
-        if self.settle(tool, intent, roots) == Settled::Allow {
+        if self.settle(tool, intent, roots) == CallRuling::Allow {
             return Vec::new();
         }
         let pieces = fit::pieces(intent, roots);
-        let is_networked = intent.touches.contains(&Touch::Network);
+        let is_networked = intent.touches.contains(&CallTarget::Network);
         let tool_named = if is_networked { fit::NETWORK } else { tool };
         let mut whats: Vec<Option<String>> = Vec::new();
         whats.extend(commands(&pieces).map(Some));
@@ -24,7 +24,7 @@ impl Permission {
         let mut offers: Vec<Rule> = Vec::new();
         for what in whats {
             let rule = Rule { ruling: Ruling::Allow, tool: tool_named.to_owned(), what };
-            if !offers.contains(&rule) && self.with(&rule).settle(tool, intent, roots) == Settled::Allow {
+            if !offers.contains(&rule) && self.with(&rule).settle(tool, intent, roots) == CallRuling::Allow {
                 offers.push(rule);
             }
         }

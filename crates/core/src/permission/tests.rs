@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::effect::Touch;
+use crate::effect::CallTarget;
 
 mod guarded;
 mod offers;
@@ -20,19 +20,23 @@ fn call(text: &str) -> (String, Intent) {
     let (tool, rest) = text.split_once(' ').unwrap_or((text, ""));
     let paths = || rest.split(' ').map(|path| PathBuf::from(ROOT).join(path));
     let (tool, class, touches) = match tool {
-        "read" => (tool, EffectClass::None, paths().map(Touch::Read).collect()),
-        "write" | "edit" => (tool, EffectClass::Workspace, paths().map(Touch::Write).collect()),
-        "$" => ("shell", EffectClass::External, vec![Touch::Command(rest.to_owned())]),
+        "read" => (tool, EffectClass::None, paths().map(CallTarget::Read).collect()),
+        "write" | "edit" => (tool, EffectClass::Workspace, paths().map(CallTarget::Write).collect()),
+        "$" => ("shell", EffectClass::External, vec![CallTarget::Command(rest.to_owned())]),
         "net" => {
-            let touches = vec![Touch::Command(rest.to_owned()), Touch::Network];
+            let touches = vec![CallTarget::Command(rest.to_owned()), CallTarget::Network];
             ("shell", EffectClass::External, touches)
         }
         // From another folder than the root.
-        "away" => ("shell", EffectClass::External, vec![Touch::Command(rest.to_owned()), Touch::Elsewhere]),
+        "away" => (
+            "shell",
+            EffectClass::External,
+            vec![CallTarget::Command(rest.to_owned()), CallTarget::Elsewhere],
+        ),
         // A command that its tool classifies as reading only.
-        "%" => ("shell", EffectClass::None, vec![Touch::Command(rest.to_owned())]),
-        "get" => ("fetch", EffectClass::None, vec![Touch::Url(rest.to_owned())]),
-        "mcp" => ("notes__add", EffectClass::External, vec![Touch::Other]),
+        "%" => ("shell", EffectClass::None, vec![CallTarget::Command(rest.to_owned())]),
+        "get" => ("fetch", EffectClass::None, vec![CallTarget::Url(rest.to_owned())]),
+        "mcp" => ("notes__add", EffectClass::External, vec![CallTarget::Other]),
         "stop" => ("job_stop", EffectClass::External, Vec::new()),
         _ => (tool, EffectClass::None, Vec::new()),
     };
@@ -298,13 +302,13 @@ fn the_reason_names_the_rule_or_says_what_the_call_does() {
         permission(mode, rules).settle(&tool, &intent, &roots())
     };
     let rule = "deny shell(rm)".parse().expect("a rule");
-    let denied = Settled::Deny(CallRefusal::Rule(rule));
+    let denied = CallRuling::Deny(CallRefusal::Rule(rule));
     assert_eq!(settled("ask", &["deny shell(rm)", "deny shell"], "$ rm x"), denied);
     let rule = "ask todo".parse().expect("a rule");
-    assert_eq!(settled("ask", &["ask todo"], "todo"), Settled::Ask(AskCause::Rule(rule)));
-    assert_eq!(settled("ask", &[], "read /etc/passwd"), Settled::Ask(AskCause::ReadsOutside));
-    assert_eq!(settled("ask", &[], "$ ls"), Settled::Ask(AskCause::Command));
-    assert_eq!(settled("plan", &["allow *"], "write a"), Settled::Deny(CallRefusal::PlanMode));
+    assert_eq!(settled("ask", &["ask todo"], "todo"), CallRuling::Ask(AskCause::Rule(rule)));
+    assert_eq!(settled("ask", &[], "read /etc/passwd"), CallRuling::Ask(AskCause::ReadsOutside));
+    assert_eq!(settled("ask", &[], "$ ls"), CallRuling::Ask(AskCause::Command));
+    assert_eq!(settled("plan", &["allow *"], "write a"), CallRuling::Deny(CallRefusal::PlanMode));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn by(number: u8) -> By {
-    By { author: number.to_string(), time: crate::Time(0), request: None, wording: None }
+fn by(number: u8) -> ChangeOrigin {
+    ChangeOrigin { author: number.to_string(), time: crate::Time(0), request: None, wording: None }
 }
 
 fn got(answer: &SessionAnswer) -> Option<Ticket> {
@@ -42,7 +42,8 @@ fn a_look_at_a_claimed_conversation_is_made_up_for_when_the_claim_ends() {
 fn a_request_to_stop_is_noticed_once_and_not_by_the_next_run() {
     let mut session = Session::default();
     let claim = got(&session.handle(SessionCommand::Claim).answer).expect("claimed");
-    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(Until::Stopped(claim))).answer
+    let SessionAnswer::Waits(waits) =
+        session.handle(SessionCommand::Wait(WaitCondition::Stopped(claim))).answer
     else {
         panic!("nobody has asked")
     };
@@ -73,7 +74,8 @@ fn the_first_answer_to_a_question_counts() {
     let mut session = Session::default();
     let id = || "call-1".to_owned();
     assert_eq!(session.handle(SessionCommand::Ask(id())).answer, SessionAnswer::Done);
-    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(Until::Settled(id()))).answer
+    let SessionAnswer::Waits(waits) =
+        session.handle(SessionCommand::Wait(WaitCondition::Settled(id()))).answer
     else {
         panic!("nobody has answered")
     };
@@ -89,7 +91,7 @@ struct Walk {
     claims: Vec<Ticket>,
     held: Vec<(Ticket, Access)>,
     queued: Vec<(Ticket, Access)>,
-    waiting: Vec<(Ticket, Until)>,
+    waiting: Vec<(Ticket, WaitCondition)>,
 }
 
 impl Walk {
@@ -115,18 +117,18 @@ impl Walk {
             13 => SessionCommand::Settle(pick.to_string()),
             14 => SessionCommand::Look,
             15 => SessionCommand::Wait(match pick % 5 {
-                0 => Until::Idle,
-                1 => Until::Known,
-                2 => Until::PlansClosed,
-                3 => Until::Stopped(claim?),
-                _ => Until::Settled(pick.to_string()),
+                0 => WaitCondition::Idle,
+                1 => WaitCondition::Known,
+                2 => WaitCondition::PlansClosed,
+                3 => WaitCondition::Stopped(claim?),
+                _ => WaitCondition::Settled(pick.to_string()),
             }),
             _ => return None,
         })
     }
 
     fn step(&mut self, command: SessionCommand) {
-        let Handled { answer, wake, .. } = self.session.handle(command.clone());
+        let CommandResult { answer, wake, .. } = self.session.handle(command.clone());
         match (&command, &answer) {
             (SessionCommand::Claim | SessionCommand::Look, SessionAnswer::Got(ticket)) => {
                 self.claims.push(*ticket);
@@ -229,10 +231,10 @@ fn commands_of_a_claim_that_is_over_have_no_effect() {
         assert_eq!(session.handle(command).answer, SessionAnswer::No, "{what}");
     }
     assert_eq!(session.served(), None);
-    assert_eq!(session.handle(SessionCommand::Wait(Until::Stopped(now))).answer, SessionAnswer::Done);
+    assert_eq!(session.handle(SessionCommand::Wait(WaitCondition::Stopped(now))).answer, SessionAnswer::Done);
     assert_eq!(session.handle(SessionCommand::HandOn(now)).answer, SessionAnswer::Done);
     assert!(matches!(
-        session.handle(SessionCommand::Wait(Until::Stopped(now))).answer,
+        session.handle(SessionCommand::Wait(WaitCondition::Stopped(now))).answer,
         SessionAnswer::Waits(_)
     ));
 }
@@ -241,12 +243,13 @@ fn commands_of_a_claim_that_is_over_have_no_effect() {
 fn a_run_says_which_requests_it_serves() {
     let mut session = Session::default();
     let claim = got(&session.handle(SessionCommand::Claim).answer).expect("claimed");
-    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(Until::Known)).answer else {
+    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(WaitCondition::Known)).answer
+    else {
         panic!("nobody knows yet")
     };
     let request = |text: &str| text.parse::<RequestId>().expect("an id");
-    let serves =
-        ["r1", "r2"].map(|id| Served { by: By { request: Some(request(id)), ..by(1) }, began: None });
+    let serves = ["r1", "r2"]
+        .map(|id| AnsweredRequest { by: ChangeOrigin { request: Some(request(id)), ..by(1) }, began: None });
     let handled = session.handle(SessionCommand::Serve(claim, Some(serves.to_vec())));
     assert_eq!((handled.answer, handled.wake), (SessionAnswer::Done, vec![waits]));
     assert_eq!(session.served(), Some(&serves[..]));
@@ -263,12 +266,13 @@ fn plans_are_counted_until_all_are_closed() {
         assert_eq!(session.handle(command).answer, SessionAnswer::Done);
         assert!(session.has_open_plan());
     }
-    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(Until::PlansClosed)).answer else {
+    let SessionAnswer::Waits(waits) = session.handle(SessionCommand::Wait(WaitCondition::PlansClosed)).answer
+    else {
         panic!("one is open")
     };
     assert_eq!(session.handle(SessionCommand::ClosePlan).wake, [waits]);
     assert!(!session.has_open_plan() && !session.is_claimed());
-    assert_eq!(session.handle(SessionCommand::Wait(Until::PlansClosed)).answer, SessionAnswer::Done);
+    assert_eq!(session.handle(SessionCommand::Wait(WaitCondition::PlansClosed)).answer, SessionAnswer::Done);
 }
 
 proptest! {

@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use retake_core::{
-    DeltaId, FileChange, FilePath, Grade, Layer, LogNo, Moves, PathMove, Record, Returning, Stack, Want,
-    WantedPath,
+    DeltaId, DesiredLayers, FileChange, FilePath, Grade, Layer, LogNo, Moves, PathMove, Record,
+    ReturningPaths, Stack, WantedPath,
 };
 
 use super::bytes::Versions;
 use super::naive::{Act, Done, Kept, Outcome, Talk};
 
 /// The changes of a call in one capture.
-struct Seen {
+struct SeenState {
     id: DeltaId,
     entry: usize,
     layers: BTreeMap<FilePath, Layer>,
@@ -21,7 +21,7 @@ struct Seen {
 /// The log.
 pub(super) struct Log {
     no: LogNo,
-    deltas: Vec<Seen>,
+    deltas: Vec<SeenState>,
     stacks: BTreeMap<FilePath, Stack>,
     /// The file changes of operations, by their number.
     steps: BTreeMap<usize, Moves>,
@@ -41,7 +41,7 @@ impl Log {
             self.stacks.entry(path.clone()).or_default().push(layer.clone());
             layers.insert(path, layer);
         }
-        self.deltas.push(Seen { id, entry, layers });
+        self.deltas.push(SeenState { id, entry, layers });
     }
 
     /// An operation made these moves.
@@ -64,12 +64,13 @@ impl Log {
 
     /// The last delta that left this record at a path.
     pub(super) fn left_by(&self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId> {
-        let left = |seen: &&Seen| seen.layers.get(path).is_some_and(|layer| layer.after.as_ref() == record);
+        let left =
+            |seen: &&SeenState| seen.layers.get(path).is_some_and(|layer| layer.after.as_ref() == record);
         self.deltas.iter().rev().find(left).map(|seen| seen.id)
     }
 
     /// The number of paths at which a delta is in the files.
-    fn applied(&self, seen: &Seen) -> usize {
+    fn applied(&self, seen: &SeenState) -> usize {
         let is_in = |path: &&FilePath| self.stack(path).layers().iter().any(|layer| layer.delta == seen.id);
         seen.layers.keys().filter(is_in).count()
     }
@@ -116,7 +117,7 @@ impl Log {
         versions: &mut Versions,
     ) -> Vec<WantedPath> {
         let kept = outcome.kept.last().expect("one at least");
-        let is_wanted = |seen: &Seen| outcome.talk.wants_with(seen.entry, kept);
+        let is_wanted = |seen: &SeenState| outcome.talk.wants_with(seen.entry, kept);
         let mut paths: BTreeMap<&FilePath, Vec<Layer>> = BTreeMap::new();
         for seen in &self.deltas {
             let flips = talk.wants(seen.entry) != is_wanted(seen);
@@ -138,7 +139,7 @@ impl Log {
         let wanted: HashMap<DeltaId, bool> =
             self.deltas.iter().map(|seen| (seen.id, is_wanted(seen))).collect();
         let paths = paths.into_iter().map(|(path, entering)| (path.clone(), self.stack(path), entering));
-        let mut returning = Returning::new(paths.collect(), &wanted, true);
+        let mut returning = ReturningPaths::new(paths.collect(), &wanted, true);
         for moves in self.steps.values().rev() {
             if returning.is_known() {
                 break;
@@ -167,12 +168,12 @@ impl Log {
             Done::Op(op) => op.at,
         });
         let since = since.min().unwrap_or(usize::MAX);
-        let goes = |seen: &&Seen| {
+        let goes = |seen: &&SeenState| {
             let was_there = self.applied(seen) > 0 || states.iter().any(|state| state.wants(seen.entry));
             seen.entry >= since && !last.wants(seen.entry) && was_there
         };
         let (without, staying): (Vec<_>, Vec<_>) = self.deltas.iter().partition(goes);
-        let stay = |seen: &&Seen| seen.entry >= since && last.wants(seen.entry);
+        let stay = |seen: &&SeenState| seen.entry >= since && last.wants(seen.entry);
         let staying: Vec<DeltaId> = staying.into_iter().filter(stay).map(|seen| seen.id).collect();
         let mut paths: BTreeMap<FilePath, Vec<PathMove>> = BTreeMap::new();
         let ops = outcome.back.iter().flatten().filter_map(|(_, op)| op.as_ref());
@@ -188,8 +189,8 @@ impl Log {
         let wanted_path = |(path, reversed): (FilePath, Vec<PathMove>)| {
             let stack = self.stack(&path);
             let want = match reversed.is_empty() {
-                true => Want::Layers(stack.without(&without).layers().to_vec()),
-                false => Want::Back { reversed, without: without.clone(), staying: staying.clone() },
+                true => DesiredLayers::Layers(stack.without(&without).layers().to_vec()),
+                false => DesiredLayers::Back { reversed, without: without.clone(), staying: staying.clone() },
             };
             WantedPath { path, stack, want }
         };
@@ -206,7 +207,7 @@ impl Log {
                     let made = stack.layers().iter().find(is_made).and_then(|layer| layer.after.as_ref());
                     let is_new = wanted_paths.iter().all(|known| known.path != *path);
                     if is_new && made.and_then(Record::hash) == Some(hash) {
-                        let want = Want::Layers(stack.layers().to_vec());
+                        let want = DesiredLayers::Layers(stack.layers().to_vec());
                         wanted_paths.push(WantedPath { path: path.clone(), stack: stack.clone(), want });
                     }
                 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use retake_core::{Against, DeltaId, FilePlan, Record, Verdict};
+use retake_core::{BlockingAuthor, DeltaId, FilePlan, Record, Verdict};
 
 use super::expect::Expected;
 use super::naive::{Act, Talk, Thing, Tree};
@@ -14,7 +14,7 @@ use super::view::{Item, Who};
 pub(super) struct PathTold {
     pub(super) path: String,
     pub(super) verdict: Verdict,
-    against: Option<Against>,
+    against: Option<BlockingAuthor>,
     before: Option<Record>,
     after: Option<Record>,
     /// Whether it changes the path, or its parts.
@@ -104,7 +104,7 @@ impl Told {
             );
         }
         for told in self.paths.iter().filter(|told| expected.hand.contains(&told.path)) {
-            let is_named = !conflicts.contains(&told.path) || told.against == Some(Against::Hand);
+            let is_named = !conflicts.contains(&told.path) || told.against == Some(BlockingAuthor::Hand);
             assert!(is_named, "{act:?}: what was adopted is said to be the person's\n{told:#?}");
         }
         for (path, said) in expected.only_doubt.iter().filter(|(path, _)| !expected.free.contains(*path)) {

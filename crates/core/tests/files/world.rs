@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use retake_core::{
-    Choice, Chosen, ConversationId, DeltaId, EntryId, FileChange, FilePath, FilePlan, Grade, Head,
-    MergeBytes, Moves, Now, PathPlan, PlanInput, Record, Role, Scope, Uncertain, Want, WantedPath,
+    Choice, Chosen, ConversationId, CurrentPath, DeltaId, DesiredLayers, EntryId, FileChange, FilePath,
+    FilePlan, Grade, Head, MergeBytes, Moves, PathPlan, PlanInput, Record, Role, Scope, Uncertain,
+    WantedPath,
 };
 
 use super::bytes::Versions;
@@ -255,7 +256,7 @@ impl World {
         if !in_the_way.is_empty() {
             for path in in_the_way {
                 chosen.paths.entry(path.clone()).or_insert(Choice::Checkpoint);
-                let want = Want::Version { record: None, named: true };
+                let want = DesiredLayers::Version { record: None, named: true };
                 wanted_paths.push(WantedPath { stack: log.stack(&path), path, want });
             }
             plan = FilePlan::new(wanted_paths, &chosen, &mut looking).expect("no hunks");
@@ -307,9 +308,9 @@ impl PlanInput for Looking<'_> {
         self.versions
     }
 
-    fn now(&mut self, path: &FilePath) -> Now {
+    fn now(&mut self, path: &FilePath) -> CurrentPath {
         let thing = self.tree.get(&path.to_string());
-        Now::Covered(thing.map(|thing| self.versions.record(thing)))
+        CurrentPath::Covered(thing.map(|thing| self.versions.record(thing)))
     }
 
     fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {

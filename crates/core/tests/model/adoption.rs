@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use retake_core::{Action, Apply, Keep, Mark, Path, Scope, Seen, Span, Step};
+use retake_core::{Action, Apply, KeepState, Mark, Path, Scope, SeenState, Span, Step};
 
 use super::naive::{Kind, Talk};
 use super::steps::{self, Do};
@@ -13,14 +13,14 @@ use super::world::World;
 use super::{checks, rows::Word};
 
 /// The values that entries had before a step.
-type Before = Vec<(usize, Keep)>;
+type Before = Vec<(usize, KeepState)>;
 
 /// What is kept, as a copied list.
 #[derive(Default)]
 struct Kept {
-    now: Vec<Keep>,
+    now: Vec<KeepState>,
     /// By the number of the last operation.
-    then: Vec<Vec<Keep>>,
+    then: Vec<Vec<KeepState>>,
     done: HashMap<Step, Before>,
     undone: Vec<Before>,
 }
@@ -43,26 +43,26 @@ fn is_by_path(talk: &Talk, index: usize) -> bool {
 }
 
 /// Whether the changes of an entry belong in the files.
-fn is_wanted(talk: &Talk, keep: &[Keep], index: usize) -> bool {
+fn is_wanted(talk: &Talk, keep: &[KeepState], index: usize) -> bool {
     match keep.get(index).copied().unwrap_or_default() {
-        Keep::ByPath => is_by_path(talk, index),
-        Keep::Adopted => true,
-        Keep::TakenOut => false,
+        KeepState::ByPath => is_by_path(talk, index),
+        KeepState::Adopted => true,
+        KeepState::TakenOut => false,
     }
 }
 
 /// The value that makes the changes of an entry belong in the files, or not.
-fn value(talk: &Talk, index: usize, is_wanted: bool) -> Keep {
+fn value(talk: &Talk, index: usize, is_wanted: bool) -> KeepState {
     match (is_by_path(talk, index), is_wanted) {
-        (true, true) | (false, false) => Keep::ByPath,
-        (true, false) => Keep::TakenOut,
-        (false, true) => Keep::Adopted,
+        (true, true) | (false, false) => KeepState::ByPath,
+        (true, false) => KeepState::TakenOut,
+        (false, true) => KeepState::Adopted,
     }
 }
 
 impl Kept {
     /// The effect of a whole action.
-    fn whole(&self, before: &Talk, after: &Talk, action: &Action) -> Vec<Keep> {
+    fn whole(&self, before: &Talk, after: &Talk, action: &Action) -> Vec<KeepState> {
         let mut keep = self.now.clone();
         match action {
             Action::Undo(_) => {
@@ -79,7 +79,7 @@ impl Kept {
             }
             Action::Checkout(_) | Action::Choose(..) => {
                 let came = after.path().into_iter().filter(|index| !before.is_on_path(*index));
-                came.for_each(|index| keep[index] = Keep::ByPath);
+                came.for_each(|index| keep[index] = KeepState::ByPath);
             }
             _ => {}
         }
@@ -87,7 +87,7 @@ impl Kept {
     }
 
     /// The effect of one half: the conversation alone leaves the files unchanged, files alone change as with both.
-    fn half(&self, before: &Talk, after: &Talk, mut keep: Vec<Keep>, half: Half) -> Vec<Keep> {
+    fn half(&self, before: &Talk, after: &Talk, mut keep: Vec<KeepState>, half: Half) -> Vec<KeepState> {
         if half.scope == Scope::Both {
             return keep;
         }
@@ -117,7 +117,7 @@ impl Kept {
     }
 
     /// Records the changes of a step.
-    fn note(&mut self, talk: &Talk, action: &Action, half: Half, keep: Vec<Keep>) {
+    fn note(&mut self, talk: &Talk, action: &Action, half: Half, keep: Vec<KeepState>) {
         let changed = (0..keep.len()).filter(|index| keep[*index] != self.now[*index]);
         let changed: Before = changed.map(|index| (index, self.now[index])).collect();
         match action {
@@ -130,7 +130,7 @@ impl Kept {
 
     /// Follows says and other actions.
     fn follow(&mut self, talk: &Talk) {
-        self.now.resize(talk.said.len(), Keep::ByPath);
+        self.now.resize(talk.said.len(), KeepState::ByPath);
         self.then.resize(usize::try_from(talk.ops).expect("a number") + 1, self.now.clone());
         if talk.undone.is_empty() {
             self.undone.clear();
@@ -172,7 +172,7 @@ fn act(world: &mut World, kept: &mut Kept, action: Action, half: Half) {
         }
     }
     let (now, rows) = (world.now(0), world.rows(0));
-    let apply = Apply { action: action.clone(), seen: Seen::Anything, by: crate::kit::by() };
+    let apply = Apply { action: action.clone(), seen: SeenState::Anything, by: crate::kit::by() };
     let undecided =
         retake_core::Undecided { there: path(&before, half.there), missing: path(&before, half.missing) };
     let at = |id| before.find(id).map(|index| before.said[index].pos).ok_or(Word("unknown"));
@@ -184,9 +184,15 @@ fn act(world: &mut World, kept: &mut Kept, action: Action, half: Half) {
             some.map(|index| before.said[index].id).collect::<Vec<_>>()
         };
         let adopted = now.adopted_by(&rows, commit).map(|part| rows.ids(&part));
-        assert_eq!(adopted, Ok(ids(&|at| keep[at] == Keep::Adopted && kept.now[at] != Keep::Adopted)));
+        assert_eq!(
+            adopted,
+            Ok(ids(&|at| keep[at] == KeepState::Adopted && kept.now[at] != KeepState::Adopted))
+        );
         let returned = now.returned_by(&rows, commit).map(|part| rows.ids(&part));
-        assert_eq!(returned, Ok(ids(&|at| keep[at] == Keep::ByPath && kept.now[at] != Keep::ByPath)));
+        assert_eq!(
+            returned,
+            Ok(ids(&|at| keep[at] == KeepState::ByPath && kept.now[at] != KeepState::ByPath))
+        );
     }
     let is_done = expected.as_ref().is_ok_and(|outcome| outcome.ops > 0);
     let told = format!("{action:?}, {half:?}");

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use retake_core::{
-    Answering, ConversationId, EntryId, Fact, Flags, FoldId, Head, LabelTarget, Mark, OpNo, Pos, Role, Step,
-    Totals,
+    AnswerPlace, ConversationId, EntryId, Fact, Flags, FoldId, Head, LabelTarget, Mark, OpNo, Pos, Role,
+    Step, Totals,
 };
 
 /// An entry. Conversations name it by its index in their own list.
@@ -105,7 +105,7 @@ pub(super) struct Talk {
     /// Every earlier head, with a copy of its state.
     pub(super) heads: Vec<(Head, Rc<Picture>)>,
     /// Runs that were started and can be answered at any later time.
-    pub(super) asked: Vec<Answering>,
+    pub(super) asked: Vec<AnswerPlace>,
 }
 
 impl Talk {
@@ -298,10 +298,10 @@ impl Talk {
     }
 
     /// What a run started now would answer.
-    pub(super) fn answering(&self) -> Answering {
+    pub(super) fn answering(&self) -> AnswerPlace {
         let pos = |index: usize| self.said[index].pos;
         let turn = self.now.tip.and_then(|tip| self.said[tip].turn);
-        Answering { turn: turn.map(pos), tip: self.now.tip.map(pos) }
+        AnswerPlace { turn: turn.map(pos), tip: self.now.tip.map(pos) }
     }
 
     /// The labels in the store's form.

@@ -1,6 +1,8 @@
 //! The naive conversations, and the requests for random steps in them.
 
-use retake_core::{Action, By, EntryId, Fact, Flags, Head, Mark, Part, Role, SayRequest, Step, ToolOutcome};
+use retake_core::{
+    Action, ChangeOrigin, EntryId, Fact, Flags, Head, Mark, Part, Role, SayRequest, Step, ToolOutcome,
+};
 
 use super::naive::{Kind, Talk};
 use super::steps::{Do, Pick, Voice};
@@ -17,10 +19,10 @@ pub(super) struct Talks {
 
 impl Talks {
     /// Every request has an id, so that it can be repeated.
-    pub(super) fn by(&mut self) -> By {
+    pub(super) fn by(&mut self) -> ChangeOrigin {
         self.requests += 1;
         let request = format!("request-{}", self.requests).parse().expect("a request id");
-        By { request: Some(request), ..by() }
+        ChangeOrigin { request: Some(request), ..by() }
     }
 
     /// The target entry of a step.

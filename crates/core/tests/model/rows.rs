@@ -1,8 +1,8 @@
 //! The rows of conversations in memory, as plain lists, without indexes or decisions.
 
 use retake_core::{
-    Conversation, Entry, FoldId, Head, Meta, OpNo, Operation, Part, Path, Pos, Reason, Records, Refusal,
-    Revision, Span, Stretch, Totals, Tree,
+    Conversation, Entry, FoldId, Head, LogSegment, Meta, OpNo, Operation, Part, Path, Pos, Reason, Records,
+    Refusal, Revision, Span, Totals, Tree,
 };
 
 /// The code of a refusal, or `unknown` for an entry of another conversation or none.
@@ -40,7 +40,7 @@ impl Log {
             let before = at.checked_sub(1).map(|at| &self.entries[at].meta);
             let goes_on = before.is_some_and(|before| after == Some(before.pos) && !before.flags.detached);
             if !goes_on || flags.detached {
-                stretches.push(Stretch { start: pos.seq, after, detached: flags.detached });
+                stretches.push(LogSegment { start: pos.seq, after, detached: flags.detached });
             }
         }
         Tree::from_stretches(depth, self.first.tree.base().clone(), stretches, self.entries.len() as u64)

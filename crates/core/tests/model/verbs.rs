@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use retake_core::{
-    Action, Answering, EntryId, Fact, FoldId, Mark, Part, Reason, Role, SayRequest, Step, Totals,
+    Action, AnswerPlace, EntryId, Fact, FoldId, Mark, Part, Reason, Role, SayRequest, Step, Totals,
     joined_text, opens_turn,
 };
 
@@ -112,7 +112,7 @@ impl Talk {
     }
 
     /// Whether the prompt of a run has been reverted.
-    fn is_late(&self, answering: Answering) -> bool {
+    fn is_late(&self, answering: AnswerPlace) -> bool {
         let gone = |pos: Option<_>| {
             pos.is_some_and(|pos| self.find_pos(pos).is_none_or(|index| !self.is_on_path(index)))
         };

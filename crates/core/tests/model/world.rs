@@ -1,6 +1,8 @@
 //! Carries out each step with core and in the naive model, and compares the results.
 
-use retake_core::{Action, Apply, Commit, Conversation, ConversationId, EntryId, Pos, Say, SayRequest, Seen};
+use retake_core::{
+    Action, Apply, Commit, Conversation, ConversationId, EntryId, Pos, Say, SayRequest, SeenState,
+};
 
 use super::naive::Talk;
 use super::requests::Talks;
@@ -64,7 +66,7 @@ impl World {
             }
             Do::Reword(pick) => {
                 if let Some(target) = self.talks.pick(at, *pick)
-                    && self.apply(at, Action::Edit(target), Seen::Anything)
+                    && self.apply(at, Action::Edit(target), SeenState::Anything)
                 {
                     let say = self.talks.saying(at, Voice::User);
                     self.say(at, &say);
@@ -89,7 +91,7 @@ impl World {
             }
             _ => {
                 if let Some(action) = self.talks.action(at, step) {
-                    let seen = Seen::Exactly(self.talks.all[at].head());
+                    let seen = SeenState::Exactly(self.talks.all[at].head());
                     self.apply(at, action, seen);
                 }
             }
@@ -120,7 +122,7 @@ impl World {
     }
 
     /// Carries out an action with core and in the model. Returns whether it was not refused.
-    fn apply(&mut self, at: usize, action: Action, seen: Seen) -> bool {
+    fn apply(&mut self, at: usize, action: Action, seen: SeenState) -> bool {
         let before = self.talks.all[at].clone();
         let mut after = before.clone();
         let expected = after.act(&action);
@@ -203,8 +205,8 @@ impl World {
         let seen = talk.heads[number % talk.heads.len()].0;
         let Some(target) = self.talks.pick(at, pick) else { return };
         let refused = self.talks.all[at].aim(target).err();
-        let since = Apply { action: Action::Rewind(target), seen: Seen::Since(seen), by: by() };
-        let exactly = Apply { seen: Seen::Exactly(seen), ..since.clone() };
+        let since = Apply { action: Action::Rewind(target), seen: SeenState::Since(seen), by: by() };
+        let exactly = Apply { seen: SeenState::Exactly(seen), ..since.clone() };
         let decide = |apply: &Apply| {
             let commit = self.now(at).decide(&self.rows(at), apply, &|id| self.locate(at, id));
             commit.err().map(|Word(code)| code)

@@ -14,7 +14,7 @@ use crate::Engine;
 const MOST: usize = 1024;
 
 /// The environments of requests, the newest first.
-pub(crate) type Given = VecDeque<(RequestId, Arc<CallEnvironment>)>;
+pub(crate) type RequestEnvironments = VecDeque<(RequestId, Arc<CallEnvironment>)>;
 
 /// The environment variables and the umask of a client, for the commands of its requests. Cheap to clone; `Debug` shows no value.
 #[derive(Clone, Debug)]

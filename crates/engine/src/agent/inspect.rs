@@ -87,7 +87,7 @@ pub struct Used {
 }
 
 /// The content of a fact about a job.
-struct Noted {
+struct JobFact {
     command: String,
     log: Option<PathBuf>,
 }
@@ -116,9 +116,9 @@ pub(super) fn job_of(fact: &Fact) -> Option<&str> {
 }
 
 /// The job that a fact describes.
-fn noted(fact: &str) -> Option<Noted> {
+fn noted(fact: &str) -> Option<JobFact> {
     let fact: Value = serde_json::from_str(fact).ok()?;
-    Some(Noted {
+    Some(JobFact {
         command: fact["command"].as_str()?.to_owned(),
         log: fact["log"].as_str().map(PathBuf::from),
     })
@@ -267,7 +267,7 @@ fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
 }
 
 /// The current state of a job. Reads only its own call's log in the spool.
-fn look(call: String, noted: Noted, spool: &Path) -> JobShown {
+fn look(call: String, noted: JobFact, spool: &Path) -> JobShown {
     let log = noted.log.filter(|log| is_log_of(spool, &call, log));
     JobShown {
         running: !processes::alive(&call).is_empty(),

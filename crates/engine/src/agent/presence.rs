@@ -13,12 +13,12 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Knows which clients are connected.
 pub trait Audience: Send + Sync {
     /// Whether a person can be asked now.
-    fn present(&self, now_ms: i64) -> Present;
+    fn present(&self, now_ms: i64) -> ClientPresence;
 }
 
 /// The presence of a client with a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Present {
+pub enum ClientPresence {
     /// Such a client is connected.
     Here,
     /// The last such client has left, or was suspended.
@@ -41,12 +41,17 @@ impl Engine {
 
     /// The time since which no client could answer; none if one can.
     fn unattended_since(&self, listening: &Listening, now: i64) -> Option<i64> {
-        let present = self.waits.audience.get().map_or(Present::Unknown, |audience| audience.present(now));
+        let present =
+            self.waits.audience.get().map_or(ClientPresence::Unknown, |audience| audience.present(now));
         match present {
-            Present::Here => None,
-            Present::LeftAt { others: false, .. } | Present::Unknown if !listening.is_alone() => None,
-            Present::LeftAt { ms, .. } => Some(ms),
-            Present::Unknown => Some(i64::MIN),
+            ClientPresence::Here => None,
+            ClientPresence::LeftAt { others: false, .. } | ClientPresence::Unknown
+                if !listening.is_alone() =>
+            {
+                None
+            }
+            ClientPresence::LeftAt { ms, .. } => Some(ms),
+            ClientPresence::Unknown => Some(i64::MIN),
         }
     }
 

@@ -14,16 +14,16 @@ use crate::settings::Settings;
 #[derive(Debug, Default)]
 pub(super) struct SettingsFile {
     /// The permissions, with the stamp of the file when they were read.
-    read: Option<(Option<Stamp>, Permission)>,
+    read: Option<(Option<FileStamp>, Permission)>,
     /// The error of the current file, until it is reported.
     unreported: Option<EngineError>,
 }
 
 /// The parts of a file's metadata that change with its content: inode, size in bytes, and the times of the last changes of
 /// content and inode in seconds and nanoseconds.
-type Stamp = [i128; 6];
+type FileStamp = [i128; 6];
 
-fn stamp(path: &Path) -> Option<Stamp> {
+fn stamp(path: &Path) -> Option<FileStamp> {
     let meta = std::fs::metadata(path).ok()?;
     let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()].map(i128::from);
     let [modified, modified_ns, changed, changed_ns] = times;

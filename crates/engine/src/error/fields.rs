@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retake_core::{Field, NoSuchHunks, Unfit, WhyUnfit};
+use retake_core::{BadHunks, Field, HunkDefect, NoSuchHunks};
 use retake_store::StoreError;
 use retake_worktree::WorktreeError;
 
@@ -64,16 +64,16 @@ pub(super) fn of_worktree(error: &WorktreeError) -> Fields {
 }
 
 /// Those of a choice of hunks that does not fit.
-pub(super) fn of_hunks(unfit: &Unfit) -> Fields {
+pub(super) fn of_hunks(unfit: &BadHunks) -> Fields {
     let mut fields = vec![text("path", &unfit.path)];
     let what = match &unfit.why {
-        WhyUnfit::NotPlanned => "not_planned",
-        WhyUnfit::ComesBack => "comes_back",
-        WhyUnfit::Goes => "goes",
-        WhyUnfit::NoFile => "no_file",
-        WhyUnfit::SameBytes => "same_bytes",
-        WhyUnfit::Bytes(NoSuchHunks::NoText) => "no_text",
-        WhyUnfit::Bytes(NoSuchHunks::Only(count)) => {
+        HunkDefect::NotPlanned => "not_planned",
+        HunkDefect::ComesBack => "comes_back",
+        HunkDefect::Goes => "goes",
+        HunkDefect::NoFile => "no_file",
+        HunkDefect::SameBytes => "same_bytes",
+        HunkDefect::Bytes(NoSuchHunks::NoText) => "no_text",
+        HunkDefect::Bytes(NoSuchHunks::Only(count)) => {
             fields.push(("count", u64::from(*count).into()));
             "no_such_hunks"
         }
@@ -118,14 +118,14 @@ mod tests {
     use std::time::Duration;
 
     use retake_core::{
-        ContentHash, ConversationId, EntryId, Field, FilePath, OpNo, Refusal, Revision, WhyNot,
+        ContentHash, ConversationId, EntryId, Field, FilePath, OpNo, Refusal, Revision, UncoveredReason,
     };
     use retake_store::StoreError as E;
     use retake_worktree::WorktreeError as W;
 
     use retake_tools::mcp::ConfigError;
 
-    use super::{NoSuchHunks, Unfit, WhyUnfit};
+    use super::{BadHunks, HunkDefect, NoSuchHunks};
     use crate::EngineError;
     use crate::model::{ModelError, ModelErrorKind};
     use crate::settings::SettingsError;
@@ -204,7 +204,7 @@ mod tests {
             W::BadStagingName("name-x".to_owned()),
             W::RootRefused { path: path(), why: "why-x" },
             W::TooMuch { files: 4711, bytes: 4712 },
-            W::NotCovered { path: file(), why: WhyNot::Ignored },
+            W::NotCovered { path: file(), why: UncoveredReason::Ignored },
             W::NoManifest(object),
         ];
         for error in all {
@@ -219,9 +219,9 @@ mod tests {
         let path = || PathBuf::from("/d/x");
         let (name, problem) = (|| "name-x".to_owned(), || "why-x".to_owned());
         let settings = EngineError::from(SettingsError::NoText { path: path(), problem: problem() });
-        let hunks = Unfit {
+        let hunks = BadHunks {
             path: FilePath::new(b"name-x").expect("a path"),
-            why: WhyUnfit::Bytes(NoSuchHunks::Only(4711)),
+            why: HunkDefect::Bytes(NoSuchHunks::Only(4711)),
         };
         let all = [
             (settings, "no_text"),

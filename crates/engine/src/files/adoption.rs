@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use retake_core::{Action, Apply, By, ConversationId, Head, Mark, Reason, Scope, Seen};
+use retake_core::{Action, Apply, ChangeOrigin, ConversationId, Head, Mark, Reason, Scope, SeenState};
 
 use super::note::Note;
 use super::options::FileOptions;
@@ -50,8 +50,11 @@ impl Engine {
             && (options.scope == Scope::Conversation || returns)
             && self.store().has_changes(conversation).await?
         {
-            let half =
-                options.half(Apply { action: action.clone(), seen: Seen::Anything, by: By::default() });
+            let half = options.half(Apply {
+                action: action.clone(),
+                seen: SeenState::Anything,
+                by: ChangeOrigin::default(),
+            });
             let wanted = self.store().wanted(conversation, half.action).await?;
             adopted += wanted.adopted;
             returned = wanted.returned;

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use retake_core::{Action, ConversationId, Keep, Path as EntryPath, Pos, Scope};
+use retake_core::{Action, ConversationId, KeepState, Path as EntryPath, Pos, Scope};
 use retake_store::StoreError;
 
 use super::conversation_folders::shown_in;
@@ -42,7 +42,7 @@ impl Engine {
         let mut stays = Vec::new();
         // Files that a person adopted before the fork stay adopted in the fork.
         let kept = own.state.kept.entries.ranges().iter();
-        let kept = kept.filter(|(_, keep)| *keep == Keep::Adopted).map(|(span, _)| *span);
+        let kept = kept.filter(|(_, keep)| *keep == KeepState::Adopted).map(|(span, _)| *span);
         let gone = gone.without(kept);
         let (mut at, mut depth) = (of, depth);
         while gone.first().is_some_and(|first| first.depth < depth)
@@ -88,7 +88,7 @@ impl Engine {
         let turn = self.store().meta(parent, entry).await?.totals.turns;
         let known = self.store().snapshot(parent).await?;
         let (known, pos) = (known.conversation(), Pos::new(depth, first.seq));
-        let is_there = known.is_on_path(pos) && known.state.kept.entries.get(pos) == Keep::ByPath;
+        let is_there = known.is_on_path(pos) && known.state.kept.entries.get(pos) == KeepState::ByPath;
         let (count, turn) = (files.len(), is_there.then_some(turn));
         let named = files.into_iter().take(NAMED).collect();
         Ok(Some(Note::OfParent { parent, files: count, named, turn }))

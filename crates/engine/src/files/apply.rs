@@ -8,15 +8,15 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, Against, Apply, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, LeftPath, PathMove,
-    Reason, Receipt, Remedy, Scope, Unanswered, Verdict, Words,
+    Action, Apply, BlockingAuthor, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, LeftPath,
+    PathMove, Reason, Receipt, Remedy, Scope, Unanswered, Verdict, Words,
 };
 use retake_store::ActionContext;
 use retake_store::digest::{action_value, of_arguments};
-use retake_worktree::{Noting, Report};
+use retake_worktree::{Report, WriteSource};
 use serde_json::json;
 
-use super::carry_out::{Applying, told};
+use super::carry_out::{RunningApply, told};
 use super::conversation_folders::{lock_each, named_in, shown_in};
 use super::effects::Effects;
 use super::note::Note;
@@ -184,7 +184,7 @@ impl Engine {
             Scope::Files => options.half(apply),
             _ => self.conversation_half(conversation, apply, &plans).await?,
         };
-        let applied = Applying::new(self, held, locks, plans).run(conversation, apply).await?;
+        let applied = RunningApply::new(self, held, locks, plans).run(conversation, apply).await?;
         Ok(AppliedFiles { scope: options.scope, notes, ..applied })
     }
 
@@ -261,8 +261,9 @@ fn clashes(plans: &[FolderPlan]) -> Vec<String> {
 fn against(plans: &[FolderPlan]) -> &'static str {
     let paths = plans.iter().flat_map(|folder| &folder.plan.paths);
     let clashes = paths.filter(|path| matches!(path.verdict, Verdict::Conflict(_)));
-    let (own, others): (Vec<_>, Vec<_>) =
-        clashes.map(|path| path.against).partition(|against| against.and_then(Against::delta).is_some());
+    let (own, others): (Vec<_>, Vec<_>) = clashes
+        .map(|path| path.against)
+        .partition(|against| against.and_then(BlockingAuthor::delta).is_some());
     match (own.is_empty(), others.is_empty()) {
         (false, true) => "other turns of this conversation have",
         (false, false) => "somebody else, or another turn of this conversation, has",
@@ -341,6 +342,7 @@ fn nothing_called(name: &str, clashes: &[String]) -> EngineError {
         .with("path", name)
         .with("paths", super::carry_out::few(clashes))
         .with("count", clashes.len())
+        .with("what", "not_in_plan")
         .hint("name files as the plan does")
 }
 
@@ -384,7 +386,7 @@ impl Engine {
             let path = failed.path.as_ref().map(ToString::to_string);
             return Err(path.into_iter().fold(error, |error, path| error.with("path", path)));
         }
-        let capture = held.tree.note(changes, Noting::Apply)?;
+        let capture = held.tree.note(changes, WriteSource::Apply)?;
         self.keep_capture(held, &capture, None, Vec::new()).await?;
         accept(held, capture)?;
         Ok(self.store().settle(held.no).await?)

@@ -10,14 +10,14 @@ use futures::future::BoxFuture;
 use retake_core::{
     Action, BadFilePath, Capture, ConversationId, EntryId, FilePath, Head, Hint, Remedy, WorkspaceNo,
 };
-use retake_store::Wanted;
+use retake_store::NeededFiles;
 
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// A point in time of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AsOf {
+pub enum PointInTime {
     /// Before this entry was appended.
     Before(EntryId),
     /// The state at this head.
@@ -27,11 +27,11 @@ pub enum AsOf {
 }
 
 /// Paths in the folders of a conversation; each includes everything below it.
-pub type Below = Vec<Named>;
+pub type PathsBelow = Vec<NamedPath>;
 
 /// A path of one of the folders of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedPath {
     /// The folder; none for the conversation's own.
     pub folder: Option<PathBuf>,
     /// The path in it; none for the folder itself.
@@ -39,7 +39,7 @@ pub struct Named {
 }
 
 /// Those of these paths that are in this folder.
-pub(super) fn named_below(below: &Below, folder: Option<&Path>) -> Vec<Option<FilePath>> {
+pub(super) fn named_below(below: &PathsBelow, folder: Option<&Path>) -> Vec<Option<FilePath>> {
     let here = below.iter().filter(|named| named.folder.as_deref() == folder);
     here.map(|named| named.path.clone()).collect()
 }
@@ -51,11 +51,15 @@ pub(super) fn is_below(path: &FilePath, below: &[Option<FilePath>]) -> bool {
 
 impl Engine {
     /// The files that the path wanted at a point in time, adopted changes included. None if the conversation never had that point.
-    pub(super) async fn wanted_at(&self, of: ConversationId, point: &AsOf) -> Result<Option<Wanted>> {
+    pub(super) async fn wanted_at(
+        &self,
+        of: ConversationId,
+        point: &PointInTime,
+    ) -> Result<Option<NeededFiles>> {
         match point {
-            AsOf::Before(entry) => Ok(Some(self.store().wanted_before(of, *entry).await?)),
-            AsOf::Head(head) => Ok(Some(self.store().wanted(of, Action::Restore(*head)).await?)),
-            AsOf::Checkpoint(_) => Ok(None),
+            PointInTime::Before(entry) => Ok(Some(self.store().wanted_before(of, *entry).await?)),
+            PointInTime::Head(head) => Ok(Some(self.store().wanted(of, Action::Restore(*head)).await?)),
+            PointInTime::Checkpoint(_) => Ok(None),
         }
     }
 
@@ -65,7 +69,7 @@ impl Engine {
         &'a self,
         conversation: ConversationId,
         name: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<AsOf>> {
+    ) -> BoxFuture<'a, Result<PointInTime>> {
         Box::pin(async move {
             let Some(name) = name else {
                 let turns = self.store().summary(conversation).await?.counts.turns;
@@ -78,16 +82,16 @@ impl Engine {
                     )
                     .hint("name a checkpoint")
                 };
-                return last.map(AsOf::Before).ok_or_else(none);
+                return last.map(PointInTime::Before).ok_or_else(none);
             };
             if let Ok(head) = name.parse() {
-                return Ok(AsOf::Head(head));
+                return Ok(PointInTime::Head(head));
             }
             let held = self.workspace(conversation).await?;
             if let Some(number) = name.strip_prefix('#').and_then(|number| number.parse::<u64>().ok()) {
                 let found = self.store().captures(held.no, Some(number.saturating_add(1)), 1).await?;
                 let found = found.into_iter().find(|row| row.no == number && row.manifest.is_some());
-                let found = found.map(|row| AsOf::Checkpoint(vec![(held.no, row)]));
+                let found = found.map(|row| PointInTime::Checkpoint(vec![(held.no, row)]));
                 return found.ok_or_else(|| no_checkpoint(name));
             }
             let found = self.store().checkpoint(held.no, name.to_owned()).await?;
@@ -113,10 +117,10 @@ impl Engine {
                             rows.extend(found.map(|row| (workspace.no, row)));
                         }
                     }
-                    Ok(AsOf::Checkpoint(rows))
+                    Ok(PointInTime::Checkpoint(rows))
                 }
                 (Some(_), Err(_)) => Err(no_checkpoint(name)),
-                (None, Ok(entry)) => Ok(AsOf::Before(entry)),
+                (None, Ok(entry)) => Ok(PointInTime::Before(entry)),
                 (None, Err(error)) => Err(self.unknown_point(own, name, error).await?),
             }
         })
@@ -149,25 +153,25 @@ impl Engine {
 
     /// Converts typed names to paths: relative ones are in the conversation's own folder, absolute ones in any of its folders.
     /// Without a name, all of its folders.
-    pub async fn paths(&self, conversation: ConversationId, names: Vec<Vec<u8>>) -> Result<Below> {
+    pub async fn paths(&self, conversation: ConversationId, names: Vec<Vec<u8>>) -> Result<PathsBelow> {
         let root = self.folder_of(conversation).await?.unwrap_or_default();
         let absolute = names.is_empty() || names.iter().any(|name| name.starts_with(b"/"));
         let further = if absolute { self.further_known(conversation).await? } else { Vec::new() };
         if names.is_empty() {
             let folders = std::iter::once(None).chain(further.into_iter().map(Some));
-            return Ok(folders.map(|folder| Named { folder, path: None }).collect());
+            return Ok(folders.map(|folder| NamedPath { folder, path: None }).collect());
         }
         names.into_iter().map(|name| path_in(&root, &further, &name)).collect()
     }
 }
 
 /// A path of the conversation's own folder, or of a further one.
-fn path_in(root: &Path, further: &[PathBuf], name: &[u8]) -> Result<Named> {
-    let own = path_below(root, name).map(|path| Named { folder: None, path });
+fn path_in(root: &Path, further: &[PathBuf], name: &[u8]) -> Result<NamedPath> {
+    let own = path_below(root, name).map(|path| NamedPath { folder: None, path });
     let elsewhere = own.is_err() && name.starts_with(b"/");
     let mut others = further.iter().filter(|_| elsewhere).filter_map(|folder| {
         let path = path_below(folder, name).ok()?;
-        Some(Named { folder: Some(folder.clone()), path })
+        Some(NamedPath { folder: Some(folder.clone()), path })
     });
     others.next().map_or(own, Ok)
 }

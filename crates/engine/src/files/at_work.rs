@@ -7,13 +7,13 @@ use tokio::sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
 /// The lock.
 #[derive(Default)]
-pub(super) struct AtWork {
+pub(super) struct FilesLock {
     lock: Arc<RwLock<()>>,
     left: Arc<Notify>,
 }
 
 /// While this lives, no collection or erasure runs. Its holder may name objects that are in no row yet.
-pub(super) struct Working {
+pub(super) struct FilesGuard {
     _guard: OwnedRwLockReadGuard<()>,
     _left: NotifyOnDrop,
 }
@@ -33,13 +33,13 @@ impl Drop for NotifyOnDrop {
     }
 }
 
-impl AtWork {
+impl FilesLock {
     /// Takes shared access. Waits only for exclusive access.
-    pub(super) async fn join(&self) -> Arc<Working> {
+    pub(super) async fn join(&self) -> Arc<FilesGuard> {
         // Created first: a cancelled caller may already hold its place, and gives it back.
         let left = NotifyOnDrop(Arc::clone(&self.left));
         let guard = Arc::clone(&self.lock).read_owned().await;
-        Arc::new(Working { _guard: guard, _left: left })
+        Arc::new(FilesGuard { _guard: guard, _left: left })
     }
 
     /// Waits for exclusive access without a place in the queue: shared access that comes meanwhile goes first.
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     /// A task that already waits for exclusive access.
-    async fn waiting(at_work: &Arc<AtWork>) -> JoinHandle<()> {
+    async fn waiting(at_work: &Arc<FilesLock>) -> JoinHandle<()> {
         let at_work = Arc::clone(at_work);
         let waits = tokio::spawn(async move { drop(at_work.alone().await) });
         tokio::task::yield_now().await;
@@ -88,7 +88,7 @@ mod tests {
 
     #[tokio::test]
     async fn waiting_to_be_alone_keeps_nobody_from_work() {
-        let at_work = AtWork::default();
+        let at_work = FilesLock::default();
         let long = at_work.join().await;
         let alone = at_work.alone();
         tokio::pin!(alone);
@@ -105,7 +105,7 @@ mod tests {
 
     #[tokio::test]
     async fn caller_that_gives_up_wakes_one_that_waits_to_be_alone() {
-        let at_work = Arc::new(AtWork::default());
+        let at_work = Arc::new(FilesLock::default());
         let first = at_work.alone().await;
         let mut worker = Box::pin(at_work.join());
         assert!(worker.as_mut().now_or_never().is_none(), "one is alone");
@@ -120,7 +120,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_waits_to_be_alone_is_woken_by_each_end() {
-        let at_work = Arc::new(AtWork::default());
+        let at_work = Arc::new(FilesLock::default());
         let first = at_work.alone().await;
         let waits = waiting(&at_work).await;
         drop(first);

@@ -2,7 +2,7 @@
 //! call is the person's.
 
 use retake_core::{FileChange, Grade, Uncertain};
-use retake_store::{OpenCall, Owned};
+use retake_store::{CapturedCallChanges, OpenCall};
 use retake_worktree::Findings;
 
 /// The calls that may change a workspace.
@@ -22,7 +22,7 @@ pub(super) struct Attributed {
     /// Changes without a call.
     pub(super) unowned: Vec<FileChange>,
     /// Changes of calls, at most one call for each conversation.
-    pub(super) owned: Vec<Owned>,
+    pub(super) owned: Vec<CapturedCallChanges>,
 }
 
 impl Calls {
@@ -55,7 +55,7 @@ impl Calls {
         let found = findings.changes.iter().map(|change| (grade, change.clone()));
         let late = findings.late.iter().map(|change| (Grade::Ambiguous(Uncertain::Late), change.clone()));
         let changes: Vec<_> = found.chain(late).collect();
-        let owned = owners.into_iter().map(|call| Owned {
+        let owned = owners.into_iter().map(|call| CapturedCallChanges {
             conversation: call.conversation,
             entry: call.entry,
             changes: changes.clone(),

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use retake_core::{
-    ConversationId, DeltaId, DeltaLine, FilePath, FilePlan, Keep, Layer, PathPlan, Pos, Record, Verdict,
+    ConversationId, DeltaId, DeltaLine, FilePath, FilePlan, KeepState, Layer, PathPlan, Pos, Record, Verdict,
 };
 
 use super::workspace::HeldWorkspace;
@@ -76,7 +76,7 @@ impl Engine {
         let known = snapshot.conversation();
         let (depth, kept) = (known.tree.depth(), &known.state.kept);
         let at = |line: &DeltaLine| Pos::new(depth, line.seq);
-        let adopted = deltas.iter().filter(|(line, _)| kept.entries.get(at(line)) == Keep::Adopted);
+        let adopted = deltas.iter().filter(|(line, _)| kept.entries.get(at(line)) == KeepState::Adopted);
         told.adopted = adopted.map(|(line, _)| line.id).collect();
         for single in kept.paths.iter().filter(|it| it.workspace == held.no && about(&it.path)) {
             let own = deltas.iter().filter(|(line, _)| at(line) == single.entry).map(|(line, _)| line.id);

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use retake_core::{
-    ConversationId, EntryId, Fact, FileChange, FilePath, GitFile, Grade, Receipt, SayRequest, WhyNot,
-    WorkspaceNo, without_full_folders,
+    ConversationId, EntryId, Fact, FileChange, FilePath, GitFile, Grade, Receipt, SayRequest,
+    UncoveredReason, WorkspaceNo, without_full_folders,
 };
-use retake_store::{CallsSeen, NewDelta, OpenCall, Owned};
+use retake_store::{CallsSeen, CapturedCallChanges, NewDelta, OpenCall};
 use retake_tools::processes;
-use retake_worktree::{Capture, GitState, Known, Permission, Sweep};
+use retake_worktree::{Capture, CaptureScope, GitState, KnownPath, Permission};
 
 use super::attribution::Attributed;
 use super::conversation_folders::{HeldWorkspaces, shown_in};
 use super::git;
 use super::git_hooks::{self, Change, HooksAndSettings, shown};
 use super::note;
-use super::uncaptured::{self, CaptureFailure, UncoveredPaths, WhyUnseen};
+use super::uncaptured::{self, CaptureFailure, UncoveredPaths, UnseenReason};
 use super::workspace::{HeldWorkspace, accept, is_alive, see};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
@@ -78,7 +78,7 @@ struct FolderAfterCall {
     over: Vec<String>,
     delta: NewDelta,
     /// Changes that captures do not cover, with the reason.
-    uncovered: Vec<(String, WhyNot)>,
+    uncovered: Vec<(String, UncoveredReason)>,
     /// Changes of hooks and settings of git.
     planted: Vec<(String, Change)>,
     /// The same, for files that captures cover.
@@ -92,7 +92,7 @@ impl Engine {
         &self,
         conversation: ConversationId,
         further: &[PathBuf],
-        sweep: Sweep,
+        sweep: CaptureScope,
     ) -> Result<FoldersBeforeCall> {
         let own = self.own_workspace(conversation).await?;
         let (no, mut lost) = (own.0.no, Vec::new());
@@ -171,16 +171,18 @@ impl Engine {
         further: &[PathBuf],
         read: Vec<Fact>,
     ) -> Result<(Vec<Changed>, Vec<(PathBuf, EngineError)>)> {
-        let before = self.before_call(conversation, further, Sweep::Whole).await?;
+        let before = self.before_call(conversation, further, CaptureScope::Whole).await?;
         let changed = |fact: Fact| {
             let named = [PathBuf::from(fact.key.strip_prefix("read/")?)];
             let found = before.held.all.iter().find_map(|held| Some((held, below(held, &named).pop()?)));
             let (held, path) = found?;
             let is_there = match held.tree.known(&path) {
-                Known::Is(record) if record.hash().is_some_and(|hash| hash.to_string() == fact.value) => None,
-                Known::Is(_) => Some(true),
-                Known::Absent => Some(false),
-                Known::NotCovered(_) => None,
+                KnownPath::Is(record) if record.hash().is_some_and(|hash| hash.to_string() == fact.value) => {
+                    None
+                }
+                KnownPath::Is(_) => Some(true),
+                KnownPath::Absent => Some(false),
+                KnownPath::NotCovered(_) => None,
             };
             is_there.map(|is_there| Changed { key: fact.key, is_there })
         };
@@ -196,7 +198,7 @@ impl Engine {
         entry: EntryId,
         id: String,
     ) -> Result<CapturedCall> {
-        let mut before = self.before_call(conversation, further, Sweep::Watched).await?;
+        let mut before = self.before_call(conversation, further, CaptureScope::Watched).await?;
         self.open_call(&mut before, conversation, entry, id).await
     }
 
@@ -258,8 +260,8 @@ impl Engine {
         if let Some(told) = git_files.told() {
             remark(&mut say, &format!("\n[{told}]"));
         }
-        let planted = planted.into_iter().map(|(path, how)| (path, WhyUnseen::GitFile(how)));
-        let uncovered = uncovered.into_iter().map(|(path, why)| (path, WhyUnseen::NotCovered(why)));
+        let planted = planted.into_iter().map(|(path, how)| (path, UnseenReason::GitFile(how)));
+        let uncovered = uncovered.into_iter().map(|(path, why)| (path, UnseenReason::NotCovered(why)));
         let uncovered: Vec<_> = planted.chain(uncovered).collect();
         uncaptured::note(&mut say, &uncovered, &whys);
         let changed = after.iter().map(|after| counted(&after.delta)).sum();
@@ -302,7 +304,7 @@ impl Engine {
         living: usize,
     ) -> Result<FolderAfterCall> {
         let mut over = held.calls.ended(is_alive);
-        let (held, mut capture) = see(held, Sweep::Watched, Permission::Granted).await?;
+        let (held, mut capture) = see(held, CaptureScope::Watched, Permission::Granted).await?;
         let (held, now) = UncoveredPaths::of(held, std::mem::take(&mut capture.uncovered)).await?;
         let outside = of.outside.iter().find(|(no, _)| *no == held.no).map(|(_, outside)| outside);
         let folder = (held.no != of.own).then(|| held.root.path());
@@ -324,7 +326,7 @@ impl Engine {
         let before = of.places.iter().find(|(no, _)| *no == held.no).and_then(|(_, git)| git.as_ref());
         let git = before.zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
         let Attributed { owned, .. } = held.calls.attribute(&capture.findings);
-        let (own, owned): (Vec<Owned>, Vec<Owned>) =
+        let (own, owned): (Vec<CapturedCallChanges>, Vec<CapturedCallChanges>) =
             owned.into_iter().partition(|owned| owned.entry == of.entry);
         let names = below(&held, written);
         let mut changes: Vec<_> = own.into_iter().flat_map(|own| own.changes).collect();
@@ -400,7 +402,7 @@ impl GitFilesChanged {
 fn is_covered(held: &HeldWorkspace, path: &Path) -> bool {
     let is_git = path.components().any(|name| name.as_os_str().eq_ignore_ascii_case(".git"));
     let below = below(held, &[path.to_owned()]).pop().filter(|_| !is_git);
-    below.is_some_and(|path| !matches!(held.tree.known(&path), Known::NotCovered(_)))
+    below.is_some_and(|path| !matches!(held.tree.known(&path), KnownPath::NotCovered(_)))
 }
 
 /// Adds a remark to a result.

@@ -4,16 +4,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use retake_core::{
-    Choice, ContentHash, DeltaId, FilePath, FilePlan, MergeBytes, NoSuchHunks, Now, PlanInput, Record,
-    Verdict, WhyNot,
+    Choice, ContentHash, CurrentPath, DeltaId, FilePath, FilePlan, MergeBytes, NoSuchHunks, PlanInput,
+    Record, UncoveredReason, Verdict,
 };
-use retake_worktree::{Known, Objects, StoredMerges, WorktreeError};
+use retake_worktree::{KnownPath, Objects, StoredMerges, WorktreeError};
 
 use super::Workspace;
 use super::authors::KnownVersions;
 
 /// A workspace as the planner sees it.
-pub(super) struct Looking<'a> {
+pub(super) struct PlannedWorkspace<'a> {
     workspace: &'a Workspace,
     merging: Merging,
     told: &'a KnownVersions,
@@ -24,7 +24,7 @@ pub(super) struct Looking<'a> {
     gone: HashSet<FilePath>,
 }
 
-impl<'a> Looking<'a> {
+impl<'a> PlannedWorkspace<'a> {
     pub(super) fn new(
         workspace: &'a Workspace,
         objects: Arc<dyn Objects>,
@@ -43,7 +43,7 @@ impl<'a> Looking<'a> {
                 written.and_then(Record::hash).is_some_and(|hash| !self.merging.objects.contains(&hash));
             let unmerged = matches!(path.verdict, Verdict::Conflict(_)) && self.gone.contains(&path.path);
             if missing || unmerged {
-                path.verdict = Verdict::NotCovered(WhyNot::NotKept);
+                path.verdict = Verdict::NotCovered(UncoveredReason::NotKept);
                 path.choices = vec![Choice::Skip, Choice::Disk];
                 path.step.change.after = path.step.change.before.clone();
                 path.step.stack_after = path.step.stack_before.clone();
@@ -124,7 +124,7 @@ impl MergeBytes for Merging {
     }
 }
 
-impl MergeBytes for Looking<'_> {
+impl MergeBytes for PlannedWorkspace<'_> {
     fn merge(
         &mut self,
         base: ContentHash,
@@ -165,17 +165,17 @@ impl MergeBytes for Looking<'_> {
     }
 }
 
-impl PlanInput for Looking<'_> {
+impl PlanInput for PlannedWorkspace<'_> {
     fn bytes(&mut self) -> &mut dyn MergeBytes {
         self
     }
 
-    fn now(&mut self, path: &FilePath) -> Now {
+    fn now(&mut self, path: &FilePath) -> CurrentPath {
         self.at = Some(path.clone());
         match self.workspace.tree.known(path) {
-            Known::Absent => Now::Covered(None),
-            Known::Is(record) => Now::Covered(Some(record)),
-            Known::NotCovered(why) => Now::NotCovered(why),
+            KnownPath::Absent => CurrentPath::Covered(None),
+            KnownPath::Is(record) => CurrentPath::Covered(Some(record)),
+            KnownPath::NotCovered(why) => CurrentPath::NotCovered(why),
         }
     }
 

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Apply, ConversationId, FileChange, FilePlan, LeftPath, PathMove, Scope, Seen, WorkspaceNo,
+    Action, Apply, ConversationId, FileChange, FilePlan, LeftPath, PathMove, Scope, SeenState, WorkspaceNo,
 };
 use retake_store::FilesHalf;
 use retake_worktree::{
-    Failed, Interrupted, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, Settled, Staging,
-    StagingName,
+    Failed, Interrupted, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, SettledApply,
+    StagedApply, StagingName,
 };
 
 use super::apply::{AppliedFiles, FolderDone, as_before, moves, unchanged};
@@ -25,7 +25,7 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 
 /// An apply that holds its workspaces.
-pub(super) struct Applying<'a> {
+pub(super) struct RunningApply<'a> {
     engine: &'a Arc<Engine>,
     parts: Vec<Part>,
 }
@@ -52,13 +52,13 @@ impl Part {
 }
 
 /// The stage of a folder with staged content.
-enum Stage {
-    Staged(Staging),
-    CarriedOut(Settled),
+enum FolderStage {
+    Staged(StagedApply),
+    CarriedOut(SettledApply),
     Interrupted(Interrupted),
 }
 
-impl<'a> Applying<'a> {
+impl<'a> RunningApply<'a> {
     /// An apply of these plans, in the workspaces that they were made in.
     pub(super) fn new(
         engine: &'a Arc<Engine>,
@@ -85,7 +85,7 @@ impl<'a> Applying<'a> {
         }
         // The decision must be made on the same head as the plan.
         let seen = match apply.seen {
-            Seen::Anything => Seen::Exactly(self.engine.head(conversation).await?),
+            SeenState::Anything => SeenState::Exactly(self.engine.head(conversation).await?),
             seen => seen,
         };
         let apply = Apply { seen, ..apply };
@@ -129,7 +129,7 @@ impl<'a> Applying<'a> {
     }
 
     /// Stages in all folders, or in none.
-    async fn prepare_all(&mut self) -> Result<Vec<(usize, Stage)>> {
+    async fn prepare_all(&mut self) -> Result<Vec<(usize, FolderStage)>> {
         // Even if no file changes, layers can name a merged text, which must be durable first.
         let objects = self.engine.files.objects().await?;
         blocking(move || objects.sync()).await??;
@@ -140,7 +140,7 @@ impl<'a> Applying<'a> {
             }
             self.parts[at].held.unsettled = true;
             match self.prepare(at).await {
-                Ok(staging) => stages.push((at, Stage::Staged(staging))),
+                Ok(staging) => stages.push((at, FolderStage::Staged(staging))),
                 Err(error) => {
                     self.discard_all(stages).await?;
                     return Err(error);
@@ -151,13 +151,13 @@ impl<'a> Applying<'a> {
     }
 
     /// Records the staging folder's name, then stages: a full disk or a read-only folder is found before anything changes.
-    async fn prepare(&self, at: usize) -> Result<Staging> {
+    async fn prepare(&self, at: usize) -> Result<StagedApply> {
         let part = &self.parts[at];
         let name = StagingName::new(&self.engine.new_entry_id().to_string())?;
         self.engine.store().preparing(part.no, name.as_str().to_owned()).await?;
         let (lock, objects) = (part.lock.clone(), self.engine.files.objects().await?);
         let changes = part.held.tree.to_apply(part.changes.clone());
-        let prepared = blocking(move || Staging::prepare(&lock, &name, changes, &*objects));
+        let prepared = blocking(move || StagedApply::prepare(&lock, &name, changes, &*objects));
         let error = match prepared.await?.map_err(EngineError::from) {
             Ok(Prepared::Ready(staging)) => return Ok(*staging),
             Ok(Prepared::Refused(refusals)) => refused(part.folder.as_deref(), &refusals),
@@ -169,10 +169,10 @@ impl<'a> Applying<'a> {
 
     /// Removes the staged content in every folder after a decision that was not made. The next start removes what cannot be
     /// removed now.
-    async fn discard_all(&self, stages: Vec<(usize, Stage)>) -> Result<()> {
+    async fn discard_all(&self, stages: Vec<(usize, FolderStage)>) -> Result<()> {
         let mut first = Ok(());
         for (at, stage) in stages {
-            let Stage::Staged(staging) = stage else { continue };
+            let FolderStage::Staged(staging) = stage else { continue };
             let done = match blocking(move || staging.discard()).await? {
                 Ok(()) => self.engine.store().settle(self.parts[at].no).await.map_err(EngineError::from),
                 Err(error) => Err(error.into()),
@@ -184,11 +184,14 @@ impl<'a> Applying<'a> {
 
     /// Carries the step out, folder by folder. If it is interrupted in one, the direction is reversed and all folders are put
     /// back.
-    async fn carry_out_all(&mut self, stages: Vec<(usize, Stage)>) -> Result<Vec<(usize, Settled)>> {
+    async fn carry_out_all(
+        &mut self,
+        stages: Vec<(usize, FolderStage)>,
+    ) -> Result<Vec<(usize, SettledApply)>> {
         let mut stages = stages.into_iter();
         let mut carried = Vec::new();
         while let Some((at, stage)) = stages.next() {
-            let Stage::Staged(staging) = stage else { continue };
+            let FolderStage::Staged(staging) = stage else { continue };
             match blocking(move || staging.carry_out()).await?? {
                 Outcome::Applied(settled) => carried.push((at, settled)),
                 Outcome::Interrupted(interrupted) => {
@@ -196,8 +199,9 @@ impl<'a> Applying<'a> {
                     let what = told(folder, &interrupted.cause);
                     let obstacle = interrupted.cause.why.name();
                     let path = interrupted.cause.path.as_ref().map(|path| shown_in(folder, path));
-                    let carried = carried.into_iter().map(|(at, settled)| (at, Stage::CarriedOut(settled)));
-                    let all = carried.chain([(at, Stage::Interrupted(interrupted))]).chain(stages);
+                    let carried =
+                        carried.into_iter().map(|(at, settled)| (at, FolderStage::CarriedOut(settled)));
+                    let all = carried.chain([(at, FolderStage::Interrupted(interrupted))]).chain(stages);
                     let left = self.put_back_all(self.parts[at].no, all.collect()).await?;
                     let what = format!("{what}; {}", put_back(&left));
                     let error = EngineError::new(Kind::Refused, "interrupted", what)
@@ -214,18 +218,24 @@ impl<'a> Applying<'a> {
 
     /// Reverts the operation, then the changes in each folder, including paths that were left alone. A folder that cannot be
     /// put back does not stop the others.
-    async fn put_back_all(&mut self, of: WorkspaceNo, stages: Vec<(usize, Stage)>) -> Result<Vec<String>> {
+    async fn put_back_all(
+        &mut self,
+        of: WorkspaceNo,
+        stages: Vec<(usize, FolderStage)>,
+    ) -> Result<Vec<String>> {
         self.engine.store().turn_back(of, self.engine.by(None)).await?;
         let (mut left, mut first) = (Vec::new(), Ok(()));
         for (at, stage) in stages {
             let objects = self.engine.files.objects().await?;
             let settled = match stage {
-                Stage::Staged(staging) => {
-                    first = first.and(self.discard_all(vec![(at, Stage::Staged(staging))]).await);
+                FolderStage::Staged(staging) => {
+                    first = first.and(self.discard_all(vec![(at, FolderStage::Staged(staging))]).await);
                     continue;
                 }
-                Stage::CarriedOut(settled) => blocking(move || settled.put_back(&*objects)).await?,
-                Stage::Interrupted(interrupted) => blocking(move || interrupted.put_back(&*objects)).await?,
+                FolderStage::CarriedOut(settled) => blocking(move || settled.put_back(&*objects)).await?,
+                FolderStage::Interrupted(interrupted) => {
+                    blocking(move || interrupted.put_back(&*objects)).await?
+                }
             };
             let back = self.parts[at].changes.iter().map(as_before).collect();
             let report = match settled {
@@ -242,7 +252,7 @@ impl<'a> Applying<'a> {
     }
 
     /// After all folders are done: removes the staging folders, and closes the intents.
-    async fn settle_all(&mut self, carried: Vec<(usize, Settled)>) -> Result<()> {
+    async fn settle_all(&mut self, carried: Vec<(usize, SettledApply)>) -> Result<()> {
         let mut first = Ok(());
         for (at, settled) in carried {
             let changes = self.parts[at].changes.clone();
@@ -255,7 +265,7 @@ impl<'a> Applying<'a> {
     }
 
     /// Removes the staging folder, updates the index, and then closes the intent.
-    async fn finish(&mut self, at: usize, settled: Settled, changes: Vec<FileChange>) -> Result<Report> {
+    async fn finish(&mut self, at: usize, settled: SettledApply, changes: Vec<FileChange>) -> Result<Report> {
         let report = blocking(move || settled.finish()).await??;
         self.engine.settle(&mut self.parts[at].held, &changes, &report).await?;
         self.parts[at].held.unsettled = false;

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Capture, ConversationId, EntryId, FileChange, FilePath, Record, Time, Want, WorkspaceNo,
+    Capture, ConversationId, DesiredLayers, EntryId, FileChange, FilePath, Record, Time, WorkspaceNo,
     without_full_folders,
 };
-use retake_worktree::{Known, Manifest};
+use retake_worktree::{KnownPath, Manifest};
 
-use super::as_of::{AsOf, Below, is_below, named_below};
+use super::as_of::{PathsBelow, PointInTime, is_below, named_below};
 use super::blocking;
 use super::restore::{not_covered, uncovered};
 use super::workspace::HeldWorkspace;
@@ -44,9 +44,9 @@ impl Engine {
     pub fn differences(
         &self,
         conversation: ConversationId,
-        paths: Below,
-        from: AsOf,
-        to: Option<AsOf>,
+        paths: PathsBelow,
+        from: PointInTime,
+        to: Option<PointInTime>,
     ) -> BoxFuture<'_, Result<Differences>> {
         Box::pin(async move {
             let mut folders: Vec<Option<PathBuf>> = paths.iter().map(|named| named.folder.clone()).collect();
@@ -73,8 +73,8 @@ impl Engine {
         held: HeldWorkspace,
         conversation: ConversationId,
         paths: &[Option<FilePath>],
-        from: &AsOf,
-        to: Option<&AsOf>,
+        from: &PointInTime,
+        to: Option<&PointInTime>,
     ) -> Result<Vec<FileChange>> {
         let (held, _) = self.capture(held, None).await?;
         let (held, now) = blocking(move || {
@@ -91,7 +91,7 @@ impl Engine {
         let wanted = names.into_iter().filter(|path| is_below(path, paths));
         let covered = wanted.filter(|path| before.covers(path) && after.covers(path));
         // A change of a path that was not covered is not reported now either.
-        let covered = covered.filter(|path| !matches!(held.tree.known(path), Known::NotCovered(_)));
+        let covered = covered.filter(|path| !matches!(held.tree.known(path), KnownPath::NotCovered(_)));
         let change = |path: &FilePath| FileChange {
             path: path.clone(),
             before: before.records.get(path).cloned(),
@@ -106,10 +106,10 @@ impl Engine {
         held: &HeldWorkspace,
         conversation: ConversationId,
         now: &BTreeMap<FilePath, Record>,
-        point: Option<&AsOf>,
+        point: Option<&PointInTime>,
     ) -> Result<View> {
         let mut records = match point {
-            Some(AsOf::Checkpoint(rows)) => {
+            Some(PointInTime::Checkpoint(rows)) => {
                 let manifest = self.manifest(held, rows).await?;
                 return Ok(View { records: manifest.records.clone(), manifest: Some(manifest) });
             }
@@ -130,7 +130,7 @@ impl Engine {
         held: &HeldWorkspace,
         conversation: ConversationId,
         now: &BTreeMap<FilePath, Record>,
-        point: Option<&AsOf>,
+        point: Option<&PointInTime>,
     ) -> Result<BTreeMap<FilePath, Option<Record>>> {
         let mut past = BTreeMap::new();
         let Some(point) = point else { return Ok(past) };
@@ -138,13 +138,13 @@ impl Engine {
             return Ok(past);
         };
         for wanted_path in self.wanted_paths(held, conversation, None, &wanted).await? {
-            if let Want::Layers(layers) = &wanted_path.want
+            if let DesiredLayers::Layers(layers) = &wanted_path.want
                 && wanted_path.stack.layers() != layers.as_slice()
             {
                 past.insert(wanted_path.path, wanted_path.stack.checkpoint(layers));
             }
         }
-        let AsOf::Before(entry) = point else {
+        let PointInTime::Before(entry) = point else {
             return Ok(past);
         };
         let Some(said) = self.said_at(conversation, *entry).await? else {
@@ -187,7 +187,7 @@ impl Engine {
 
 /// Refuses a path that exists at neither point, or that is not covered.
 fn check(held: &HeldWorkspace, path: &FilePath, views: &[&View]) -> Result<()> {
-    if let Known::NotCovered(why) = held.tree.known(path) {
+    if let KnownPath::NotCovered(why) = held.tree.known(path) {
         return Err(not_covered(format!("{path} is not covered"), path, why));
     }
     let is_there = |view: &&View| view.records.keys().any(|there| there.is_within(path));

@@ -10,7 +10,7 @@ use retake_core::{Action, ConversationId, FilePath, Hint, Remedy, WorkspaceInfo,
 use retake_store::WantedFiles;
 use retake_worktree::{Root, RootLock};
 
-use super::at_work::Working;
+use super::at_work::FilesGuard;
 use super::note::Note;
 use super::options::FileOptions;
 use super::workspace::{HeldWorkspace, lock};
@@ -20,7 +20,7 @@ use crate::error::{EngineError, Kind, OTHER_FOLDER, Result};
 
 /// The further folders of a conversation.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Further {
+pub(crate) struct FurtherFolders {
     /// Those that captures cover, without links on the way: changes there can be reverted.
     pub(crate) kept: Vec<PathBuf>,
     /// The others, with the reason.
@@ -44,22 +44,22 @@ impl HeldWorkspaces {
 impl Engine {
     /// The further folders of a conversation in this folder, by the current settings. One inside another of its folders is
     /// covered with that one and not reported.
-    pub(crate) async fn further(&self, own: &Path) -> Result<Further> {
+    pub(crate) async fn further(&self, own: &Path) -> Result<FurtherFolders> {
         let listed = self.parts().agent.as_ref().map(|agent| agent.roots.clone()).unwrap_or_default();
         if listed.is_empty() {
-            return Ok(Further::default());
+            return Ok(FurtherFolders::default());
         }
         let config = match self.files.config() {
             Ok(config) => config.clone(),
             Err(error) => {
                 let others = listed.into_iter().map(|folder| (folder, error.clone())).collect();
-                return Ok(Further { kept: Vec::new(), others });
+                return Ok(FurtherFolders { kept: Vec::new(), others });
             }
         };
         let own = own.to_owned();
         blocking(move || {
             let own = std::fs::canonicalize(&own).unwrap_or(own);
-            let (mut further, mut found) = (Further::default(), Vec::new());
+            let (mut further, mut found) = (FurtherFolders::default(), Vec::new());
             for folder in listed {
                 match std::fs::canonicalize(&folder).and_then(|real| std::fs::read_dir(&real).map(|_| real)) {
                     Ok(real) => found.push((real, folder)),
@@ -234,7 +234,7 @@ impl Engine {
 
 impl Files {
     /// Prevents collections while this lives.
-    pub(super) async fn at_work(&self) -> Arc<Working> {
+    pub(super) async fn at_work(&self) -> Arc<FilesGuard> {
         self.at_work.join().await
     }
 }

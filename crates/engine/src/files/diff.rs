@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
-    By, Capture, ConversationId, DiffHunks, EntryId, FileChange, FilePath, Head, PageRequest, Part,
+    Capture, ChangeOrigin, ConversationId, DiffHunks, EntryId, FileChange, FilePath, Head, PageRequest, Part,
     Projection, Reading, Receipt, RunResult, Seq,
 };
 use retake_worktree::Objects;
@@ -86,7 +86,7 @@ impl Engine {
     pub fn exec_again<'a>(
         self: &'a Arc<Self>,
         conversation: ConversationId,
-        by: &'a By,
+        by: &'a ChangeOrigin,
         receipt: Receipt,
     ) -> BoxFuture<'a, Result<BoxStream<'static, RunEvent>>> {
         Box::pin(async move {

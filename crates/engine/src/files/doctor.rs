@@ -1,7 +1,7 @@
 //! The check of files: unfinished rewinds, missing or damaged versions. It repairs what can be repaired without loss: it
 //! finishes open steps, and stores the current content of folders again.
 
-use retake_core::{Care, Checked, ContentHash, Finding, Repair, WorkspaceInfo};
+use retake_core::{CheckMode, Checked, ContentHash, Finding, Repair, WorkspaceInfo};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::error::Result;
 
 impl Engine {
     /// Adds the problems of files to those of the store.
-    pub(crate) async fn doctor_files(&self, care: Care, checked: &mut Checked) -> Result<()> {
+    pub(crate) async fn doctor_files(&self, care: CheckMode, checked: &mut Checked) -> Result<()> {
         if self.files.config.is_none() {
             return Ok(());
         }
@@ -26,7 +26,7 @@ impl Engine {
         let looking = Arc::clone(&pack);
         let damaged = blocking(move || looking.check(&mut |_, _| ())).await??.damaged;
         let mut lost = self.lost(&pack).await?;
-        if care == Care::Mend && !(lost.is_empty() && damaged.is_empty()) {
+        if care == CheckMode::Mend && !(lost.is_empty() && damaged.is_empty()) {
             let before = lost.len();
             self.take_in_again().await?;
             lost = self.lost(&pack).await?;
@@ -47,12 +47,12 @@ impl Engine {
     }
 
     /// Rewinds whose files are not settled.
-    async fn doctor_rewinds(&self, care: Care, checked: &mut Checked) -> Result<()> {
+    async fn doctor_rewinds(&self, care: CheckMode, checked: &mut Checked) -> Result<()> {
         let intents = self.left_open().await?;
         let rows = self.store().workspaces().await?;
         let pending = self.erasures_open().await?;
         let mut why = Vec::new();
-        if care == Care::Mend {
+        if care == CheckMode::Mend {
             why = self.settle_files().await?;
         }
         let left = self.left_open().await?;

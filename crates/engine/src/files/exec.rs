@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
-use retake_core::{By, ConversationId, Flags, Part, Receipt, Role, SayRequest, Served, ToolOutcome};
+use retake_core::{
+    AnsweredRequest, ChangeOrigin, ConversationId, Flags, Part, Receipt, Role, SayRequest, ToolOutcome,
+};
 use retake_tools::processes;
-use retake_worktree::Sweep;
+use retake_worktree::CaptureScope;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
@@ -42,7 +44,7 @@ pub struct Exec {
     /// A message before it, which opens a turn.
     pub say: Option<String>,
     /// The author of the request.
-    pub by: By,
+    pub by: ChangeOrigin,
 }
 
 /// A call at work.
@@ -67,7 +69,7 @@ impl Engine {
             }
             let claim = self.claim(conversation)?;
             // Earlier changes are not the command's. A new turn ends the one before.
-            let sweep = if exec.say.is_some() { Sweep::Whole } else { Sweep::Watched };
+            let sweep = if exec.say.is_some() { CaptureScope::Whole } else { CaptureScope::Watched };
             let further = match self.folder_of(conversation).await? {
                 Some(own) => self.further(&own).await?.kept,
                 None => Vec::new(),
@@ -75,7 +77,7 @@ impl Engine {
             let before = self.before_call(conversation, &further, sweep).await?;
             let call = self.start_call(conversation, &exec, before, claim).await?;
             let (events, stream) = Events::stream();
-            let serving = Served { by: exec.by, began: Some(call.receipt.clone()) };
+            let serving = AnsweredRequest { by: exec.by, began: Some(call.receipt.clone()) };
             call.claim.serves(Some(vec![serving]));
             let (engine, events) =
                 (Arc::clone(self), events.on(Arc::clone(&self.session(conversation).feed)));

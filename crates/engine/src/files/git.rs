@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use retake_core::{FilePath, GitBack, GitMove, GitWorktree, Record, WantedPath};
 use retake_store::GitTaken;
-use retake_worktree::{GitState, Known, Objects, reached, same_as_commit};
+use retake_worktree::{GitState, KnownPath, Objects, reached, same_as_commit};
 
 use super::blocking;
 use super::note::{FolderRemark, Note};
@@ -55,9 +55,9 @@ impl Engine {
             return Ok((held, GitHalf::default()));
         };
         let known = |wanted_path: &WantedPath| match held.tree.known(&wanted_path.path) {
-            Known::Absent => Some((wanted_path.path.clone(), None)),
-            Known::Is(record) => Some((wanted_path.path.clone(), Some(record))),
-            Known::NotCovered(_) => None,
+            KnownPath::Absent => Some((wanted_path.path.clone(), None)),
+            KnownPath::Is(record) => Some((wanted_path.path.clone(), Some(record))),
+            KnownPath::NotCovered(_) => None,
         };
         let files: Vec<(FilePath, Option<Record>)> = wanted_paths.iter().filter_map(known).collect();
         let objects = self.files.objects().await? as Arc<dyn Objects>;

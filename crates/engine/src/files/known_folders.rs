@@ -8,11 +8,11 @@ use std::path::{Component, Path, PathBuf};
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Capture, Chosen, ConversationId, FilePlan, Hint, ListRequest, PathPlan, Remedy, Time, WhyNot,
+    Capture, Chosen, ConversationId, FilePlan, Hint, ListRequest, PathPlan, Remedy, Time, UncoveredReason,
     WorkspaceInfo, WorkspaceNo,
 };
 use retake_store::Claimant;
-use retake_worktree::{Known, Permission, Sweep};
+use retake_worktree::{CaptureScope, KnownPath, Permission};
 
 use super::blocking;
 use super::conversation_folders::shown_in;
@@ -58,7 +58,7 @@ pub struct PathShown {
     /// The path.
     pub path: String,
     /// The reason.
-    pub why: WhyNot,
+    pub why: UncoveredReason,
 }
 
 impl Engine {
@@ -94,7 +94,7 @@ impl Engine {
                 Err(error) => shown.away = Some(error),
                 Ok(held) => {
                     let over = held.calls.ended(is_alive);
-                    let (mut held, capture) = see(held, Sweep::Whole, Permission::Ask).await?;
+                    let (mut held, capture) = see(held, CaptureScope::Whole, Permission::Ask).await?;
                     let uncovered = capture.uncovered.iter();
                     let path =
                         |one: &retake_core::Uncovered| PathShown { path: one.path.to_string(), why: one.why };
@@ -208,7 +208,8 @@ pub(super) fn refuse_mounted(
 ) -> Result<()> {
     let is_mounted = |path: &&PathPlan| {
         let known = held.tree.known(&path.path);
-        matches!(known, Known::NotCovered(WhyNot::OtherFileSystem)) && !chosen.paths.contains_key(&path.path)
+        matches!(known, KnownPath::NotCovered(UncoveredReason::OtherFileSystem))
+            && !chosen.paths.contains_key(&path.path)
     };
     let Some(path) = plan.paths.iter().find(is_mounted) else { return Ok(()) };
     let path = shown_in(folder, &path.path);

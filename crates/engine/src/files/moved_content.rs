@@ -4,14 +4,15 @@
 use std::collections::{HashMap, HashSet};
 
 use retake_core::{
-    ContentHash, ConversationId, DeltaId, FilePath, Layer, Record, Stack, Want, WantedPath, WorkspaceNo,
+    ContentHash, ConversationId, DeltaId, DesiredLayers, FilePath, Layer, Record, Stack, WantedPath,
+    WorkspaceNo,
 };
 
 use crate::Engine;
 use crate::error::Result;
 
 /// The paths that a delta created, by the delta and their content.
-type Made = HashMap<(DeltaId, ContentHash), Vec<(FilePath, Stack)>>;
+type CreatedPaths = HashMap<(DeltaId, ContentHash), Vec<(FilePath, Stack)>>;
 
 impl Engine {
     /// The wanted paths, with the paths to which their content was moved. The latter keep their layers.
@@ -21,13 +22,13 @@ impl Engine {
         workspace: WorkspaceNo,
         mut wanted_paths: Vec<WantedPath>,
     ) -> Result<Vec<WantedPath>> {
-        let (mut made, mut read) = (Made::new(), HashSet::new());
+        let (mut made, mut read) = (CreatedPaths::new(), HashSet::new());
         let mut known: HashSet<FilePath> =
             wanted_paths.iter().map(|wanted_path| wanted_path.path.clone()).collect();
         let (asked, mut at) = (wanted_paths.len(), 0);
         while let Some(wanted_path) = wanted_paths.get(at) {
             let changes =
-                at >= asked || wanted_path.want != Want::Layers(wanted_path.stack.layers().to_vec());
+                at >= asked || wanted_path.want != DesiredLayers::Layers(wanted_path.stack.layers().to_vec());
             let away = if changes { wanted_path.moved_away() } else { Vec::new() };
             at += 1;
             for (delta, bytes) in away {
@@ -42,7 +43,7 @@ impl Engine {
                 }
                 for (path, stack) in made.get(&(delta, bytes)).into_iter().flatten() {
                     if known.insert(path.clone()) {
-                        let want = Want::Layers(stack.layers().to_vec());
+                        let want = DesiredLayers::Layers(stack.layers().to_vec());
                         wanted_paths.push(WantedPath { path: path.clone(), stack: stack.clone(), want });
                     }
                 }

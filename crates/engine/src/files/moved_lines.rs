@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use retake_core::{ContentHash, ConversationId, DeltaId, FilePath, FilePlan, PathPlan, Record, Verdict};
-use retake_worktree::{Known, Objects};
+use retake_worktree::{KnownPath, Objects};
 
 use super::blocking;
 use super::note::FolderRemark;
@@ -51,7 +51,7 @@ impl Engine {
                 let was = layer.and_then(|layer| layer.after.as_ref()?.hash());
                 // With equal content it is a rename, which the plan follows.
                 let is_rename = was.is_some_and(|was| leaving.removed.contains(&was));
-                if let (false, Known::Is(record)) = (is_rename, held.tree.known(&path)) {
+                if let (false, KnownPath::Is(record)) = (is_rename, held.tree.known(&path)) {
                     made.extend(file(Some(&record)).map(|bytes| (path, bytes)));
                 }
             }

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use retake_core::{Against, FilePath, FilePlan, GitRemark, PathPlan, Record, Verdict};
+use retake_core::{BlockingAuthor, FilePath, FilePlan, GitRemark, PathPlan, Record, Verdict};
 use retake_worktree::Nested;
 
 use super::blocking;
@@ -56,7 +56,7 @@ pub(super) fn with_them(plan: &FilePlan, moved: &[Moved]) -> HashSet<FilePath> {
 pub(super) fn blame(plan: &mut FilePlan, moved: &[Moved]) {
     let with_them = with_them(plan, moved);
     let stays = |path: &&mut PathPlan| path.verdict == Verdict::GitHas && with_them.contains(&path.path);
-    plan.paths.iter_mut().filter(stays).for_each(|path| path.against = Some(Against::Git));
+    plan.paths.iter_mut().filter(stays).for_each(|path| path.against = Some(BlockingAuthor::Git));
 }
 
 /// The folders that stay because they contain a repository, with the command that moves one back or removes it. Worktrees with
@@ -130,7 +130,8 @@ fn shell(name: &str) -> Option<String> {
 
 /// The folders that stay because they contain a repository.
 fn of_git(plan: &FilePlan) -> impl Iterator<Item = FilePath> {
-    let of_git = |path: &&PathPlan| path.verdict == Verdict::NotEmpty && path.against == Some(Against::Git);
+    let of_git =
+        |path: &&PathPlan| path.verdict == Verdict::NotEmpty && path.against == Some(BlockingAuthor::Git);
     plan.paths.iter().filter(of_git).map(|path| path.path.clone())
 }
 

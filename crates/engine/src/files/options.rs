@@ -8,7 +8,7 @@ use retake_core::{Action, Apply, Choice, Chosen, FilePath, Scope};
 use retake_store::digest::choice_value;
 use serde_json::{Value, json};
 
-use super::as_of::AsOf;
+use super::as_of::PointInTime;
 use super::restore::Restore;
 use crate::error::{EngineError, Kind, Result};
 
@@ -47,9 +47,9 @@ impl FileOptions {
                 .iter()
                 .map(|named| json!([named.folder, named.path.as_ref().map(|path| text(path.as_bytes()))]));
             let to = match &restore.to {
-                AsOf::Before(id) => json!(["before", id.to_string()]),
-                AsOf::Head(head) => json!(["head", head.to_string()]),
-                AsOf::Checkpoint(captures) => {
+                PointInTime::Before(id) => json!(["before", id.to_string()]),
+                PointInTime::Head(head) => json!(["head", head.to_string()]),
+                PointInTime::Checkpoint(captures) => {
                     captures.iter().map(|(folder, capture)| json!([folder.0, capture.no])).collect()
                 }
             };
@@ -86,6 +86,7 @@ impl FileOptions {
                 let what = format!("{} is in no folder of this plan", path.display());
                 Err(EngineError::new(Kind::Usage, "bad_path", what)
                     .with("path", &**path)
+                    .with("what", "outside")
                     .hint("name files as the plan does"))
             }
             None => Ok(()),

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use retake_core::{
-    Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, FilePath, FilePlan, Layer, OpNo, PathMove,
-    PathPlan, Pos, Reason, Scope, Stack, Verdict, Want, WantedPath, WorkspaceNo,
+    Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, DesiredLayers, FilePath, FilePlan, Layer,
+    OpNo, PathMove, PathPlan, Pos, Reason, Scope, Stack, Verdict, WantedPath, WorkspaceNo,
 };
-use retake_store::{Wanted, WantedFiles};
+use retake_store::{NeededFiles, WantedFiles};
 use retake_worktree::Objects;
 
 use super::authors::{self, KnownVersions};
 use super::blocking;
-use super::capture_state::Looking;
+use super::capture_state::PlannedWorkspace;
 use super::conversation_folders::HeldWorkspaces;
 use super::git::{GitHalf, by_folder};
 use super::hard_links::of_links;
@@ -22,7 +22,7 @@ use super::nested_repositories;
 use super::note::{FolderRemark, Note};
 use super::options::FileOptions;
 use super::planned::{FolderPlan, PlannedFiles, Running};
-use super::returning::Settling;
+use super::returning::ReturningLayers;
 use super::workspace::HeldWorkspace;
 use crate::Engine;
 use crate::error::{EngineError, Result};
@@ -224,7 +224,7 @@ impl Engine {
         &self,
         held: HeldWorkspace,
         conversation: ConversationId,
-        (action, wanted): (&Action, Option<&Wanted>),
+        (action, wanted): (&Action, Option<&NeededFiles>),
         options: &FileOptions,
         own: bool,
     ) -> Result<(HeldWorkspace, FilePlan, Vec<FolderRemark>)> {
@@ -298,7 +298,7 @@ impl Engine {
             chosen.paths.entry(path.clone()).or_insert(Choice::Checkpoint);
         }
         let stacks = self.store().layers(conversation, drawn.held.no, drawn.in_the_way.clone()).await?;
-        let want = Want::Version { record: None, named: true };
+        let want = DesiredLayers::Version { record: None, named: true };
         let wanted_path = |(path, stack)| WantedPath { path, stack, want: want.clone() };
         Ok((stacks.into_iter().map(wanted_path).collect(), chosen))
     }
@@ -309,7 +309,7 @@ impl Engine {
         held: &HeldWorkspace,
         conversation: ConversationId,
         action: Option<&Action>,
-        wanted: &Wanted,
+        wanted: &NeededFiles,
     ) -> Result<Vec<WantedPath>> {
         match &wanted.files {
             // `show` brings back its own files and settles nothing else: a hidden turn usually still has its files.
@@ -332,7 +332,7 @@ impl Engine {
         held: &HeldWorkspace,
         conversation: ConversationId,
         lines: &[(DeltaLine, bool)],
-        wanted: &Wanted,
+        wanted: &NeededFiles,
         reverses: bool,
     ) -> Result<Vec<WantedPath>> {
         let is_kept = |line: &DeltaLine, path: &FilePath| {
@@ -363,7 +363,7 @@ impl Engine {
         let stacks = self.store().layers(conversation, held.no, paths.keys().cloned().collect()).await?;
         let paths = stacks.into_iter().zip(paths.into_values());
         let paths = paths.map(|((path, stack), entering)| (path, stack, entering)).collect();
-        let settling = Settling { paths, is_wanted: &is_wanted, reverses };
+        let settling = ReturningLayers { paths, is_wanted: &is_wanted, reverses };
         self.coming(conversation, held.no, settling).await
     }
 
@@ -395,8 +395,8 @@ impl Engine {
         let wanted_path = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
             // If nothing is reversed, layers go as in any step, also along with renames.
             let want = match reversed.is_empty() {
-                true => Want::Layers(stack.without(&without).layers().to_vec()),
-                false => Want::Back { reversed, without: without.clone(), staying: staying.clone() },
+                true => DesiredLayers::Layers(stack.without(&without).layers().to_vec()),
+                false => DesiredLayers::Back { reversed, without: without.clone(), staying: staying.clone() },
             };
             WantedPath { path, stack, want }
         };
@@ -423,7 +423,7 @@ async fn draw(
 ) -> Result<PlanWithInput> {
     let (chosen, objects) = (chosen.clone(), Arc::clone(objects));
     let (held, plan, git_s, in_the_way, error) = blocking(move || {
-        let mut looking = Looking::new(&held, objects, &told, &git_s);
+        let mut looking = PlannedWorkspace::new(&held, objects, &told, &git_s);
         let mut plan = FilePlan::new(paths, &chosen, &mut looking);
         let mut in_the_way = Vec::new();
         if let Ok(plan) = &mut plan {

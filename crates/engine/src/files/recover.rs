@@ -4,7 +4,7 @@
 use futures::future::BoxFuture;
 use retake_core::{FileChange, WorkspaceInfo};
 use retake_store::IntentRow;
-use retake_worktree::{Direction, Permission, StagingName, Sweep, discard, recover};
+use retake_worktree::{CaptureScope, Direction, Permission, StagingName, discard, recover};
 use tracing::{Instrument as _, info_span};
 
 use super::conversation_folders::shown_in;
@@ -131,7 +131,7 @@ impl Engine {
         if held.tree.is_known() {
             return Ok(held);
         }
-        let (mut held, capture) = see(held, Sweep::Whole, Permission::Granted).await?;
+        let (mut held, capture) = see(held, CaptureScope::Whole, Permission::Granted).await?;
         super::workspace::accept(&mut held, capture)?;
         Ok(held)
     }

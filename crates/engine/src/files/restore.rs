@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use retake_core::{
-    Capture, ConversationId, FilePath, Hint, Record, Remedy, Want, WantedPath, WhyNot, WorkspaceNo,
+    Capture, ConversationId, DesiredLayers, FilePath, Hint, Record, Remedy, UncoveredReason, WantedPath,
+    WorkspaceNo,
 };
-use retake_worktree::{Known, Manifest, Objects, WorktreeError};
+use retake_worktree::{KnownPath, Manifest, Objects, WorktreeError};
 
-use super::as_of::{AsOf, Below, is_below, named_below};
+use super::as_of::{PathsBelow, PointInTime, is_below, named_below};
 use super::blocking;
 use super::workspace::HeldWorkspace;
 use crate::Engine;
@@ -19,9 +20,9 @@ use crate::error::{EngineError, Kind, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restore {
     /// The files.
-    pub paths: Below,
+    pub paths: PathsBelow,
     /// The point in time.
-    pub to: AsOf,
+    pub to: PointInTime,
 }
 
 impl Engine {
@@ -38,7 +39,7 @@ impl Engine {
             return Ok((held, Vec::new()));
         }
         let (held, wanted_paths, then) = match &restore.to {
-            AsOf::Checkpoint(rows) => {
+            PointInTime::Checkpoint(rows) => {
                 let then = Arc::new(self.manifest(&held, rows).await?);
                 let (held, wanted_paths) =
                     self.versions(held, conversation, &paths, Arc::clone(&then)).await?;
@@ -50,7 +51,9 @@ impl Engine {
                 let mut wanted_paths = self.wanted_paths(&held, conversation, None, &wanted).await?;
                 wanted_paths.retain(|wanted_path| is_below(&wanted_path.path, &paths));
                 let wanted_paths = wanted_paths.into_iter().map(|wanted_path| match wanted_path.want {
-                    Want::Layers(layers) => WantedPath { want: Want::PutBack(layers), ..wanted_path },
+                    DesiredLayers::Layers(layers) => {
+                        WantedPath { want: DesiredLayers::PutBack(layers), ..wanted_path }
+                    }
                     _ => wanted_path,
                 });
                 (held, wanted_paths.collect(), None)
@@ -107,7 +110,7 @@ impl Engine {
         let stacks = self.store().layers(conversation, held.no, names).await?;
         let wanted_path = |((path, stack), record)| {
             let named = paths.iter().flatten().any(|named| *named == path);
-            WantedPath { path, stack, want: Want::Version { record, named } }
+            WantedPath { path, stack, want: DesiredLayers::Version { record, named } }
         };
         let wanted_paths = stacks.into_iter().zip(changed.into_values()).map(wanted_path).collect();
         Ok((held, wanted_paths))
@@ -128,7 +131,7 @@ pub(super) fn differing(
 }
 
 /// Why a path was not covered: the reason of the path, or of a folder above it.
-pub(super) fn uncovered(then: &Manifest, path: &FilePath) -> Option<WhyNot> {
+pub(super) fn uncovered(then: &Manifest, path: &FilePath) -> Option<UncoveredReason> {
     let mut at = Some(path.clone());
     while let Some(here) = at {
         if let Some(why) = then.uncovered.get(&here) {
@@ -140,7 +143,7 @@ pub(super) fn uncovered(then: &Manifest, path: &FilePath) -> Option<WhyNot> {
 }
 
 /// The error for a path that is not covered; the path and the reason are fields of its code.
-pub(super) fn not_covered(what: String, path: &FilePath, why: WhyNot) -> EngineError {
+pub(super) fn not_covered(what: String, path: &FilePath, why: UncoveredReason) -> EngineError {
     EngineError::new(Kind::Refused, "not_covered", what)
         .with("path", path.to_string())
         .with("uncovered", why.name())
@@ -157,9 +160,9 @@ fn check(
         return Err(not_covered(format!("{path} was not covered then"), path, why));
     }
     match held.tree.known(path) {
-        Known::NotCovered(why) => Err(not_covered(format!("{path} is not covered"), path, why)),
-        Known::Is(_) => Ok(()),
-        Known::Absent => {
+        KnownPath::NotCovered(why) => Err(not_covered(format!("{path} is not covered"), path, why)),
+        KnownPath::Is(_) => Ok(()),
+        KnownPath::Absent => {
             let there_then = then.is_some_and(|then| then.records.contains_key(path));
             if there_then || wanted_paths.iter().any(|wanted_path| wanted_path.path.is_within(path)) {
                 return Ok(());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use retake_core::{
-    ConversationId, DeltaId, FilePath, Layer, Moves, Returning, Stack, WantedPath, WorkspaceNo,
+    ConversationId, DeltaId, FilePath, Layer, Moves, ReturningPaths, Stack, WantedPath, WorkspaceNo,
 };
 use retake_worktree::Objects;
 
@@ -14,7 +14,7 @@ use crate::Engine;
 use crate::error::Result;
 
 /// Paths that get other layers, each with its current and its new ones, and whether each delta is wanted.
-pub(super) struct Settling<'a> {
+pub(super) struct ReturningLayers<'a> {
     pub(super) paths: Vec<(FilePath, Stack, Vec<Layer>)>,
     pub(super) is_wanted: &'a HashMap<DeltaId, bool>,
     /// Whether a step may be reversed; otherwise it is reported as layers.
@@ -27,9 +27,9 @@ impl Engine {
         &self,
         conversation: ConversationId,
         workspace: WorkspaceNo,
-        Settling { paths, is_wanted, reverses }: Settling<'_>,
+        ReturningLayers { paths, is_wanted, reverses }: ReturningLayers<'_>,
     ) -> Result<Vec<WantedPath>> {
-        let mut returning = Returning::new(paths, is_wanted, reverses);
+        let mut returning = ReturningPaths::new(paths, is_wanted, reverses);
         let objects = self.files.objects().await? as Arc<dyn Objects>;
         let mut before = None;
         while !returning.is_known() {
@@ -55,10 +55,10 @@ impl Engine {
 
 /// Runs work with the paths and with merges of stored versions.
 async fn with<T: Send + 'static>(
-    mut returning: Returning,
+    mut returning: ReturningPaths,
     objects: &Arc<dyn Objects>,
-    does: impl FnOnce(&mut Returning, &mut Merging) -> T + Send + 'static,
-) -> Result<(Returning, T)> {
+    does: impl FnOnce(&mut ReturningPaths, &mut Merging) -> T + Send + 'static,
+) -> Result<(ReturningPaths, T)> {
     let mut merging = Merging::new(Arc::clone(objects));
     blocking(move || {
         let done = does(&mut returning, &mut merging);

@@ -10,7 +10,7 @@ use retake_core::{
     WorkspaceNo, without_full_folders,
 };
 use retake_tools::processes;
-use retake_worktree::{Known, Sweep};
+use retake_worktree::{CaptureScope, KnownPath};
 
 use super::workspace::HeldWorkspace;
 use crate::Engine;
@@ -124,7 +124,7 @@ impl Engine {
         conversation: ConversationId,
         folder: Option<PathBuf>,
     ) -> Result<FolderStatus> {
-        let (held, _, uncovered) = self.capture_all(held, Sweep::Whole, None).await?;
+        let (held, _, uncovered) = self.capture_all(held, CaptureScope::Whole, None).await?;
         let mut entries = HashMap::new();
         let mut touched: BTreeMap<FilePath, ()> = BTreeMap::new();
         for (line, entry) in self.store().deltas(conversation).await? {
@@ -261,9 +261,9 @@ impl Engine {
 /// The current version of a path; `None` if it is not known.
 fn now(held: &HeldWorkspace, path: &FilePath) -> Option<Option<Record>> {
     match held.tree.known(path) {
-        Known::Absent => Some(None),
-        Known::Is(record) => Some(Some(record)),
-        Known::NotCovered(_) => None,
+        KnownPath::Absent => Some(None),
+        KnownPath::Is(record) => Some(Some(record)),
+        KnownPath::NotCovered(_) => None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use retake_core::{
     Action, Apply, ConversationId, Head, OpNo, OpRange, Planned, Reason, Receipt, Refusal, Run, RunNo,
-    RunState, Scope, Seen, Unanswered, Words,
+    RunState, Scope, SeenState, Unanswered, Words,
 };
 use retake_store::{ActionContext, ActionContextRequest, StoreError};
 
@@ -50,7 +50,7 @@ impl Engine {
         // A running call has its result when the run is ended.
         let cut_off = effects.cut_off(unanswered, self.is_running(conversation));
         let of_ancestors = self.of_ancestors(conversation, &apply.action, &options).await?;
-        let may = MayWait::of(&outlook.runs);
+        let may = StoppableRuns::of(&outlook.runs);
         let halting = (options.stop && self.is_running(conversation)).then(|| self.halting(conversation));
         let halted = halting.is_some();
         let done = match halted {
@@ -83,13 +83,13 @@ impl Engine {
         of: ConversationId,
         action: &Action,
         options: &FileOptions,
-    ) -> Result<Remaining> {
+    ) -> Result<RemainingEffects> {
         let ActionContext { effects, said, unanswered, .. } = self.ahead(of, action, options.scope).await?;
         let unseen = self.unseen(of, &said, options).await?;
         let of_ancestors = self.of_ancestors(of, action, options).await?;
         let effects = self.left_behind(of, effects).await;
         let cut_off = effects.cut_off(unanswered, false);
-        Ok(Remaining { effects, unseen, cut_off, of_ancestors })
+        Ok(RemainingEffects { effects, unseen, cut_off, of_ancestors })
     }
 
     /// Ends the run at work, then applies the action: what the run stores until its end is reverted too.
@@ -137,7 +137,7 @@ impl Engine {
             }
             action => action,
         };
-        let apply = Apply { action, seen: Seen::Exactly(head), ..apply };
+        let apply = Apply { action, seen: SeenState::Exactly(head), ..apply };
         self.apply_ended(conversation, apply, options).await
     }
 
@@ -193,15 +193,15 @@ impl Engine {
     pub(crate) async fn claim_halting(
         self: &Arc<Self>,
         conversation: ConversationId,
-        seen: Seen,
-    ) -> Result<(Claim, Seen)> {
+        seen: SeenState,
+    ) -> Result<(Claim, SeenState)> {
         let halting = self.halting(conversation);
         fits(seen, self.head(conversation).await?)?;
         self.end_run(conversation).await?;
         let claim = self.claim(conversation)?;
         drop(halting);
         let now = self.head(conversation).await?;
-        Ok((claim, if seen == Seen::Anything { seen } else { Seen::Exactly(now) }))
+        Ok((claim, if seen == SeenState::Anything { seen } else { SeenState::Exactly(now) }))
     }
 
     /// The operations since a head with which a stopped run has reverted its own turn.
@@ -241,8 +241,8 @@ impl Engine {
     }
 
     /// The runs whose messages a step may return from here on.
-    pub(crate) async fn may_wait(&self, conversation: ConversationId) -> Result<MayWait> {
-        Ok(MayWait::of(&self.store().runs(conversation, 2).await?))
+    pub(crate) async fn may_wait(&self, conversation: ConversationId) -> Result<StoppableRuns> {
+        Ok(StoppableRuns::of(&self.store().runs(conversation, 2).await?))
     }
 
     /// The messages whose prompt a step has reverted, or that waited for the run that it ended. Their waiting clients are
@@ -250,7 +250,7 @@ impl Engine {
     pub(crate) async fn returned_messages(
         &self,
         conversation: ConversationId,
-        may: MayWait,
+        may: StoppableRuns,
         halted: bool,
     ) -> Result<Vec<Words>> {
         // A sender listens before it waits: without a listener no message has come since.
@@ -274,7 +274,7 @@ impl Engine {
 }
 
 /// The effects of an action that stay.
-pub(crate) struct Remaining {
+pub(crate) struct RemainingEffects {
     effects: Effects,
     unseen: Uncaptured,
     cut_off: Vec<Unanswered>,
@@ -283,8 +283,8 @@ pub(crate) struct Remaining {
 
 impl AppliedFiles {
     /// Adds the effects that stay.
-    pub(crate) fn leaving(self, leaves: Remaining) -> Self {
-        let Remaining { effects, unseen, cut_off, of_ancestors } = leaves;
+    pub(crate) fn leaving(self, leaves: RemainingEffects) -> Self {
+        let RemainingEffects { effects, unseen, cut_off, of_ancestors } = leaves;
         let notes = [self.notes, of_ancestors].concat();
         Self { notes, effects, unseen, cut_off, ..self }
     }
@@ -292,14 +292,14 @@ impl AppliedFiles {
 
 /// Runs whose messages a step may return.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MayWait {
+pub(crate) struct StoppableRuns {
     /// The waiting run, or the next one.
     from: RunNo,
     /// Whether one waits.
     waits: bool,
 }
 
-impl MayWait {
+impl StoppableRuns {
     /// Computed from the newest runs.
     fn of(runs: &[Run]) -> Self {
         let waiting = runs.iter().find(|run| run.state == RunState::Queued).map(|run| run.no);
@@ -309,9 +309,9 @@ impl MayWait {
 }
 
 /// Refuses a stale request. Entries that the run has appended since do not make it stale.
-fn fits(seen: Seen, now: Head) -> Result<()> {
+fn fits(seen: SeenState, now: Head) -> Result<()> {
     match seen {
-        Seen::Exactly(seen) | Seen::Since(seen) if seen.op != now.op || seen.seq > now.seq => {
+        SeenState::Exactly(seen) | SeenState::Since(seen) if seen.op != now.op || seen.seq > now.seq => {
             Err(StoreError::from(Refusal::Stale { seen, now }).into())
         }
         _ => Ok(()),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use retake_core::{
     ConversationId, EntryId, Fact, FilePath, GitFile, GitFileChange, GitFileRole, Part, PutBack, SayRequest,
-    Scope, Uncovered, WhyNot,
+    Scope, Uncovered, UncoveredReason,
 };
 use retake_worktree::Stamp;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ const BLIND: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uncaptured {
     /// Changed paths that captures do not cover, with the reason, the oldest call first; of each call the first few.
-    pub paths: Vec<(String, WhyUnseen)>,
+    pub paths: Vec<(String, UnseenReason)>,
     /// The least number of further paths.
     pub more: u64,
     /// The last calls after which a folder could not be captured, oldest first, each with the error.
@@ -45,9 +45,9 @@ pub struct Uncaptured {
 
 /// Why captures do not see the change of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum WhyUnseen {
+pub enum UnseenReason {
     /// Captures do not cover the path.
-    NotCovered(WhyNot),
+    NotCovered(UncoveredReason),
     /// Captures skip git's own files.
     GitFile(GitFile),
     /// A text that an earlier version recorded with the call.
@@ -65,7 +65,7 @@ pub struct CaptureFailure {
 
 /// The uncovered paths in a folder at a moment.
 #[derive(Debug, Default)]
-pub(super) struct UncoveredPaths(BTreeMap<FilePath, (WhyNot, Option<Stamp>)>);
+pub(super) struct UncoveredPaths(BTreeMap<FilePath, (UncoveredReason, Option<Stamp>)>);
 
 impl UncoveredPaths {
     /// The current state.
@@ -82,7 +82,7 @@ impl UncoveredPaths {
     }
 
     /// The uncovered paths that changed, before or after; of a folder only its own metadata.
-    pub(super) fn changed(&self, after: &Self) -> Vec<(FilePath, WhyNot)> {
+    pub(super) fn changed(&self, after: &Self) -> Vec<(FilePath, UncoveredReason)> {
         let known = |stamp: &Option<Stamp>| stamp.is_some();
         let was = self.0.iter().filter(|(path, (_, before))| match after.0.get(*path) {
             Some((_, now)) => known(before) && known(now) && before != now,
@@ -96,22 +96,22 @@ impl UncoveredPaths {
 }
 
 /// Records it in the result of the call.
-pub(super) fn note(say: &mut SayRequest, paths: &[(String, WhyUnseen)], blind: &[CaptureFailure]) {
+pub(super) fn note(say: &mut SayRequest, paths: &[(String, UnseenReason)], blind: &[CaptureFailure]) {
     if paths.is_empty() && blind.is_empty() {
         return;
     }
     let (named, more) = paths.split_at(paths.len().min(NAMED));
     let (paths, more, blind) = (named.to_vec(), more.len() as u64, blind.to_vec());
-    let noted = Noted { entry: say.id.to_string(), paths, more, blind };
+    let noted = RecordedChanges { entry: say.id.to_string(), paths, more, blind };
     say.parts.push(Part::Facts(vec![Fact::new(UNSEEN, noted.written())]));
 }
 
 /// The changes of one call, as its result stores them.
 #[derive(Debug)]
-struct Noted {
+struct RecordedChanges {
     /// The result.
     entry: String,
-    paths: Vec<(String, WhyUnseen)>,
+    paths: Vec<(String, UnseenReason)>,
     more: u64,
     blind: Vec<CaptureFailure>,
 }
@@ -130,7 +130,7 @@ fn named<T: Copy>(names: &[(T, &str)], name: &Value) -> Option<T> {
     names.iter().find(|(_, it)| name == it).map(|(it, _)| *it)
 }
 
-impl WhyUnseen {
+impl UnseenReason {
     fn written(&self) -> Value {
         match self {
             Self::NotCovered(why) => json!(why.name()),
@@ -145,7 +145,8 @@ impl WhyUnseen {
 
     fn read(said: &Value) -> Option<Self> {
         let words = |words: &str| {
-            WhyNot::from_name(words).map_or_else(|| Self::Recorded(words.to_owned()), Self::NotCovered)
+            UncoveredReason::from_name(words)
+                .map_or_else(|| Self::Recorded(words.to_owned()), Self::NotCovered)
         };
         let file = || {
             let (change, role) = (named(&CHANGES, &said["change"])?, named(&ROLES, &said["role"])?);
@@ -165,7 +166,7 @@ impl CaptureFailure {
     }
 }
 
-impl Noted {
+impl RecordedChanges {
     fn written(&self) -> String {
         let Self { entry, paths, more, blind } = self;
         let paths: Vec<Value> = paths.iter().map(|(path, why)| json!([path, why.written()])).collect();
@@ -179,7 +180,7 @@ impl Noted {
         let said: Value = serde_json::from_str(said).ok()?;
         let list = |key: &str| said[key].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let path = |pair: &Value| Some((text(&pair[0])?, WhyUnseen::read(&pair[1])?));
+        let path = |pair: &Value| Some((text(&pair[0])?, UnseenReason::read(&pair[1])?));
         Some(Self {
             entry: text(&said["entry"])?,
             paths: list("paths").iter().filter_map(path).collect(),
@@ -202,7 +203,8 @@ impl Engine {
         if options.scope == Scope::Conversation {
             return Ok(unseen);
         }
-        let noted: Vec<Noted> = said.iter().rev().filter_map(|said| Noted::read(said)).collect();
+        let noted: Vec<RecordedChanges> =
+            said.iter().rev().filter_map(|said| RecordedChanges::read(said)).collect();
         let mut known = HashSet::new();
         for pair in noted.iter().flat_map(|noted| &noted.paths) {
             if known.insert(pair) {
@@ -239,23 +241,27 @@ mod tests {
             command: Some("rm 'x'".to_owned()),
         };
         let blind = CaptureFailure { code: Some("no_workspace".to_owned()), why: "it is gone".to_owned() };
-        let paths = vec![("x".to_owned(), WhyUnseen::GitFile(file))];
-        let noted = Noted { entry: "e".to_owned(), paths, more: 0, blind: vec![blind] };
-        let read = Noted::read(&noted.written()).expect("read");
+        let paths = vec![("x".to_owned(), UnseenReason::GitFile(file))];
+        let noted = RecordedChanges { entry: "e".to_owned(), paths, more: 0, blind: vec![blind] };
+        let read = RecordedChanges::read(&noted.written()).expect("read");
         assert_eq!((read.paths, read.blind), (noted.paths, noted.blind));
-        let old = Noted::read(r#"{"blind":["it is gone"],"entry":"e","more":0,"paths":[]}"#).expect("read");
+        let old = RecordedChanges::read(r#"{"blind":["it is gone"],"entry":"e","more":0,"paths":[]}"#)
+            .expect("read");
         assert_eq!(old.blind, [CaptureFailure { code: None, why: "it is gone".to_owned() }]);
         let old = r#"{"blind":[],"entry":"e","more":0,"paths":[["x",{"change":"new","role":"hook","command":"rm"}]]}"#;
-        let old = Noted::read(old).expect("read").paths.remove(0).1;
-        assert!(matches!(old, WhyUnseen::GitFile(GitFile { back: None, command: Some(_), .. })), "{old:?}");
+        let old = RecordedChanges::read(old).expect("read").paths.remove(0).1;
+        assert!(
+            matches!(old, UnseenReason::GitFile(GitFile { back: None, command: Some(_), .. })),
+            "{old:?}"
+        );
     }
 
     #[test]
     fn cause_is_recorded_by_name_and_words_of_an_earlier_version_are_kept() {
         let said = r#"{"blind":[],"entry":"e","more":0,"paths":[["big","the file is over the limit"],["ff","special"]]}"#;
-        let noted = Noted::read(said).expect("read");
-        let words = WhyUnseen::Recorded("the file is over the limit".to_owned());
-        let special = WhyUnseen::NotCovered(WhyNot::Special);
+        let noted = RecordedChanges::read(said).expect("read");
+        let words = UnseenReason::Recorded("the file is over the limit".to_owned());
+        let special = UnseenReason::NotCovered(UncoveredReason::Special);
         assert_eq!(noted.paths, [("big".to_owned(), words), ("ff".to_owned(), special)]);
         let json = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
         assert_eq!(json(&noted.written()), json(said));

@@ -13,11 +13,12 @@ use retake_core::{ContentHash, ConversationId, FilePath, Uncovered, WorkspaceInf
 use retake_store::{CallsSeen, NewCapture};
 use retake_tools::{is_closed, processes};
 use retake_worktree::{
-    Capture, Findings, GitState, Mark, Objects as _, Permission, Picked, Root, RootId, RootLock, Sweep, Tree,
+    Capture, CaptureScope, Findings, FoundFiles, GitState, Mark, Objects as _, Permission, Root, RootId,
+    RootLock, Tree,
 };
 use tokio::sync::OwnedMutexGuard;
 
-use super::at_work::Working;
+use super::at_work::FilesGuard;
 use super::attribution::{Attributed, Calls};
 use super::git_hooks::{HooksAndSettings, Id};
 use super::progress::{Work, WorkInProgress};
@@ -47,7 +48,7 @@ pub(crate) struct Workspace {
     /// Repositories that calls have created below it since it was opened.
     pub(super) made: HashSet<Id>,
     /// Files whose names suggest secrets, by the last capture.
-    pub(super) picked: Picked,
+    pub(super) picked: FoundFiles,
     programs: Programs,
     /// All files that were hidden for their names since the owner began: a command could have a folder left out of captures.
     pub(super) kept_back: BTreeSet<FilePath>,
@@ -92,7 +93,7 @@ pub(super) struct Hooks {
 #[derive(Default)]
 struct Programs {
     /// Those in the last capture.
-    picked: Picked,
+    picked: FoundFiles,
     /// All since the owner began: a command could have a folder left out of captures.
     seen: BTreeSet<FilePath>,
 }
@@ -105,7 +106,7 @@ const SETGID: u32 = 0o2000;
 /// order of their numbers (`HeldWorkspaces`).
 pub(crate) struct HeldWorkspace {
     workspace: OwnedMutexGuard<Workspace>,
-    _at_work: Arc<Working>,
+    _at_work: Arc<FilesGuard>,
 }
 
 impl Deref for HeldWorkspace {
@@ -170,7 +171,7 @@ impl Engine {
         &self,
         row: WorkspaceInfo,
         root: Root,
-        at_work: Arc<Working>,
+        at_work: Arc<FilesGuard>,
     ) -> Result<HeldWorkspace> {
         let held = self.hold_as_it_is(row, root, at_work).await?;
         if held.unsettled { self.settle_left(held).await } else { Ok(held) }
@@ -180,7 +181,7 @@ impl Engine {
         &self,
         row: WorkspaceInfo,
         root: Root,
-        at_work: Arc<Working>,
+        at_work: Arc<FilesGuard>,
     ) -> Result<HeldWorkspace> {
         let opened = match self.files.opened(row.no) {
             Some(opened) => opened,
@@ -203,7 +204,7 @@ impl Engine {
         held: HeldWorkspace,
         name: Option<String>,
     ) -> Result<(HeldWorkspace, Findings)> {
-        self.capture_where(held, Sweep::Whole, name).await
+        self.capture_where(held, CaptureScope::Whole, name).await
     }
 
     /// The same with a given sweep. Between calls only the places that the watch names may be captured; at the end of a
@@ -211,7 +212,7 @@ impl Engine {
     pub(super) async fn capture_where(
         &self,
         held: HeldWorkspace,
-        sweep: Sweep,
+        sweep: CaptureScope,
         name: Option<String>,
     ) -> Result<(HeldWorkspace, Findings)> {
         let (held, findings, _) = self.capture_all(held, sweep, name).await?;
@@ -222,7 +223,7 @@ impl Engine {
     pub(super) async fn capture_all(
         &self,
         held: HeldWorkspace,
-        sweep: Sweep,
+        sweep: CaptureScope,
         name: Option<String>,
     ) -> Result<(HeldWorkspace, Findings, Vec<Uncovered>)> {
         let over = held.calls.ended(is_alive);
@@ -277,7 +278,7 @@ pub(super) fn is_alive(call: &str) -> bool {
 /// Captures the tree.
 pub(super) async fn see(
     held: HeldWorkspace,
-    sweep: Sweep,
+    sweep: CaptureScope,
     permission: Permission,
 ) -> Result<(HeldWorkspace, Capture)> {
     let (held, seen) = blocking(move || {
@@ -333,7 +334,7 @@ impl Files {
             hooks: Hooks::default(),
             lingers: false,
             made: HashSet::new(),
-            picked: Picked::default(),
+            picked: FoundFiles::default(),
             programs: Programs::default(),
             kept_back: BTreeSet::new(),
             mark_kept,

@@ -11,7 +11,7 @@ use futures::future::{Either, join_all, select};
 use retake_core::{Hint, Remedy};
 
 use super::demo::Demo;
-use super::genai::Provided;
+use super::genai::ProviderModel;
 use super::{Model, ModelError, ModelErrorKind, Retrying, probe};
 use crate::clock::Clock;
 use crate::ids::Random;
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Choice {
 
 /// A model or provider that can be offered.
 #[derive(Clone, Debug)]
-pub struct Offer {
+pub struct OfferedModel {
     /// The name to request: `provider/model`. If it is not available, the model may be an example or missing.
     pub name: String,
     /// Why it cannot be used now, as far as is known without calling it; `None` if it can.
@@ -99,7 +99,7 @@ pub trait Catalogue: Send + Sync {
     async fn choose(&self, asked: Option<&str>) -> Result<Choice, ModelError>;
 
     /// All models that can be used, and those that cannot, with the reason.
-    async fn list(&self) -> Vec<Offer>;
+    async fn list(&self) -> Vec<OfferedModel>;
 }
 
 #[async_trait]
@@ -108,7 +108,7 @@ impl Catalogue for Models {
         Models::choose(self, asked).await
     }
 
-    async fn list(&self) -> Vec<Offer> {
+    async fn list(&self) -> Vec<OfferedModel> {
         Models::list(self).await
     }
 }
@@ -156,7 +156,7 @@ impl Models {
         let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
         let environment = self.environment.clone();
         let world = (Arc::clone(&clock), Arc::clone(&random));
-        let provided = Provided::new(endpoint.clone(), model, info, timeouts, environment, world);
+        let provided = ProviderModel::new(endpoint.clone(), model, info, timeouts, environment, world);
         Ok(Arc::new(Retrying::new(Arc::new(provided), (&self.settings.retry).into(), clock, random)))
     }
 
@@ -215,7 +215,7 @@ impl Models {
     }
 
     /// All models that can be used, and those that cannot, with the reason.
-    pub async fn list(&self) -> Vec<Offer> {
+    pub async fn list(&self) -> Vec<OfferedModel> {
         let local = self.local().await;
         let mut offers = Vec::new();
         for (name, endpoint) in &self.endpoints {
@@ -227,12 +227,12 @@ impl Models {
         // Usable models first; each part sorted by name.
         offers.sort_by_key(|offer| offer.unavailable.is_some());
         let end = offers.iter().position(|offer| offer.unavailable.is_some()).unwrap_or(offers.len());
-        offers.insert(end, Offer { name: Demo::NAME.into(), unavailable: None });
+        offers.insert(end, OfferedModel { name: Demo::NAME.into(), unavailable: None });
         offers
     }
 
     /// The models of an endpoint in the settings, and whether its key exists.
-    fn configured(&self, name: &str, endpoint: &Endpoint) -> Vec<Offer> {
+    fn configured(&self, name: &str, endpoint: &Endpoint) -> Vec<OfferedModel> {
         let key = endpoint.key.read(&self.environment);
         let mut unavailable = key.err().map(|error| Unavailable::Key(Arc::new(error)));
         let prefix = format!("{name}/");
@@ -248,7 +248,7 @@ impl Models {
             });
             names.push(format!("{prefix}MODEL"));
         }
-        names.into_iter().map(|name| Offer { name, unavailable: unavailable.clone() }).collect()
+        names.into_iter().map(|name| OfferedModel { name, unavailable: unavailable.clone() }).collect()
     }
 
     /// The replies of the endpoints on this computer: name, title, and models or the error. All are called at once.
@@ -281,8 +281,8 @@ fn usable(models: &[String]) -> Option<&String> {
     models.iter().find(|name| !name.to_lowercase().contains("embed"))
 }
 
-fn local_offers(name: &str, title: &str, found: &Result<Vec<String>, Unavailable>) -> Vec<Offer> {
-    let offer = |model: &str, unavailable| Offer { name: format!("{name}/{model}"), unavailable };
+fn local_offers(name: &str, title: &str, found: &Result<Vec<String>, Unavailable>) -> Vec<OfferedModel> {
+    let offer = |model: &str, unavailable| OfferedModel { name: format!("{name}/{model}"), unavailable };
     match found {
         Ok(models) if models.is_empty() => {
             vec![offer("MODEL", Some(Unavailable::NoModels(title.to_owned())))]

@@ -43,13 +43,13 @@ pub struct Timeouts {
 }
 
 /// A model of a provider.
-pub struct Provided {
+pub struct ProviderModel {
     name: String,
     info: ModelInfo,
     remote: Arc<Remote>,
 }
 
-impl Provided {
+impl ProviderModel {
     /// The model `model` at `endpoint`. Nothing is read or connected before the first call.
     pub fn new(
         endpoint: Endpoint,
@@ -68,7 +68,7 @@ impl Provided {
     }
 }
 
-impl Model for Provided {
+impl Model for ProviderModel {
     fn name(&self) -> &str {
         &self.name
     }

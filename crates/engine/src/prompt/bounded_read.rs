@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The beginning of a file.
-pub(super) struct Beginning {
+pub(super) struct FileBeginning {
     /// Its first bytes.
     pub(super) bytes: Vec<u8>,
     /// The size of the file.
@@ -19,7 +19,7 @@ pub(super) struct Beginning {
 
 /// Reads the beginning of a regular file. Anything else is an error, without waiting for a pipe or a device. The path must have
 /// no links: a link that has come into it means that the file was replaced.
-pub(super) fn beginning(path: &Path, most: u64) -> io::Result<Beginning> {
+pub(super) fn beginning(path: &Path, most: u64) -> io::Result<FileBeginning> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC;
     let flags = i32::try_from(flags.bits()).expect("BUG: flags of open fit an int");
     let file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -34,7 +34,7 @@ pub(super) fn beginning(path: &Path, most: u64) -> io::Result<Beginning> {
     file.take(most).read_to_end(&mut bytes)?;
     // A growing file, or one of the kernel's, has more bytes than its size.
     let len = about.len().max(bytes.len() as u64);
-    Ok(Beginning { bytes, len, about })
+    Ok(FileBeginning { bytes, len, about })
 }
 
 /// The text of bytes that may end in the middle of a character; `None` if they are no text.

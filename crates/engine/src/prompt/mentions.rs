@@ -36,7 +36,8 @@ const MOST_SEEN: usize = 10_000;
 /// A person's message with the files that it mentions, and the notices about them.
 pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<Notice>) {
     let is_piped = unmark(&mut parts);
-    let mut found = Found { places, seen: BTreeSet::new(), bytes: 0, parts: Vec::new(), notices: Vec::new() };
+    let mut found =
+        FoundAttachments { places, seen: BTreeSet::new(), bytes: 0, parts: Vec::new(), notices: Vec::new() };
     for text in parts.iter().filter_map(Part::as_text) {
         for mention in mentioned(text) {
             match is_piped {
@@ -112,7 +113,7 @@ fn of_line<'a>(line: &'a str, mentions: &mut Vec<Mention<'a>>) {
 }
 
 /// The attachments so far.
-struct Found<'a> {
+struct FoundAttachments<'a> {
     places: &'a Places,
     seen: BTreeSet<PathBuf>,
     bytes: usize,
@@ -120,7 +121,7 @@ struct Found<'a> {
     notices: Vec<Notice>,
 }
 
-impl Found<'_> {
+impl FoundAttachments<'_> {
     fn pass_over(&mut self, mention: &Mention<'_>) {
         if let Some((name, path)) = self.named(mention)
             && self.seen.insert(path)

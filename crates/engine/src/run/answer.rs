@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{By, EntryId, Flags, Part, Pos, Role, RunInput, SayRequest, TurnInput};
+use retake_core::{ChangeOrigin, EntryId, Flags, Part, Pos, Role, RunInput, SayRequest, TurnInput};
 use retake_store::StreamRow;
 
 use super::RunEvent;
@@ -71,7 +71,7 @@ impl Driver {
         for receipt in stepped.said {
             let depth = self.engine.store().snapshot(conversation).await?.conversation().tree.depth();
             let prompt = Pos::new(depth, receipt.head.seq.0);
-            self.ground.answering = retake_core::Answering { turn: Some(prompt), tip: Some(prompt) };
+            self.ground.answering = retake_core::AnswerPlace { turn: Some(prompt), tip: Some(prompt) };
             self.so_far.stored = Some(receipt.clone());
             self.events.send(RunEvent::Joined(receipt));
         }
@@ -133,7 +133,7 @@ impl Driver {
                 id,
                 Role::Assistant,
                 parts.clone(),
-                By { author: self.model.clone(), time: self.engine.now(), ..by },
+                ChangeOrigin { author: self.model.clone(), time: self.engine.now(), ..by },
             )
         };
         let receipt = self.engine.store().say(self.claim.conversation(), say).await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use retake_core::{By, ConversationId, Digest, Receipt};
+use retake_core::{ChangeOrigin, ConversationId, Digest, Receipt};
 use retake_store::StoreError;
 
 use super::{Ended, Events, Outcome, RunEvent, RunNow, RunSubscription};
@@ -15,7 +15,7 @@ impl Engine {
     pub(crate) fn attach(
         self: &Arc<Self>,
         conversation: ConversationId,
-        by: &By,
+        by: &ChangeOrigin,
     ) -> Result<Option<BoxStream<'static, RunEvent>>> {
         let Some(request) = &by.request else { return Ok(None) };
         // Subscribed before the run is looked up, so that the end of a run that is found is not missed.

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use retake_core::{
-    AskCause, By, CallAsked, CallRefusal, Digest, Effect, EffectClass, EffectState, EntryId, Flags, Intent,
-    Part, Permission, Rule, SayRequest, Settled, Source, ToolOutcome, Touch, TurnInput, shorten,
+    AskCause, CallAsked, CallRefusal, CallRuling, CallTarget, ChangeOrigin, Digest, Effect, EffectClass,
+    EffectState, EntryId, Flags, Intent, Part, Permission, Rule, SayRequest, Source, ToolOutcome, TurnInput,
+    shorten,
 };
 use retake_store::digest::of_call;
 use retake_tools::{Output, Tool};
@@ -14,7 +15,7 @@ use serde_json::Value;
 use tracing::Instrument as _;
 
 use super::drive::{Driver, Inbox};
-use super::event::{Asks, CallEnded, CallShown, Decision, NotRun, RunEvent};
+use super::event::{CallEnded, CallShown, Decision, NotRun, PendingApproval, RunEvent};
 use super::guard::Guards;
 use super::host::ToolHost;
 use crate::error::{EngineError, Result};
@@ -41,7 +42,7 @@ pub(super) struct Ready {
     pub(super) intent: Intent,
     /// The effect that stays when files are reverted.
     leaves: EffectClass,
-    settled: Settled,
+    settled: CallRuling,
     /// The permissions with which it was ruled.
     permission: Arc<Permission>,
     /// Whether a person has seen it.
@@ -52,7 +53,7 @@ pub(super) struct Ready {
 
 /// Whether a call is in the ledger.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Begun {
+enum LedgerState {
     /// It never began, or it has no effect that can stay.
     Never,
     /// It was recorded before it began.
@@ -98,7 +99,7 @@ impl Driver {
                 tool,
                 intent: Intent { class: EffectClass::None, touches: Vec::new(), line: text, detail: None },
                 leaves: EffectClass::None,
-                settled: Settled::Ask(AskCause::MayChange),
+                settled: CallRuling::Ask(AskCause::MayChange),
                 permission: Arc::default(),
                 told: false,
                 again: None,
@@ -137,12 +138,13 @@ impl Driver {
         match intent {
             Err(why) => {
                 ready.intent.line = format!("{} {}", ready.name, shorten(&ready.intent.line, 60));
-                ready.settled = Settled::Deny(why);
+                ready.settled = CallRuling::Deny(why);
             }
             Ok(mut intent) => {
                 // A file that no capture covers stays after a rewind.
                 let is_kept = |path: &Path| self.scene.kept().iter().any(|root| path.starts_with(root));
-                let elsewhere = |touch: &Touch| matches!(touch, Touch::Write(path) if !is_kept(path));
+                let elsewhere =
+                    |touch: &CallTarget| matches!(touch, CallTarget::Write(path) if !is_kept(path));
                 if intent.touches.iter().any(elsewhere) {
                     intent.class = EffectClass::External;
                 }
@@ -192,7 +194,7 @@ impl Driver {
         // The request can be sent without suggested rules.
         let permission = self.permission().await.or_log("no rules are offered").unwrap_or_default();
         let ready = self.calls.get_mut(&key)?;
-        let Settled::Ask(cause) = ready.settled.clone() else { return None };
+        let CallRuling::Ask(cause) = ready.settled.clone() else { return None };
         ready.told = true;
         // A call that ran before always needs an approval, whatever the rules are.
         let offers = match ready.again {
@@ -203,7 +205,7 @@ impl Driver {
                 guards.offers(&ready.name, &ready.intent)
             }
         };
-        let asks = Asks {
+        let asks = PendingApproval {
             id: key.clone(),
             call: ready.shown(),
             cause,
@@ -245,7 +247,7 @@ impl Driver {
 
     fn denied(&mut self, key: String, why: CallRefusal) -> TurnInput {
         if let Some(ready) = self.calls.get_mut(&key) {
-            ready.settled = Settled::Deny(why);
+            ready.settled = CallRuling::Deny(why);
         }
         TurnInput::Denied(key)
     }
@@ -262,14 +264,14 @@ impl Driver {
     pub(super) async fn refuse(&mut self, key: String) -> TurnInput {
         let Some(ready) = self.calls.get(&key) else { return TurnInput::Ended(key) };
         let why = match &ready.settled {
-            Settled::Deny(why) => why.clone(),
-            Settled::Allow | Settled::Ask(_) => self.engine.stopped(),
+            CallRuling::Deny(why) => why.clone(),
+            CallRuling::Allow | CallRuling::Ask(_) => self.engine.stopped(),
         };
         if !ready.told {
             self.events.send(RunEvent::Calling(ready.shown()));
         }
         let stage = self.stage(ready);
-        match stage.not_run(ready, None, NotRun::Refused(why), Begun::Never).await {
+        match stage.not_run(ready, None, NotRun::Refused(why), LedgerState::Never).await {
             Ok(()) => TurnInput::Ended(key),
             Err(error) => self.not_stored(error),
         }
@@ -292,7 +294,7 @@ impl Driver {
     /// The host of a call.
     fn stage(&self, ready: &Ready) -> ToolHost {
         let reads = ready.intent.touches.iter().filter_map(|touch| match touch {
-            Touch::Read(path) => Some(path.clone()),
+            CallTarget::Read(path) => Some(path.clone()),
             _ => None,
         });
         ToolHost {
@@ -321,7 +323,7 @@ impl ToolHost {
         if changes {
             self.engine.store().begin_effect(self.effect(&ready), Some(self.fence)).await?;
         }
-        let begun = if changes { Begun::InLedger } else { Begun::Never };
+        let begun = if changes { LedgerState::InLedger } else { LedgerState::Never };
         // Without a capture before it, none of its changes could be reverted, and no secret could be hidden from it.
         let around = match changes && tool.may_write() && !self.roots.is_empty() {
             false => None,
@@ -345,7 +347,7 @@ impl ToolHost {
         ready: &Ready,
         around: Option<CapturedCall>,
         why: NotRun,
-        begun: Begun,
+        begun: LedgerState,
     ) -> Result<()> {
         self.store(ready, around, Output::failed(format!("not run: {why}")), Some(why), begun).await
     }
@@ -358,7 +360,7 @@ impl ToolHost {
             engine.call_begins(self.conversation, further, ready.entry, ready.key.clone()).await?;
         let writes = |root: &Path| {
             let mut touches = ready.intent.touches.iter();
-            touches.any(|touch| matches!(touch, Touch::Write(path) if path.starts_with(root)))
+            touches.any(|touch| matches!(touch, CallTarget::Write(path) if path.starts_with(root)))
         };
         match around.lost.iter().position(|(root, _)| writes(root)) {
             None => Ok(around),
@@ -389,7 +391,7 @@ impl ToolHost {
         around: Option<CapturedCall>,
         output: Output,
         not_run: Option<NotRun>,
-        begun: Begun,
+        begun: LedgerState,
     ) -> Result<()> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
         self.engine.waits.notes(&facts);
@@ -404,8 +406,8 @@ impl ToolHost {
             flags: Flags { interrupted: stopped, ..Flags::default() },
             answering: Some(self.answering),
             fence: Some(self.fence),
-            ends: (begun == Begun::InLedger).then(|| (ready.key.clone(), state)),
-            by: By { author: ready.name.clone(), ..self.engine.by(None) },
+            ends: (begun == LedgerState::InLedger).then(|| (ready.key.clone(), state)),
+            by: ChangeOrigin { author: ready.name.clone(), ..self.engine.by(None) },
             ..self.engine.saying(retake_core::Role::Tool, parts, self.engine.by(None))
         };
         let (receipt, changed, notice) = match around {
@@ -430,9 +432,9 @@ impl ToolHost {
 }
 
 /// A call that ran before and was reverted in the conversation only needs an approval, unless it is denied anyway.
-fn asked_again(settled: Settled, again: Option<&Effect>) -> Settled {
+fn asked_again(settled: CallRuling, again: Option<&Effect>) -> CallRuling {
     match (&settled, again) {
-        (Settled::Allow | Settled::Ask(_), Some(_)) => Settled::Ask(AskCause::RanBefore),
+        (CallRuling::Allow | CallRuling::Ask(_), Some(_)) => CallRuling::Ask(AskCause::RanBefore),
         _ => settled,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    Answering, EntryId, Fence, Receipt, RunEnding, RunInput, Turn, TurnEffect, TurnEnd, TurnInput,
+    AnswerPlace, EntryId, Fence, Receipt, RunEnding, RunInput, Turn, TurnEffect, TurnEnd, TurnInput,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -50,12 +50,12 @@ pub(super) struct Driver {
     pub(super) woken: mpsc::UnboundedReceiver<Inbox>,
     /// Tells the running calls to stop.
     pub(super) halt: watch::Sender<bool>,
-    pub(super) so_far: SoFar,
+    pub(super) so_far: RunProgress,
 }
 
 /// The results of a run so far.
 #[derive(Default)]
-pub(super) struct SoFar {
+pub(super) struct RunProgress {
     /// The receipt of the last entry that the run stored.
     pub(super) stored: Option<Receipt>,
     /// The last answer.
@@ -95,7 +95,7 @@ impl Driver {
             inbox,
             woken,
             halt,
-            so_far: SoFar::default(),
+            so_far: RunProgress::default(),
         }
     }
 
@@ -104,7 +104,7 @@ impl Driver {
         let end = self.work().await;
         let ended = self.close(end).await;
         ended.log();
-        let Self { engine, claim, events, so_far: SoFar { waits_behind, .. }, .. } = self;
+        let Self { engine, claim, events, so_far: RunProgress { waits_behind, .. }, .. } = self;
         // The claim is handed on or released before the last event, so that its receiver can continue at once.
         let ended = RunEvent::Ended(ended);
         // From here on, a repeated request gets the stored result.
@@ -187,7 +187,7 @@ impl Driver {
     }
 
     /// The entry that the run's next entry answers.
-    pub(super) fn answering(&self) -> Answering {
+    pub(super) fn answering(&self) -> AnswerPlace {
         self.ground.answering
     }
 

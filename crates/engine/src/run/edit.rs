@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, Apply, By, ConversationId, EntryId, Fence, NewRun, Part, Receipt, Run, RunEnding, RunInput,
-    RunState, Seen, Steer, Words,
+    Action, Apply, ChangeOrigin, ConversationId, EntryId, Fence, NewRun, Part, Receipt, Run, RunEnding,
+    RunInput, RunState, SeenState, Steer, Words,
 };
 
 use super::queue::{said_of, skipped, started};
@@ -18,7 +18,7 @@ use crate::session::Claim;
 use crate::{Engine, not_blank};
 
 /// The result of an edit.
-pub(super) struct Reworded {
+pub(super) struct EditResult {
     /// The move.
     pub(super) moved: AppliedFiles,
     /// The receipt of the new message.
@@ -38,8 +38,8 @@ impl Engine {
         entry: EntryId,
         parts: Vec<Part>,
         files: FileOptions,
-        seen: Seen,
-        by: By,
+        seen: SeenState,
+        by: ChangeOrigin,
     ) -> BoxFuture<'_, Result<(Receipt, AppliedFiles)>> {
         Box::pin(async move {
             let claim = self.claim(conversation)?;
@@ -60,12 +60,13 @@ impl Engine {
         entry: EntryId,
         parts: Vec<Part>,
         files: FileOptions,
-        seen: Seen,
-        by: By,
-    ) -> Result<Reworded> {
+        seen: SeenState,
+        by: ChangeOrigin,
+    ) -> Result<EditResult> {
         not_blank(&parts)?;
         let conversation = claim.conversation();
-        let back = Apply { action: Action::Edit(entry), seen, by: By { request: None, ..by.clone() } };
+        let back =
+            Apply { action: Action::Edit(entry), seen, by: ChangeOrigin { request: None, ..by.clone() } };
         let leaves = self.leaves(conversation, &back.action, &files).await?;
         let takes_files = files.scope != Scope::Conversation
             && self.takes_files(conversation, &back.action, &files).await?;
@@ -78,7 +79,7 @@ impl Engine {
             let notes = [kept, moved.notes].concat();
             let moved = AppliedFiles { scope: files.scope, notes, ..moved };
             let waited = self.returned_messages(conversation, may, false).await?;
-            return Ok(Reworded { moved, said, waited, fence: None });
+            return Ok(EditResult { moved, said, waited, fence: None });
         }
         // Files need more than one transaction: the message waits in the store meanwhile, and is appended when the step is
         // done.
@@ -115,7 +116,7 @@ impl Engine {
         let said = said_of(&stepped, &name);
         self.notify_joined(conversation, &stepped).await;
         match (said, fence) {
-            (Some(said), Some(fence)) => Ok(Reworded { moved, said, waited, fence: Some(fence) }),
+            (Some(said), Some(fence)) => Ok(EditResult { moved, said, waited, fence: Some(fence) }),
             _ => Err(skipped(&stepped.over).also(Notice::of_unsent(&waited))),
         }
     }

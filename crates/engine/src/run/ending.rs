@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{Action, Apply, By, ConversationId, Receipt, Seen, Step};
+use retake_core::{Action, Apply, ChangeOrigin, ConversationId, Receipt, SeenState, Step};
 
 use super::{Ended, Outcome, PreparedRun};
 use crate::Engine;
@@ -69,10 +69,15 @@ impl Engine {
     }
 
     /// Compensates a step with its file changes.
-    async fn compensate(self: &Arc<Self>, claim: &Claim, step: Step, asked: Option<By>) -> Result<Receipt> {
+    async fn compensate(
+        self: &Arc<Self>,
+        claim: &Claim,
+        step: Step,
+        asked: Option<ChangeOrigin>,
+    ) -> Result<Receipt> {
         let action = Action::Compensate(step);
-        let by = By { time: self.now(), ..asked.unwrap_or_else(|| self.by(None)) };
-        let apply = Apply { action, seen: Seen::Anything, by };
+        let by = ChangeOrigin { time: self.now(), ..asked.unwrap_or_else(|| self.by(None)) };
+        let apply = Apply { action, seen: SeenState::Anything, by };
         Ok(self.apply_claimed(claim, apply, FileOptions::default()).await?.receipt)
     }
 

@@ -25,7 +25,7 @@ pub enum RunEvent {
     /// An answer with tool calls is stored; the calls follow.
     Answered(EntryId),
     /// A call needs an approval; `Engine::decide` answers it.
-    Asks(Asks),
+    Asks(PendingApproval),
     /// A tool has a question for a person; `Engine::respond` answers it.
     Question(Question),
     /// The request or question with this id is closed: somebody has answered it.
@@ -59,7 +59,7 @@ pub struct CallShown {
 
 /// A call that waits for an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asks {
+pub struct PendingApproval {
     /// The id for the decision.
     pub id: String,
     /// The call.

@@ -7,7 +7,7 @@ use futures::stream::BoxStream;
 use retake_core::ConversationId;
 use tokio::sync::{broadcast, mpsc, watch};
 
-use super::event::{Asks, CallShown, Question, RunEvent};
+use super::event::{CallShown, PendingApproval, Question, RunEvent};
 use crate::Engine;
 
 /// The most events that a subscriber may lag behind. Subscribers are within the owner and fast; memory for all of these events is
@@ -35,7 +35,7 @@ pub struct RunNow {
     /// The running calls, with the end of their output.
     pub calls: Vec<(CallShown, String)>,
     /// The calls that wait for an approval.
-    pub asks: Vec<Asks>,
+    pub asks: Vec<PendingApproval>,
     /// The questions of tools.
     pub questions: Vec<Question>,
 }
@@ -128,12 +128,12 @@ impl RunSubscription {
 }
 
 /// The receiving end of the stream for the client that started a run.
-struct Taking {
+struct OwnFeedReceiver {
     receiver: mpsc::UnboundedReceiver<RunEvent>,
     pending: Arc<watch::Sender<usize>>,
 }
 
-impl Drop for Taking {
+impl Drop for OwnFeedReceiver {
     fn drop(&mut self) {
         // Nothing waits for a client that is gone.
         self.pending.send_replace(0);
@@ -142,7 +142,7 @@ impl Drop for Taking {
 
 /// The stream of a client that started a run.
 #[derive(Clone)]
-struct Own {
+struct OwnFeed {
     sender: mpsc::UnboundedSender<RunEvent>,
     pending: Arc<watch::Sender<usize>>,
 }
@@ -166,7 +166,7 @@ impl Listening {
 /// may be no listener.
 #[derive(Clone)]
 pub(crate) struct Events {
-    own: Vec<Own>,
+    own: Vec<OwnFeed>,
     feed: Option<Arc<Feed>>,
 }
 
@@ -175,9 +175,9 @@ impl Events {
     pub(crate) fn stream() -> (Self, BoxStream<'static, RunEvent>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let pending = Arc::new(watch::Sender::new(0));
-        let events = Self { own: vec![Own { sender, pending: Arc::clone(&pending) }], feed: None };
-        let taking = Taking { receiver, pending };
-        let next = |mut taking: Taking| async move {
+        let events = Self { own: vec![OwnFeed { sender, pending: Arc::clone(&pending) }], feed: None };
+        let taking = OwnFeedReceiver { receiver, pending };
+        let next = |mut taking: OwnFeedReceiver| async move {
             let event = taking.receiver.recv().await?;
             taking.pending.send_modify(|pending| *pending -= 1);
             Some((event, taking))
@@ -219,7 +219,7 @@ impl Events {
 
     /// Whether it is the same stream.
     pub(super) fn is_of(&self, other: &Self) -> bool {
-        let has = |own: &Own| other.own.iter().any(|other| Arc::ptr_eq(&own.pending, &other.pending));
+        let has = |own: &OwnFeed| other.own.iter().any(|other| Arc::ptr_eq(&own.pending, &other.pending));
         self.own.iter().any(has)
     }
 

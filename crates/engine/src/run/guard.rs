@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use retake_core::{AskCause, CallRefusal, Intent, Mode, Permission, Rule, Ruling, Settled, Touch};
+use retake_core::{AskCause, CallRefusal, CallRuling, CallTarget, Intent, Mode, Permission, Rule, Ruling};
 use retake_tools::{Guard, Guarded};
 
 /// The guard for the files of a call.
@@ -26,9 +26,9 @@ impl Guards<'_> {
     /// The guarded files that a call touches, the strictest first. A file that certainly contains secrets must not be edited
     /// either: an edit shows lines of it.
     fn touched<'i>(self, tool: &str, intent: &'i Intent) -> Vec<(Guard, &'i Path)> {
-        let guard = |touch: &'i Touch| match touch {
-            Touch::Read(path) => Some((self.of(tool, path)?, path.as_path())),
-            Touch::Write(path) => {
+        let guard = |touch: &'i CallTarget| match touch {
+            CallTarget::Read(path) => Some((self.of(tool, path)?, path.as_path())),
+            CallTarget::Write(path) => {
                 let guard = self.of(tool, path).filter(|guard| *guard == Guard::Refused)?;
                 Some((guard, path.as_path()))
             }
@@ -40,12 +40,12 @@ impl Guards<'_> {
     }
 
     /// Applies the guard to a call's ruling by rules and mode.
-    pub(super) fn settle(self, tool: &str, intent: &Intent, settled: Settled) -> Settled {
+    pub(super) fn settle(self, tool: &str, intent: &Intent, settled: CallRuling) -> CallRuling {
         let touched = self.touched(tool, intent);
         let Some((guard, path)) = touched.first() else { return settled };
         let next = match guard {
-            Guard::Refused => Settled::Deny(CallRefusal::Secrets((*path).to_owned(), tool.to_owned())),
-            Guard::Asked => Settled::Ask(AskCause::Secrets((*path).to_owned())),
+            Guard::Refused => CallRuling::Deny(CallRefusal::Secrets((*path).to_owned(), tool.to_owned())),
+            Guard::Asked => CallRuling::Ask(AskCause::Secrets((*path).to_owned())),
         };
         if settled.ruling() >= next.ruling() { settled } else { next }
     }
@@ -69,6 +69,6 @@ impl Guards<'_> {
         let mut permission = self.permission.clone();
         permission.rules.push(rule.clone());
         let with = Guards { permission: &permission, ..self };
-        with.settle(tool, intent, permission.settle(tool, intent, self.roots)) == Settled::Allow
+        with.settle(tool, intent, permission.settle(tool, intent, self.roots)) == CallRuling::Allow
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use retake_core::{Answering, ConversationId, EffectClass, Fact, Fence, Permission, Ruling, Touch};
+use retake_core::{AnswerPlace, CallTarget, ConversationId, EffectClass, Fact, Fence, Permission, Ruling};
 use retake_tools::{Call, CallEnvironment, Guard, Guarded, Host, Piece, ToolQuestion};
 use tokio::sync::watch;
 
@@ -35,7 +35,7 @@ pub(super) struct ToolHost {
     pub(super) events: Events,
     pub(super) halt: watch::Receiver<bool>,
     pub(super) fence: Fence,
-    pub(super) answering: Answering,
+    pub(super) answering: AnswerPlace,
     pub(super) roots: Vec<PathBuf>,
     /// The number of roots that captures cover, the conversation's own first.
     pub(super) kept: usize,
@@ -53,7 +53,7 @@ impl ToolHost {
     /// hidden from it, except those that a rule allows to read.
     pub(super) async fn call(&self, ready: &Ready, around: Option<&CapturedCall>) -> Result<Call> {
         let (mut roots, mut hide, mut held) = (self.roots.clone(), Vec::new(), Vec::new());
-        if ready.intent.touches.iter().any(|touch| matches!(touch, Touch::Command(_))) {
+        if ready.intent.touches.iter().any(|touch| matches!(touch, CallTarget::Command(_))) {
             let is_lost =
                 |root: &PathBuf| around.is_some_and(|it| it.lost.iter().any(|(lost, _)| lost == root));
             roots.truncate(self.kept);
@@ -64,7 +64,7 @@ impl ToolHost {
             held = around.map(|around| around.held.clone()).unwrap_or_default();
         }
         let writes = ready.intent.touches.iter().filter_map(|touch| match touch {
-            Touch::Write(path) => Some(path.clone()),
+            CallTarget::Write(path) => Some(path.clone()),
             _ => None,
         });
         Ok(Call {

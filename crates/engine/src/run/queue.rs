@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use retake_core::{
-    By, ConversationId, Fence, NewRun, Part, Receipt, RequestId, Run, RunEffect, RunInput, RunNo, RunState,
-    Steer, Words,
+    ChangeOrigin, ConversationId, Fence, NewRun, Part, Receipt, RequestId, Run, RunEffect, RunInput, RunNo,
+    RunState, Steer, Words,
 };
 use retake_store::RunsStepped;
 
@@ -261,8 +261,12 @@ impl Engine {
             RunEffect::Say(words) => Some(words),
             _ => None,
         });
-        let asked =
-            last.map(|Words { author, request, wording, time, .. }| By { author, time, request, wording });
+        let asked = last.map(|Words { author, request, wording, time, .. }| ChangeOrigin {
+            author,
+            time,
+            request,
+            wording,
+        });
         let ground = match stepped.said.into_iter().last() {
             Some(receipt) => self.on_prompt(conversation, receipt, None).await,
             None => self.on_answer(conversation, None).await,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{Action, Apply, By, Flags, Role, RunInput, RunState, SayRequest, Seen};
+use retake_core::{Action, Apply, ChangeOrigin, Flags, Role, RunInput, RunState, SayRequest, SeenState};
 use retake_store::StreamRow;
 
 use crate::Engine;
@@ -34,7 +34,7 @@ impl Engine {
         if stream.parts.is_empty() {
             if let Some(step) = stream.step {
                 let by = self.by(None);
-                let compensate = Apply { action: Action::Compensate(step), seen: Seen::Anything, by };
+                let compensate = Apply { action: Action::Compensate(step), seen: SeenState::Anything, by };
                 // Refused if an entry was appended since: then the move stays, and undo reverts it.
                 let back = self.apply_both(conversation, compensate, FileOptions::default()).await;
                 back.or_log("a step that came to nothing is not taken back");
@@ -48,7 +48,7 @@ impl Engine {
                 stream.entry,
                 Role::Assistant,
                 stream.parts,
-                By { author: stream.author, ..self.by(None) },
+                ChangeOrigin { author: stream.author, ..self.by(None) },
             )
         };
         self.store().say(conversation, say).await?;

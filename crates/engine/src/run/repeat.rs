@@ -7,7 +7,8 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
-    Answering, By, ConversationId, OpRange, Reason, Receipt, RunResult, ShownEntry, Step, joined_text,
+    AnswerPlace, ChangeOrigin, ConversationId, OpRange, Reason, Receipt, RunResult, ShownEntry, Step,
+    joined_text,
 };
 
 use super::queue::joined;
@@ -22,7 +23,7 @@ impl Engine {
     pub fn run_again<'a>(
         self: &'a Arc<Self>,
         conversation: ConversationId,
-        by: &'a By,
+        by: &'a ChangeOrigin,
         receipt: Receipt,
         model: Option<&'a str>,
     ) -> BoxFuture<'a, Result<BoxStream<'static, RunEvent>>> {
@@ -39,7 +40,7 @@ impl Engine {
     pub(super) async fn again(
         self: &Arc<Self>,
         conversation: ConversationId,
-        by: &By,
+        by: &ChangeOrigin,
         mut claim: Result<Claim>,
         receipt: Receipt,
         model: Option<&str>,
@@ -119,7 +120,7 @@ impl Engine {
         receipt: Receipt,
     ) -> Result<PreparedRun> {
         let moved = receipt.ops.last().map(|no| Step::Op(*no));
-        let answering: Answering = self.store().answering(conversation).await?;
+        let answering: AnswerPlace = self.store().answering(conversation).await?;
         let stopped = moved.into_iter().collect();
         Ok(PreparedRun {
             notices: Vec::new(),

@@ -9,7 +9,7 @@ use retake_tools::{Guarded, Tool, Toolbox};
 use super::{Events, Permit};
 use crate::Engine;
 use crate::error::Result;
-use crate::files::Further;
+use crate::files::FurtherFolders;
 use crate::prompt::{About, system_prompt};
 
 /// The setup of a run.
@@ -86,7 +86,7 @@ impl Engine {
         let about = folder.as_deref().map(|folder| About { folder, roots, began: snapshot.created() });
         let further = match &folder {
             Some(folder) => self.further(folder).await?,
-            None => Further::default(),
+            None => FurtherFolders::default(),
         };
         let others = further.others.into_iter().map(|(folder, _)| folder);
         let kept: Vec<PathBuf> = folder.iter().cloned().chain(further.kept).collect();

@@ -25,14 +25,14 @@ fn no_wake_up_is_lost_under_a_random_scheduler() {
             let claimed = session.begin(Command::Claim).0.expect("claimed");
             session.handle(Command::OpenPlan);
             let mut tasks = Vec::new();
-            for until in [Until::Idle, Until::Known, Until::PlansClosed] {
+            for until in [WaitCondition::Idle, WaitCondition::Known, WaitCondition::PlansClosed] {
                 let session = Arc::clone(&session);
                 tasks.push(future::spawn(async move { session.wait(until).await }));
             }
             let run = Arc::clone(&session);
             tasks.push(future::spawn(async move {
                 while run.handle(Command::TakeStop(claimed)) != Answer::Done {
-                    run.wait(Until::Stopped(claimed)).await;
+                    run.wait(WaitCondition::Stopped(claimed)).await;
                 }
                 run.handle(Command::Serve(claimed, Some(Vec::new())));
                 pause().await;

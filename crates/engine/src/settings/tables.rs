@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::EndpointKind;
-use super::values::{self, Days, Millis, ModeWord, NetworkWord, Seconds, SteerWord, Whole};
+use super::values::{self, Days, Millis, ModeWord, NetworkWord, Seconds, SteerWord, WholeNumber};
 
 /// A week in seconds.
 const WEEK_S: u64 = 7 * 24 * 3600;
@@ -110,7 +110,7 @@ impl Default for Waits {
 #[serde(default, deny_unknown_fields)]
 pub struct Retries {
     /// The largest number of calls for one answer, if a failed call can be repeated.
-    pub tries: Whole<1, 100>,
+    pub tries: WholeNumber<1, 100>,
     /// The approximate time before the second call. Each further wait is twice as long.
     pub first_wait_ms: Millis<1, 600_000>,
     /// The longest wait between two calls.
@@ -122,7 +122,7 @@ pub struct Retries {
 impl Default for Retries {
     fn default() -> Self {
         Self {
-            tries: Whole(4),
+            tries: WholeNumber(4),
             first_wait_ms: Millis::new(500),
             longest_wait_s: Seconds::new(30),
             longest_retry_after_s: Seconds::new(60),
@@ -139,11 +139,11 @@ pub struct Local {
     /// The time limit of this search.
     pub find_within_ms: Millis<1, 60_000>,
     /// The port of Ollama.
-    pub ollama_port: Whole<1, 65_535>,
+    pub ollama_port: WholeNumber<1, 65_535>,
     /// The port of llama.cpp's server.
-    pub llamacpp_port: Whole<1, 65_535>,
+    pub llamacpp_port: WholeNumber<1, 65_535>,
     /// The port of LM Studio.
-    pub lmstudio_port: Whole<1, 65_535>,
+    pub lmstudio_port: WholeNumber<1, 65_535>,
 }
 
 impl Default for Local {
@@ -151,9 +151,9 @@ impl Default for Local {
         Self {
             find: true,
             find_within_ms: Millis::new(300),
-            ollama_port: Whole(11_434),
-            llamacpp_port: Whole(8_080),
-            lmstudio_port: Whole(1_234),
+            ollama_port: WholeNumber(11_434),
+            llamacpp_port: WholeNumber(8_080),
+            lmstudio_port: WholeNumber(1_234),
         }
     }
 }
@@ -181,12 +181,12 @@ pub struct Files {
     pub retention_days: Days<0, 36_500>,
     /// Megabytes that all kept versions of files may take. Beyond them the oldest of your own changes are removed first.
     /// Versions that a rewind may need are removed only by `retake workspace prune`, which lists them and asks.
-    pub quota_mb: Whole<1, { 1 << 40 }>,
+    pub quota_mb: WholeNumber<1, { 1 << 40 }>,
 }
 
 impl Default for Files {
     fn default() -> Self {
-        Self { retention_days: Days::new(30), quota_mb: Whole(10_240) }
+        Self { retention_days: Days::new(30), quota_mb: WholeNumber(10_240) }
     }
 }
 
@@ -239,7 +239,7 @@ pub struct Permissions {
     pub sockets: Vec<PathBuf>,
     /// Megabytes of memory that the processes of a command may use together, with swap. It needs control groups, as
     /// `retake doctor` shows. 0 means three quarters of this machine's memory.
-    pub memory_mb: Whole<0, { 1 << 30 }>,
+    pub memory_mb: WholeNumber<0, { 1 << 30 }>,
     /// Seconds that an approval request waits after the last terminal that could answer it has closed or was suspended.
     /// Then the call does not run, and the model gets that as its result.
     pub wait_s: Seconds<0, WEEK_S>,
@@ -257,7 +257,7 @@ impl Default for Permissions {
             variables: Vec::new(),
             secrets: Vec::new(),
             sockets: Vec::new(),
-            memory_mb: Whole(0),
+            memory_mb: WholeNumber(0),
             wait_s: Seconds::new(600),
         }
     }
@@ -389,7 +389,7 @@ pub struct EndpointTable {
 #[serde(default, deny_unknown_fields)]
 pub struct ModelFacts {
     /// The size of the model's context. Unset: unknown. The table is named `[models."provider/model"]`.
-    pub(super) context_tokens: Option<Whole<1, { i64::MAX.unsigned_abs() }>>,
+    pub(super) context_tokens: Option<WholeNumber<1, { i64::MAX.unsigned_abs() }>>,
     /// US dollars for a million tokens of the prompt.
     #[serde(deserialize_with = "values::price")]
     pub(super) input_price: Option<f64>,

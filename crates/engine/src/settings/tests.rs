@@ -93,7 +93,7 @@ fn a_whole_file_is_read() {
         (Some(200_000), Some(3.0), None)
     );
     assert_eq!(settings.model_info("mine/other"), ModelInfo::default());
-    assert_eq!((settings.retry.tries, settings.network.idle_timeout_s), (Whole(2), Seconds::new(7)));
+    assert_eq!((settings.retry.tries, settings.network.idle_timeout_s), (WholeNumber(2), Seconds::new(7)));
 }
 
 #[test]

@@ -15,16 +15,16 @@ const REFUSED_NUMBER: &str = "is not such a number";
 
 /// A whole number from `FROM` to `TO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Whole<const FROM: u64, const TO: u64>(pub u64);
+pub struct WholeNumber<const FROM: u64, const TO: u64>(pub u64);
 
-impl<'de, const FROM: u64, const TO: u64> Deserialize<'de> for Whole<FROM, TO> {
+impl<'de, const FROM: u64, const TO: u64> Deserialize<'de> for WholeNumber<FROM, TO> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = Some(u64::deserialize(deserializer)?).filter(|number| (FROM..=TO).contains(number));
         number.map(Self).ok_or_else(|| D::Error::custom(REFUSED_NUMBER))
     }
 }
 
-impl<const FROM: u64, const TO: u64> JsonSchema for Whole<FROM, TO> {
+impl<const FROM: u64, const TO: u64> JsonSchema for WholeNumber<FROM, TO> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("from_{FROM}_to_{TO}").into()
     }
@@ -56,7 +56,7 @@ impl<const UNIT_MS: u64, const FROM: u64, const TO: u64> Time<UNIT_MS, FROM, TO>
 
 impl<'de, const UNIT_MS: u64, const FROM: u64, const TO: u64> Deserialize<'de> for Time<UNIT_MS, FROM, TO> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Whole::<FROM, TO>::deserialize(deserializer).map(|units| Self::new(units.0))
+        WholeNumber::<FROM, TO>::deserialize(deserializer).map(|units| Self::new(units.0))
     }
 }
 
@@ -68,11 +68,11 @@ impl<const UNIT_MS: u64, const FROM: u64, const TO: u64> Serialize for Time<UNIT
 
 impl<const UNIT_MS: u64, const FROM: u64, const TO: u64> JsonSchema for Time<UNIT_MS, FROM, TO> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        Whole::<FROM, TO>::schema_name()
+        WholeNumber::<FROM, TO>::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Whole::<FROM, TO>::json_schema(generator)
+        WholeNumber::<FROM, TO>::json_schema(generator)
     }
 }
 

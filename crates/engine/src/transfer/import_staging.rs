@@ -35,7 +35,7 @@ pub(super) struct Start {
 }
 
 /// A complete import.
-pub(super) enum Staged {
+pub(super) enum StagedImport {
     /// A tree of forks, unchanged.
     Full(FullImport),
     /// A new conversation.
@@ -53,7 +53,7 @@ pub(super) struct NewConversation {
 
 /// The imports of an engine.
 #[derive(Default)]
-pub(crate) struct Staging {
+pub(crate) struct StagedImports {
     state: Mutex<State>,
 }
 
@@ -84,7 +84,7 @@ enum Content {
     Document(String, u64),
 }
 
-impl Staging {
+impl StagedImports {
     /// Begins an import, or continues one of the same request that has not ended.
     pub(super) fn begin(&self, id: ConversationId, start: Start) -> ConversationId {
         let mut state = self.state();
@@ -152,7 +152,7 @@ impl Staging {
         new_id: impl FnMut() -> EntryId,
         user: &str,
         now: Time,
-    ) -> Result<(Start, Staged)> {
+    ) -> Result<(Start, StagedImport)> {
         let import = self.state().open.remove(&id).ok_or_else(|| unknown(id))?;
         Ok((import.start, import.content.finish(new_id, user, now)?))
     }
@@ -225,7 +225,7 @@ impl Content {
         })
     }
 
-    fn finish(self, new_id: impl FnMut() -> EntryId, user: &str, now: Time) -> Result<Staged> {
+    fn finish(self, new_id: impl FnMut() -> EntryId, user: &str, now: Time) -> Result<StagedImport> {
         let short = |found: u64, all: u64, what: &str| {
             bad("the end", &format!("the export is cut off: it has {found} of {all} {what}"))
         };
@@ -238,14 +238,19 @@ impl Content {
                 }
                 let ExportHeader { title, folder, created, .. } = header;
                 let title = title.as_deref().and_then(title_of_import);
-                Ok(Staged::Conversation(NewConversation { title, folder, created: Some(created), entries }))
+                Ok(StagedImport::Conversation(NewConversation {
+                    title,
+                    folder,
+                    created: Some(created),
+                    entries,
+                }))
             }
             Self::Full(conversations, full) => {
                 let found = full.conversations.len() as u64;
                 if found != conversations {
                     return Err(short(found, conversations, "conversations"));
                 }
-                Ok(Staged::Full(full))
+                Ok(StagedImport::Full(full))
             }
             Self::Messages(messages) => Ok(chat_list(
                 chat_messages::List { messages, ..chat_messages::List::default() },
@@ -271,12 +276,12 @@ fn chat_list(
     new_id: impl FnMut() -> EntryId,
     user: &str,
     now: Time,
-) -> Staged {
+) -> StagedImport {
     list.note_odd_times(now);
     let chat_messages::List { messages, title, created } = list;
     let entries = chat_messages::entries(messages, new_id, user);
     let title = title.as_deref().and_then(title_of_import);
-    Staged::Conversation(NewConversation { entries, title, created, ..NewConversation::default() })
+    StagedImport::Conversation(NewConversation { entries, title, created, ..NewConversation::default() })
 }
 
 /// Adds a row of a full export to its conversation.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use futures::StreamExt;
 use retake_core::{
-    Action, Apply, AskCause, EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason, Seen, Steer,
-    Touch,
+    Action, Apply, AskCause, CallTarget, EffectClass, EffectState, EntryId, Intent, Mode, Part, Reason,
+    SeenState, Steer,
 };
 use retake_engine::{
     AppliedFiles, Decision, Effects, Engine, ExportFormat, FileOptions, NoArguments, Outcome, Result,
@@ -44,7 +44,7 @@ impl Tool for Mail {
 
     fn intent(&self, arguments: &Value, _: &Path, _: &[PathBuf]) -> std::result::Result<Intent, String> {
         let line = format!("mail {arguments}");
-        Ok(Intent { class: self.class(), touches: vec![Touch::Other], line, detail: None })
+        Ok(Intent { class: self.class(), touches: vec![CallTarget::Other], line, detail: None })
     }
 
     async fn call(&self, call: Call) -> Output {
@@ -77,7 +77,7 @@ impl Desk {
         engine.plan_both(self.id, action, FileOptions::default()).await.expect("planned").effects
     }
 
-    async fn does(&self, action: Action, seen: Seen, options: FileOptions) -> Result<AppliedFiles> {
+    async fn does(&self, action: Action, seen: SeenState, options: FileOptions) -> Result<AppliedFiles> {
         let apply = Apply { action, seen, by: self.engine.by(None) };
         self.engine.apply_both(self.id, apply, options).await
     }
@@ -111,7 +111,7 @@ async fn an_external_call_is_in_the_plan_and_asked_about_again() {
     let effects = desk.leaves(&desk.engine, back.clone()).await;
     assert_eq!(lines(&effects), [r#"{"to":"bob"}"#, r#"{"to":"ann"}"#]);
     assert!(effects.calls.iter().all(|call| call.state == EffectState::Done));
-    let applied = desk.does(back, Seen::Anything, FileOptions::default()).await.expect("rewound");
+    let applied = desk.does(back, SeenState::Anything, FileOptions::default()).await.expect("rewound");
     assert_eq!(applied.effects, effects, "what was said before is said after");
     desk.script.then(mail("ann"));
     desk.script.then(words("then not"));
@@ -150,7 +150,7 @@ async fn a_command_whose_network_is_closed_is_not_reported_and_not_asked_about_a
     both().into_iter().for_each(|answer| desk.script.then(answer));
     let events = desk.say("again").await;
     let mut asked = Vec::new();
-    let decide = &mut |asks: &retake_engine::Asks| {
+    let decide = &mut |asks: &retake_engine::PendingApproval| {
         asked.push((asks.call.line.clone(), asks.again.is_some()));
         Some(Decision::Once)
     };
@@ -189,7 +189,7 @@ async fn effects_are_listed_also_after_an_import_into_another_data_folder() {
     other.id = other.engine.import_end(import).await.expect("imported").conversation;
     assert_eq!(other.leaves(&other.engine, back.clone()).await, effects);
     assert_eq!(effects.count, 1);
-    other.does(back, Seen::Anything, FileOptions::default()).await.expect("rewound");
+    other.does(back, SeenState::Anything, FileOptions::default()).await.expect("rewound");
     other.script.then(mail("ann"));
     other.script.then(words("then not"));
     let mut again = Vec::new();
@@ -284,10 +284,11 @@ async fn running_run_is_stopped_on_request_and_waiting_messages_return() {
     let back = Action::Rewind(desk.turn_of("t1").await);
     let plan = desk.engine.plan_both(desk.id, back.clone(), FileOptions::default()).await.expect("planned");
     assert_eq!((plan.at_work, plan.waiting), (true, 1));
-    let refused = desk.does(back.clone(), Seen::Anything, FileOptions::default()).await.expect_err("at work");
+    let refused =
+        desk.does(back.clone(), SeenState::Anything, FileOptions::default()).await.expect_err("at work");
     assert_eq!(refused.code, "run_active");
     let head = plan.conversation.expect("both").plan.head;
-    let applied = desk.does(back, Seen::Exactly(head), stop()).await.expect("rewound");
+    let applied = desk.does(back, SeenState::Exactly(head), stop()).await.expect("rewound");
     let waited: Vec<_> = applied.waited.iter().flat_map(|words| words.parts.clone()).collect();
     assert_eq!(waited, [Part::text("three")]);
     assert!(desk.shows().await.is_empty() && !desk.engine.is_running(desk.id));
@@ -303,7 +304,7 @@ async fn compensation_by_a_stopped_run_is_not_repeated() {
         desk.turn("one", vec![words("1")]).await;
         let _events = desk.begins("two").await;
         let action = if undo { Action::Undo(1) } else { Action::Rewind(desk.turn_of("t2").await) };
-        let applied = desk.does(action, Seen::Anything, stop()).await.expect("done");
+        let applied = desk.does(action, SeenState::Anything, stop()).await.expect("done");
         assert_eq!(desk.shows().await, ["one", "1"]);
         assert_eq!((applied.receipt.ops.len(), applied.receipt.taken_back.messages), (1, 1));
         assert!(applied.receipt.composer.is_some(), "its words return");
@@ -319,7 +320,7 @@ async fn compensation_by_a_stopped_run_is_not_repeated_by_the_same_request() {
         let action = if undo { Action::Undo(1) } else { Action::Rewind(desk.turn_of("t2").await) };
         let request = |action| Apply {
             action,
-            seen: Seen::Anything,
+            seen: SeenState::Anything,
             by: desk.engine.by(Some("back".parse().expect("a request id"))),
         };
         let does = |action| desk.engine.apply_both(desk.id, request(action), stop());
@@ -340,7 +341,7 @@ async fn rewind_stops_the_run_and_removes_its_output() {
     while !matches!(events.next().await.expect("goes on"), RunEvent::Asks(_)) {}
     let back = Action::Rewind(desk.turn_of("t1").await);
     let head = desk.engine.plan(desk.id, back.clone()).await.expect("planned").plan.head;
-    desk.does(back, Seen::Exactly(head), stop()).await.expect("rewound");
+    desk.does(back, SeenState::Exactly(head), stop()).await.expect("rewound");
     assert!(desk.shows().await.is_empty());
     assert_eq!(desk.follow(events, &mut |_| None).await.0.outcome, Outcome::Interrupted);
 }
@@ -355,11 +356,11 @@ async fn a_stale_step_ends_nothing_and_a_refused_one_lets_what_waits_go_on() {
     let _first = desk.begins("two").await;
     let second = desk.waits("three").await;
     let back = || Action::Undo(2);
-    let stale = desk.does(back(), Seen::Exactly(old), stop()).await.expect_err("stale");
+    let stale = desk.does(back(), SeenState::Exactly(old), stop()).await.expect_err("stale");
     assert!(stale.head.is_some() && desk.engine.is_running(desk.id), "{stale:?}");
     desk.script.then(words("3"));
     let other = FileOptions { seen: Some([9; 16]), ..stop() };
-    let refused = desk.does(back(), Seen::Anything, other).await.expect_err("another plan was seen");
+    let refused = desk.does(back(), SeenState::Anything, other).await.expect_err("another plan was seen");
     assert_eq!(refused.code, "stale_plan");
     assert_eq!(desk.follow(second, &mut |_| None).await.0.outcome, Outcome::Succeeded);
     assert_eq!(desk.shows().await, ["one", "calls write", "ok", "1", "three", "3"]);

@@ -1,7 +1,7 @@
 //! Messages sent during a run: they wait, join it, or stop it; none is lost.
 
 use futures::StreamExt;
-use retake_core::{EntryId, Mode, NewRun, Part, Role, RunInput, Seen, Steer, Time, Words, joined_text};
+use retake_core::{EntryId, Mode, NewRun, Part, Role, RunInput, SeenState, Steer, Time, Words, joined_text};
 use retake_engine::{EngineError, FileOptions, Outcome, RunEvent, RunRequest, Start};
 use serde_json::json;
 
@@ -174,7 +174,9 @@ fn prompt_of(desk: &Desk) -> (String, Vec<String>) {
 }
 
 /// A run that has read a file and now needs approval to write another.
-async fn at_work(desk: &Desk) -> (futures::stream::BoxStream<'static, RunEvent>, retake_engine::Asks) {
+async fn at_work(
+    desk: &Desk,
+) -> (futures::stream::BoxStream<'static, RunEvent>, retake_engine::PendingApproval) {
     desk.write("a.txt", "one\n");
     desk.write("notes.txt", "remember the milk\n");
     desk.script.then(calls(&[("read", json!({"path": "a.txt"}))]));
@@ -239,7 +241,7 @@ impl Desk {
         let (entry, parts) = (self.entry_with(line).await, vec![Part::text(text)]);
         let by = self.engine.by(None);
         let (_, back) =
-            self.engine.edit(self.id, entry, parts, FileOptions::default(), Seen::Anything, by).await?;
+            self.engine.edit(self.id, entry, parts, FileOptions::default(), SeenState::Anything, by).await?;
         Ok(back.waited.iter().map(|words| joined_text(&words.parts)).collect())
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use retake_core::{
-    Action, Apply, ConversationId, Mode, Part, Pos, Receipt, RunState, Seen, Steer, joined_text,
+    Action, Apply, ConversationId, Mode, Part, Pos, Receipt, RunState, SeenState, Steer, joined_text,
 };
 use retake_engine::model::{Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
 use retake_engine::{
@@ -100,7 +100,7 @@ fn failed() -> ModelError {
 
 /// The knowledge of the people.
 #[derive(Default)]
-struct Known {
+struct KnownPath {
     /// Accepted messages, each with its owner.
     accepted: BTreeMap<String, u64>,
     /// Messages that came back.
@@ -121,7 +121,7 @@ struct Owner {
     store: Arc<Store>,
     dice: Arc<Dice>,
     id: ConversationId,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<KnownPath>>,
     lost: Arc<AtomicBool>,
 }
 
@@ -148,7 +148,7 @@ impl Owner {
         Self { number, engine, store, dice, id, known, lost: Arc::default() }
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> std::sync::MutexGuard<'_, KnownPath> {
         self.known.lock().expect("sound")
     }
 
@@ -180,7 +180,7 @@ impl Owner {
             steer,
             permit: Permit::default(),
             files: FileOptions::default(),
-            seen: Seen::Anything,
+            seen: SeenState::Anything,
             by: self.engine.by(None),
         };
         let events = match self.engine.run(self.id, request).await {
@@ -261,7 +261,7 @@ impl Owner {
 
     /// Rewinds, undoes or redoes, as people do.
     async fn moves(&self, action: Action, stop: bool) {
-        let apply = Apply { action, seen: Seen::Anything, by: self.engine.by(None) };
+        let apply = Apply { action, seen: SeenState::Anything, by: self.engine.by(None) };
         let options = FileOptions { stop, ..FileOptions::default() };
         match self.engine.apply_both(self.id, apply, options).await {
             Ok(applied) => self.came_back(&applied.waited),
@@ -275,7 +275,7 @@ impl Owner {
         // Runs that were over before are reported elsewhere.
         let before = self.store.runs(self.id, usize::MAX).await.unwrap_or_default();
         let live = |no| before.iter().all(|run| run.no != no || !run.state.is_over());
-        let apply = Apply { action: Action::Undo(1), seen: Seen::Anything, by: self.engine.by(None) };
+        let apply = Apply { action: Action::Undo(1), seen: SeenState::Anything, by: self.engine.by(None) };
         let Ok(receipt) = self.store.apply(self.id, apply).await else { return };
         if !receipt.unchanged {
             self.known().under.push((self.number, asked, receipt.head.seq.0));

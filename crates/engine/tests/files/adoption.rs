@@ -2,7 +2,7 @@
 //! return exactly to what was recorded (spec `rewind.md`, *Adoption*, cases 49 to 53). The table of `adoption_rows` has the
 //! effect of each later step.
 
-use retake_core::{Action, Against, Choice, Chosen, EntryId, Reason, Verdict};
+use retake_core::{Action, BlockingAuthor, Choice, Chosen, EntryId, Reason, Verdict};
 use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, choose, scope};
@@ -82,7 +82,7 @@ async fn rewind_case_50_other_turns_merge_with_what_was_adopted_and_the_same_lin
     yard.apply(drop, scope(Scope::Conversation)).await.expect("done");
     let plan = super::own(yard.plan(yard.rewind("t1").await, FileOptions::default()).await);
     assert!(matches!(plan.paths[0].verdict, Verdict::Conflict(_)), "{plan:?}");
-    assert_eq!(plan.paths[0].against, Some(Against::Hand));
+    assert_eq!(plan.paths[0].against, Some(BlockingAuthor::Hand));
 }
 
 #[tokio::test]

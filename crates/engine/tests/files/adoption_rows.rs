@@ -9,7 +9,7 @@
 //! line of `a`; `-` is nothing; `x` is a refused step, which changes nothing.
 
 use futures::future::join_all;
-use retake_core::{Action, Apply, Choice, ConversationId, EntryId, Head, Part, Reason, Role, Seen};
+use retake_core::{Action, Apply, Choice, ConversationId, EntryId, Head, Part, Reason, Role, SeenState};
 use retake_engine::{FileOptions, Result, Scope};
 use tokio::sync::OnceCell;
 
@@ -172,7 +172,7 @@ impl Desk {
     async fn edit(&self, turn: Turned, options: FileOptions) -> Result<()> {
         let Yard { engine, id, .. } = &self.yard;
         let parts = vec![Part::text("put otherwise")];
-        engine.edit(*id, turn.opener, parts, options, Seen::Anything, engine.by(None)).await.map(drop)
+        engine.edit(*id, turn.opener, parts, options, SeenState::Anything, engine.by(None)).await.map(drop)
     }
 
     async fn retry(&mut self, turn: Turned, options: FileOptions) -> Result<()> {
@@ -183,7 +183,7 @@ impl Desk {
 
     async fn erase(&self, turn: Turned) -> Result<()> {
         let action = Action::Erase { entries: vec![turn.result], matching: None, objects: Vec::new() };
-        let apply = Apply { action, seen: Seen::Anything, by: self.yard.engine.by(None) };
+        let apply = Apply { action, seen: SeenState::Anything, by: self.yard.engine.by(None) };
         self.yard.engine.erase(self.yard.id, apply).await.map(drop)
     }
 

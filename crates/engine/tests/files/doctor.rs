@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use retake_core::{Care, Finding, Repair};
+use retake_core::{CheckMode, Finding, Repair};
 
 use super::crash::{kill_at, two_turns};
 use super::{Yard, three};
@@ -11,7 +11,7 @@ use super::{Yard, three};
 async fn sound_files_are_no_problem() {
     let yard = three().await;
     yard.back("t2").await;
-    let checked = yard.engine.doctor(Care::Look).await.expect("checked");
+    let checked = yard.engine.doctor(CheckMode::Look).await.expect("checked");
     assert_eq!((checked.problems, checked.mended), (Vec::new(), Vec::new()));
 }
 
@@ -39,16 +39,16 @@ async fn rewind_case_26_the_doctor_mends_what_could_not_be_put_back() {
         let (yard, there) = cut_short(back).await;
         let parked = yard.dir.path().join("parked");
         fs::rename(yard.path(""), &parked).expect("taken away");
-        let checked = yard.engine.doctor(Care::Mend).await.expect("checked");
+        let checked = yard.engine.doctor(CheckMode::Mend).await.expect("checked");
         let is_cut_short = |found: &[Finding]| matches!(found, [Finding::StepCutShort(_)]);
         assert!(is_cut_short(&checked.problems), "its folder is away: {checked:?}");
         fs::rename(&parked, yard.path("")).expect("brought back");
-        let checked = yard.engine.doctor(Care::Look).await.expect("checked");
+        let checked = yard.engine.doctor(CheckMode::Look).await.expect("checked");
         assert!(
             is_cut_short(&checked.problems) && checked.mended.is_empty(),
             "looking mends nothing: {checked:?}"
         );
-        let checked = yard.engine.doctor(Care::Mend).await.expect("checked");
+        let checked = yard.engine.doctor(CheckMode::Mend).await.expect("checked");
         let way = match *checked.mended {
             [Repair::StepTakenBack(_)] => Some(true),
             [Repair::StepFinished(_)] => Some(false),
@@ -77,10 +77,10 @@ async fn damaged_versions_are_named_and_those_that_are_in_the_folder_are_taken_i
     bytes[at] ^= 0xff;
     fs::write(&pack, bytes).expect("written");
     let yard = Yard { engine: super::engine(&dir).await, id, dir };
-    let checked = yard.engine.doctor(Care::Look).await.expect("checked");
+    let checked = yard.engine.doctor(CheckMode::Look).await.expect("checked");
     let is_lost = |found: &Finding| matches!(found, Finding::LostVersions { .. } | Finding::LostCurrent(_));
     assert!(checked.problems.iter().any(is_lost), "{checked:?}");
-    let mended = yard.engine.doctor(Care::Mend).await.expect("checked");
+    let mended = yard.engine.doctor(CheckMode::Mend).await.expect("checked");
     assert!(matches!(*mended.mended, [Repair::Versions(_)]), "{mended:?}");
     let lost = yard.verdicts("t1").await;
     assert!(lost.iter().all(|verdict| !verdict.contains("Conflict")), "{lost:?}");

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use retake_core::{Action, Apply, ConversationId, EntryId, Seen};
+use retake_core::{Action, Apply, ConversationId, EntryId, SeenState};
 use retake_engine::ObjectsErased;
 use tempfile::TempDir;
 
@@ -58,7 +58,7 @@ fn matching(text: &str) -> Action {
 }
 
 fn apply(yard: &Yard, action: Action) -> Apply {
-    Apply { action, seen: Seen::Anything, by: yard.engine.by(None) }
+    Apply { action, seen: SeenState::Anything, by: yard.engine.by(None) }
 }
 
 async fn erase(yard: &Yard, action: Action) -> ObjectsErased {
@@ -170,7 +170,7 @@ async fn an_erasure_to_be_killed() {
     let engine = super::engine_at(&dir, u64::from(std::process::id()) << 16).await;
     let deltas = engine.kept().deltas(id).await.expect("deltas");
     let action = entries(&deltas.iter().map(|(_, entry)| *entry).collect::<Vec<_>>());
-    let apply = Apply { action, seen: Seen::Anything, by: engine.by(None) };
+    let apply = Apply { action, seen: SeenState::Anything, by: engine.by(None) };
     engine.kept().apply(id, apply).await.expect("erased");
     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).expect("killed");
 }

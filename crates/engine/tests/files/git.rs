@@ -1,6 +1,6 @@
 //! Git changes of calls are reported and stay; so does what they check out or commit (spec `rewind.md`, case 21 and *Plan*).
 
-use retake_core::{Against, Choice, GitFile, GitPlace, GitRemark, Verdict};
+use retake_core::{BlockingAuthor, Choice, GitFile, GitPlace, GitRemark, Verdict};
 use retake_engine::{FileOptions, FolderRemark, Note};
 
 use super::{Yard, choose};
@@ -319,7 +319,7 @@ async fn trial_10_folders_in_which_git_keeps_something_are_named_and_attributed_
     let plan = super::own(yard.plan(yard.rewind("t1").await, FileOptions::default()).await);
     let kept = plan.paths.iter().filter(|path| path.verdict == Verdict::NotEmpty);
     let kept: Vec<_> = kept.map(|path| (path.path.to_string(), path.against)).collect();
-    let of_git = |name: &str| (name.to_owned(), Some(Against::Git));
+    let of_git = |name: &str| (name.to_owned(), Some(BlockingAuthor::Git));
     assert_eq!(kept, [of_git("d2"), of_git("d2/sub"), of_git("tree")]);
     let done = yard.apply(yard.rewind("t1").await, FileOptions::default()).await.expect("done");
     assert_eq!(remarks(done.notes), stays, "the receipt says it again");
@@ -334,7 +334,7 @@ async fn trial_10_a_folder_that_holds_what_is_not_covered_is_not_said_to_be_some
     yard.run("mkdir -p made/node_modules; echo 1 > made/node_modules/x").await;
     let plan = super::own(yard.plan(yard.rewind("t1").await, FileOptions::default()).await);
     let made: Vec<_> = plan.paths.iter().map(|path| (path.path.to_string(), path.against)).collect();
-    assert_eq!(made, [("made".to_owned(), Some(Against::Uncovered))]);
+    assert_eq!(made, [("made".to_owned(), Some(BlockingAuthor::Uncovered))]);
 }
 
 /// A worktree outside of the folder, created by a turn in ways that matter to git. A plan names its commands first, and after

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{Choice, Reason, Verdict, WhyNot};
+use retake_core::{Choice, Reason, UncoveredReason, Verdict};
 use retake_engine::clock::ManualClock;
 use retake_engine::settings::Retention;
 use retake_engine::{Engine, Prune};
@@ -119,7 +119,7 @@ async fn a_plan_over_what_is_not_kept_any_more_says_so_and_the_rest_goes_back() 
     let plan = yard.plan(yard.rewind("t5").await, FileOptions::default()).await;
     let paths = super::own(plan).paths;
     let gone = paths.iter().find(|path| path.path.to_string() == "b").expect("it is named");
-    assert_eq!(gone.verdict, Verdict::NotCovered(WhyNot::NotKept), "{gone:?}");
+    assert_eq!(gone.verdict, Verdict::NotCovered(UncoveredReason::NotKept), "{gone:?}");
     yard.back("t5").await;
     assert!(!yard.path("b").exists());
     yard.undo().await;

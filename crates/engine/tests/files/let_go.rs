@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures::future::poll_fn;
-use retake_core::{Action, Care};
+use retake_core::{Action, CheckMode};
 use retake_engine::{Engine, FileOptions};
 
 use super::{Yard, a, three};
@@ -77,7 +77,7 @@ async fn a_step_at_work_is_not_reported_as_interrupted() {
     for turn in 0..20 {
         let action = if turn % 2 == 0 { yard.rewind("t2").await } else { Action::Undo(1) };
         let (done, checked) =
-            tokio::join!(yard.apply(action, FileOptions::default()), yard.engine.doctor(Care::Look));
+            tokio::join!(yard.apply(action, FileOptions::default()), yard.engine.doctor(CheckMode::Look));
         done.expect("done");
         let checked = checked.expect("looked at");
         assert_eq!((checked.problems, checked.mended), (Vec::new(), Vec::new()), "{turn}");

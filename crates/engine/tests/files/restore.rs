@@ -1,6 +1,6 @@
 //! Named files, restored to before a turn, to a head or to a checkpoint, as one step that undo reverts.
 
-use retake_core::{Action, Apply, Choice, Chosen, Mark, Reason, Role, Seen};
+use retake_core::{Action, Apply, Choice, Chosen, Mark, Reason, Role, SeenState};
 use retake_engine::{AppliedFiles, EngineError, FileOptions, Note, Restore, Result, Scope};
 
 use super::{Yard, a, choose, three};
@@ -247,7 +247,7 @@ async fn the_same_request_is_done_once_and_a_stale_plan_is_refused() {
     let yard = three().await;
     let options = yard.options(&["a"], Some("t1")).await.expect("known");
     let by = yard.engine.by(Some("r1".parse().expect("an id")));
-    let apply = || Apply { action: FILES, seen: Seen::Anything, by: by.clone() };
+    let apply = || Apply { action: FILES, seen: SeenState::Anything, by: by.clone() };
     let first = yard.engine.apply_both(yard.id, apply(), options.clone()).await.expect("done");
     yard.write("a", "mine\n");
     let again = yard.engine.apply_both(yard.id, apply(), options.clone()).await.expect("done before");

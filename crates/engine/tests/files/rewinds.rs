@@ -1,6 +1,6 @@
 //! The targets of a rewind, and its scope (spec `rewind.md`, cases 31 to 37, 44).
 
-use retake_core::{Action, Apply, Choice, Reason, Seen};
+use retake_core::{Action, Apply, Choice, Reason, SeenState};
 use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, a, choose, scope, three};
@@ -200,7 +200,7 @@ async fn rewind_case_44_the_same_request_is_done_once() {
     let yard = three().await;
     let action = yard.rewind("t2").await;
     let by = yard.engine.by(Some("r1".parse().expect("an id")));
-    let apply = || Apply { action: action.clone(), seen: Seen::Anything, by: by.clone() };
+    let apply = || Apply { action: action.clone(), seen: SeenState::Anything, by: by.clone() };
     let mut receipts = Vec::new();
     for _ in 0..2 {
         let done = yard.engine.apply_both(yard.id, apply(), FileOptions::default()).await.expect("done");
@@ -239,7 +239,7 @@ async fn hidden_message_is_shown_without_a_capture() {
     yard.apply(yard.rewind("t3").await, scope(Scope::Conversation)).await.expect("files are a turn ahead");
     let ahead = yard.all();
     // Hiding never involves files.
-    let hide = Apply { action: mark(Reason::Hide), seen: Seen::Anything, by: yard.engine.by(None) };
+    let hide = Apply { action: mark(Reason::Hide), seen: SeenState::Anything, by: yard.engine.by(None) };
     yard.engine.apply(yard.id, hide).await.expect("hidden");
     let (there, away) = (yard.dir.path().join("work"), yard.dir.path().join("away"));
     std::fs::rename(&there, &away).expect("moved");

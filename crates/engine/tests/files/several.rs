@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use retake_core::{Action, Apply, Choice, Reason, Seen};
+use retake_core::{Action, Apply, Choice, Reason, SeenState};
 use retake_engine::{EngineError, FileOptions, Note, Restore, Scope};
 use retake_worktree::failpoint;
 
@@ -87,7 +87,7 @@ async fn a_rewind_takes_all_folders_along() {
     yard.redo().await;
     assert_eq!((both(&yard), yard.turns().await), (at(0), 0));
     assert!(yard.engine.kept().intents().await.expect("intents").is_empty());
-    let checked = yard.engine.doctor(retake_core::Care::Look).await.expect("checked");
+    let checked = yard.engine.doctor(retake_core::CheckMode::Look).await.expect("checked");
     assert!(checked.problems.is_empty(), "{:?}", checked.problems);
 }
 
@@ -413,11 +413,11 @@ async fn erased_content_is_erased_in_all_folders() {
     let action = Action::Erase { entries: Vec::new(), matching: text, objects: Vec::new() };
     let plan = yard.engine.plan_erase(yard.id, action.clone()).await.expect("planned");
     assert_eq!((plan.rows.paths.len(), plan.objects.gone), (2, 3), "both files, and what was before");
-    let apply = Apply { action, seen: Seen::Anything, by: yard.engine.by(None) };
+    let apply = Apply { action, seen: SeenState::Anything, by: yard.engine.by(None) };
     let (_, erased) = yard.engine.erase(yard.id, apply).await.expect("erased");
     assert_eq!((erased.gone, erased.shared, erased.current), (3, 0, 1));
     assert!(yard.engine.kept().claims().await.expect("claims").is_empty());
-    let checked = yard.engine.doctor(retake_core::Care::Look).await.expect("checked");
+    let checked = yard.engine.doctor(retake_core::CheckMode::Look).await.expect("checked");
     assert!(checked.problems.is_empty(), "{:?}", checked.problems);
 }
 

@@ -3,8 +3,8 @@
 use std::fs;
 
 use futures::StreamExt as _;
-use retake_core::WhyNot;
-use retake_engine::{FileOptions, RunEvent, Scope, Uncaptured, WhyUnseen};
+use retake_core::UncoveredReason;
+use retake_engine::{FileOptions, RunEvent, Scope, Uncaptured, UnseenReason};
 
 use super::{Yard, scope};
 
@@ -16,7 +16,7 @@ async fn said(yard: &Yard, turn: &str, options: FileOptions) -> Uncaptured {
     planned
 }
 
-fn paths(said: &Uncaptured) -> Vec<(&str, WhyUnseen)> {
+fn paths(said: &Uncaptured) -> Vec<(&str, UnseenReason)> {
     said.paths.iter().map(|(path, why)| (path.as_str(), why.clone())).collect()
 }
 
@@ -29,11 +29,11 @@ async fn large() -> Yard {
     yard
 }
 
-const TOO_LARGE: WhyUnseen = WhyUnseen::NotCovered(WhyNot::TooLarge);
+const TOO_LARGE: UnseenReason = UnseenReason::NotCovered(UncoveredReason::TooLarge);
 
 #[tokio::test]
 async fn rewind_case_11_what_is_not_covered_and_was_changed_is_named() {
-    let special = WhyUnseen::NotCovered(WhyNot::Special);
+    let special = UnseenReason::NotCovered(UncoveredReason::Special);
     for options in [FileOptions::default(), scope(Scope::Files)] {
         let yard = large().await;
         yard.run("mkfifo ff").await;

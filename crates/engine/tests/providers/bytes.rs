@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use retake_core::{Part, Role, Usage};
 use retake_engine::model::{EndReason, Message, ModelErrorKind};
-use retake_engine::settings::Whole;
+use retake_engine::settings::WholeNumber;
 
 use super::{Connection, ask, quoted};
 use crate::raw::{Raw, Step, answer, stream_head};
@@ -65,7 +65,7 @@ async fn trial_17_a_provider_without_a_key_is_sent_none() {
     for (kind, place) in kinds {
         let server = Raw::answering("500 Oops", "", "{}");
         let mut connection = super::Connection::keyless(kind, &format!("{}/v1", server.address()));
-        connection.settings.retry.tries = Whole(1);
+        connection.settings.retry.tries = WholeNumber(1);
         connection.error("m", "hi").await;
         let request = server.requests().remove(0);
         let (head, body) = request.split_once("\r\n\r\n").expect("a head");

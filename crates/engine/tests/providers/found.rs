@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SeededRandom;
-use retake_engine::model::{ChosenBy, ModelErrorKind, Models, Offer, Unavailable};
+use retake_engine::model::{ChosenBy, ModelErrorKind, Models, OfferedModel, Unavailable};
 use retake_engine::secret::{Environment, KeyError, KeySource};
 use retake_engine::settings::{Settings, Time};
 
@@ -94,7 +94,7 @@ async fn the_list_says_what_is_there_and_what_is_missing() {
     let names = |available| {
         offers
             .iter()
-            .filter(move |offer: &&Offer| offer.unavailable.is_none() == available)
+            .filter(move |offer: &&OfferedModel| offer.unavailable.is_none() == available)
             .map(|offer| offer.name.as_str())
     };
     let there: Vec<&str> = names(true).collect();

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use retake_core::{
-    Action, Apply, By, ConversationId, EntryId, Mark, NewConversation, PageRequest, Part, Projection,
-    Reading, Reason, Role, SayRequest, Seen, Source, Time, ToolOutcome,
+    Action, Apply, ChangeOrigin, ConversationId, EntryId, Mark, NewConversation, PageRequest, Part,
+    Projection, Reading, Reason, Role, SayRequest, SeenState, Source, Time, ToolOutcome,
 };
 use retake_engine::model::{Message, Prompt};
 use retake_store::{Memory, Store};
@@ -75,8 +75,12 @@ impl Talk {
         talk
     }
 
-    fn by(&self, author: &str) -> By {
-        By { author: author.into(), time: Time(1_700_000_000_000 + self.next.cast_signed()), ..By::default() }
+    fn by(&self, author: &str) -> ChangeOrigin {
+        ChangeOrigin {
+            author: author.into(),
+            time: Time(1_700_000_000_000 + self.next.cast_signed()),
+            ..ChangeOrigin::default()
+        }
     }
 
     /// A new word.
@@ -154,7 +158,9 @@ impl Talk {
 
     /// An impossible action is refused, and changes nothing.
     async fn act(&self, action: Action) {
-        drop(self.store.apply(self.id, Apply { action, seen: Seen::Anything, by: self.by("ann") }).await);
+        drop(
+            self.store.apply(self.id, Apply { action, seen: SeenState::Anything, by: self.by("ann") }).await,
+        );
     }
 
     /// The words that the prompt must contain, and those that it must not. A result belongs to its call.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retake_core::{Care, Finding, Role, SearchRequest};
+use retake_core::{CheckMode, Finding, Role, SearchRequest};
 use retake_engine::ExportFormat;
 use rusqlite::Connection;
 
@@ -38,7 +38,7 @@ async fn a_sound_store_has_no_problems() {
     let folder = tempfile::tempdir().expect("a folder");
     for desk in [Desk::new(1).await, Desk::in_folder(folder.path(), 1).await] {
         rich(&desk).await;
-        let checked = desk.engine.doctor(Care::Mend).await.expect("checked");
+        let checked = desk.engine.doctor(CheckMode::Mend).await.expect("checked");
         assert_eq!((checked.conversations, checked.entries), (2, 12));
         assert_eq!((checked.problems, checked.mended), (vec![], vec![]));
     }
@@ -51,9 +51,9 @@ async fn a_damaged_full_text_index_is_made_again() {
     let (id, _) = rich(&desk).await;
     // Changes an open store directly: a start would find and repair the damage first.
     behind_its_back(folder.path(), "UPDATE search_data SET block = zeroblob(length(block)) WHERE id > 100");
-    let looked = desk.engine.doctor(Care::Look).await.expect("checked");
+    let looked = desk.engine.doctor(CheckMode::Look).await.expect("checked");
     assert!(!looked.problems.is_empty() && looked.mended.is_empty(), "{looked:?}");
-    let mended = desk.engine.doctor(Care::Mend).await.expect("checked");
+    let mended = desk.engine.doctor(CheckMode::Mend).await.expect("checked");
     assert!(mended.problems.is_empty() && mended.mended.len() == 1, "{mended:?}");
     let search =
         SearchRequest { query: "people".into(), limit: 5, conversation: Some(id), ..Default::default() };
@@ -71,7 +71,7 @@ async fn a_damaged_message_is_named_and_the_rest_stays() {
     drop(desk);
     behind_its_back(folder.path(), "UPDATE entry SET content = '{' WHERE content = '\"broken\"'");
     let desk = Desk::in_folder(folder.path(), 2).await;
-    let checked = desk.engine.doctor(Care::Mend).await.expect("checked");
+    let checked = desk.engine.doctor(CheckMode::Mend).await.expect("checked");
     let names = |found: &Finding| match found {
         Finding::Unreadable { detail, .. } => detail.contains("entry 2"),
         _ => false,
@@ -95,7 +95,7 @@ async fn a_damaged_conversation_is_reported_and_the_others_stay() {
     drop(desk);
     behind_its_back(folder.path(), "UPDATE conversation SET head_seq = -1 WHERE log = 3");
     let desk = Desk::in_folder(folder.path(), 2).await;
-    let checked = desk.engine.doctor(Care::Mend).await.expect("checked");
+    let checked = desk.engine.doctor(CheckMode::Mend).await.expect("checked");
     assert!(!checked.problems.is_empty() && checked.mended.is_empty(), "{checked:?}");
     assert!(desk.export(good, ExportFormat::Text).await.contains("Noted."));
 }

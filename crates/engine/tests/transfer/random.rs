@@ -1,7 +1,7 @@
 //! Random conversations with forks: a full export restores each of them exactly.
 
 use fastrand::Rng;
-use retake_core::{Action, Apply, ConversationId, Part, Reason, Role, Seen, ToolOutcome};
+use retake_core::{Action, Apply, ConversationId, Part, Reason, Role, SeenState, ToolOutcome};
 use retake_engine::ExportFormat;
 
 use super::{Desk, request};
@@ -57,7 +57,7 @@ async fn step(desk: &Desk, rng: &mut Rng, all: &mut Vec<ConversationId>, number:
         }
     };
     let by = desk.engine.by(request(&format!("r{number}")));
-    drop(desk.store.apply(id, Apply { action, seen: Seen::Anything, by }).await);
+    drop(desk.store.apply(id, Apply { action, seen: SeenState::Anything, by }).await);
 }
 
 #[tokio::test]

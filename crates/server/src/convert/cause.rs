@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retake_core::{AskCause as Ask, ReadOnly, WhyNot};
+use retake_core::{AskCause as Ask, ReadOnly, UncoveredReason};
 use retake_engine::model::{ChosenBy, Unavailable};
 use retake_engine::secret::{KeyError, KeySource};
 use retake_wire::{AskCause, ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
@@ -77,21 +77,21 @@ pub(crate) fn ask_cause(of: Ask, tool: &str) -> AskCause {
 }
 
 /// Why a path is not covered.
-pub(crate) fn uncovered_cause(of: WhyNot) -> UncoveredCause {
+pub(crate) fn uncovered_cause(of: UncoveredReason) -> UncoveredCause {
     match of {
-        WhyNot::Ignored => UncoveredCause::Ignored,
-        WhyNot::NodeModules => UncoveredCause::NodeModules,
-        WhyNot::CacheFolder => UncoveredCause::CacheFolder,
-        WhyNot::VirtualEnvironment => UncoveredCause::VirtualEnvironment,
-        WhyNot::Repository => UncoveredCause::Repository,
-        WhyNot::DataFolder => UncoveredCause::DataFolder,
-        WhyNot::OtherFileSystem => UncoveredCause::OtherFileSystem,
-        WhyNot::TooLarge => UncoveredCause::TooLarge,
-        WhyNot::IgnoredAndLarge => UncoveredCause::IgnoredAndLarge,
-        WhyNot::TooDeep => UncoveredCause::TooDeep,
-        WhyNot::Special => UncoveredCause::Special,
-        WhyNot::Unstable => UncoveredCause::Unstable,
-        WhyNot::Unreadable => UncoveredCause::Unreadable,
-        WhyNot::NotKept => UncoveredCause::NotKept,
+        UncoveredReason::Ignored => UncoveredCause::Ignored,
+        UncoveredReason::NodeModules => UncoveredCause::NodeModules,
+        UncoveredReason::CacheFolder => UncoveredCause::CacheFolder,
+        UncoveredReason::VirtualEnvironment => UncoveredCause::VirtualEnvironment,
+        UncoveredReason::Repository => UncoveredCause::Repository,
+        UncoveredReason::DataFolder => UncoveredCause::DataFolder,
+        UncoveredReason::OtherFileSystem => UncoveredCause::OtherFileSystem,
+        UncoveredReason::TooLarge => UncoveredCause::TooLarge,
+        UncoveredReason::IgnoredAndLarge => UncoveredCause::IgnoredAndLarge,
+        UncoveredReason::TooDeep => UncoveredCause::TooDeep,
+        UncoveredReason::Special => UncoveredCause::Special,
+        UncoveredReason::Unstable => UncoveredCause::Unstable,
+        UncoveredReason::Unreadable => UncoveredCause::Unreadable,
+        UncoveredReason::NotKept => UncoveredCause::NotKept,
     }
 }

@@ -51,7 +51,7 @@ impl InProcess {
         Ok(Reply::JobOutput(reply::JobPrinted { job: job(of), from, text, to }))
     }
 
-    pub(super) async fn job_stop(&self, of: request::OfJob) -> Result<Reply, Problem> {
+    pub(super) async fn job_stop(&self, of: request::JobTarget) -> Result<Reply, Problem> {
         let id = self.conversation(&of.conversation).await?;
         self.engine.job_stop(id, &of.job).await.map_err(problem)?;
         let limit = Some(LARGEST_PAGE);
@@ -75,7 +75,7 @@ impl InProcess {
     /// The permissions of a conversation's agent.
     pub(super) async fn settled(&self, id: ConversationId) -> Result<reply::Permissions, Problem> {
         let settled = self.engine.settled_rules(id).await.map_err(problem)?;
-        let shown = |for_good| move |of| reply::Settled { rule: rule(of), for_good };
+        let shown = |for_good| move |of| reply::ScopedRule { rule: rule(of), for_good };
         let rules = settled.for_good.into_iter().map(shown(true));
         let rules = rules.chain(settled.own.into_iter().map(shown(false))).collect();
         let commands = self.commands();

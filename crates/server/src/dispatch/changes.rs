@@ -2,7 +2,8 @@
 
 use futures::stream::BoxStream;
 use retake_core::{
-    Action, By, ConversationId, EntryId, Flags, Mark, Part, Reason, Receipt, SayRequest, Seen, Time,
+    Action, ChangeOrigin, ConversationId, EntryId, Flags, Mark, Part, Reason, Receipt, SayRequest, SeenState,
+    Time,
 };
 use retake_engine::{Exec, RunEvent, RunRequest, Start};
 use retake_wire::{
@@ -69,7 +70,7 @@ impl InProcess {
                 self.engine.new_entry_id(),
                 convert::role_in(say.role),
                 convert::parts_in(say.parts)?,
-                By { author, ..by },
+                ChangeOrigin { author, ..by },
             )
         };
         let receipt = self.engine.say(conversation, say).await;
@@ -151,13 +152,17 @@ impl InProcess {
         request: Option<&str>,
         kind: &str,
         worded: &(impl serde::Serialize + std::fmt::Debug),
-    ) -> Result<By, Problem> {
+    ) -> Result<ChangeOrigin, Problem> {
         let wording = Some(retake_engine::request_digest(kind, worded));
-        Ok(By { wording, ..self.engine.by(request.map(request_id).transpose()?) })
+        Ok(ChangeOrigin { wording, ..self.engine.by(request.map(request_id).transpose()?) })
     }
 
     /// The receipt of a repeated request: looked up before the names in it.
-    pub(super) async fn recorded(&self, of: ConversationId, by: &By) -> Result<Option<Receipt>, Problem> {
+    pub(super) async fn recorded(
+        &self,
+        of: ConversationId,
+        by: &ChangeOrigin,
+    ) -> Result<Option<Receipt>, Problem> {
         self.engine.receipt(of, by).await.map_err(problem)
     }
 
@@ -330,10 +335,10 @@ fn at_least_one(verb: &str, count: usize) -> Result<usize, Problem> {
 }
 
 /// The head that the author saw.
-pub(super) fn seen(text: Option<&str>, since: bool) -> Result<Seen, Problem> {
+pub(super) fn seen(text: Option<&str>, since: bool) -> Result<SeenState, Problem> {
     Ok(match (text.map(head).transpose()?, since) {
-        (Some(head), false) => Seen::Exactly(head),
-        (Some(head), true) => Seen::Since(head),
-        (None, _) => Seen::Anything,
+        (Some(head), false) => SeenState::Exactly(head),
+        (Some(head), true) => SeenState::Since(head),
+        (None, _) => SeenState::Anything,
     })
 }

@@ -18,9 +18,9 @@ use translate::{bytes_in, file_options};
 /// The work in progress, as a reply.
 pub(super) fn work(doing: Option<WorkInProgress>) -> reply::Work {
     let doing = doing.map(|doing| match doing {
-        WorkInProgress::Looking { folders } => reply::Doing::Looking { folders },
-        WorkInProgress::Reading { done, of } => reply::Doing::Reading { done, of },
-        WorkInProgress::Writing { files } => reply::Doing::Writing { files },
+        WorkInProgress::Looking { folders } => reply::OwnerWork::Looking { folders },
+        WorkInProgress::Reading { done, of } => reply::OwnerWork::Reading { done, of },
+        WorkInProgress::Writing { files } => reply::OwnerWork::Writing { files },
     });
     reply::Work { doing }
 }

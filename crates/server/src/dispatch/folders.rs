@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use retake_core::{Capture, DiffHunks, FileChange, WhyNot, WorkspaceInfo};
+use retake_core::{Capture, DiffHunks, FileChange, UncoveredReason, WorkspaceInfo};
 use retake_engine::{EngineError, FilesStatus, FolderShown, FolderStatus, Prune, headed_in, shown_in};
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, english, reply, request};
@@ -106,7 +106,7 @@ impl InProcess {
             request::PruneHow::ToQuota => Prune::ToQuota,
         };
         let pruned = self.engine.prune(prune).await.map_err(problem)?;
-        let let_go = pruned.let_go.into_iter().map(|going| reply::LetGo {
+        let let_go = pruned.let_go.into_iter().map(|going| reply::LostCalls {
             conversation: going.conversation.to_string(),
             calls: going.calls.iter().map(ToString::to_string).collect(),
         });
@@ -190,7 +190,7 @@ fn status_out(status: FilesStatus) -> reply::FilesStatus {
         running: status.running.into_iter().map(running).collect(),
         ..reply::FilesStatus::default()
     };
-    let mut reasons: BTreeMap<WhyNot, reply::Uncovered> = BTreeMap::new();
+    let mut reasons: BTreeMap<UncoveredReason, reply::Uncovered> = BTreeMap::new();
     for FolderStatus { root, folder, calls, others, uncovered } in status.folders {
         let folder = folder.as_deref();
         match folder {

@@ -1,8 +1,8 @@
 //! Requests that read.
 
 use retake_core::{
-    CallWords, ConversationId, Include, ListRequest, Mark, OpNo, OpRange, PageRequest, Projection, Reading,
-    Revision, RunState, SearchRequest, Shelf, Sort, Summary, Time,
+    ArchiveState, CallWords, ConversationId, Include, ListRequest, Mark, OpNo, OpRange, PageRequest,
+    Projection, Reading, Revision, RunState, SearchRequest, Sort, Summary, Time,
 };
 use retake_engine::{EngineError, Kind, Unfinished};
 use retake_wire::request::{USUAL_HITS, USUAL_PAGE};
@@ -46,7 +46,7 @@ impl InProcess {
             Some(name) => Some(self.conversation(name).await?),
             None => None,
         };
-        let shelf = Some(if list.archived { Shelf::Archived } else { Shelf::AtHand });
+        let shelf = Some(if list.archived { ArchiveState::Archived } else { ArchiveState::AtHand });
         let request = ListRequest { folder: list.folder, before, limit: limit.saturating_add(1), shelf };
         let mut summaries = self.engine.list(request).await.map_err(problem)?;
         let more = summaries.len() > limit;
@@ -60,7 +60,7 @@ impl InProcess {
 
     pub(super) async fn set_archived(&self, set: request::SetArchived) -> Result<Reply, Problem> {
         let id = self.conversation(&set.conversation).await?;
-        let to = if set.archived { Shelf::Archived } else { Shelf::AtHand };
+        let to = if set.archived { ArchiveState::Archived } else { ArchiveState::AtHand };
         self.engine.archive(id, to).await.map_err(problem)?;
         Ok(Reply::Done)
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use retake_core::{Care, ConversationId};
+use retake_core::{CheckMode, ConversationId};
 use retake_engine::{EngineError, ExportFormat, Inflow};
 use retake_wire::{Problem, Reply, english, reply, request};
 
@@ -67,7 +67,7 @@ impl InProcess {
     }
 
     pub(super) async fn doctor(&self, doctor: request::Doctor) -> Result<Reply, Problem> {
-        let care = if doctor.mend { Care::Mend } else { Care::Look };
+        let care = if doctor.mend { CheckMode::Mend } else { CheckMode::Look };
         let checked = self.engine.doctor(care).await.map_err(problem)?;
         let findings: Vec<_> = checked.problems.into_iter().map(convert::finding).collect();
         let repairs: Vec<_> = checked.mended.into_iter().map(convert::repair).collect();

@@ -243,7 +243,7 @@ mod tests {
     async fn owner(home: &TempDir) -> (InProcess, Follow) {
         let (data_dir, config_file) = (home.path().join("data"), home.path().join("config.toml"));
         let user = "ada".to_owned();
-        let stays = crate::Stays::UntilTold;
+        let stays = crate::OwnerLifetime::UntilTold;
         let wait_for_owner = Duration::ZERO;
         let options = Options { data_dir, config_file, user, home: None, wait_for_owner, stays };
         let (owner, _) = open(options).await.expect("opened");

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use axum::body::Bytes;
-use retake_wire::{Event, Told};
+use retake_wire::{Event, NumberedEvent};
 
 /// An event.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Frame {
     pub(super) step: Option<(u64, u64)>,
     /// The number of erasures before it was read.
     pub(super) age: u64,
-    told: Told,
+    told: NumberedEvent,
     bytes: OnceLock<Bytes>,
 }
 
@@ -33,11 +33,11 @@ impl Frame {
     }
 
     fn new(age: u64, id: Option<String>, event: Event) -> Self {
-        Self { step: None, age, told: Told { id, event }, bytes: OnceLock::new() }
+        Self { step: None, age, told: NumberedEvent { id, event }, bytes: OnceLock::new() }
     }
 
     /// The event.
-    pub(crate) fn told(&self) -> &Told {
+    pub(crate) fn told(&self) -> &NumberedEvent {
         &self.told
     }
 

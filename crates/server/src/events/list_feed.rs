@@ -27,11 +27,11 @@ pub(super) struct ListFeed {
     name: String,
     told: broadcast::Sender<Arc<Frame>>,
     /// The last events, for clients that reconnect.
-    last: Mutex<Last>,
+    last: Mutex<RecentFrames>,
 }
 
 #[derive(Default)]
-struct Last {
+struct RecentFrames {
     count: u64,
     frames: VecDeque<(u64, Arc<Frame>)>,
 }
@@ -42,7 +42,7 @@ impl ListFeed {
     }
 
     /// The events since another one, if they are still known and may still be sent.
-    fn since(&self, last: &Last, id: &str, age: u64) -> Option<VecDeque<Arc<Frame>>> {
+    fn since(&self, last: &RecentFrames, id: &str, age: u64) -> Option<VecDeque<Arc<Frame>>> {
         let (name, number) = id.rsplit_once('.')?;
         let number: u64 = number.parse().ok().filter(|_| name == self.name)?;
         let first = last.frames.front().map_or(last.count + 1, |(number, _)| *number);

@@ -20,7 +20,7 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::Semaphore;
 use tower::Service as _;
 
-use super::slow_readers::{ConnectionState, Patient, Peer};
+use super::slow_readers::{ConnectionState, Peer, TimeLimitedListener};
 
 /// The clients of a listener: its number of connections is a part of the process's descriptors.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ impl ListenerClients {
 
 /// Serves each connection until shutdown; then waits for the replies in progress.
 pub(super) async fn listen<L>(
-    mut listener: Patient<L>,
+    mut listener: TimeLimitedListener<L>,
     who: ListenerClients,
     router: Router,
     over: impl Future<Output = ()> + Send,

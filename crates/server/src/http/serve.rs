@@ -25,7 +25,7 @@ use super::listen::{ListenerClients, listen};
 use super::parse;
 use super::problem::{ProblemResponse, bad, defect, nowhere};
 use super::shapes::{OPENAPI, Shapes};
-use super::slow_readers::{ConnectionState, Patient};
+use super::slow_readers::{ConnectionState, TimeLimitedListener};
 use super::token::Token;
 use super::{socket, stream, transfer};
 use crate::InProcess;
@@ -55,7 +55,7 @@ impl Serving {
 
 /// A listening owner.
 #[must_use = "it listens until `stop`"]
-pub struct Served {
+pub struct ListeningOwner {
     /// The address in addition to its socket.
     pub address: Option<SocketAddr>,
     data_dir: PathBuf,
@@ -64,7 +64,7 @@ pub struct Served {
     listening: JoinSet<()>,
 }
 
-impl Served {
+impl ListeningOwner {
     /// Accepts no new connections, ends the streams, and waits for the replies in progress.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
@@ -90,7 +90,7 @@ pub(super) struct HttpState {
 /// # Errors
 ///
 /// It cannot listen there.
-pub async fn serve(serving: Serving) -> Result<Served, Problem> {
+pub async fn serve(serving: Serving) -> Result<ListeningOwner, Problem> {
     let Serving { client, data_dir, listen: listen_at, patience } = serving;
     let (stop, stopped) = watch::channel(false);
     let desk = HttpState { client, shapes: Arc::new(Shapes::new()), stop: stopped };
@@ -114,15 +114,25 @@ pub async fn serve(serving: Serving) -> Result<Served, Problem> {
         let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(guard, known));
         let over = until(desk.stop.clone());
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-        listening.spawn(listen(Patient { listener, patience }, ListenerClients::Anybody, guarded, over));
+        listening.spawn(listen(
+            TimeLimitedListener { listener, patience },
+            ListenerClients::Anybody,
+            guarded,
+            over,
+        ));
     }
-    let own = Own { socket, owner: desk.client.clone() };
+    let own = PrivateSocket { socket, owner: desk.client.clone() };
     let (over, router) = (until(desk.stop.clone()), router(desk.clone()));
     let router =
         router.merge(Router::new().route(CLIENTS, post(attach)).route(LEAVE, post(leave)).with_state(desk));
     let router = router.layer(middleware::from_fn_with_state(Guard::of_socket(token), known));
-    listening.spawn(listen(Patient { listener: own, patience }, ListenerClients::User, router, over));
-    Ok(Served { address, data_dir, made, stop, listening })
+    listening.spawn(listen(
+        TimeLimitedListener { listener: own, patience },
+        ListenerClients::User,
+        router,
+        over,
+    ));
+    Ok(ListeningOwner { address, data_dir, made, stop, listening })
 }
 
 async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
@@ -162,12 +172,12 @@ fn trouble(what: &str, error: &io::Error) -> Problem {
 
 /// The socket, for its user only: its mode ensures that, and the user of each connection is checked. When the data folder has
 /// moved, new connections are closed: the next owner starts there.
-struct Own {
+struct PrivateSocket {
     socket: UnixListener,
     owner: InProcess,
 }
 
-impl axum::serve::Listener for Own {
+impl axum::serve::Listener for PrivateSocket {
     type Io = tokio::net::UnixStream;
     type Addr = tokio::net::unix::SocketAddr;
 

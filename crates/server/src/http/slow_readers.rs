@@ -93,12 +93,12 @@ impl Drop for Followed {
 }
 
 /// A listener that ends connections whose subscriber does not read for this long.
-pub(super) struct Patient<L> {
+pub(super) struct TimeLimitedListener<L> {
     pub(super) listener: L,
     pub(super) patience: Duration,
 }
 
-impl<L: Listener> Listener for Patient<L>
+impl<L: Listener> Listener for TimeLimitedListener<L>
 where
     L::Io: Peer,
 {

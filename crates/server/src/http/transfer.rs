@@ -36,16 +36,16 @@ pub(super) async fn export(
     let whole: ExportWhole = parse::named(desk.shapes.of("export_stream"), &params, &http)?;
     let format = whole.format;
     let first = piece(&desk, &whole, None).await.map_err(ProblemResponse)?;
-    let pieces = stream::try_unfold(Some(Next::There(first)), move |next| {
+    let pieces = stream::try_unfold(Some(ExportPart::There(first)), move |next| {
         let (desk, whole) = (desk.clone(), whole.clone());
         async move {
             let chunk = match next {
-                Some(Next::There(chunk)) => chunk,
+                Some(ExportPart::There(chunk)) => chunk,
                 // Only the connection shows whether the body is complete.
-                Some(Next::At(cursor)) => piece(&desk, &whole, Some(cursor)).await.map_err(broken)?,
+                Some(ExportPart::At(cursor)) => piece(&desk, &whole, Some(cursor)).await.map_err(broken)?,
                 None => return Ok::<_, std::io::Error>(None),
             };
-            Ok(Some((chunk.text, chunk.cursor.map(Next::At))))
+            Ok(Some((chunk.text, chunk.cursor.map(ExportPart::At))))
         }
     });
     let kind = [(header::CONTENT_TYPE, kind_of(format))];
@@ -53,7 +53,7 @@ pub(super) async fn export(
 }
 
 /// The next part of an export.
-enum Next {
+enum ExportPart {
     There(Chunk),
     At(String),
 }

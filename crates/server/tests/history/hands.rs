@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fastrand::Rng;
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::request::{Apply, Log, Say};
-use retake_wire::{Action, Client as _, HttpClient, MarkVerb, Problem, Reach, Reply, Request, Role};
+use retake_wire::{Action, Client as _, HttpClient, MarkVerb, OwnerAddress, Problem, Reply, Request, Role};
 
 use super::super::world::{log, loses_the_reply, said, sends, text};
 use super::check::{Event, What};
@@ -17,7 +17,7 @@ pub(super) struct Hands {
     name: usize,
     random: Rng,
     client: HttpClient,
-    reach: Reach,
+    reach: OwnerAddress,
     of: String,
     clock: Arc<AtomicU64>,
     /// The last head that it saw.
@@ -27,7 +27,7 @@ pub(super) struct Hands {
 }
 
 impl Hands {
-    pub(super) fn new(name: usize, seed: u64, reach: Reach, of: &str, clock: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(name: usize, seed: u64, reach: OwnerAddress, of: &str, clock: Arc<AtomicU64>) -> Self {
         let client = HttpClient::new(reach.clone()).expect("a client");
         let random = Rng::with_seed(seed.wrapping_add(name as u64));
         let (head, entries) = ("0.0".to_owned(), Vec::new());

@@ -157,7 +157,7 @@ impl Model {
         }
     }
 
-    fn say(&mut self, role: Role, text: &str, seen: Option<&str>, id: &str) -> Did {
+    fn say(&mut self, role: Role, text: &str, seen: Option<&str>, id: &str) -> TurnActions {
         if let Some(seen) = seen {
             self.on_path(seen)?;
         }
@@ -170,7 +170,7 @@ impl Model {
         Ok(Some(None))
     }
 
-    fn rewind(&mut self, entry: &str, head: Option<&String>) -> Did {
+    fn rewind(&mut self, entry: &str, head: Option<&String>) -> TurnActions {
         let at = self.visible(entry)?;
         self.expect(head)?;
         let change = Change::Move { before: self.tip, after: self.said[at].before };
@@ -185,7 +185,7 @@ impl Model {
         self.undone.clear();
     }
 
-    fn undo(&mut self, head: Option<&String>) -> Did {
+    fn undo(&mut self, head: Option<&String>) -> TurnActions {
         self.expect(head)?;
         let step = self.done.pop().ok_or(("nothing_to_undo", false))?;
         let change = match &step {
@@ -198,7 +198,7 @@ impl Model {
         Ok(Some(words))
     }
 
-    fn redo(&mut self, head: Option<&String>) -> Did {
+    fn redo(&mut self, head: Option<&String>) -> TurnActions {
         self.expect(head)?;
         let (step, change) = self.undone.pop().ok_or(("nothing_to_redo", false))?;
         // A repeated step back returns its text again.
@@ -209,7 +209,7 @@ impl Model {
         Ok(Some(words))
     }
 
-    fn mark_as(&mut self, verb: MarkVerb, entry: &str) -> Did {
+    fn mark_as(&mut self, verb: MarkVerb, entry: &str) -> TurnActions {
         let at = self.on_path(entry)?;
         let before = self.mark(at);
         let after = match (verb, before) {
@@ -226,7 +226,7 @@ impl Model {
     }
 
     /// On any branch.
-    fn label(&mut self, entry: &str, name: &str) -> Did {
+    fn label(&mut self, entry: &str, name: &str) -> TurnActions {
         let at = self.find(entry)?;
         if !self.is_shown(at) {
             return Err(("not_visible", false));
@@ -271,4 +271,4 @@ impl Model {
 }
 
 /// The text for the composer after a change; `None` if nothing had to change.
-type Did = Result<Option<Option<String>>, Refusal>;
+type TurnActions = Result<Option<Option<String>>, Refusal>;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Apply, Flags, PageRequest, Part, Projection, Reading, Reason, Role, Seen, ToolOutcome,
+    Action, Apply, Flags, PageRequest, Part, Projection, Reading, Reason, Role, SeenState, ToolOutcome,
 };
 
 use super::stage::{Stage, by};
@@ -52,7 +52,7 @@ pub async fn trial_09_step_never_splits_a_call_from_its_results(store: Arc<Store
             assert_eq!(stage.read(Projection::Timeline).await, whole);
         }
         let mut other = stage.fork(None).await;
-        let edit = Apply { action: Action::Edit(id), seen: Seen::Anything, by: by() };
+        let edit = Apply { action: Action::Edit(id), seen: SeenState::Anything, by: by() };
         let says = other.saying(Role::User, vec![Part::text("X")]);
         other.store.say_at(other.id, edit, says).await.expect("said");
         assert_eq!(other.prompt().await, "T1 | T1! | T2 X", "{name}");

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Answering, Apply, Branch, Flags, Head, Include, Part, Projection, Reason, Role, SayRequest, Seen,
-    Step, ToolOutcome,
+    Action, AnswerPlace, Apply, Branch, Flags, Head, Include, Part, Projection, Reason, Role, SayRequest,
+    SeenState, Step, ToolOutcome,
 };
 
 use super::stage::{Stage, by, by_request, code};
@@ -214,11 +214,11 @@ pub async fn store_case_22_the_same_request_gets_the_same_receipt(store: Arc<Sto
     let said = stage.send(say(&stage, "once")).await.expect("said");
     let rewind = Apply {
         action: Action::Rewind(stage.named("T2")),
-        seen: Seen::Exactly(stage.head().await),
+        seen: SeenState::Exactly(stage.head().await),
         by: by_request("rewind-1"),
     };
     let rewound = stage.store.apply(stage.id, rewind.clone()).await.expect("rewound");
-    let undo = Apply { action: Action::Undo(2), seen: Seen::Anything, by: by_request("undo-2") };
+    let undo = Apply { action: Action::Undo(2), seen: SeenState::Anything, by: by_request("undo-2") };
     let undone = stage.store.apply(stage.id, undo.clone()).await.expect("undone");
     assert_eq!(undone.ops.len(), 2);
     stage.turn("more").await;
@@ -252,7 +252,8 @@ pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<St
         range: false,
         seen: None,
     };
-    let show = Apply { action: mark(&stage, Reason::Show), seen: Seen::Anything, by: by_request("show-1") };
+    let show =
+        Apply { action: mark(&stage, Reason::Show), seen: SeenState::Anything, by: by_request("show-1") };
     let shown = stage.store.apply(stage.id, show.clone()).await.expect("it is shown already");
     assert!(shown.unchanged);
     let platform = |stage: &Stage, request| SayRequest {
@@ -271,7 +272,8 @@ pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<St
     assert_eq!(stage.store.apply(stage.id, show).await.expect("again"), shown);
     assert_eq!(stage.send(platform(&stage, "second")).await.expect("again"), again);
     assert_eq!(stage.head().await, head, "nothing was shown, and nothing said");
-    let other = Apply { action: mark(&stage, Reason::Hide), seen: Seen::Anything, by: by_request("show-1") };
+    let other =
+        Apply { action: mark(&stage, Reason::Hide), seen: SeenState::Anything, by: by_request("show-1") };
     let other = stage.store.apply(stage.id, other).await.expect_err("refused");
     assert!(matches!(other, crate::StoreError::RequestReused(_)), "{other}");
     // An erasure removes the digest of a request: then the id alone counts.
@@ -279,7 +281,8 @@ pub async fn trial_12_a_request_that_changed_nothing_is_remembered(store: Arc<St
         .act(Action::Erase { entries: vec![stage.named("T2")], matching: None, objects: Vec::new() })
         .await
         .expect("erased");
-    let other = Apply { action: mark(&stage, Reason::Hide), seen: Seen::Anything, by: by_request("show-1") };
+    let other =
+        Apply { action: mark(&stage, Reason::Hide), seen: SeenState::Anything, by: by_request("show-1") };
     assert_eq!(stage.store.apply(stage.id, other).await.expect("the same id"), shown);
 }
 
@@ -375,7 +378,7 @@ pub async fn step_compensated_below_a_later_step_is_passed_over_by_undo(store: A
 pub async fn a_late_answer_is_detached(store: Arc<Store>) {
     let mut stage = Stage::with_turns(store, &["T1"]).await;
     stage.say(Role::User, "T2").await;
-    let answering: Answering = stage.store.answering(stage.id).await.expect("answering");
+    let answering: AnswerPlace = stage.store.answering(stage.id).await.expect("answering");
     stage.rewind("T2").await;
     stage.say(Role::User, "T3").await;
     let late =
@@ -406,7 +409,7 @@ pub async fn restore_to_an_unknown_head_is_refused(store: Arc<Store>) {
     }
     stage.act(Action::Restore(Head::new(0, 3))).await.expect("restored");
     assert_eq!(stage.read(Projection::Timeline).await, "T1 T1! T2");
-    let seen = Apply { action: Action::Undo(1), seen: Seen::Exactly(Head::new(1, 4)), by: by() };
+    let seen = Apply { action: Action::Undo(1), seen: SeenState::Exactly(Head::new(1, 4)), by: by() };
     let error = stage.store.apply(stage.id, seen).await.expect_err("stale");
     assert_eq!(code(&error), "stale_head");
 }
@@ -417,11 +420,11 @@ pub async fn later_messages_go_with_an_undo_only_when_requested(store: Arc<Store
     let seen = stage.head().await;
     stage.turn("T3").await;
     let rewind = |seen| Apply { action: Action::Rewind(stage.named("T2")), seen, by: by() };
-    let error = stage.store.apply(stage.id, rewind(Seen::Exactly(seen))).await.expect_err("stale");
+    let error = stage.store.apply(stage.id, rewind(SeenState::Exactly(seen))).await.expect_err("stale");
     assert_eq!(code(&error), "stale_head");
-    stage.store.apply(stage.id, rewind(Seen::Since(seen))).await.expect("rewound");
+    stage.store.apply(stage.id, rewind(SeenState::Since(seen))).await.expect("rewound");
     assert_eq!(stage.shows().await, "T1");
     stage.undo().await;
-    let error = stage.store.apply(stage.id, rewind(Seen::Since(seen))).await.expect_err("stale");
+    let error = stage.store.apply(stage.id, rewind(SeenState::Since(seen))).await.expect_err("stale");
     assert_eq!(code(&error), "stale_head");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{Action, Apply, Include, Part, Reason, Role, Seen};
+use retake_core::{Action, Apply, Include, Part, Reason, Role, SeenState};
 
 use super::stage::{Stage, by, code};
 use crate::Store;
@@ -44,7 +44,7 @@ pub async fn store_case_21_of_two_rewinds_one_wins(store: Arc<Store>) {
     let head = stage.head().await;
     let rewind = |name: &str| {
         let action = Action::Rewind(stage.named(name));
-        stage.store.apply(stage.id, Apply { action, seen: Seen::Exactly(head), by: by() })
+        stage.store.apply(stage.id, Apply { action, seen: SeenState::Exactly(head), by: by() })
     };
     let (one, other) = tokio::join!(rewind("T2"), rewind("T3"));
     let (won, lost) = match (one, other) {

@@ -184,7 +184,7 @@ pub async fn the_ledger_of_what_is_erased_names_nothing(store: Arc<Store>) {
     let tool = "mail_hunter2".to_owned();
     let written = Effect { tool, print, ..effect(&stage, entry, "erased-a4", EXTERNAL) };
     stage.store.begin_effect(written, None).await.expect("begun");
-    let author = retake_core::By { author: "mail_hunter2".into(), ..by() };
+    let author = retake_core::ChangeOrigin { author: "mail_hunter2".into(), ..by() };
     let result = SayRequest { by: author, ..stage.saying(Role::Tool, vec![Part::text("sent")]) };
     let result = SayRequest { platform_id: Some("hunter2-1".into()), ..result };
     stage.store.say(stage.id, result).await.expect("said");

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use retake_core::{
     Action, Apply, ContentHash, DeltaLine, FileChange, FilePath, GitMove, GitPlace, Grade, Moved, OpNo, Part,
-    PathMove, Reason, Receipt, Record, Role, SayRequest, Seen, Stack, Time, Uncertain, WorkspaceNo,
+    PathMove, Reason, Receipt, Record, Role, SayRequest, SeenState, Stack, Time, Uncertain, WorkspaceNo,
 };
 
 use super::stage::{Stage, by, by_request};
 use crate::{
-    CallsSeen, FilesHalf, NewCapture, NewDelta, OpenCall, Owned, Result, Store, StoreError, WantedFiles,
+    CallsSeen, CapturedCallChanges, FilesHalf, NewCapture, NewDelta, OpenCall, Result, Store, StoreError,
+    WantedFiles,
 };
 
 /// The mark of a capture.
@@ -70,7 +71,7 @@ pub(super) async fn half(stage: &Stage, name: &str, staging: Option<&str>) -> Fi
 }
 
 pub(super) async fn rewind(stage: &Stage, to: &str, half: FilesHalf) -> Result<Receipt> {
-    let apply = Apply { action: Action::Rewind(stage.named(to)), seen: Seen::Anything, by: by() };
+    let apply = Apply { action: Action::Rewind(stage.named(to)), seen: SeenState::Anything, by: by() };
     stage.store.apply_files(stage.id, apply, vec![half]).await
 }
 
@@ -175,7 +176,7 @@ pub async fn change_observed_later_belongs_to_its_call(store: Arc<Store>) {
     let label = Action::Label(None, Some("name".into()));
     assert!(stage.store.wanted(stage.id, label).await.expect("it can be done").running.is_empty());
     let changes = vec![(Grade::Ambiguous(Uncertain::Job), change("f", 'b', 'c'))];
-    let owned = vec![Owned { conversation: stage.id, entry, changes }];
+    let owned = vec![CapturedCallChanges { conversation: stage.id, entry, changes }];
     let calls = CallsSeen { owned, over: vec!["job".into()] };
     let capture =
         NewCapture { time: Time(5), name: None, changes: Vec::new(), calls, mark: MARK, manifest: None };
@@ -266,7 +267,7 @@ pub async fn stale_plan_of_files_changes_nothing(store: Arc<Store>) {
     let second = stage.store.preparing(workspace, ".retake-2".into()).await;
     assert!(matches!(second, Err(StoreError::Unsettled)), "one at a time in a workspace");
     changed(&stage, "r3", vec![change("g", 'a', 'b')]).await;
-    let files = Apply { action: Action::Files(Reason::Files), seen: Seen::Anything, by: by() };
+    let files = Apply { action: Action::Files(Reason::Files), seen: SeenState::Anything, by: by() };
     let second = FilesHalf { staged: true, ..half(&stage, "g", None).await };
     let refused = stage.store.apply_files(stage.id, files, vec![second]).await;
     assert!(matches!(refused, Err(StoreError::Unsettled)));
@@ -282,7 +283,7 @@ pub async fn interrupted_step_leaves_conversation_and_layers_as_before(store: Ar
         let taken = half(&stage, "f", Some(".retake-1")).await;
         let workspace = taken.workspace;
         if alone {
-            let files = Apply { action: Action::Files(Reason::Rewind), seen: Seen::Anything, by: by() };
+            let files = Apply { action: Action::Files(Reason::Rewind), seen: SeenState::Anything, by: by() };
             stage.store.apply_files(stage.id, files, vec![taken]).await.expect("done");
         } else {
             rewind(&stage, "two", taken).await.expect("rewound");

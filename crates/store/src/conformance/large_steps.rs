@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Apply, FileChange, Grade, Moved, Part, PathMove, Receipt, Role, Seen, Stack, WorkspaceNo,
+    Action, Apply, FileChange, Grade, Moved, Part, PathMove, Receipt, Role, SeenState, Stack, WorkspaceNo,
 };
 
 use super::files::{change, path, record};
@@ -80,7 +80,7 @@ impl Large {
     }
 
     async fn apply(&self, action: Action, half: FilesHalf) -> Result<Receipt> {
-        let apply = Apply { action, seen: Seen::Anything, by: by() };
+        let apply = Apply { action, seen: SeenState::Anything, by: by() };
         self.stage.store.apply_files(self.stage.id, apply, vec![half]).await
     }
 

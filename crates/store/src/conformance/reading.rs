@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, ChangeEvent, ChangeKind, EntryId, Head, Include, ListRequest, PageRequest, Part, Projection,
-    Reading, Reason, Revision, Role, SayRequest, SearchRequest, Shelf, Sort, Source, Time, joined_text,
+    Action, ArchiveState, ChangeEvent, ChangeKind, EntryId, Head, Include, ListRequest, PageRequest, Part,
+    Projection, Reading, Reason, Revision, Role, SayRequest, SearchRequest, Sort, Source, Time, joined_text,
 };
 
 use super::stage::Stage;
@@ -284,24 +284,24 @@ pub async fn archived_conversation_is_only_left_out_of_the_list(store: Arc<Store
     let before = store.summary(stage.id).await.expect("a summary");
     let mut subscriber = store.subscribe(None);
     for _ in 0..2 {
-        store.archive(stage.id, Shelf::Archived).await.expect("put away");
+        store.archive(stage.id, ArchiveState::Archived).await.expect("put away");
     }
     let Some(ChangeEvent::Changed(told)) = subscriber.next().await else { panic!("nothing was told") };
     assert_eq!((told.conversation, told.kinds), (stage.id, vec![ChangeKind::Archived]));
     let after = store.summary(stage.id).await.expect("a summary");
     assert_eq!(after.revision, before.revision.next(), "once");
     assert_eq!(after, retake_core::Summary { archived: true, revision: after.revision, ..before });
-    assert_eq!(listed(Some(Shelf::AtHand)).await, [(other.id, false)]);
-    assert_eq!(listed(Some(Shelf::Archived)).await, [(stage.id, true)]);
+    assert_eq!(listed(Some(ArchiveState::AtHand)).await, [(other.id, false)]);
+    assert_eq!(listed(Some(ArchiveState::Archived)).await, [(stage.id, true)]);
     assert_eq!(listed(None).await.len(), 2);
     assert_eq!(stage.search("one", Include::default()).await, "one one!");
     stage.turn("two").await;
     stage.undo().await;
-    assert_eq!((stage.shows().await.as_str(), listed(Some(Shelf::Archived)).await.len()), ("one", 1));
+    assert_eq!((stage.shows().await.as_str(), listed(Some(ArchiveState::Archived)).await.len()), ("one", 1));
     let copy = copied(&stage).await;
     assert!(store.summary(copy.id).await.expect("a summary").archived, "a full export says so");
     let child = stage.fork(None).await;
     assert!(!store.summary(child.id).await.expect("a summary").archived, "a fork is another one");
-    store.archive(stage.id, Shelf::AtHand).await.expect("fetched back");
-    assert_eq!(listed(Some(Shelf::Archived)).await, [(copy.id, true)]);
+    store.archive(stage.id, ArchiveState::AtHand).await.expect("fetched back");
+    assert_eq!(listed(Some(ArchiveState::Archived)).await, [(copy.id, true)]);
 }

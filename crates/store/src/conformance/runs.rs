@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use retake_core::{
     Action, Apply, Fence, Mode, NewRun, Part, Permission, Projection, Reason, Role, Rule, Ruling, Run,
-    RunEnding, RunInput, RunRefusal, RunState, SayRequest, Seen, Steer, Tail, Time, Words,
+    RunEnding, RunInput, RunRefusal, RunState, SayRequest, SeenState, Steer, Tail, Time, Words,
 };
 
 use super::stage::{Stage, by, by_request};
@@ -147,7 +147,7 @@ pub async fn waiting_messages_are_stored_once(store: Arc<Store>) {
     let again = says(&stage, words("T2", Some("r2"))).await;
     let stepped = steps(&stage, [again]).await.expect("said already");
     assert_eq!((stepped.runs.queued, stepped.effects), (None, vec![]));
-    let by = retake_core::By { wording: Some(crate::digest("T2").into()), ..by_request("r2") };
+    let by = retake_core::ChangeOrigin { wording: Some(crate::digest("T2").into()), ..by_request("r2") };
     let receipt = stage.store.receipt(stage.id, by).await.expect("looked up");
     assert_eq!(receipt.map(|receipt| receipt.entries), Some(said[0].entries.clone()));
 }
@@ -174,13 +174,16 @@ pub async fn rewind_before_a_run_ends_it(store: Arc<Store>) {
     assert_eq!(told(&stage).await[0], "3 canceled message_hidden");
     stage.turn("T4").await;
     let fence = begun(&stage).await;
-    let edit = Apply { action: Action::Edit(stage.named("T4")), seen: Seen::Anything, by: by() };
+    let edit = Apply { action: Action::Edit(stage.named("T4")), seen: SeenState::Anything, by: by() };
     let say = stage.saying(Role::User, vec![Part::text("T5")]);
     stage.store.say_at(stage.id, edit, say).await.expect("reworded");
     assert_refused(writes(&mut stage, "late!", fence).await, RunRefusal::Fenced);
     assert_eq!(told(&stage).await[0], "4 canceled rewound");
-    let refused =
-        Apply { action: Action::Restore(retake_core::Head::new(99, 99)), seen: Seen::Anything, by: by() };
+    let refused = Apply {
+        action: Action::Restore(retake_core::Head::new(99, 99)),
+        seen: SeenState::Anything,
+        by: by(),
+    };
     let fence = begun(&stage).await;
     stage.store.apply(stage.id, refused).await.expect_err("there is no such head");
     writes(&mut stage, "on!", fence).await.expect("a refusal stops nobody");

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Apply, ContentHash, FileChange, GitMove, GitRef, Grade, Part, PathMove, Receipt, Role, Seen,
+    Action, Apply, ContentHash, FileChange, GitMove, GitRef, Grade, Part, PathMove, Receipt, Role, SeenState,
     Stack, Time, WorkspaceNo,
 };
 
@@ -55,7 +55,7 @@ async fn halves(stage: &Stage, all: &[WorkspaceNo], staged: bool) -> Vec<FilesHa
 }
 
 async fn rewind(stage: &Stage, halves: Vec<FilesHalf>) -> Result<Receipt> {
-    let apply = Apply { action: Action::Rewind(stage.named("two")), seen: Seen::Anything, by: by() };
+    let apply = Apply { action: Action::Rewind(stage.named("two")), seen: SeenState::Anything, by: by() };
     stage.store.apply_files(stage.id, apply, halves).await
 }
 

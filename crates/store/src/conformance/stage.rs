@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retake_core::{
-    Action, Apply, By, ConversationId, EntryId, Head, Include, NewConversation, NewFork, PageRequest, Part,
-    Projection, Reading, Reason, Receipt, Role, SayRequest, SearchRequest, Seen, Time, Visibility,
-    joined_text,
+    Action, Apply, ChangeOrigin, ConversationId, EntryId, Head, Include, NewConversation, NewFork,
+    PageRequest, Part, Projection, Reading, Reason, Receipt, Role, SayRequest, SearchRequest, SeenState,
+    Time, Visibility, joined_text,
 };
 
 use crate::{Result, Store};
@@ -25,17 +25,17 @@ pub(super) fn new_id() -> uuid::Uuid {
 }
 
 /// The author in tests.
-pub(super) fn by() -> By {
-    By {
+pub(super) fn by() -> ChangeOrigin {
+    ChangeOrigin {
         author: "ann".into(),
         time: Time(1_700_000_000_000 + i64::try_from(next()).unwrap_or(0)),
-        ..By::default()
+        ..ChangeOrigin::default()
     }
 }
 
 /// The author with a request.
-pub(super) fn by_request(request: &str) -> By {
-    By { request: Some(request.parse().expect("a request id")), ..by() }
+pub(super) fn by_request(request: &str) -> ChangeOrigin {
+    ChangeOrigin { request: Some(request.parse().expect("a request id")), ..by() }
 }
 
 /// A conversation in a test.
@@ -112,7 +112,7 @@ impl Stage {
 
     /// Applies an action.
     pub async fn act(&self, action: Action) -> Result<Receipt> {
-        self.store.apply(self.id, Apply { action, seen: Seen::Anything, by: by() }).await
+        self.store.apply(self.id, Apply { action, seen: SeenState::Anything, by: by() }).await
     }
 
     /// Rewinds to before the entry with this text.

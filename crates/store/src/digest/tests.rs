@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use retake_core::{
-    Action, By, ContentHash, EntryId, Flags, FoldId, Head, Mark, OpNo, Part, Path, Pos, Reason, Role, Scope,
-    Seen, Seq, Span, Step, Time, Usage,
+    Action, ChangeOrigin, ContentHash, EntryId, Flags, FoldId, Head, Mark, OpNo, Part, Path, Pos, Reason,
+    Role, Scope, SeenState, Seq, Span, Step, Time, Usage,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -81,7 +81,7 @@ fn import() -> Import {
             mark: Mark::Excluded,
             label: Some("here".into()),
         }],
-        by: By::default(),
+        by: ChangeOrigin::default(),
     }
 }
 
@@ -119,7 +119,9 @@ fn stored_digests_do_not_change() {
         writeln!(all, "{} {before} {what}", hex(digest.current)).expect("a text");
     };
     for action in actions() {
-        for seen in [Seen::Anything, Seen::Since(Head::default()), Seen::Exactly(Head::default())] {
+        for seen in
+            [SeenState::Anything, SeenState::Since(Head::default()), SeenState::Exactly(Head::default())]
+        {
             let value = action_value(&action, seen);
             add(value.to_string(), of_stored("apply", &value, &(&action, seen)));
         }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
 use retake_core::{
-    ConversationId, Entry, EntryId, ListRequest, Meta, OpNo, Operation, Part, Pos, RequestId, SearchRequest,
-    Shelf, Sort, State, Stretch, Time,
+    ArchiveState, ConversationId, Entry, EntryId, ListRequest, LogSegment, Meta, OpNo, Operation, Part, Pos,
+    RequestId, SearchRequest, Sort, State, Time,
 };
 use uuid::Uuid;
 
@@ -71,7 +71,9 @@ impl ConversationRows for MemoryRows {
         let mut rows: Vec<_> = logs
             .map(|log| &log.row)
             .filter(|row| request.folder.is_none() || row.folder == request.folder)
-            .filter(|row| request.shelf.is_none_or(|shelf| row.now.archived == (shelf == Shelf::Archived)))
+            .filter(|row| {
+                request.shelf.is_none_or(|shelf| row.now.archived == (shelf == ArchiveState::Archived))
+            })
             .filter(|row| before.is_none_or(|before| place(row) > before))
             .collect();
         rows.sort_by_key(|row| place(row));
@@ -192,9 +194,9 @@ impl EntryRows for MemoryRows {
         Ok(keys.cloned().unwrap_or_default())
     }
 
-    fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>> {
+    fn stretches(&self, log: LogNo) -> Result<Vec<LogSegment>> {
         let entries = self.data.log(log)?.entries.iter();
-        let starts = entries.filter(|saved| saved.run).map(|saved| Stretch {
+        let starts = entries.filter(|saved| saved.run).map(|saved| LogSegment {
             start: saved.entry.meta.pos.seq,
             after: saved.entry.meta.after,
             detached: saved.entry.meta.flags.detached,

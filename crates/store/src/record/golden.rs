@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use retake_core::{
-    Answering, Change, ContentHash, ConversationId, DeltaId, EntryId, Fact, FileChange, FilePath, Fold,
-    FoldId, Folds, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Grade, Head, Keep, Kept,
+    AnswerPlace, Change, ContentHash, ConversationId, DeltaId, EntryId, Fact, FileChange, FilePath, Fold,
+    FoldId, Folds, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Grade, Head, KeepState, Kept,
     KeptChange, KeptPath, LabelTarget, Layer, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part, Path,
     PathMove, Pos, RangeChange, Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step,
     Time, ToolOutcome, Uncertain, UndoHistory, Usage, WorkspaceNo,
@@ -326,8 +326,8 @@ fn operations() {
     let mut keeps = operation(Reason::Rewind, Change::Files);
     keeps.kept = KeptChange {
         entries: vec![
-            RangeChange { span: Span::new(0, 3, 9), before: Keep::ByPath, after: Keep::Adopted },
-            RangeChange { span: Span::new(0, 1, 2), before: Keep::TakenOut, after: Keep::ByPath },
+            RangeChange { span: Span::new(0, 3, 9), before: KeepState::ByPath, after: KeepState::Adopted },
+            RangeChange { span: Span::new(0, 1, 2), before: KeepState::TakenOut, after: KeepState::ByPath },
         ],
         adopted: kept().paths.into_iter().collect(),
         returned: vec![kept_path(1, b"a")],
@@ -343,7 +343,7 @@ fn kept_path(seq: u64, path: &[u8]) -> KeptPath {
 }
 
 fn kept() -> Kept {
-    let entries = [(Span::new(0, 3, 9), Keep::Adopted), (Span::new(0, 12, 12), Keep::TakenOut)];
+    let entries = [(Span::new(0, 3, 9), KeepState::Adopted), (Span::new(0, 12, 12), KeepState::TakenOut)];
     Kept {
         entries: Ranges::from_ranges(entries),
         paths: [kept_path(2, b"src/a.rs"), kept_path(5, b"\xff")].into(),
@@ -402,13 +402,13 @@ fn streams() {
     let stream = StreamRow {
         conversation: id,
         entry: EntryId::new(Uuid::from_u128(2)),
-        answering: Answering { turn: Some(Pos::new(0, 1)), tip: Some(Pos::new(0, 2)) },
+        answering: AnswerPlace { turn: Some(Pos::new(0, 1)), tip: Some(Pos::new(0, 2)) },
         step: Some(Step::Op(OpNo(3))),
         author: "demo/demo".into(),
         parts: vec![Part::text("so f")],
     };
     let least = StreamRow {
-        answering: Answering { turn: None, tip: None },
+        answering: AnswerPlace { turn: None, tip: None },
         step: None,
         parts: Vec::new(),
         ..stream.clone()

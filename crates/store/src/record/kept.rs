@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::{Keep, Kept, KeptChange, KeptPath, OpNo, RangeChange, Ranges, WorkspaceNo};
+use retake_core::{KeepState, Kept, KeptChange, KeptPath, OpNo, RangeChange, Ranges, WorkspaceNo};
 use serde::{Deserialize, Serialize};
 
 use super::files::{Bytes, bytes, unpath};
@@ -19,17 +19,17 @@ enum KeepName {
     TakenOut,
 }
 
-impl From<Keep> for KeepName {
-    fn from(keep: Keep) -> Self {
+impl From<KeepState> for KeepName {
+    fn from(keep: KeepState) -> Self {
         match keep {
-            Keep::ByPath => Self::ByPath,
-            Keep::Adopted => Self::Adopted,
-            Keep::TakenOut => Self::TakenOut,
+            KeepState::ByPath => Self::ByPath,
+            KeepState::Adopted => Self::Adopted,
+            KeepState::TakenOut => Self::TakenOut,
         }
     }
 }
 
-impl From<KeepName> for Keep {
+impl From<KeepName> for KeepState {
     fn from(name: KeepName) -> Self {
         match name {
             KeepName::ByPath => Self::ByPath,
@@ -76,7 +76,8 @@ pub(crate) fn encode_kept(change: &KeptChange) -> Option<String> {
     if change.is_empty() && change.before.is_none() {
         return None;
     }
-    let entry = |change: &RangeChange<Keep>| (change.span.into(), change.before.into(), change.after.into());
+    let entry =
+        |change: &RangeChange<KeepState>| (change.span.into(), change.before.into(), change.after.into());
     Some(to_json(&ChangeRecord {
         entries: change.entries.iter().map(entry).collect(),
         adopted: change.adopted.iter().map(PathRecord::from).collect(),
@@ -122,7 +123,7 @@ pub(super) fn kept_record(kept: &Kept) -> Option<KeptRecord> {
 
 pub(super) fn kept(record: Option<KeptRecord>) -> Decoded<Kept> {
     let Some(record) = record else { return Ok(Kept::default()) };
-    let entry = |(span, keep): (SpanRecord, KeepName)| Ok((span.span()?, Keep::from(keep)));
+    let entry = |(span, keep): (SpanRecord, KeepName)| Ok((span.span()?, KeepState::from(keep)));
     let entries: Vec<_> = record.entries.into_iter().map(entry).collect::<Decoded<_>>()?;
     Ok(Kept {
         entries: Ranges::from_ranges(entries),

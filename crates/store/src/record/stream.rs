@@ -1,6 +1,6 @@
 //! A stream in progress: the answer that a crash would lose.
 
-use retake_core::{Answering, ConversationId, EntryId};
+use retake_core::{AnswerPlace, ConversationId, EntryId};
 use serde::{Deserialize, Serialize};
 
 use super::content::{PartRecord, part, part_record};
@@ -41,7 +41,7 @@ pub(crate) fn decode_stream(conversation: ConversationId, json: &str) -> Decoded
     Ok(StreamRow {
         conversation,
         entry,
-        answering: Answering {
+        answering: AnswerPlace {
             turn: record.turn.map(decode_pos).transpose()?,
             tip: record.tip.map(decode_pos).transpose()?,
         },

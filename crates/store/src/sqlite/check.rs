@@ -47,7 +47,7 @@ impl SqliteRows {
 
     fn check_log(&self, home: &ConversationRow, wrong: &mut Vec<Finding>) -> Result<()> {
         let last = home.now.head.seq.0;
-        let (mut told, mut damaged) = (facts::Known::new(), BTreeSet::new());
+        let (mut told, mut damaged) = (facts::FactTable::new(), BTreeSet::new());
         for from in (1..=last).step_by(CHUNK as usize) {
             let to = last.min(from + CHUNK - 1);
             for (seq, entry) in (from..).zip(self.entries(home.log, from, to)?) {

@@ -4,7 +4,7 @@ use rusqlite::params;
 use rusqlite::types::Value;
 use uuid::Uuid;
 
-use retake_core::{ConversationId, Head, ListRequest, OpNo, RequestId, Revision, Seq, Shelf, Time};
+use retake_core::{ArchiveState, ConversationId, Head, ListRequest, OpNo, RequestId, Revision, Seq, Time};
 
 use super::cells::{Cells, all, at_most, first, int, one, run};
 use super::rows::SqliteRows;
@@ -158,7 +158,7 @@ impl ConversationRows for SqliteRows {
         );
         let before = request.before.map(|id| id.uuid().into_bytes());
         let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
-        let archived = request.shelf.map(|shelf| shelf == Shelf::Archived);
+        let archived = request.shelf.map(|shelf| shelf == ArchiveState::Archived);
         all(&self.db, sql, params![request.folder, before, limit, archived], LIST, read)
     }
 

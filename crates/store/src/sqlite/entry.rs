@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use retake_core::{Entry, EntryId, Meta, Pos, RequestId, Revision, Role, Stretch, Time, Totals};
+use retake_core::{Entry, EntryId, LogSegment, Meta, Pos, RequestId, Revision, Role, Time, Totals};
 
 use super::cells::{Cells, Sql, all, at_most, first, int, of, one, run};
 use super::rows::SqliteRows;
@@ -350,10 +350,10 @@ impl EntryRows for SqliteRows {
         all(&self.db, BY_PLATFORM, params![root.0, platform_id], name, |cells| Ok(unpack(cells.next()?)))
     }
 
-    fn stretches(&self, log: LogNo) -> Result<Vec<Stretch>> {
+    fn stretches(&self, log: LogNo) -> Result<Vec<LogSegment>> {
         let (first, last) = range(log, 0, u64::MAX);
         all(&self.db, RUNS, [log.0, first, last], of("the runs", log), |cells| {
-            Ok(Stretch {
+            Ok(LogSegment {
                 start: unpack(cells.next()?).seq,
                 after: cells.decoded(decode_pos)?,
                 detached: decode_flags(cells.next()?)?.detached,

@@ -131,7 +131,7 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
-    use retake_core::{Action, Apply, By, ConversationId, NewConversation, Seen};
+    use retake_core::{Action, Apply, ChangeOrigin, ConversationId, NewConversation, SeenState};
     use uuid::Uuid;
 
     use super::{Cache, Staged};
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn new(number: u128) -> NewConversation {
-        NewConversation { id: id(number), folder: None, title: None, by: By::default() }
+        NewConversation { id: id(number), folder: None, title: None, by: ChangeOrigin::default() }
     }
 
     async fn with_conversations(memory: &Memory, many: u128) -> Store {
@@ -177,7 +177,7 @@ mod tests {
         let old = store.now(id(0)).await.expect("loaded");
         let label = Action::Label(None, Some("a title".into()));
         store
-            .apply(id(0), Apply { action: label, seen: Seen::Anything, by: By::default() })
+            .apply(id(0), Apply { action: label, seen: SeenState::Anything, by: ChangeOrigin::default() })
             .await
             .expect("done");
         let new = store.now(id(0)).await.expect("loaded");

@@ -1,6 +1,6 @@
 //! Converts an action for core's decision: ids become positions, and core decides.
 
-use retake_core::{Action, Apply, By, Commit, EntryId, Pos, Projection, Scope, Seen};
+use retake_core::{Action, Apply, ChangeOrigin, Commit, EntryId, Pos, Projection, Scope, SeenState};
 
 use super::files::{has_changes, undecided_files};
 use super::load::Loaded;
@@ -34,7 +34,7 @@ pub(crate) fn decide(rows: &dyn Rows, loaded: &Loaded, apply: &Apply) -> Result<
 
 /// An action for a plan, without a real author.
 pub(crate) fn undecided(action: Action) -> Apply {
-    Apply { action, seen: Seen::Anything, by: By::default() }
+    Apply { action, seen: SeenState::Anything, by: ChangeOrigin::default() }
 }
 
 /// Whether an entry is in a projection.

@@ -14,8 +14,8 @@ pub(super) use matching::{holds, part_holds};
 use std::collections::{BTreeSet, HashSet};
 
 use retake_core::{
-    By, Change, ChangeKind, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo, Part, Pos,
-    Receipt, RequestId, Time, Words,
+    Change, ChangeKind, ChangeOrigin, ContentHash, ConversationId, EntryId, KeptPath, LabelTarget, OpNo,
+    Part, Pos, Receipt, RequestId, Time, Words,
 };
 
 use super::Context;
@@ -44,7 +44,7 @@ impl<'a> ErasureTargets<'a> {
 }
 
 /// The author without the erased text, which must not be stored again.
-pub(super) fn by_without(by: &By, matching: Option<&str>) -> By {
+pub(super) fn by_without(by: &ChangeOrigin, matching: Option<&str>) -> ChangeOrigin {
     let mut by = by.clone();
     if let Some(text) = matching.filter(|text| !text.is_empty()) {
         by.request.take_if(|request| holds(request.as_str(), text));
@@ -68,7 +68,7 @@ impl Context {
         &mut self,
         loaded: &Loaded,
         what: &ErasureTargets<'_>,
-        by: &By,
+        by: &ChangeOrigin,
         print: Fingerprint,
     ) -> Result<Receipt> {
         let ErasureScope { family, rows: erasure, files } = self.reach(loaded, what)?;
@@ -297,7 +297,7 @@ impl Context {
         loaded: &Loaded,
         family: &[Loaded],
         erasure: &Erasure,
-        by: &By,
+        by: &ChangeOrigin,
         print: Fingerprint,
     ) -> Result<Receipt> {
         let mut receipt = None;
@@ -310,7 +310,7 @@ impl Context {
             if !asked && !named && positions.is_empty() {
                 continue;
             }
-            let by = if asked { by.clone() } else { By { request: None, ..by.clone() } };
+            let by = if asked { by.clone() } else { ChangeOrigin { request: None, ..by.clone() } };
             let commit = member.conversation.erase(&by, positions)?;
             let plan =
                 member.conversation.plan(&member.records(&*self.rows), &retake_core::Commit::default())?;

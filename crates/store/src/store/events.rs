@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
-use retake_core::{Change, ChangeEvent, ChangeKind, Commit, CommitEvent, ConversationId, Shelf};
+use retake_core::{ArchiveState, Change, ChangeEvent, ChangeKind, Commit, CommitEvent, ConversationId};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::load::Loaded;
@@ -18,7 +18,7 @@ const BEHIND_MAX: usize = 64;
 impl Store {
     /// Archives a conversation, or takes it out of the archive. It is no operation: no entry changes, and it cannot be undone.
     /// Subscribers get an event.
-    pub async fn archive(&self, conversation: ConversationId, to: Shelf) -> Result<()> {
+    pub async fn archive(&self, conversation: ConversationId, to: ArchiveState) -> Result<()> {
         self.write(move |context| context.archive(conversation, to)).await
     }
 
@@ -109,9 +109,9 @@ impl Context {
     }
 
     /// Archives a conversation, or takes it out of the archive.
-    pub(super) fn archive(&mut self, id: ConversationId, to: Shelf) -> Result<()> {
+    pub(super) fn archive(&mut self, id: ConversationId, to: ArchiveState) -> Result<()> {
         let loaded = self.load(id)?;
-        let archived = to == Shelf::Archived;
+        let archived = to == ArchiveState::Archived;
         if loaded.row.now.archived != archived {
             let row = ConversationRow { now: NowRow { archived, ..loaded.row.now }, ..loaded.row.clone() };
             self.rows.set_now(row.log, row.now)?;
@@ -221,7 +221,7 @@ impl Subscriber {
 
 #[cfg(test)]
 mod tests {
-    use retake_core::{By, ConversationId, Revision};
+    use retake_core::{ChangeOrigin, ConversationId, Revision};
     use uuid::Uuid;
 
     use crate::error::{Result, StoreError};
@@ -231,7 +231,7 @@ mod tests {
 
     fn new(number: u128) -> NewConversation {
         let id = ConversationId::new(Uuid::from_u128(number));
-        NewConversation { id, folder: None, title: None, by: By::default() }
+        NewConversation { id, folder: None, title: None, by: ChangeOrigin::default() }
     }
 
     /// The commit fails because another owner takes over during its preparation: no event is sent. A refused request causes no

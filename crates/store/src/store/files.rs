@@ -15,7 +15,8 @@ use super::load::Loaded;
 use super::{Context, Store};
 use crate::error::{Result, StoreError};
 use crate::files::{
-    CallsSeen, Claim, DeltaLayers, ErasureSum, IntentRow, NewCapture, NewDelta, OpenCall, Owned, Wanted,
+    CallsSeen, CapturedCallChanges, Claim, DeltaLayers, ErasureSum, IntentRow, NeededFiles, NewCapture,
+    NewDelta, OpenCall,
 };
 use crate::rows::{KEPT_SINCE, Key, Rows};
 use target::{wanted, wanted_by};
@@ -46,7 +47,7 @@ impl Context {
         if !calls.owned.is_empty() {
             self.is_of_folder();
         }
-        for Owned { conversation, entry, changes } in calls.owned {
+        for CapturedCallChanges { conversation, entry, changes } in calls.owned {
             let loaded = self.load(conversation)?;
             let seq = loaded.key(locate(&*self.rows, &loaded, entry)?)?.seq;
             self.add_delta(&loaded, workspace, seq, changes)?;
@@ -252,7 +253,7 @@ impl Store {
     }
 
     /// The wanted files before an entry on the path.
-    pub async fn wanted_before(&self, conversation: ConversationId, entry: EntryId) -> Result<Wanted> {
+    pub async fn wanted_before(&self, conversation: ConversationId, entry: EntryId) -> Result<NeededFiles> {
         self.with(conversation, move |rows, loaded| {
             let pos = locate(rows, loaded, entry)?;
             let commit = loaded.conversation.before_entry(&loaded.records(rows), pos)?;
@@ -262,7 +263,7 @@ impl Store {
     }
 
     /// The files that an action wants.
-    pub async fn wanted(&self, conversation: ConversationId, action: Action) -> Result<Wanted> {
+    pub async fn wanted(&self, conversation: ConversationId, action: Action) -> Result<NeededFiles> {
         self.with(conversation, |rows, loaded| wanted(rows, loaded, action)).await
     }
 

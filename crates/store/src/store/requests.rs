@@ -1,8 +1,8 @@
 //! Writes, and the receipts of requests. Each function is one request to the writer or one reading.
 
 use retake_core::{
-    Action, Apply, By, ConversationId, NewConversation, NewFork, Planned, Receipt, ReceiptDetails, RequestId,
-    SayRequest,
+    Action, Apply, ChangeOrigin, ConversationId, NewConversation, NewFork, Planned, Receipt, ReceiptDetails,
+    RequestId, SayRequest,
 };
 
 use super::write::said;
@@ -64,12 +64,12 @@ impl Store {
 
     /// The receipt of an earlier request with this id and digest in this conversation, if there was one. Look it up before the
     /// names in a request: they may mean something else by now.
-    pub async fn receipt(&self, conversation: ConversationId, by: By) -> Result<Option<Receipt>> {
+    pub async fn receipt(&self, conversation: ConversationId, by: ChangeOrigin) -> Result<Option<Receipt>> {
         self.write(move |context| context.receipt(conversation, &by)).await
     }
 
     /// The receipt of the conversation that an earlier request with this id and digest created, if there was one.
-    pub async fn created(&self, by: By) -> Result<Option<Receipt>> {
+    pub async fn created(&self, by: ChangeOrigin) -> Result<Option<Receipt>> {
         self.write(move |context| context.created_before(&by, Some(by.wording.unwrap_or_default()))).await
     }
 

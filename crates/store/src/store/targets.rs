@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    Answering, ConversationId, EntryId, Path, Pos, Projection, Records as _, Target, TargetLine, TurnWork,
+    AnswerPlace, ConversationId, EntryId, Path, Pos, Projection, Records as _, Target, TargetLine, TurnWork,
 };
 
 use super::Store;
@@ -35,11 +35,11 @@ impl Store {
     }
 
     /// The entry that an answer would follow now.
-    pub async fn answering(&self, conversation: ConversationId) -> Result<Answering> {
+    pub async fn answering(&self, conversation: ConversationId) -> Result<AnswerPlace> {
         self.with(conversation, |rows, loaded| {
             let tip = loaded.conversation.state.tip;
             let turn = loaded.conversation.turn_of(&loaded.records(rows), tip)?;
-            Ok(Answering { turn, tip })
+            Ok(AnswerPlace { turn, tip })
         })
         .await
     }

@@ -8,8 +8,8 @@ mod import;
 mod restored;
 
 use retake_core::{
-    Care, Checked, ConversationId, Copied, Entry, Finding, ListRequest, Part, Path, Pos, Receipt, Repair,
-    RequestId, Source, Span, Time,
+    BackupInfo, CheckMode, Checked, ConversationId, Entry, Finding, ListRequest, Part, Path, Pos, Receipt,
+    Repair, RequestId, Source, Span, Time,
 };
 use std::path::{Path as FilePath, PathBuf};
 
@@ -64,14 +64,14 @@ impl Store {
 
     /// Writes a consistent copy of the whole store while it is in use. The file must not exist yet; without a name, it is a
     /// dated one beside the store.
-    pub async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<Copied> {
+    pub async fn backup(&self, to: Option<PathBuf>, now: Time) -> Result<BackupInfo> {
         self.read(move |rows| copied(rows, to.as_deref(), now)).await
     }
 
     /// Checks the whole store.
-    pub async fn check(&self, care: Care) -> Result<Checked> {
+    pub async fn check(&self, care: CheckMode) -> Result<Checked> {
         let found = self.read(look_through).await?;
-        if care == Care::Look || found.problems.is_empty() {
+        if care == CheckMode::Look || found.problems.is_empty() {
             return Ok(found);
         }
         self.write(|context| context.rows.mend()).await?;
@@ -175,10 +175,10 @@ fn part_bytes(part: &Part) -> usize {
 }
 
 /// Writes a copy.
-fn copied(rows: &dyn Rows, to: Option<&FilePath>, now: Time) -> Result<Copied> {
+fn copied(rows: &dyn Rows, to: Option<&FilePath>, now: Time) -> Result<BackupInfo> {
     let path = rows.copy_to(to, now)?;
     let bytes = std::fs::metadata(&path).map_err(crate::lock::io("look at", &path))?.len();
-    Ok(Copied { path, bytes })
+    Ok(BackupInfo { path, bytes })
 }
 
 /// Checks every conversation: the backend's problems, and whether each can be loaded.

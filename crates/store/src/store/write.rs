@@ -1,7 +1,7 @@
 //! Writes: new conversations, messages, and operations; receipts, and the same receipt for a repeated request.
 
 use retake_core::{
-    Action, Apply, By, Change, Commit, ConversationId, Digest, EntryId, Head, KeptChange, KeptPath,
+    Action, Apply, Change, ChangeOrigin, Commit, ConversationId, Digest, EntryId, Head, KeptChange, KeptPath,
     LabelTarget, Meta, NewConversation, NewFork, OpNo, Operation, Plan, Reason, Receipt, RequestId, Revision,
     Say, SayRequest, Seq, Time, Totals,
 };
@@ -23,7 +23,7 @@ const FAR_FUTURE: i64 = 24 * 60 * 60 * 1000;
 const STATE_EVERY: u64 = 16 * 1024;
 
 /// The digest of a request: of the client's wording, if known.
-fn digest_by(by: &By, own: impl FnOnce() -> Digest) -> Digest {
+fn digest_by(by: &ChangeOrigin, own: impl FnOnce() -> Digest) -> Digest {
     by.wording.unwrap_or_else(own)
 }
 
@@ -87,7 +87,7 @@ impl Context {
         row: ConversationRow,
         parent: Option<&Loaded>,
         title: Option<String>,
-        by: &By,
+        by: &ChangeOrigin,
     ) -> Result<Receipt> {
         let log = self.rows.insert_conversation(&row)?;
         let root = parent.map_or(log, |parent| parent.row.root);
@@ -97,9 +97,9 @@ impl Context {
         let mut receipt = receipt_of(&loaded, Commit::default(), &empty_plan(&loaded), None);
         receipt.unchanged = false;
         if let Some(title) = title {
-            let by = By { request: None, ..by.clone() };
+            let by = ChangeOrigin { request: None, ..by.clone() };
             let commit = loaded.conversation.label(&by, LabelTarget::Title, Some(&title))?;
-            let after = self.append(&loaded, &commit, &By::default(), [0; 16])?;
+            let after = self.append(&loaded, &commit, &ChangeOrigin::default(), [0; 16])?;
             receipt.head = after.conversation.head;
             receipt.revision = after.conversation.revision;
             self.stage(after);
@@ -108,7 +108,11 @@ impl Context {
     }
 
     /// The receipt of a conversation that the same request created.
-    pub(super) fn created_before(&mut self, by: &By, print: Option<Digest>) -> Result<Option<Receipt>> {
+    pub(super) fn created_before(
+        &mut self,
+        by: &ChangeOrigin,
+        print: Option<Digest>,
+    ) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
         };
@@ -252,7 +256,7 @@ impl Context {
     }
 
     /// The receipt of the same earlier request, checked before anything else.
-    pub(crate) fn receipt(&mut self, id: ConversationId, by: &By) -> Result<Option<Receipt>> {
+    pub(crate) fn receipt(&mut self, id: ConversationId, by: &ChangeOrigin) -> Result<Option<Receipt>> {
         let loaded = self.load(id)?;
         self.recorded(&loaded, by, Some(by.wording.unwrap_or_default()))
     }
@@ -263,7 +267,7 @@ impl Context {
         of: Option<ConversationId>,
         request: RequestId,
     ) -> Result<Option<Receipt>> {
-        let by = By { author: String::new(), time: Time(0), request: Some(request), wording: None };
+        let by = ChangeOrigin { author: String::new(), time: Time(0), request: Some(request), wording: None };
         match of {
             Some(id) => {
                 let loaded = self.load(id)?;
@@ -274,7 +278,12 @@ impl Context {
     }
 
     /// The receipt of an entry or operation of the same earlier request, or of one without changes.
-    fn recorded(&mut self, loaded: &Loaded, by: &By, print: Option<Digest>) -> Result<Option<Receipt>> {
+    fn recorded(
+        &mut self,
+        loaded: &Loaded,
+        by: &ChangeOrigin,
+        print: Option<Digest>,
+    ) -> Result<Option<Receipt>> {
         let Some(request) = &by.request else {
             return Ok(None);
         };
@@ -303,7 +312,7 @@ impl Context {
         &mut self,
         loaded: &Loaded,
         commit: &Commit,
-        by: &By,
+        by: &ChangeOrigin,
         print: Fingerprint,
     ) -> Result<Loaded> {
         let conversation = loaded.conversation.after(&loaded.records(&*self.rows), commit)?;

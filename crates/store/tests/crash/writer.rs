@@ -9,7 +9,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use retake_core::{
     Action, Apply, ConversationId, EntryId, ListRequest, NewConversation, NewFork, PageRequest, Part,
-    Projection, Reading, Reason, Receipt, Role, SayRequest, Seen,
+    Projection, Reading, Reason, Receipt, Role, SayRequest, SeenState,
 };
 use retake_store::{Result, Sqlite, Store, StoreError};
 use uuid::Uuid;
@@ -141,7 +141,7 @@ impl Task {
     async fn edit(&mut self, talk: ConversationId) -> Result<String> {
         let Some(target) = self.pick(talk).await? else { return self.say(talk).await };
         let (word, say) = self.saying("edited");
-        let edit = Apply { action: Action::Edit(target), seen: Seen::Anything, by: by() };
+        let edit = Apply { action: Action::Edit(target), seen: SeenState::Anything, by: by() };
         let (moved, receipt) = self.store.say_at(talk, edit, say).await?;
         Ok(format!("{}\nack {}", done(&moved, "edit"), said(&receipt, &[word])))
     }
@@ -168,7 +168,7 @@ impl Task {
             Action::Mark { verb, .. } | Action::Fold { verb, .. } => verb.name(),
             other => panic!("{other:?} is not among the requests"),
         };
-        let receipt = self.store.apply(talk, Apply { action, seen: Seen::Anything, by: by() }).await?;
+        let receipt = self.store.apply(talk, Apply { action, seen: SeenState::Anything, by: by() }).await?;
         Ok(done(&receipt, verb))
     }
 

@@ -17,10 +17,10 @@ use crate::kit::word;
 const ALL: usize = 1000;
 
 /// The reader's view of an entry.
-pub(super) type Seen = (EntryId, Mark, Option<FoldId>, Option<String>, Option<(usize, usize)>);
+pub(super) type SeenState = (EntryId, Mark, Option<FoldId>, Option<String>, Option<(usize, usize)>);
 
 /// An earlier state that a client remembers: its revision and its timeline.
-pub(super) type Memory = (Revision, Vec<Seen>);
+pub(super) type Memory = (Revision, Vec<SeenState>);
 
 /// A plan announces what then happens, and both equal the model.
 pub(super) fn plan(
@@ -61,7 +61,7 @@ fn indexes(talk: &Talk, path: &Path) -> Vec<usize> {
 }
 
 /// The view of the model's reader.
-pub(super) fn seen(talk: &Talk) -> Vec<Seen> {
+pub(super) fn seen(talk: &Talk) -> Vec<SeenState> {
     let entry = |index: usize| {
         let alternatives = talk.alternatives(index);
         let number = alternatives.iter().position(|other| *other == index);
@@ -72,7 +72,7 @@ pub(super) fn seen(talk: &Talk) -> Vec<Seen> {
     talk.timeline().into_iter().map(entry).collect()
 }
 
-fn as_seen(shown: &[ShownEntry]) -> Vec<Seen> {
+fn as_seen(shown: &[ShownEntry]) -> Vec<SeenState> {
     let entry = |shown: &ShownEntry| {
         let id = shown.entry.as_ref().expect("sound").meta.id;
         (id, shown.mark, shown.fold, shown.label.clone(), shown.alternative)
@@ -174,7 +174,7 @@ pub(super) async fn one_of_many(store: &Store, talk: &Talk, memory: &[Memory], c
 /// The timeline in pages, newest first: each entry once, in order.
 async fn pages(store: &Store, talk: &Talk) {
     let reading = Reading::now(Projection::Timeline);
-    let mut read: Vec<Seen> = Vec::new();
+    let mut read: Vec<SeenState> = Vec::new();
     loop {
         let before = read.first().map(|seen| seen.0);
         let page = PageRequest { before, after: None, limit: 7 };
@@ -318,7 +318,7 @@ async fn a_branch(store: &Store, talk: &Talk, chance: usize) {
     there.now.tip = Some(there.end_at(tip));
     let branch = Some(talk.said[tip].id);
     let reading = Reading { branch, ..Reading::now(Projection::Timeline) };
-    let mut read: Vec<Seen> = Vec::new();
+    let mut read: Vec<SeenState> = Vec::new();
     loop {
         let before = read.first().map(|seen| seen.0);
         let page = PageRequest { before, after: None, limit: 3 };
@@ -340,7 +340,7 @@ async fn a_branch(store: &Store, talk: &Talk, chance: usize) {
         // Later entries are no results yet.
         then.said.truncate(talk.base + usize::try_from(head.seq.0).expect("a count"));
         then.now.tip = Some(then.end_at(tip));
-        let marks = |seen: Vec<Seen>| seen.into_iter().map(|(id, mark, fold, ..)| (id, mark, fold));
+        let marks = |seen: Vec<SeenState>| seen.into_iter().map(|(id, mark, fold, ..)| (id, mark, fold));
         let (got, expected) = (as_seen(&page.expect("a page").entries), seen(&then));
         assert!(marks(got).eq(marks(expected)), "the branch of {tip} at {head}");
     }

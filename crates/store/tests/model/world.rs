@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use retake_core::{Action, Apply, ConversationId, NewConversation, NewFork, Receipt, SayRequest, Seen};
+use retake_core::{Action, Apply, ConversationId, NewConversation, NewFork, Receipt, SayRequest, SeenState};
 use retake_store::{Memory, Result, Sqlite, Store};
 use tempfile::TempDir;
 
@@ -131,7 +131,7 @@ impl World {
         let mut after = before.clone();
         let expected = after.act(&action);
         let planned = self.store().plan(id, action.clone()).await;
-        let apply = Apply { action, seen: Seen::Exactly(before.head()), by: self.talks.by() };
+        let apply = Apply { action, seen: SeenState::Exactly(before.head()), by: self.talks.by() };
         let got = self.store().apply(id, apply.clone()).await;
         let told = format!("{:?}", apply.action);
         super::checks::plan(&before, &after, &expected, &planned, &got, &told);
@@ -174,7 +174,7 @@ impl World {
         let id = self.talks.all[at].id;
         let say = self.talks.saying(at, Voice::User);
         let mut after = self.talks.all[at].clone();
-        let edit = Apply { action: Action::Edit(target), seen: Seen::Anything, by: by() };
+        let edit = Apply { action: Action::Edit(target), seen: SeenState::Anything, by: by() };
         let expected = after.act(&edit.action).and_then(|edited| Ok((edited, after.say(&say)?)));
         let got = self.store().say_at(id, edit, say.clone()).await;
         match (expected, got) {
@@ -228,7 +228,8 @@ impl World {
         let seen = talk.heads[number % talk.heads.len()].0;
         let Some(target) = self.talks.pick(at, pick) else { return };
         let unaimed = talk.aim(target).err();
-        let apply = Apply { action: Action::Rewind(target), seen: Seen::Exactly(seen), by: self.talks.by() };
+        let apply =
+            Apply { action: Action::Rewind(target), seen: SeenState::Exactly(seen), by: self.talks.by() };
         if seen != self.talks.all[at].head() {
             let got = self.store().apply(self.talks.all[at].id, apply).await;
             assert_eq!(word(&got.expect_err("stale")), unaimed.unwrap_or("stale_head"));

@@ -48,7 +48,7 @@ async fn transactions(files: usize) -> (Vec<u64>, Vec<u64>) {
         let half = FilesHalf { workspace, moves: moves.collect(), staged: true, adopted: Vec::new() };
         stage.work.take_transactions();
         stage.store.preparing(workspace, ".retake-1".into()).await.expect("prepared");
-        let apply = Apply { action: Action::Rewind(entry_id(3)), seen: Seen::Anything, by: by() };
+        let apply = Apply { action: Action::Rewind(entry_id(3)), seen: SeenState::Anything, by: by() };
         stage.store.apply_files(conversation(), apply, vec![half]).await.expect("rewound");
         if turns_back {
             stage.store.turn_back(workspace, by()).await.expect("turned back");

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use retake_core::{
     ContentHash, Effect, EffectClass, EffectState, FileChange, FilePath, Grade, Record, TargetLine,
 };
-use retake_store::{CallsSeen, NewCapture, Owned};
+use retake_store::{CallsSeen, CapturedCallChanges, NewCapture};
 
 use super::*;
 
@@ -26,10 +26,10 @@ fn change(path: &str) -> (Grade, FileChange) {
 }
 
 /// Two calls of a turn that changed two files between them; both changed one of them.
-fn owned(turn: u64) -> [Owned; 2] {
+fn owned(turn: u64) -> [CapturedCallChanges; 2] {
     let (one, other) = (change(&format!("src/{turn}.rs")), change(&format!("doc/{turn}.md")));
     let entry = entry_id(2 * turn);
-    [vec![one.clone()], vec![one, other]].map(|changes| Owned {
+    [vec![one.clone()], vec![one, other]].map(|changes| CapturedCallChanges {
         conversation: conversation(),
         entry,
         changes,

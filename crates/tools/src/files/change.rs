@@ -9,7 +9,7 @@ use similar::TextDiff;
 
 use super::disk::{self, Staged, Version};
 use super::place::{PathBase, Place};
-use super::text::{self, Breaks};
+use super::text::{self, LineEnds};
 use super::work::blocking;
 use crate::call::{Call, Output};
 use crate::umask;
@@ -153,7 +153,7 @@ fn comparable(old: &[u8], new: &[u8]) -> Result<(), &'static str> {
 
 /// Two versions for a comparison by lines; a line break that all lines of both have is left out.
 fn texts(old: &[u8], new: &[u8]) -> (String, String) {
-    let both = Breaks::of(old) == Breaks::CrLf && Breaks::of(new) == Breaks::CrLf;
+    let both = LineEnds::of(old) == LineEnds::CrLf && LineEnds::of(new) == LineEnds::CrLf;
     let text = |bytes| match both {
         true => String::from_utf8_lossy(bytes).replace("\r\n", "\n"),
         false => String::from_utf8_lossy(bytes).into_owned(),

@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
 
-use super::place::{Inside, Place};
+use super::place::{Place, PlaceInRoot};
 use super::text;
 
 /// The largest file that is read as a whole, to compare, edit or replace it.
@@ -247,7 +247,7 @@ impl OpenedParent {
 const WRITABLE: Mode = Mode::WUSR.union(Mode::WGRP).union(Mode::WOTH);
 
 /// The parent folder of a path; missing folders are created.
-fn open_folder(inside: &Inside, made: &mut Vec<(OwnedFd, OsString)>) -> Result<OwnedFd, Errno> {
+fn open_folder(inside: &PlaceInRoot, made: &mut Vec<(OwnedFd, OsString)>) -> Result<OwnedFd, Errno> {
     let mut folder = rustix::fs::open(&inside.root, FOLDER, Mode::empty())?;
     let way = inside.below.parent().map(Path::iter).into_iter().flatten();
     for part in way {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::change::{self, Change, Plan};
 use super::place::PathBase;
-use super::text::{self, Breaks};
+use super::text::{self, LineEnds};
 use super::{disk, nearest};
 use crate::call::{Call, Output};
 use crate::own::OwnTool;
@@ -78,7 +78,7 @@ fn plan(Arguments { path, edits }: &Arguments, ground: &PathBase) -> Result<Plan
 
 /// The content after all edits, and the number of different places.
 fn edited(bytes: &[u8], edits: &[Edit]) -> Result<(Vec<u8>, usize), String> {
-    let breaks = Breaks::of(bytes);
+    let breaks = LineEnds::of(bytes);
     let mut now = bytes.to_vec();
     let mut places = 0;
     for (index, edit) in edits.iter().enumerate() {

@@ -20,7 +20,7 @@ use super::work::{Stop, Stoppable, look};
 use super::{disk, glob};
 use crate::call::{Call, Output};
 use crate::own::{OwnTool, read_only_intent};
-use found::{Found, InFile};
+use found::{FoundMatches, InFile};
 
 /// The most lines around a match.
 const MOST_CONTEXT: usize = 20;
@@ -111,7 +111,7 @@ fn grep(arguments: &Arguments, ground: &PathBase, veil: &HiddenPaths, stop: &Sto
     let (place, kind) = walk::base(ground, arguments.path.as_deref())?;
     veil.agreed(&place)?;
     let mut searcher = searcher(arguments.context.min(MOST_CONTEXT));
-    let mut found = Found::new(arguments.show);
+    let mut found = FoundMatches::new(arguments.show);
     let mut unread = 0;
     let real = |path: &Path| {
         path.strip_prefix(&place.path).map_or_else(|_| place.real(), |below| place.real().join(below))

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use super::text::{self, Breaks};
+use super::text::{self, LineEnds};
 
 /// The largest file that is searched for similar text.
 const MOST: usize = 5_000_000;
@@ -24,7 +24,7 @@ pub(super) fn why(missing: &str, bytes: &[u8], old: &str) -> String {
     let lines: Vec<&str> = file.lines().collect();
     let wanted: Vec<String> = old.lines().map(text::without_space).collect();
     let plain: Vec<String> = lines.iter().map(|line| text::without_space(line)).collect();
-    if old.contains('\n') && Breaks::of(bytes) == Breaks::Mixed && without_returns(&file, old) {
+    if old.contains('\n') && LineEnds::of(bytes) == LineEnds::Mixed && without_returns(&file, old) {
         return format!(
             "{missing} with these line breaks: some lines of this file end with CRLF, some with LF; \
              take one line at a time"

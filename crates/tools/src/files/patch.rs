@@ -16,7 +16,7 @@ use super::change::{self, Change, NewVersion, Plan};
 use super::disk;
 use super::disk::Version;
 use super::place::{PathBase, Place};
-use super::text::{self, Breaks};
+use super::text::{self, LineEnds};
 use crate::call::{Call, Output};
 use crate::own::OwnTool;
 use parse::FilePatch;
@@ -55,7 +55,7 @@ impl OwnTool for PatchFiles {
 fn plan(Arguments { patch }: &Arguments, ground: &PathBase) -> Result<Plan, String> {
     let plain;
     // A patch that uses CRLF throughout says nothing about the files' own line breaks.
-    let patch = if Breaks::of(patch.as_bytes()) == Breaks::CrLf {
+    let patch = if LineEnds::of(patch.as_bytes()) == LineEnds::CrLf {
         plain = patch.replace("\r\n", "\n");
         &plain
     } else {

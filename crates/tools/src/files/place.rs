@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use retake_core::Touch;
+use retake_core::CallTarget;
 
 use super::text;
 
@@ -29,14 +29,14 @@ pub(super) struct Place {
     /// The absolute path without links, except those above the root.
     pub(super) path: PathBuf,
     /// Its place in a root, if it is in one.
-    pub(super) inside: Option<Inside>,
+    pub(super) inside: Option<PlaceInRoot>,
     /// Whether the last part of the name is a link.
     pub(super) link: bool,
 }
 
 /// A place inside of a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Inside {
+pub(super) struct PlaceInRoot {
     /// The root, without links.
     pub(super) root: PathBuf,
     /// The path below it, without links.
@@ -65,7 +65,7 @@ impl PathBase {
             let Ok(real_root) = self::real(root) else { continue };
             if let Ok(below) = real.strip_prefix(&real_root) {
                 let path = if below.as_os_str().is_empty() { root.clone() } else { root.join(below) };
-                let inside = Some(Inside { root: real_root, below: below.to_owned() });
+                let inside = Some(PlaceInRoot { root: real_root, below: below.to_owned() });
                 return Ok(Place { named, path, inside, link });
             }
         }
@@ -123,8 +123,8 @@ impl PathBase {
 
 impl Place {
     /// The touches for reading it: its name, and its target.
-    pub(super) fn read(&self) -> Vec<Touch> {
-        self.both().map(Touch::Read).collect()
+    pub(super) fn read(&self) -> Vec<CallTarget> {
+        self.both().map(CallTarget::Read).collect()
     }
 
     /// The absolute path without any link.
@@ -133,8 +133,8 @@ impl Place {
     }
 
     /// The touches for writing it.
-    pub(super) fn written(&self) -> Vec<Touch> {
-        self.both().map(Touch::Write).collect()
+    pub(super) fn written(&self) -> Vec<CallTarget> {
+        self.both().map(CallTarget::Write).collect()
     }
 
     fn both(&self) -> impl Iterator<Item = PathBuf> {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::change::seen;
 use super::disk::{self, OpenError};
 use super::place::{PathBase, Place};
-use super::text::{self, Breaks};
+use super::text::{self, LineEnds};
 use super::walk::{self, HiddenPaths};
 use super::work::{Stop, Stoppable, look};
 use crate::call::{Attached, Call, Output};
@@ -96,7 +96,7 @@ fn read(arguments: &Arguments, place: &Place, veil: &HiddenPaths, stop: &Stop) -
         ));
     }
     if size > disk::MOST_WHOLE {
-        let window = window(BufReader::new(file), arguments, Breaks::Lf)?;
+        let window = window(BufReader::new(file), arguments, LineEnds::Lf)?;
         let remark = format!(
             "[The file is large ({}): it can be read, but not be edited or replaced by tools for files.]",
             text::size(size)
@@ -106,10 +106,10 @@ fn read(arguments: &Arguments, place: &Place, veil: &HiddenPaths, stop: &Stop) -
     }
     let mut bytes = Vec::new();
     file.by_ref().take(disk::MOST_WHOLE).read_to_end(&mut bytes).map_err(broken)?;
-    let breaks = Breaks::of(&bytes);
+    let breaks = LineEnds::of(&bytes);
     let window = window(bytes.as_slice(), arguments, breaks)?;
     let mut remarks = Vec::new();
-    if breaks == Breaks::CrLf {
+    if breaks == LineEnds::CrLf {
         remarks.push("[The lines end with CRLF; edits keep that.]".to_owned());
     }
     if std::str::from_utf8(&bytes).is_err() {
@@ -129,7 +129,7 @@ fn joined(window: &str, remarks: &[String]) -> String {
     content
 }
 
-fn window(from: impl std::io::BufRead, arguments: &Arguments, breaks: Breaks) -> Result<Window, String> {
+fn window(from: impl std::io::BufRead, arguments: &Arguments, breaks: LineEnds) -> Result<Window, String> {
     let first = arguments.offset.map_or(1, NonZeroUsize::get);
     let most = arguments.limit.map_or(MOST_LINES, NonZeroUsize::get).min(MOST_LINES);
     let window = Window::read(from, first, most, breaks).map_err(|error| error.to_string())?;

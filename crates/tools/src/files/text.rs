@@ -81,7 +81,7 @@ pub(super) fn without_space(line: &str) -> String {
 
 /// The line ends of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Breaks {
+pub(super) enum LineEnds {
     /// All with a line feed; also when there is only one line.
     Lf,
     /// All with a carriage return and a line feed.
@@ -90,7 +90,7 @@ pub(super) enum Breaks {
     Mixed,
 }
 
-impl Breaks {
+impl LineEnds {
     /// The line ends of this text.
     pub(super) fn of(text: &[u8]) -> Self {
         let mut before = 0;
@@ -119,7 +119,7 @@ impl Breaks {
 
 #[cfg(test)]
 mod tests {
-    use super::{Breaks, cut, escaped, size};
+    use super::{LineEnds, cut, escaped, size};
 
     #[test]
     fn a_name_is_never_interpreted_as_terminal_control_sequences() {
@@ -142,11 +142,11 @@ mod tests {
 
     #[test]
     fn a_text_keeps_its_kind_of_line_breaks() {
-        assert_eq!(Breaks::of(b"a\r\nb\r\n"), Breaks::CrLf);
-        assert_eq!(Breaks::of(b"a\r\nb\n"), Breaks::Mixed);
-        assert_eq!(Breaks::of(b"a\nb\n"), Breaks::Lf);
-        assert_eq!(Breaks::of(b"\r"), Breaks::Lf);
-        assert_eq!(Breaks::CrLf.fit("a\nb\r\n"), "a\r\nb\r\n");
-        assert_eq!(Breaks::Mixed.fit("a\nb\r\n"), "a\nb\r\n");
+        assert_eq!(LineEnds::of(b"a\r\nb\r\n"), LineEnds::CrLf);
+        assert_eq!(LineEnds::of(b"a\r\nb\n"), LineEnds::Mixed);
+        assert_eq!(LineEnds::of(b"a\nb\n"), LineEnds::Lf);
+        assert_eq!(LineEnds::of(b"\r"), LineEnds::Lf);
+        assert_eq!(LineEnds::CrLf.fit("a\nb\r\n"), "a\r\nb\r\n");
+        assert_eq!(LineEnds::Mixed.fit("a\nb\r\n"), "a\nb\r\n");
     }
 }

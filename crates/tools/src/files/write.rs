@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::change::{self, Change, Plan};
 use super::disk;
 use super::place::PathBase;
-use super::text::{self, Breaks};
+use super::text::{self, LineEnds};
 use crate::call::{Call, Output};
 use crate::own::OwnTool;
 
@@ -46,7 +46,7 @@ fn plan(Arguments { path, content }: &Arguments, ground: &PathBase) -> Result<Pl
     let place = ground.place_to_write(path)?;
     let name = text::escaped(path);
     let was = disk::whole(&place).map_err(|why| format!("cannot write `{name}`: {why}"))?;
-    let breaks = was.as_ref().map_or(Breaks::Lf, |was| Breaks::of(&was.bytes));
+    let breaks = was.as_ref().map_or(LineEnds::Lf, |was| LineEnds::of(&was.bytes));
     let bytes = breaks.fit(content).into_owned().into_bytes();
     let done = if was.is_some() { "replaced" } else { "made" };
     let lines = text::count(content.lines().count(), "line");

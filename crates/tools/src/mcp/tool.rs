@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Intent, Touch};
+use retake_core::{CallTarget, EffectClass, Intent};
 use serde_json::{Map, Value};
 
 use super::listed::Listed;
@@ -48,7 +48,7 @@ impl Tool for McpTool {
         let words = format!("{}: {} {said}", self.server.name(), self.listed.tool);
         // Complete, however long: a person approves all of it.
         let detail = (words.len() > LINE).then(|| format!("{arguments:#}"));
-        Ok(Intent { class: self.class(), touches: vec![Touch::Other], line: line(&words, LINE), detail })
+        Ok(Intent { class: self.class(), touches: vec![CallTarget::Other], line: line(&words, LINE), detail })
     }
 
     async fn call(&self, call: Call) -> Output {

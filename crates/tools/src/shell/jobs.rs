@@ -144,7 +144,7 @@ impl ShellTool {
 
 /// The note on a job that was just started.
 async fn started(call: &Call, known: RecordedJob, is_stopped: bool) -> Output {
-    let printed = read(&known.job, Slice::End).map_or_else(|error| error, |read| read.text);
+    let printed = read(&known.job, LogPart::End).map_or_else(|error| error, |read| read.text);
     if !printed.is_empty() {
         call.host.tell(Piece { text: printed.clone() }).await;
     }
@@ -169,7 +169,7 @@ async fn started(call: &Call, known: RecordedJob, is_stopped: bool) -> Output {
 }
 
 /// What of a log is wanted.
-enum Slice {
+enum LogPart {
     /// The end.
     End,
     /// So many lines of the end.
@@ -187,24 +187,24 @@ struct Excerpt {
 }
 
 /// Reads a part of a job's output, up to the limit for the model.
-fn read(job: &Job, slice: Slice) -> Result<Excerpt, String> {
+fn read(job: &Job, slice: LogPart) -> Result<Excerpt, String> {
     let Some(log) = &job.log else { return Err("[what it prints is not kept]".to_owned()) };
     let fail = |error: std::io::Error| format!("[can't read {}: {error}]", log.display());
     let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
     let mut file = File::options().read(true).custom_flags(flags).open(log).map_err(fail)?;
     let len = file.metadata().map_err(fail)?.len();
     let mut from = match slice {
-        Slice::From(from) => from.min(len),
-        Slice::End | Slice::Lines(_) => len.saturating_sub(BOUND as u64),
+        LogPart::From(from) => from.min(len),
+        LogPart::End | LogPart::Lines(_) => len.saturating_sub(BOUND as u64),
     };
     file.seek(SeekFrom::Start(from)).map_err(fail)?;
     let mut bytes = Vec::new();
     file.take(BOUND as u64).read_to_end(&mut bytes).map_err(fail)?;
     let start = match slice {
-        Slice::From(_) => 0,
-        Slice::End if from == 0 => 0,
-        Slice::End => memchr::memchr(b'\n', &bytes).map_or(0, |end| end + 1),
-        Slice::Lines(lines) => {
+        LogPart::From(_) => 0,
+        LogPart::End if from == 0 => 0,
+        LogPart::End => memchr::memchr(b'\n', &bytes).map_or(0, |end| end + 1),
+        LogPart::Lines(lines) => {
             let ends = memchr::memrchr_iter(b'\n', bytes.strip_suffix(b"\n").unwrap_or(&bytes));
             ends.take(lines.max(1)).nth(lines.max(1) - 1).map_or(0, |end| end + 1)
         }
@@ -264,9 +264,9 @@ impl OwnTool for JobOutput {
         // Checked first: output before its end is then included.
         let state = known.state().await;
         let slice = match (given.from, given.tail) {
-            (Some(from), _) => Slice::From(from),
-            (None, Some(lines)) => Slice::Lines(lines),
-            (None, None) => Slice::End,
+            (Some(from), _) => LogPart::From(from),
+            (None, Some(lines)) => LogPart::Lines(lines),
+            (None, None) => LogPart::End,
         };
         let Excerpt { text, from, to, len } = read(&known.job, slice)?;
         let id = short(&known.call);

@@ -1,6 +1,6 @@
 //! The tool `edit`.
 
-use retake_core::Touch;
+use retake_core::CallTarget;
 use serde_json::{Value, json};
 
 use super::stage::Stage;
@@ -31,7 +31,7 @@ fn several_texts_are_replaced_one_after_the_other() {
     let arguments = edit(&[("one\n", "1\n"), ("1\ntwo", "1\n2"), ("three\n", "")]);
     let intent = stage.intent("edit", &arguments).unwrap();
     assert_eq!(intent.line, "edit a (3 places)");
-    assert_eq!(intent.touches, [Touch::Write(stage.path("a"))]);
+    assert_eq!(intent.touches, [CallTarget::Write(stage.path("a"))]);
     let output = stage.run("edit", &arguments);
     assert_eq!(output.content, "edited a: 3 places\n@@ -1,3 +1,2 @@\n-one\n-two\n-three\n+1\n+2");
     assert_eq!(output.shown, intent.detail);

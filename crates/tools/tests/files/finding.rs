@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::{Duration, UNIX_EPOCH};
 
-use retake_core::{EffectClass, Touch};
+use retake_core::{CallTarget, EffectClass};
 use serde_json::json;
 
 use super::stage::Stage;
@@ -149,7 +149,7 @@ fn the_files_of_a_search_are_known_before_it_runs() {
             if tool == "list" { json!({ "path": "src" }) } else { json!({ "path": "src", "pattern": "x" }) };
         let intent = stage.intent(tool, &arguments).unwrap();
         assert_eq!((intent.class, intent.line.as_str()), (EffectClass::None, line));
-        assert_eq!(intent.touches, [Touch::Read(stage.path("src"))]);
+        assert_eq!(intent.touches, [CallTarget::Read(stage.path("src"))]);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tool `patch`.
 
-use retake_core::Touch;
+use retake_core::CallTarget;
 use serde_json::{Value, json};
 
 use super::stage::Stage;
@@ -71,7 +71,7 @@ fn a_patch_changes_makes_deletes_and_moves_files() {
     let intent = stage.intent("patch", &patch(ALL)).unwrap();
     assert_eq!(intent.line, "patch 6 files (change, new/file, gone, …)");
     let touched = ["change", "new/file", "gone", "old.sh", "new.sh", "empty", "change.sh"];
-    assert_eq!(intent.touches, touched.map(|name| Touch::Write(stage.path(name))));
+    assert_eq!(intent.touches, touched.map(|name| CallTarget::Write(stage.path(name))));
     let output = stage.run("patch", &patch(ALL));
     let said =
         "changed change\nmade new/file\ndeleted gone\nmoved old.sh to new.sh\nmade empty\nchanged change.sh";

@@ -1,6 +1,6 @@
 //! The tool `read`.
 
-use retake_core::{EffectClass, Touch};
+use retake_core::{CallTarget, EffectClass};
 use serde_json::json;
 
 use super::stage::Stage;
@@ -132,9 +132,9 @@ fn the_files_of_a_read_are_known_before_it_runs() {
     let read = |path: &str| stage.intent("read", &json!({ "path": path })).unwrap();
     let inside = read("src/../src/main.rs");
     assert_eq!((inside.class, inside.line.as_str()), (EffectClass::None, "read src/main.rs"));
-    assert_eq!(inside.touches, [Touch::Read(stage.path("src/main.rs"))]);
+    assert_eq!(inside.touches, [CallTarget::Read(stage.path("src/main.rs"))]);
     let secret = stage.outside().join("secret");
-    assert_eq!(read("../outside/secret").touches, [Touch::Read(secret.clone())]);
+    assert_eq!(read("../outside/secret").touches, [CallTarget::Read(secret.clone())]);
     // Both its name and its target, so that a rule for either applies.
-    assert_eq!(read("link").touches, [Touch::Read(secret), Touch::Read(stage.path("link"))]);
+    assert_eq!(read("link").touches, [CallTarget::Read(secret), CallTarget::Read(stage.path("link"))]);
 }

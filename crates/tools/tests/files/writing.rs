@@ -1,6 +1,6 @@
 //! The tool `write`.
 
-use retake_core::{EffectClass, Touch};
+use retake_core::{CallTarget, EffectClass};
 use serde_json::json;
 
 use super::stage::Stage;
@@ -56,7 +56,7 @@ fn only_the_approved_content_is_written() {
             .touches
             .iter()
             .filter_map(|touch| match touch {
-                Touch::Write(path) => Some(path.clone()),
+                CallTarget::Write(path) => Some(path.clone()),
                 _ => None,
             })
             .collect();
@@ -129,7 +129,7 @@ fn the_change_of_a_write_is_shown_before_it_runs() {
     let stage = Stage::new(&[("src/a.rs", "one\ntwo\n")]);
     let intent = stage.intent("write", &json!({ "path": "src/a.rs", "content": "one\n2\n" })).unwrap();
     assert_eq!((intent.class, intent.line.as_str()), (EffectClass::Workspace, "write src/a.rs"));
-    assert_eq!(intent.touches, [Touch::Write(stage.path("src/a.rs"))]);
+    assert_eq!(intent.touches, [CallTarget::Write(stage.path("src/a.rs"))]);
     let diff = "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
     assert_eq!(intent.detail.as_deref(), Some(diff));
     // An approval request contains all of it.

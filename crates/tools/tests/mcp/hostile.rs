@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::mcp::{LeftOut, Note};
-use retake_core::{EffectClass, ToolOutcome, Touch};
+use retake_core::{CallTarget, EffectClass, ToolOutcome};
 use retake_tools::mcp::{Failure, FailureKind, ServerNotice, State};
 use serde_json::json;
 
@@ -217,7 +217,7 @@ async fn hints_of_a_server_never_replace_an_approval() {
         let folder = std::path::Path::new("/");
         let intent = tool.intent(&json!({"a": "b\x1b[2J"}), folder, &[]).expect("an intent");
         assert_eq!((tool.class(), tool.is_parallel(), tool.needs_folder()), (class, false, true));
-        assert_eq!((intent.class, intent.touches), (class, vec![Touch::Other]), "a person is asked");
+        assert_eq!((intent.class, intent.touches), (class, vec![CallTarget::Other]), "a person is asked");
         assert!(intent.line.starts_with("it: ") && !intent.line.contains('\x1b'), "{}", intent.line);
         assert!(tool.intent(&json!([1]), folder, &[]).is_err());
     }

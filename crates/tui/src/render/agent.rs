@@ -118,7 +118,7 @@ pub fn mode(mode: Mode) -> &'static str {
 
 /// How long a rule would hold, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
+pub enum RuleExtent {
     /// In this conversation, as long as it lasts.
     Here,
     /// In every conversation, permanently.
@@ -126,10 +126,10 @@ pub enum Where {
 }
 
 /// What a rule would allow, how long and where, in words.
-pub fn allows(rule: &Rule, place: Where) -> String {
+pub fn allows(rule: &Rule, place: RuleExtent) -> String {
     let lasts = match place {
-        Where::Here => "for this conversation",
-        Where::Everywhere => "in every conversation, for good",
+        RuleExtent::Here => "for this conversation",
+        RuleExtent::Everywhere => "in every conversation, for good",
     };
     format!("{}, {lasts}", what(rule, place))
 }
@@ -144,7 +144,7 @@ pub fn the_same(rule: &Rule) -> &'static str {
 }
 
 /// What a rule matches, in words.
-pub fn what(rule: &Rule, place: Where) -> String {
+pub fn what(rule: &Rule, place: RuleExtent) -> String {
     let tool = safe::line(&rule.tool);
     let given = rule.what.as_deref().map(safe::line);
     match (&*tool, given.as_deref()) {
@@ -197,10 +197,10 @@ fn touches(tool: &str) -> Option<&'static str> {
 }
 
 /// The files that a glob matches: it starts at the agent's folder or at the root.
-fn files(glob: Option<&str>, place: Where) -> String {
+fn files(glob: Option<&str>, place: RuleExtent) -> String {
     let folder = match place {
-        Where::Here => "this folder",
-        Where::Everywhere => "the folder it works in",
+        RuleExtent::Here => "this folder",
+        RuleExtent::Everywhere => "the folder it works in",
     };
     let Some(glob) = glob else { return format!("every file, also outside of {folder}") };
     let within = if glob.starts_with('/') { String::new() } else { format!(" of {folder}") };
@@ -310,7 +310,7 @@ pub fn cost(look: &Look, cost: &Cost) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use retake_wire::reply::{Commands, Permissions, Settled};
+    use retake_wire::reply::{Commands, Permissions, ScopedRule};
     use retake_wire::{Mode, Rule, Ruling};
 
     use super::permissions;
@@ -320,7 +320,7 @@ mod tests {
     fn trial_30_rules_that_deny_a_command_say_what_they_can_not_stop() {
         let shown = |ruling, tool: &str, what: &str| {
             let rule = Rule { ruling, tool: tool.to_owned(), what: Some(what.to_owned()) };
-            let rules = vec![Settled { rule, for_good: true }];
+            let rules = vec![ScopedRule { rule, for_good: true }];
             let may = Permissions {
                 mode: Mode::Ask,
                 rules,

@@ -1,7 +1,7 @@
 //! Tool calls as they happen: what a call does, its output, its result. Must never show more than a person reads, nor text that
 //! has not passed [`safe`].
 
-use retake_wire::{Asks, CallEnded, CallShown, EffectClass, english};
+use retake_wire::{CallEnded, CallShown, EffectClass, PendingApproval, english};
 
 use super::content::block;
 use super::files::diff_lines;
@@ -26,7 +26,7 @@ pub(crate) fn reads(name: &str) -> bool {
 
 /// Whether an interrupted call had started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum CallStart {
     /// Perhaps.
     Perhaps,
     /// It had not.
@@ -36,12 +36,12 @@ pub(crate) enum Begun {
 }
 
 /// The outcome of an interrupted call.
-pub(crate) fn cut_off(name: &str, begun: Begun) -> &'static str {
+pub(crate) fn cut_off(name: &str, begun: CallStart) -> &'static str {
     match begun {
-        Begun::Perhaps => "what came of it is no part of this conversation: it may have run",
+        CallStart::Perhaps => "what came of it is no part of this conversation: it may have run",
         _ if reads(name) => "interrupted before there was a result",
-        Begun::No => "interrupted while it waited for an approval, before it began: nothing has changed",
-        Begun::Yes => {
+        CallStart::No => "interrupted while it waited for an approval, before it began: nothing has changed",
+        CallStart::Yes => {
             "cut off before there was a result: what it did is not known, nor what it went on to do"
         }
     }
@@ -55,7 +55,7 @@ pub fn calling(look: &Look, call: &CallShown) -> Text {
 }
 
 /// The approval request for a call: the call, the reason, the changes. Shows all of it: nobody can approve what is left out.
-pub fn asks(look: &Look, asks: &Asks) -> Text {
+pub fn asks(look: &Look, asks: &PendingApproval) -> Text {
     let line = safe::line(&asks.call.line);
     let room = look.columns.saturating_sub(2).max(20);
     let mut text = Text::new();
@@ -75,7 +75,7 @@ pub fn asks(look: &Look, asks: &Asks) -> Text {
 
 /// When the same call ran before, and what remains of it, because going back reverted only files. This is then the reason for the
 /// request.
-pub(crate) fn ran_before(asks: &Asks, now_ms: i64) -> Option<String> {
+pub(crate) fn ran_before(asks: &PendingApproval, now_ms: i64) -> Option<String> {
     let when = time::relative(now_ms, asks.again_ms?);
     Some(format!("the same ran {when}; what it did outside of the files was not taken back"))
 }

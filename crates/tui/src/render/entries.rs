@@ -2,7 +2,7 @@
 
 use retake_wire::reply::{Entries, Entry, Prompt};
 
-use super::calls::Begun;
+use super::calls::CallStart;
 use super::id::Ids;
 use super::{calls, content, words};
 use crate::text::style::Style;
@@ -63,8 +63,8 @@ fn one(look: &Look, entry: &Entry, ids: &Ids<'_>, (unbegun, cut_off): (&[String]
     let note = |number: usize, name: &str| {
         let call = format!("{}-{number}", entry.id);
         let begun = match () {
-            () if unbegun.contains(&call) => Begun::No,
-            () if cut_off.contains(&call) => Begun::Yes,
+            () if unbegun.contains(&call) => CallStart::No,
+            () if cut_off.contains(&call) => CallStart::Yes,
             () => return None,
         };
         Some(calls::cut_off(name, begun))

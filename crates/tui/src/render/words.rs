@@ -1,7 +1,7 @@
 //! Counts, times, names and titles in words. Must never cut a word that tells an amount.
 
 use retake_wire::Role;
-use retake_wire::reply::{Conversation, Counts, Did, Doing, Line, Parent};
+use retake_wire::reply::{Conversation, Counts, Line, OwnerWork, Parent, TurnActions};
 
 use crate::text::Look;
 use crate::text::style::Style;
@@ -45,7 +45,7 @@ pub(crate) fn turns(counts: Counts) -> String {
 }
 
 /// "3 files · 1 command · 2 stay": what a turn did. Empty if it only spoke or read.
-pub fn did(did: Did) -> String {
+pub fn did(did: TurnActions) -> String {
     let (files, commands) = (count(did.files, "file"), count(did.commands, "command"));
     let all = [(did.files, files), (did.commands, commands), (did.outside, stays(did.outside))];
     let some = all.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
@@ -138,11 +138,11 @@ pub fn is_are(amount: usize) -> &'static str {
 }
 
 /// The file work that is going on.
-pub fn doing(doing: Doing) -> String {
+pub fn doing(doing: OwnerWork) -> String {
     match doing {
-        Doing::Looking { folders } => format!("looking at files: {}", count(folders, "folder")),
-        Doing::Reading { done, of } => format!("reading files: {} of {}", number(done), number(of)),
-        Doing::Writing { files } => format!("putting back {}", count(files, "file")),
+        OwnerWork::Looking { folders } => format!("looking at files: {}", count(folders, "folder")),
+        OwnerWork::Reading { done, of } => format!("reading files: {} of {}", number(done), number(of)),
+        OwnerWork::Writing { files } => format!("putting back {}", count(files, "file")),
     }
 }
 
@@ -194,9 +194,9 @@ mod tests {
         assert_eq!(counts(some), "4 messages (2 turns)");
         let few = Counts { messages: 1, ..Counts::default() };
         assert_eq!(counts(few), "1 message");
-        let all = Did { files: 3, commands: 1, calls: 5, outside: 2 };
+        let all = TurnActions { files: 3, commands: 1, calls: 5, outside: 2 };
         assert_eq!(did(all), "3 files · 1 command · 2 stay");
-        assert_eq!(did(Did { calls: 4, ..Did::default() }), "");
+        assert_eq!(did(TurnActions { calls: 4, ..TurnActions::default() }), "");
     }
 
     /// A conversation without title and words is named by its id, without empty quotes.

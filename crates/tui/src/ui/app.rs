@@ -35,7 +35,7 @@ use super::pane::Cx;
 use super::settings::Settings;
 use super::theme::Theme;
 
-use looks::Looks;
+use looks::ThemeChoice;
 use notices::{Kind, Notices};
 use requests::{RequestPurpose, Requester, Requests};
 pub use running::RunningRun;
@@ -72,7 +72,7 @@ pub(crate) struct StartInfo {
 
 /// The settings that new conversations begin with.
 #[derive(Debug, Default)]
-struct Beginning {
+struct StartSettings {
     /// What the person has already allowed their runs.
     permit: Permit,
     /// The mode of the settings, once the owner has sent it.
@@ -85,14 +85,14 @@ pub(crate) struct App {
     known: StartInfo,
     settings: Settings,
     keys: Keymap,
-    looks: Looks,
+    looks: ThemeChoice,
     tabs: Tabs,
     requests: Requests,
     /// Earlier prompts, newest first.
     prompts: Vec<String>,
     /// The known models, and the default one.
     models: Option<retake_wire::reply::Models>,
-    beginning: Beginning,
+    beginning: StartSettings,
     notices: Notices,
     drafts: drafts::Drafts,
     mouse: mouse::Mouse,
@@ -114,12 +114,12 @@ impl App {
             known,
             settings,
             keys,
-            looks: Looks::new(theme),
+            looks: ThemeChoice::new(theme),
             tabs: Tabs::default(),
             requests: Requests::default(),
             prompts: Vec::new(),
             models: None,
-            beginning: Beginning::default(),
+            beginning: StartSettings::default(),
             notices: Notices::default(),
             drafts: drafts::Drafts::default(),
             mouse: mouse::Mouse::default(),
@@ -305,7 +305,7 @@ impl App {
             self.keep_draft(at);
             self.tabs[at].opens(self.prompts.clone());
         }
-        let of = retake_wire::request::Of { conversation: conversation.to_owned() };
+        let of = retake_wire::request::ConversationTarget { conversation: conversation.to_owned() };
         self.ask(Requester::Tab(id, RequestPurpose::Show(entry)), Request::Info(of));
     }
 

@@ -7,12 +7,12 @@ mod tests;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use retake_wire::reply::{Alternatives, Marked, Models, Permissions};
-use retake_wire::request::{self, Of, SetPermissions};
+use retake_wire::request::{self, ConversationTarget, SetPermissions};
 use retake_wire::{Action, MarkVerb, Mode, Problem, Reply, Request, Rule, english};
 
 use super::keymap::{Command, Context};
 use super::msg::{ChoiceDuration, PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
+use super::pane::{Cx, Pane, PaneContext};
 use super::pane_frame::{PaneFrame, told};
 use super::plan::paragraph;
 use super::rows::{Filtering, InputEffect, Order, Row, RowSpans, Rows};
@@ -148,7 +148,9 @@ impl Choose {
             ChoiceSource::Models(_) => Request::Models,
             ChoiceSource::Permissions(..) if cx.conversation.is_none() => return,
             ChoiceSource::Themes(..) => return,
-            ChoiceSource::Permissions(..) => Request::Permissions(Of { conversation: cx.id() }),
+            ChoiceSource::Permissions(..) => {
+                Request::Permissions(ConversationTarget { conversation: cx.id() })
+            }
             ChoiceSource::Alternatives(entry) => Request::Alternatives(entry.clone()),
             ChoiceSource::Marked => {
                 self.more = false;
@@ -411,7 +413,7 @@ impl Pane for Choose {
         }
     }
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let keys = [(Command::Accept, self.does())];
         let body = PaneFrame { title: self.title, about: "", keys: &keys }.draw(frame, area, brush);
         let lines =

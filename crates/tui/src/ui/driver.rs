@@ -137,7 +137,7 @@ pub async fn run(
         lost: None,
         is_over: false,
     };
-    let presence = signals::Presence::new();
+    let presence = signals::SignalGuard::new();
     let acts = driver.app.begin();
     driver.carry_out(acts)?;
     let left = driver.run(opening).await;
@@ -228,7 +228,7 @@ impl Input {
 }
 
 /// What woke the loop.
-enum Woken {
+enum WakeCause {
     QuitRequested,
     SuspendRequested,
     Resumed,
@@ -250,30 +250,30 @@ impl Driver<'_> {
             let woken = tokio::select! {
                 biased;
                 () = screen::broke() => return Err(UiError::Panicked),
-                () = signals::quit_requested(), if !self.is_quitting => Woken::QuitRequested,
-                () = signals::suspend_requested() => Woken::SuspendRequested,
-                () = signals::resumed() => Woken::Resumed,
-                event = next(&mut self.input.keys) => Woken::Terminal(event),
-                found = &mut opening, if !opened => Woken::Opened(found),
-                msg = self.heard.recv() => Woken::Heard(msg),
-                () = tokio::time::sleep(pause) => Woken::Time,
+                () = signals::quit_requested(), if !self.is_quitting => WakeCause::QuitRequested,
+                () = signals::suspend_requested() => WakeCause::SuspendRequested,
+                () = signals::resumed() => WakeCause::Resumed,
+                event = next(&mut self.input.keys) => WakeCause::Terminal(event),
+                found = &mut opening, if !opened => WakeCause::Opened(found),
+                msg = self.heard.recv() => WakeCause::Heard(msg),
+                () = tokio::time::sleep(pause) => WakeCause::Time,
             };
-            let is_key = matches!(woken, Woken::Terminal(_));
+            let is_key = matches!(woken, WakeCause::Terminal(_));
             match woken {
-                Woken::Opened(found) => self.opened(found.map_err(UiError::Owner)?)?,
-                Woken::QuitRequested => {
+                WakeCause::Opened(found) => self.opened(found.map_err(UiError::Owner)?)?,
+                WakeCause::QuitRequested => {
                     self.is_quitting = true;
                     self.take_in(Msg::Closed)?;
                 }
-                Woken::SuspendRequested => self.carry_out(vec![Act::Suspend])?,
+                WakeCause::SuspendRequested => self.carry_out(vec![Act::Suspend])?,
                 // The shell may have changed the terminal meanwhile, so all of it is set up again.
-                Woken::Resumed => self.away(|_| ())?,
-                Woken::Terminal(None) => self.closed(std::io::ErrorKind::UnexpectedEof.into())?,
-                Woken::Terminal(Some(Err(error))) => self.closed(error)?,
-                Woken::Terminal(Some(Ok(event))) => self.event(event)?,
-                Woken::Heard(Some(msg)) => self.take_in(msg)?,
-                Woken::Heard(None) => {}
-                Woken::Time => self.time()?,
+                WakeCause::Resumed => self.away(|_| ())?,
+                WakeCause::Terminal(None) => self.closed(std::io::ErrorKind::UnexpectedEof.into())?,
+                WakeCause::Terminal(Some(Err(error))) => self.closed(error)?,
+                WakeCause::Terminal(Some(Ok(event))) => self.event(event)?,
+                WakeCause::Heard(Some(msg)) => self.take_in(msg)?,
+                WakeCause::Heard(None) => {}
+                WakeCause::Time => self.time()?,
             }
             self.held()?;
             // Messages that have arrived meanwhile are drawn together.

@@ -14,7 +14,7 @@ use retake_wire::{Action, FileOptions, Part, Problem, Reply, Request, Role};
 use super::keymap::{Command, Context};
 use super::letter_keys::LetterKeys;
 use super::msg::{PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
+use super::pane::{Cx, Pane, PaneContext};
 use super::pane_frame::PaneFrame;
 use super::plan::{NO_WORDS, worded, wrapped};
 use super::scroll::{draw_lines, scrolled};
@@ -31,8 +31,8 @@ pub(crate) struct ForkPane {
     /// The last entry that it begins with, as named; without one, the last of all.
     entry: Option<String>,
     /// The request on its way.
-    asked: Option<(Ticket, ForkPaneRequest)>,
-    shown: Shown,
+    asked: Option<(Ticket, ForkRequest)>,
+    shown: ForkPlanState,
     /// A request was refused, or an Enter did not count as agreement.
     note: Option<String>,
     letters: LetterKeys,
@@ -40,20 +40,20 @@ pub(crate) struct ForkPane {
     height: usize,
 }
 
-/// The requests.
+/// A request of this pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ForkPaneRequest {
+enum ForkRequest {
     /// The messages.
     Messages,
-    /// Their number.
-    Counts,
+    /// The plan, for the number of messages.
+    Plan,
     /// The new conversation.
-    Makes,
+    Fork,
 }
 
 /// The state of the plan.
 #[derive(Debug)]
-enum Shown {
+enum ForkPlanState {
     /// Nothing is known yet.
     Nothing,
     /// It can't be created.
@@ -78,7 +78,7 @@ impl ForkPane {
         Self {
             entry,
             asked: None,
-            shown: Shown::Nothing,
+            shown: ForkPlanState::Nothing,
             note: None,
             letters: LetterKeys::default(),
             scroll: 0,
@@ -96,7 +96,7 @@ impl ForkPane {
             before: None,
             after: None,
         };
-        self.asked = Some((cx.ask(Request::Log(log)), ForkPaneRequest::Messages));
+        self.asked = Some((cx.ask(Request::Log(log)), ForkRequest::Messages));
     }
 
     /// The number of messages up to the entry, from the plan of a move there.
@@ -109,17 +109,17 @@ impl ForkPane {
                 let action = Action::Checkout { entry: Some(entry.clone()) };
                 let files = FileOptions::default();
                 let plan = request::Plan { conversation: cx.id(), action, files, diff: false };
-                self.asked = Some((cx.ask(Request::Plan(plan)), ForkPaneRequest::Counts));
+                self.asked = Some((cx.ask(Request::Plan(plan)), ForkRequest::Plan));
                 None
             }
         };
         self.shown =
-            Shown::Begins(Box::new(ForkBeginning { page, messages, is_named: self.entry.is_some() }));
+            ForkPlanState::Begins(Box::new(ForkBeginning { page, messages, is_named: self.entry.is_some() }));
     }
 
     fn counted(&mut self, plan: &Plan, cx: &Cx<'_>) {
         let here = cx.conversation.map_or(0, |conversation| conversation.counts.messages);
-        if let Shown::Begins(begins) = &mut self.shown {
+        if let ForkPlanState::Begins(begins) = &mut self.shown {
             let there =
                 here.saturating_sub(plan.timeline.taken_back.messages) + plan.timeline.brought_back.messages;
             begins.messages = Some(there);
@@ -132,14 +132,14 @@ impl ForkPane {
             return;
         }
         match (&self.shown, &self.asked) {
-            (_, Some((_, ForkPaneRequest::Makes))) => {}
-            (Shown::Wrong(_), _) => self.note = Some("there is nothing to make".to_owned()),
-            (Shown::Begins(begins), None) => {
+            (_, Some((_, ForkRequest::Fork))) => {}
+            (ForkPlanState::Wrong(_), _) => self.note = Some("there is nothing to make".to_owned()),
+            (ForkPlanState::Begins(begins), None) => {
                 // By its own id: messages that arrive meanwhile were not shown.
                 let last = begins.page.entries.last().map(|entry| entry.id.clone());
                 let entry = self.entry.clone().or(last);
                 let fork = Fork { conversation: cx.id(), entry, title: None, request_id: None };
-                self.asked = Some((cx.ask(Request::Fork(fork)), ForkPaneRequest::Makes));
+                self.asked = Some((cx.ask(Request::Fork(fork)), ForkRequest::Fork));
             }
             _ => self.note = Some("it is being read: press again".to_owned()),
         }
@@ -235,7 +235,7 @@ impl ForkBeginning {
         all
     }
 
-    fn lines(&self, columns: u16, brush: &Brush<'_>) -> Vec<Line<'static>> {
+    fn lines(&self, columns: u16, brush: &PaneContext<'_>) -> Vec<Line<'static>> {
         let mut lines = wrapped(&self.sentences(), brush, columns);
         let turns: Vec<_> = self.page.entries.iter().filter(|entry| entry.place.opens_turn).collect();
         if turns.is_empty() {
@@ -267,7 +267,7 @@ impl Pane for ForkPane {
         self.note = None;
         match command {
             // A fork that is being created is shown once it is there.
-            Command::Close if matches!(self.asked, Some((_, ForkPaneRequest::Makes))) => {}
+            Command::Close if matches!(self.asked, Some((_, ForkRequest::Fork))) => {}
             Command::Close => cx.want(PaneInstruction::Close),
             Command::Accept => self.make(cx),
             _ => match scrolled(command, self.scroll, self.height) {
@@ -285,39 +285,39 @@ impl Pane for ForkPane {
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
         let Some((_, asks)) = self.asked.take_if(|(asked, _)| *asked == ticket) else { return };
         match (asks, reply) {
-            (ForkPaneRequest::Messages, Ok(Reply::Entries(page))) => self.count(page, cx),
-            (ForkPaneRequest::Messages, Err(problem)) => self.shown = Shown::Wrong(worded(&problem)),
-            (ForkPaneRequest::Counts, Ok(Reply::Plan(plan))) => self.counted(&plan, cx),
-            (ForkPaneRequest::Makes, Ok(Reply::Receipt(receipt))) => {
+            (ForkRequest::Messages, Ok(Reply::Entries(page))) => self.count(page, cx),
+            (ForkRequest::Messages, Err(problem)) => self.shown = ForkPlanState::Wrong(worded(&problem)),
+            (ForkRequest::Plan, Ok(Reply::Plan(plan))) => self.counted(&plan, cx),
+            (ForkRequest::Fork, Ok(Reply::Receipt(receipt))) => {
                 let begins = match &self.shown {
-                    Shown::Begins(begins) => Some(&**begins),
+                    ForkPlanState::Begins(begins) => Some(&**begins),
                     _ => None,
                 };
                 Self::made(receipt.conversation, begins, cx);
             }
-            (ForkPaneRequest::Makes, Err(problem)) => self.note = Some(worded(&problem)),
+            (ForkRequest::Fork, Err(problem)) => self.note = Some(worded(&problem)),
             // Only the number is missing.
             _ => {}
         }
     }
 
     fn changed(&mut self, cx: &mut Cx<'_>) {
-        if !matches!(self.asked, Some((_, ForkPaneRequest::Makes))) {
+        if !matches!(self.asked, Some((_, ForkRequest::Fork))) {
             self.load(cx);
         }
     }
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let keys =
             [(Command::Accept, "makes it"), (Command::Down, "down"), (Command::PageDown, "a page down")];
-        let can_be_made = matches!(self.shown, Shown::Begins(_));
+        let can_be_made = matches!(self.shown, ForkPlanState::Begins(_));
         let keys = if can_be_made { &keys[..] } else { &keys[1..] };
         let note = self.note.clone().unwrap_or_default();
         let body = PaneFrame { title: "Fork", about: &note, keys }.draw(frame, area, brush);
         let lines = match &self.shown {
-            Shown::Nothing => wrapped(&[("planning …".to_owned(), Paint::Dim)], brush, body.width),
-            Shown::Wrong(why) => wrapped(&[(why.clone(), Paint::Error)], brush, body.width),
-            Shown::Begins(begins) => begins.lines(body.width, brush),
+            ForkPlanState::Nothing => wrapped(&[("planning …".to_owned(), Paint::Dim)], brush, body.width),
+            ForkPlanState::Wrong(why) => wrapped(&[(why.clone(), Paint::Error)], brush, body.width),
+            ForkPlanState::Begins(begins) => begins.lines(body.width, brush),
         };
         self.height = body.height.into();
         self.scroll = self.scroll.min(lines.len().saturating_sub(self.height));

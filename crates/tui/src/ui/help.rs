@@ -11,7 +11,7 @@ use retake_wire::{Problem, Reply};
 use super::composer::EDITING;
 use super::keymap::{Command, Context, Keymap, Row, TABLE};
 use super::msg::{PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
+use super::pane::{Cx, Pane, PaneContext};
 use super::pane_frame::PaneFrame;
 use super::scroll::scrolled;
 use super::theme::Paint;
@@ -172,7 +172,7 @@ impl Help {
         columns >= WIDE && self.filter.trim().is_empty()
     }
 
-    fn body(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn body(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let parts = if self.is_halved(area.width) { halves(self.sections()) } else { vec![self.sections()] };
         let count = u16::try_from(parts.len()).unwrap_or(1).max(1);
         let wide = area.width.saturating_sub(GAP * (count - 1)) / count;
@@ -197,7 +197,7 @@ impl Help {
 }
 
 impl HelpLine {
-    fn line(&self, brush: &Brush<'_>, columns: usize) -> Line<'static> {
+    fn line(&self, brush: &PaneContext<'_>, columns: usize) -> Line<'static> {
         let theme = brush.theme;
         match self {
             Self::Empty => Line::default(),
@@ -241,7 +241,7 @@ impl Pane for Help {
 
     fn changed(&mut self, _: &mut Cx<'_>) {}
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let filter = if self.filter.is_empty() { "type to filter" } else { &self.filter };
         let names = if self.is_halved(area.width) { ", and to see the names that settings use" } else { "" };
         let about = format!("› {filter}{names}");

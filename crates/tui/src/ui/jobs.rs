@@ -6,12 +6,12 @@ mod tests;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use retake_wire::reply::JobLine;
-use retake_wire::request::{JobOutput, Jobs as Listed, LARGEST_PAGE, OfJob};
+use retake_wire::request::{JobOutput, JobTarget, Jobs as Listed, LARGEST_PAGE};
 use retake_wire::{Problem, Reply, Request};
 
 use super::keymap::{Command, Context};
 use super::msg::{PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
+use super::pane::{Cx, Pane, PaneContext};
 use super::pane_frame::{PaneFrame, told};
 use super::preview::Preview;
 use super::rows::{InputEffect, Order, Row, RowSpans, Rows};
@@ -84,7 +84,7 @@ impl Jobs {
             self.armed = Some(job.job.clone());
             return;
         }
-        let stop = OfJob { conversation: cx.id(), job: job.job.clone() };
+        let stop = JobTarget { conversation: cx.id(), job: job.job.clone() };
         self.armed = None;
         self.loading = Some(cx.ask(Request::JobStop(stop)));
     }
@@ -157,7 +157,7 @@ impl Pane for Jobs {
         }
     }
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let stop = if self.armed.is_some() { "once more stops it" } else { "stop it" };
         let keys = [(Command::Accept, stop), (Command::Other, "what it printed")];
         let about = "commands in the background, newest first";

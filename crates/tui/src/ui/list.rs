@@ -10,12 +10,12 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use retake_wire::reply::{Conversation, Conversations};
 use retake_wire::request::{List as Listing, SetArchived};
-use retake_wire::{Action, Event, Hits, Problem, Reply, Request, Search, Told};
+use retake_wire::{Action, Event, Hits, NumberedEvent, Problem, Reply, Request, Search};
 
 use super::keymap::{Command, Context};
 use super::msg::{PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
-use super::pane_frame::{Naming, PaneFrame, told};
+use super::pane::{Cx, Pane, PaneContext};
+use super::pane_frame::{NameInput, PaneFrame, told};
 use super::preview::{Preview, last_of};
 use super::rows::{InputEffect, Order, Rows};
 use crate::hint::Audience;
@@ -43,9 +43,9 @@ pub(crate) struct List {
     folders: bool,
     page: Page,
     search: SearchState,
-    naming: Option<Naming>,
+    naming: Option<NameInput>,
     /// The requested change.
-    doing: Option<(Ticket, ListPaneRequest)>,
+    doing: Option<(Ticket, ListChange)>,
     archive: Archive,
     /// The program begins with this list: there is nothing to return to.
     is_first: bool,
@@ -62,11 +62,13 @@ struct Archive {
     asked: Option<Ticket>,
 }
 
+/// A requested change of a conversation.
 #[derive(Debug)]
-enum ListPaneRequest {
-    Names,
-    /// This one leaves the shown list.
-    Moves(String),
+enum ListChange {
+    /// Another title.
+    Rename,
+    /// Into the archive or out of it: this one leaves the shown list.
+    Move(String),
 }
 
 /// The state of loading.
@@ -251,15 +253,15 @@ impl List {
 
     fn rename(&mut self) {
         if let Some(Item::Talk(it, _)) = self.rows.selected() {
-            self.naming = Some(Naming { what: it.id.clone(), text: words::named(it) });
+            self.naming = Some(NameInput { what: it.id.clone(), text: words::named(it) });
         }
     }
 
     /// A command while a name is typed.
     fn name(&mut self, command: Command, cx: &mut Cx<'_>) {
-        if let Some((conversation, title)) = Naming::command(&mut self.naming, command) {
+        if let Some((conversation, title)) = NameInput::command(&mut self.naming, command) {
             let ticket = cx.apply(conversation, Action::Title { title });
-            self.doing = Some((ticket, ListPaneRequest::Names));
+            self.doing = Some((ticket, ListChange::Rename));
         }
     }
 
@@ -270,7 +272,7 @@ impl List {
                 .want(PaneInstruction::Say("select a conversation, not something said in one".to_owned()));
         };
         let set = SetArchived { conversation: it.id.clone(), archived: !self.archive.is_shown };
-        let moves = ListPaneRequest::Moves(it.id.clone());
+        let moves = ListChange::Move(it.id.clone());
         self.doing = Some((cx.ask(Request::SetArchived(set)), moves));
     }
 
@@ -282,11 +284,11 @@ impl List {
         self.load(None, cx);
     }
 
-    fn done(&mut self, doing: ListPaneRequest, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+    fn done(&mut self, doing: ListChange, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
         match (reply, doing) {
             (Err(problem), _) => cx.want(PaneInstruction::Complain(Box::new(problem))),
-            (Ok(_), ListPaneRequest::Names) => cx.want(PaneInstruction::Say("named".to_owned())),
-            (Ok(_), ListPaneRequest::Moves(id)) => {
+            (Ok(_), ListChange::Rename) => cx.want(PaneInstruction::Say("named".to_owned())),
+            (Ok(_), ListChange::Move(id)) => {
                 self.leave(&id);
                 self.archive.exists = if self.archive.is_shown { None } else { Some(true) };
                 let did =
@@ -296,7 +298,7 @@ impl List {
         }
     }
 
-    fn draw_list(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw_list(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let wrong = match &self.page {
             Page::Wrong(problem) => Some(&**problem),
             Page::Loading(_) | Page::There => None,
@@ -427,7 +429,7 @@ impl Pane for List {
         self.search(cx);
     }
 
-    fn listed(&mut self, told: &Told, cx: &mut Cx<'_>) {
+    fn listed(&mut self, told: &NumberedEvent, cx: &mut Cx<'_>) {
         match &told.event {
             // The event is about conversations that are not archived.
             Event::List(_) if self.archive.is_shown => return,
@@ -449,7 +451,7 @@ impl Pane for List {
         }
     }
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let keys = [
             (Command::Accept, "open"),
             (Command::Beside, "in a new tab"),

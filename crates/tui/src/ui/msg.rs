@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use retake_wire::reply::Receipt;
-use retake_wire::{Action, Follow, Problem, Reply, Request, Run, RunEvent, Told};
+use retake_wire::{Action, Follow, NumberedEvent, Problem, Reply, Request, Run, RunEvent};
 
 use super::theme::Background;
 
@@ -38,7 +38,7 @@ pub(crate) enum Msg {
     /// A run was not started.
     NotRun(Ticket, Box<Problem>),
     /// An event of a tab's subscription. `None` for the list.
-    Told(Option<TabId>, Box<Told>),
+    Told(Option<TabId>, Box<NumberedEvent>),
     /// A tab's subscription was lost, and the client reconnects; the problem says why that fails.
     Lost(Option<TabId>, Option<Box<Problem>>),
     /// The terminal reports its background.

@@ -12,7 +12,7 @@ use retake_wire::{Action, FileOptions, Problem, Reply, Request, Scope, english};
 
 use super::keymap::{Command, Context};
 use super::msg::{PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
+use super::pane::{Cx, Pane, PaneContext};
 use super::pane_frame::{PaneFrame, told};
 use super::preview::Preview;
 use super::rows::{InputEffect, Order, Row, RowSpans, Rows};
@@ -175,7 +175,7 @@ impl Pane for Ops {
         }
     }
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let keys = [
             (Command::Accept, if area.width < NARROW { "restores" } else { "back to before it" }),
             (Command::RestoreAfter, "after it"),

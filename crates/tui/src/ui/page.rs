@@ -9,7 +9,7 @@ use retake_wire::{Problem, Reply, Request};
 
 use super::keymap::{Command, Context};
 use super::msg::{PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
+use super::pane::{Cx, Pane, PaneContext};
 use super::pane_frame::PaneFrame;
 use super::scroll::Scroll;
 
@@ -70,7 +70,7 @@ impl Pane for Page {
         self.load(cx);
     }
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let keys = [(Command::Up, "up"), (Command::Down, "down"), (Command::PageDown, "a page down")];
         let body = PaneFrame { title: &self.title, about: "", keys: &keys }.draw(frame, area, brush);
         self.scroll.draw(frame, body, brush);

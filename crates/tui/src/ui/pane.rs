@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use retake_wire::reply::Conversation;
 use retake_wire::request::Apply;
-use retake_wire::{Action, FileOptions, Problem, Reply, Request, Told};
+use retake_wire::{Action, FileOptions, NumberedEvent, Problem, Reply, Request};
 
 use super::keymap::{Command, Context, Keymap};
 use super::msg::{Act, PaneInstruction, Ticket};
@@ -53,7 +53,7 @@ impl Cx<'_> {
 }
 
 /// What a pane draws with.
-pub(crate) struct Brush<'a> {
+pub(crate) struct PaneContext<'a> {
     /// Colours.
     pub(crate) theme: Theme,
     /// The keymap, for names of keys.
@@ -108,11 +108,11 @@ pub(crate) trait Pane: std::fmt::Debug + Send + 'static {
     }
 
     /// An event of the list of conversations.
-    fn listed(&mut self, _told: &Told, _cx: &mut Cx<'_>) {}
+    fn listed(&mut self, _told: &NumberedEvent, _cx: &mut Cx<'_>) {}
 
     /// A click on the screen, in the area of the last drawing.
     fn clicked(&mut self, _at: Position, _cx: &mut Cx<'_>) {}
 
     /// Draws it. It keeps what it needs of the size later, such as the rows of a page.
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>);
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>);
 }

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use retake_wire::Problem;
 
 use super::keymap::Command;
-use super::pane::Brush;
+use super::pane::PaneContext;
 use super::theme::Paint;
 use crate::hint::Audience;
 use crate::text::style::Style;
@@ -27,12 +27,18 @@ pub(crate) struct PaneFrame<'a> {
 
 impl PaneFrame<'_> {
     /// Draws title and keys if there is room; returns the rest for the body.
-    pub(crate) fn draw(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Rect {
+    pub(crate) fn draw(self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) -> Rect {
         self.closing(frame, area, brush, "back")
     }
 
     /// The same, with the effect of closing it.
-    pub(crate) fn closing(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, does: &str) -> Rect {
+    pub(crate) fn closing(
+        self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        brush: &PaneContext<'_>,
+        does: &str,
+    ) -> Rect {
         let head = u16::from(area.height >= 4);
         let foot = u16::from(area.height >= 6);
         if head > 0 {
@@ -45,7 +51,7 @@ impl PaneFrame<'_> {
         Rect { y: area.y + head, height: area.height - head - foot, ..area }
     }
 
-    fn draw_title(self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw_title(self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let columns = usize::from(area.width);
         let title = safe::line(self.title);
         let title = width::truncate(&title, columns);
@@ -60,7 +66,7 @@ impl PaneFrame<'_> {
     }
 
     /// As many keys as fit, always with the way back.
-    pub(crate) fn keys_in(self, brush: &Brush<'_>, columns: usize, closes: &str) -> Line<'static> {
+    pub(crate) fn keys_in(self, brush: &PaneContext<'_>, columns: usize, closes: &str) -> Line<'static> {
         let theme = brush.theme;
         let named = |(command, does): (Command, &str)| (brush.keys.named(command), does.to_owned());
         let close = named((Command::Close, closes));
@@ -89,14 +95,14 @@ impl PaneFrame<'_> {
 
 /// An input line for a name, in place of the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Naming {
+pub(crate) struct NameInput {
     /// The thing to name.
     pub(crate) what: String,
     /// The name typed so far.
     pub(crate) text: String,
 }
 
-impl Naming {
+impl NameInput {
     /// Text was typed.
     pub(crate) fn typed(&mut self, text: &str) {
         self.text.extend(text.chars().filter(|c| !c.is_control()));
@@ -123,7 +129,7 @@ impl Naming {
     }
 
     /// Draws it in the last row.
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, ask: &str) {
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>, ask: &str) {
         let row = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
         prompt(frame, row, brush, &format!("{ask}: "), [&self.text, ""]);
     }
@@ -133,7 +139,7 @@ impl Naming {
 pub(crate) fn prompt(
     frame: &mut Frame<'_>,
     row: Rect,
-    brush: &Brush<'_>,
+    brush: &PaneContext<'_>,
     ask: &str,
     [text, about]: [&str; 2],
 ) {

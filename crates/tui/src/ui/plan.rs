@@ -18,17 +18,17 @@ use retake_wire::{Action, FileOptions, Problem, Reply, english};
 use super::keymap::{Command, Context};
 use super::letter_keys::{LetterKeys, LetterMeaning};
 use super::msg::{PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
+use super::pane::{Cx, Pane, PaneContext};
 use super::pane_frame::PaneFrame;
 use super::theme::Paint;
 use crate::render;
 use crate::text::{safe, width};
 
-use prompt::{Found, Seek};
+use prompt::{PromptLookup, Seek};
 
 pub(crate) use draw::{paragraph, proposal, wrapped};
 use proposal::StateBeforeLetter;
-pub(crate) use proposal::{Proposal, ProposalOutcome, ReplyOutcome, Stage, worded};
+pub(crate) use proposal::{Proposal, ProposalOutcome, ProposalStage, ReplyOutcome, worded};
 
 /// The notice for an Enter after words.
 pub(crate) const NO_WORDS: &str = "these were no words for here: once more agrees to the plan";
@@ -133,14 +133,14 @@ impl PlanPane {
     }
 
     /// A retry begins with a move to its prompt.
-    fn sought(&mut self, found: Found, cx: &mut Cx<'_>) {
+    fn sought(&mut self, found: PromptLookup, cx: &mut Cx<'_>) {
         let Subject::Sought(seek) = &self.subject else { return };
         self.subject = match found {
-            Found::NotYet => return,
-            Found::Nothing => {
+            PromptLookup::NotYet => return,
+            PromptLookup::Nothing => {
                 Subject::Lost("there is no message that another answer could be given to".to_owned())
             }
-            Found::Prompt(prompt) => {
+            PromptLookup::Prompt(prompt) => {
                 let (action, entry) = (Action::Checkout { entry: Some(prompt) }, seek.entry.clone());
                 let mut proposal = Proposal::new(action, ProposalOutcome::Retried(entry), Context::Confirm);
                 if let Some(choices) = self.refused.take() {
@@ -281,7 +281,7 @@ impl Pane for PlanPane {
         }
     }
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let theme = brush.theme;
         if area.height < 3 {
             if let Some(proposal) = self.proposal() {
@@ -336,7 +336,7 @@ const KEYS: u16 = 16;
 pub(crate) fn edge(
     frame: &mut Frame<'_>,
     area: Rect,
-    brush: &Brush<'_>,
+    brush: &PaneContext<'_>,
     proposal: Option<&Proposal>,
     note: Option<&str>,
     more: &[(Command, &str)],
@@ -352,7 +352,7 @@ pub(crate) fn edge(
     }
     let Some(proposal) = proposal else { return hints(frame, area, brush, &[]) };
     let has_key = proposal.note().is_none() || proposal.stops();
-    if proposal.stage() != Stage::Looking || area.width < KEYS || !has_key {
+    if proposal.stage() != ProposalStage::Looking || area.width < KEYS || !has_key {
         // The question names its keys itself.
         return;
     }
@@ -385,7 +385,7 @@ pub(crate) fn edge(
 }
 
 /// Keys and their effects, as many as fit, always with the way back.
-fn hints(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, keys: &[(Command, &str)]) {
+fn hints(frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>, keys: &[(Command, &str)]) {
     let line = PaneFrame { title: "", about: "", keys }.keys_in(brush, area.width.into(), "back");
     frame.render_widget(line, area);
 }

@@ -11,7 +11,7 @@ use retake_wire::{Problem, Reply, Request};
 
 use super::keymap::Command;
 use super::msg::Ticket;
-use super::pane::{Brush, Cx};
+use super::pane::{Cx, PaneContext};
 use super::scroll::{ReplyDisplay, Scroll};
 use super::theme::Paint;
 
@@ -123,7 +123,12 @@ impl Preview {
     }
 
     /// Draws it if there is room: beside the list, below it, or alone. Returns the area of the list.
-    pub(crate) fn beside(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Option<Rect> {
+    pub(crate) fn beside(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        brush: &PaneContext<'_>,
+    ) -> Option<Rect> {
         let (list, other) = self.split(frame, area, brush);
         if let Some(other) = other {
             self.scroll.draw(frame, other, brush);
@@ -132,7 +137,12 @@ impl Preview {
     }
 
     /// The areas of the list and the preview, with the line between them.
-    fn split(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> (Option<Rect>, Option<Rect>) {
+    fn split(
+        &self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        brush: &PaneContext<'_>,
+    ) -> (Option<Rect>, Option<Rect>) {
         if self.is_alone {
             return (None, Some(area));
         }

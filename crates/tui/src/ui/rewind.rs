@@ -18,8 +18,8 @@ use retake_wire::{Action, Problem, Reply};
 use super::keymap::{Command, Context};
 use super::letter_keys::LetterKeys;
 use super::msg::{PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
-use super::plan::{self, Proposal, ProposalOutcome, ReplyOutcome, Stage};
+use super::pane::{Cx, Pane, PaneContext};
+use super::plan::{self, Proposal, ProposalOutcome, ProposalStage, ReplyOutcome};
 use super::rows::{InputEffect, Order, Row, Rows};
 use load::Load;
 
@@ -86,8 +86,8 @@ impl Rewind {
         }
     }
 
-    fn stage(&self) -> Stage {
-        self.shown.as_ref().map_or(Stage::Looking, |shown| shown.proposal.stage())
+    fn stage(&self) -> ProposalStage {
+        self.shown.as_ref().map_or(ProposalStage::Looking, |shown| shown.proposal.stage())
     }
 
     /// Shows the plan of the selected turn; it is requested once the selection rests.
@@ -126,7 +126,7 @@ impl Rewind {
 
     /// Whether the motion keys scroll the plan.
     fn scrolls(&self) -> bool {
-        self.focus == Focus::Plan || self.stage() != Stage::Looking
+        self.focus == Focus::Plan || self.stage() != ProposalStage::Looking
     }
 
     fn say(&mut self, text: impl Into<String>) {
@@ -179,7 +179,7 @@ impl Pane for Rewind {
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
-        if matches!(self.stage(), Stage::Applying(..)) {
+        if matches!(self.stage(), ProposalStage::Applying(..)) {
             return;
         }
         self.hush();
@@ -194,7 +194,9 @@ impl Pane for Rewind {
             | Command::PageDown
             | Command::First
             | Command::Last => match &mut self.shown {
-                Some(shown) if self.focus == Focus::Plan || shown.proposal.stage() != Stage::Looking => {
+                Some(shown)
+                    if self.focus == Focus::Plan || shown.proposal.stage() != ProposalStage::Looking =>
+                {
                     plan::scroll(&mut shown.proposal, command);
                 }
                 _ => {
@@ -205,7 +207,7 @@ impl Pane for Rewind {
                 self.focus = if self.focus == Focus::List { Focus::Plan } else { Focus::List };
             }
             Command::Erase | Command::EraseAll => {
-                if self.stage() == Stage::Looking {
+                if self.stage() == ProposalStage::Looking {
                     self.turns.command(command);
                 }
             }
@@ -215,12 +217,12 @@ impl Pane for Rewind {
     }
 
     fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
-        if self.stage() == Stage::Looking {
+        if self.stage() == ProposalStage::Looking {
             self.hush();
             self.focus = Focus::List;
             self.turns.typed(text);
             self.follow(cx.now_ms);
-        } else if matches!(self.stage(), Stage::Agreeing { .. }) {
+        } else if matches!(self.stage(), ProposalStage::Agreeing { .. }) {
             self.letters.stray(text, cx.now_ms);
             self.say("there is nothing to type here");
         }
@@ -253,7 +255,7 @@ impl Pane for Rewind {
     }
 
     fn changed(&mut self, cx: &mut Cx<'_>) {
-        if matches!(self.stage(), Stage::Applying(..)) {
+        if matches!(self.stage(), ProposalStage::Applying(..)) {
             // This is probably the step itself; if it is refused, the list is loaded again.
             return self.load.spoil();
         }
@@ -277,7 +279,7 @@ impl Pane for Rewind {
     }
 
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
-        if self.stage() == Stage::Looking && self.turns.clicked(at) != InputEffect::Nothing {
+        if self.stage() == ProposalStage::Looking && self.turns.clicked(at) != InputEffect::Nothing {
             self.focus = Focus::List;
             self.follow(cx.now_ms);
         } else if self.plan_area.contains(at)
@@ -287,7 +289,7 @@ impl Pane for Rewind {
         }
     }
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         self.paint(frame, area, brush);
     }
 }

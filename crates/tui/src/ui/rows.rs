@@ -16,7 +16,7 @@ use ratatui::text::Line;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::keymap::Command;
-use super::pane::Brush;
+use super::pane::PaneContext;
 use super::pane_frame::prompt;
 use super::plan::paragraph;
 use super::theme::Paint;
@@ -400,7 +400,7 @@ impl<T: Row> Rows<T> {
         &mut self,
         frame: &mut Frame<'_>,
         area: Rect,
-        brush: &Brush<'_>,
+        brush: &PaneContext<'_>,
         empty: &str,
         row: impl Fn(&T, &mut RowSpans<'_>),
     ) {
@@ -415,7 +415,7 @@ impl<T: Row> Rows<T> {
         &mut self,
         frame: &mut Frame<'_>,
         area: Rect,
-        brush: &Brush<'_>,
+        brush: &PaneContext<'_>,
         empty: (&str, Paint),
         row: impl Fn(&T, &mut RowSpans<'_>),
     ) {
@@ -439,7 +439,10 @@ impl<T: Row> Rows<T> {
         self.top = self.top.max(least).min(self.selected.saturating_sub(around)).min(last);
     }
 
-    fn drawn(&mut self, at: usize, brush: &Brush<'_>, row: &impl Fn(&T, &mut RowSpans<'_>)) -> Line<'static> {
+    fn drawn<R>(&mut self, at: usize, brush: &PaneContext<'_>, row: &R) -> Line<'static>
+    where
+        R: Fn(&T, &mut RowSpans<'_>),
+    {
         let kept = &self.all[self.shown[at].1 as usize];
         let fields = lines(&kept.item);
         self.marks.clear();
@@ -466,7 +469,7 @@ impl<T: Row> Rows<T> {
     }
 
     /// Draws the filter and the number of matching rows.
-    pub(crate) fn draw_filter(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    pub(crate) fn draw_filter(&self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let (count, placeholder) = match self.filter.is_empty() {
             true => (String::new(), "type to filter"),
             false => {
@@ -479,7 +482,7 @@ impl<T: Row> Rows<T> {
         prompt(frame, Rect { width: room, ..area }, brush, "› ", [&self.filter, placeholder]);
     }
 
-    fn draw_empty(&self, frame: &mut Frame<'_>, brush: &Brush<'_>, (empty, paint): (&str, Paint)) {
+    fn draw_empty(&self, frame: &mut Frame<'_>, brush: &PaneContext<'_>, (empty, paint): (&str, Paint)) {
         let inset = 2.min(self.area.width);
         let area = Rect { x: self.area.x + inset, width: self.area.width - inset, ..self.area };
         if self.all.is_empty() {

@@ -9,7 +9,7 @@ use retake_wire::{Problem, Reply};
 
 use super::doc;
 use super::keymap::Command;
-use super::pane::Brush;
+use super::pane::PaneContext;
 use super::pane_frame::wrong;
 use super::theme::{Paint, Theme};
 use super::words;
@@ -143,7 +143,7 @@ impl Scroll {
     }
 
     /// Draws the visible part.
-    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         self.rows = area.height.into();
         if area.is_empty() {
             return;
@@ -161,7 +161,7 @@ impl Scroll {
         draw_lines(frame, area, &laid.lines[self.top..]);
     }
 
-    fn lines(&self, columns: u16, brush: &Brush<'_>) -> Vec<Line<'static>> {
+    fn lines(&self, columns: u16, brush: &PaneContext<'_>) -> Vec<Line<'static>> {
         let look = words::look(columns, brush.now_ms);
         let dim = |text: &str| -> Vec<Line<'static>> {
             let lines = width::wrap(&safe::block(text), columns.into());

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use retake_wire::reply::{Changes, Conversation, Entry, Permissions, Words};
-use retake_wire::{Asks, CallNow, Event, Question, RunEvent, RunNow, Snapshot, Told};
+use retake_wire::{CallNow, Event, NumberedEvent, PendingApproval, Question, RunEvent, RunNow, Snapshot};
 
 use crate::hint::Audience;
-use crate::render::calls::Begun;
+use crate::render::calls::CallStart;
 use crate::text::Text;
 
 /// A conversation.
@@ -19,7 +19,7 @@ pub(crate) struct LoadedConversation {
     /// Whether there are earlier ones.
     pub(crate) earlier: bool,
     /// The unstored output of the current run.
-    pub(crate) live: Option<Live>,
+    pub(crate) live: Option<LiveAnswer>,
     /// Waiting messages.
     pub(crate) waiting: Vec<Words>,
     /// The agent's permissions.
@@ -60,7 +60,7 @@ pub(crate) enum Tone {
 
 /// What the current run has said, as far as it is not stored yet.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Live {
+pub(crate) struct LiveAnswer {
     /// The model.
     pub(crate) model: Option<String>,
     /// When its first event arrived, in Unix milliseconds.
@@ -72,7 +72,7 @@ pub(crate) struct Live {
     /// Running calls.
     pub(crate) calls: Vec<LiveCall>,
     /// Calls that wait for approval.
-    pub(crate) asks: Vec<Asks>,
+    pub(crate) asks: Vec<PendingApproval>,
     /// When each request arrived, by its id, in Unix milliseconds.
     pub(crate) asked_ms: HashMap<String, i64>,
     /// Questions of tools.
@@ -106,7 +106,7 @@ pub(crate) struct EventEffect {
 
 impl LoadedConversation {
     /// Handles an event.
-    pub(crate) fn told(&mut self, told: Told, now_ms: i64) -> EventEffect {
+    pub(crate) fn told(&mut self, told: NumberedEvent, now_ms: i64) -> EventEffect {
         self.version += 1;
         // The first event that reports the end counts: the entries of the last answer arrive before its final event.
         let since = self.live.as_ref().map(|live| live.since_ms);
@@ -115,7 +115,7 @@ impl LoadedConversation {
         heard
     }
 
-    fn take_in(&mut self, told: Told, now_ms: i64) -> EventEffect {
+    fn take_in(&mut self, told: NumberedEvent, now_ms: i64) -> EventEffect {
         match told.event {
             Event::Snapshot(snapshot) => self.snapshot(*snapshot, now_ms),
             Event::Changed(changed) => {
@@ -195,7 +195,7 @@ impl LoadedConversation {
 
     fn running(&mut self, running: bool, now_ms: i64) {
         match (&self.live, running) {
-            (None, true) => self.live = Some(Live { since_ms: now_ms, ..Live::default() }),
+            (None, true) => self.live = Some(LiveAnswer { since_ms: now_ms, ..LiveAnswer::default() }),
             (Some(_), false) => self.live = None,
             _ => {}
         }
@@ -206,20 +206,21 @@ impl LoadedConversation {
             self.live = None;
             return;
         };
-        let old = self.live.take().unwrap_or_else(|| Live { since_ms: now_ms, ..Live::default() });
+        let old =
+            self.live.take().unwrap_or_else(|| LiveAnswer { since_ms: now_ms, ..LiveAnswer::default() });
         let call = |now: CallNow| {
             let known = old.calls.iter().find(|known| known.now.call.call == now.call.call);
             let since_ms = known.map(|known| known.since_ms).or(now.began_ms).unwrap_or(now_ms);
             LiveCall { now, since_ms }
         };
         let calls: Vec<_> = now.calls.into_iter().map(call).collect();
-        let since = |asks: &Asks| old.asked_ms.get(&asks.id).copied().unwrap_or(now_ms);
+        let since = |asks: &PendingApproval| old.asked_ms.get(&asks.id).copied().unwrap_or(now_ms);
         let asked_ms = now.asks.iter().map(|asks| (asks.id.clone(), since(asks))).collect();
         for call in &calls {
             self.unbegun.remove(&call.now.call.call);
         }
         self.unbegun.extend(now.asks.iter().map(|asks| asks.call.call.clone()));
-        self.live = Some(Live {
+        self.live = Some(LiveAnswer {
             model: Some(model),
             since_ms: old.since_ms,
             text: now.text,
@@ -234,7 +235,7 @@ impl LoadedConversation {
 
     fn said(&mut self, said: RunEvent, now_ms: i64) -> EventEffect {
         let mut heard = EventEffect::default();
-        let live = self.live.get_or_insert_with(|| Live { since_ms: now_ms, ..Live::default() });
+        let live = self.live.get_or_insert_with(|| LiveAnswer { since_ms: now_ms, ..LiveAnswer::default() });
         match said {
             RunEvent::Started { model, .. } => live.model = Some(model),
             RunEvent::Text { text } => live.text.push_str(&text),
@@ -284,11 +285,11 @@ impl LoadedConversation {
     }
 
     /// Whether a call without a result had started.
-    pub(crate) fn begun(&self, call: &str) -> Begun {
+    pub(crate) fn begun(&self, call: &str) -> CallStart {
         match () {
-            () if self.unbegun.contains(call) => Begun::No,
-            () if self.cut_off.contains(call) => Begun::Yes,
-            () => Begun::Perhaps,
+            () if self.unbegun.contains(call) => CallStart::No,
+            () if self.cut_off.contains(call) => CallStart::Yes,
+            () => CallStart::Perhaps,
         }
     }
 
@@ -308,7 +309,7 @@ impl LoadedConversation {
     }
 }
 
-impl Live {
+impl LiveAnswer {
     /// How long a call has waited for approval.
     pub(crate) fn waited_ms(&self, asks: &str, now_ms: i64) -> i64 {
         self.asked_ms.get(asks).map_or(0, |since| (now_ms - since).max(0))

@@ -11,7 +11,7 @@ use retake_wire::{Part, Problem, ProblemKind, Reply, Request, Role};
 
 use super::keymap::{Command, Context, Key, Keymap, TABLE};
 use super::msg::{Act, PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
+use super::pane::{Cx, Pane, PaneContext};
 use super::theme::{Background, Colours, Theme};
 
 /// The time of all tests.
@@ -102,8 +102,8 @@ fn style(cell: &Cell) -> String {
 
 /// A brush for panes in tests.
 #[must_use]
-pub(crate) fn brush(theme: Theme, keys: &Keymap) -> Brush<'_> {
-    Brush { theme, keys, now_ms: NOW_MS, conversation: None }
+pub(crate) fn brush(theme: Theme, keys: &Keymap) -> PaneContext<'_> {
+    PaneContext { theme, keys, now_ms: NOW_MS, conversation: None }
 }
 
 /// The requests and wants of a pane, kept for the test.

@@ -38,7 +38,7 @@ pub enum Background {
 
 /// A row of the table of paints.
 #[derive(Clone, Copy, Debug)]
-pub struct Named {
+pub struct PaintRow {
     /// The paint.
     pub paint: Paint,
     /// Its name in theme files.
@@ -56,8 +56,8 @@ macro_rules! paints {
         }
 
         /// All paints, in order.
-        pub const PAINTS: &[Named] =
-            &[$(Named { paint: Paint::$paint, name: $name, about: $about },)*];
+        pub const PAINTS: &[PaintRow] =
+            &[$(PaintRow { paint: Paint::$paint, name: $name, about: $about },)*];
     };
 }
 

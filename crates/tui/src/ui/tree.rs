@@ -16,8 +16,8 @@ use retake_wire::{Action, FileOptions, Problem, Reply, Request, Scope};
 
 use super::keymap::{Command, Context};
 use super::msg::{PaneInstruction, Ticket};
-use super::pane::{Brush, Cx, Pane};
-use super::pane_frame::{Naming, PaneFrame, told};
+use super::pane::{Cx, Pane, PaneContext};
+use super::pane_frame::{NameInput, PaneFrame, told};
 use super::preview::{Preview, last_of};
 use super::rows::{Filtering, InputEffect, Order, Row, Rows};
 use super::scroll::ReplyDisplay;
@@ -39,18 +39,21 @@ pub(crate) struct Tree {
     /// The pages so far, while there are more.
     before: Option<Shape>,
     wrong: Option<Problem>,
-    naming: Option<Naming>,
+    naming: Option<NameInput>,
     /// The requested change, and the notice after it.
-    doing: Option<(Ticket, TreePaneRequest)>,
+    doing: Option<(Ticket, TreeChange)>,
     /// The preview shows a comparison, not messages.
     compares: bool,
     preview: Preview,
 }
 
+/// A requested change of the tree.
 #[derive(Clone, Copy, Debug)]
-enum TreePaneRequest {
-    Names,
-    Carries,
+enum TreeChange {
+    /// A label for an entry.
+    Label,
+    /// A branch's conclusion, for this one.
+    CarryOver,
 }
 
 /// A row.
@@ -264,7 +267,7 @@ impl Tree {
     fn carry(&mut self, cx: &mut Cx<'_>) {
         let Some(node) = self.rows.selected() else { return };
         match carry::reads(&cx.id(), node) {
-            Ok(log) => self.doing = Some((cx.ask(Request::Log(log)), TreePaneRequest::Carries)),
+            Ok(log) => self.doing = Some((cx.ask(Request::Log(log)), TreeChange::CarryOver)),
             Err(why) => cx.want(PaneInstruction::Say(why.to_owned())),
         }
     }
@@ -272,22 +275,22 @@ impl Tree {
     fn rename(&mut self, cx: &mut Cx<'_>) {
         if let Some(branch) = self.leaf("named", cx) {
             let text = branch.label.clone().unwrap_or_default();
-            self.naming = Some(Naming { what: branch.leaf.clone(), text });
+            self.naming = Some(NameInput { what: branch.leaf.clone(), text });
         }
     }
 
     /// A command while a name is typed.
     fn name(&mut self, command: Command, cx: &mut Cx<'_>) {
-        if let Some((entry, name)) = Naming::command(&mut self.naming, command) {
+        if let Some((entry, name)) = NameInput::command(&mut self.naming, command) {
             let ticket = cx.apply(cx.id(), Action::Label { entry, name });
-            self.doing = Some((ticket, TreePaneRequest::Names));
+            self.doing = Some((ticket, TreeChange::Label));
         }
     }
 
-    fn done(&mut self, doing: TreePaneRequest, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
+    fn done(&mut self, doing: TreeChange, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
         match (reply, doing) {
             (Err(problem), _) => cx.want(PaneInstruction::Complain(Box::new(problem))),
-            (Ok(reply), TreePaneRequest::Carries) => match carry::conclusion(&reply) {
+            (Ok(reply), TreeChange::CarryOver) => match carry::conclusion(&reply) {
                 Some(words) => cx.want(PaneInstruction::Quote(words)),
                 None => cx.want(PaneInstruction::Say("nothing was answered there".to_owned())),
             },
@@ -382,7 +385,7 @@ impl Pane for Tree {
         }
     }
 
-    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let keys = [
             (Command::Accept, "switch"),
             (Command::Compare, if self.compares { "messages" } else { "compare" }),

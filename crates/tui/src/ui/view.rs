@@ -20,14 +20,14 @@ use ratatui::text::Line;
 
 use super::doc::{self, Streaming};
 use super::keymap::Command;
-use super::pane::Brush;
+use super::pane::PaneContext;
 use super::talk::LoadedConversation;
 use super::theme::Paint;
 use find::{Find, Hit};
-use heights::{Heights, Shown};
+use heights::{Heights, VisibleLines};
 use page::DrawParameters;
 use place::{Anchor, ConversationEnd};
-use stage::{Cache, Place, Stage};
+use stage::{Cache, Place, ViewContent};
 pub(crate) use state::Greeting;
 use state::{Folding, LastDrawing, Reveal, Scrolling, TodoList};
 
@@ -263,7 +263,7 @@ impl View {
         frame: &mut Frame<'_>,
         area: Rect,
         talk: &LoadedConversation,
-        brush: &Brush<'_>,
+        brush: &PaneContext<'_>,
     ) {
         self.drawn.area = area;
         self.drawn.languages = doc::generation();
@@ -323,7 +323,7 @@ impl View {
         &mut self,
         talk: &LoadedConversation,
         ink: DrawParameters<'_>,
-        with: impl FnOnce(&mut Stage<'_>) -> T,
+        with: impl FnOnce(&mut ViewContent<'_>) -> T,
     ) -> T {
         let folding = &self.folding;
         let open = |id: &str| folding.of(id);
@@ -340,7 +340,7 @@ impl View {
         let (rest, hides) = live::after(talk, ink, self.todo.found.as_ref(), room, self.asking, rows);
         self.drawn.hides_asked = hides;
         let cache = &mut self.cache;
-        with(&mut Stage { talk, ink, open: &open, cache, live: (before, comes), rest })
+        with(&mut ViewContent { talk, ink, open: &open, cache, live: (before, comes), rest })
     }
 
     /// The start of the screen, its content, and its part of the whole, if it does not show all.
@@ -348,7 +348,7 @@ impl View {
         &mut self,
         talk: &LoadedConversation,
         ink: DrawParameters<'_>,
-    ) -> (Place, Vec<Place>, Option<Shown>) {
+    ) -> (Place, Vec<Place>, Option<VisibleLines>) {
         let rows = usize::from(self.drawn.area.height);
         let (anchor, shift) = (self.scrolling.anchor.clone(), std::mem::take(&mut self.scrolling.shift));
         let reveal = self.scrolling.reveal.take();

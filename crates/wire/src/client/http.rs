@@ -14,8 +14,8 @@ use serde_json::Value;
 use sse_stream::SseStream;
 
 use super::Client;
-use crate::attach::{Attach, CLIENT, CLIENTS, LEAVE, Left, Number};
-use crate::event::{Event, Follow, Told};
+use crate::attach::{Attach, CLIENT, CLIENTS, LEAVE, Number, OwnerAfterLeave};
+use crate::event::{Event, Follow, NumberedEvent};
 use crate::hint::{Hint, HintPiece, Remedy};
 use crate::http::{self, Method, REQUEST_ID, RUNS};
 use crate::problem::{Problem, ProblemKind};
@@ -26,7 +26,7 @@ use crate::run::{Ended, Outcome, Run, RunEvent};
 
 /// The address of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum OwnerAddress {
     /// A Unix socket.
     Socket {
         /// The path of the socket.
@@ -63,14 +63,16 @@ impl HttpClient {
     /// # Errors
     ///
     /// If the HTTP client can't be created on this machine.
-    pub fn new(reach: Reach) -> Result<Self, Problem> {
+    pub fn new(reach: OwnerAddress) -> Result<Self, Problem> {
         // Proxies and certificates are only needed to reach other machines, and reading the system's certificates takes longer
         // than most requests. The library requires a provider of encryption. One that is installed already stays.
         drop(rustls::crypto::ring::default_provider().install_default());
         let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_idle_timeout(KEPT);
         let (builder, base, token) = match reach {
-            Reach::Socket { path, token } => (over(builder, &path), "http://owner".to_owned(), token),
-            Reach::Address { base, token } => (builder, base.trim_end_matches('/').to_owned(), Some(token)),
+            OwnerAddress::Socket { path, token } => (over(builder, &path), "http://owner".to_owned(), token),
+            OwnerAddress::Address { base, token } => {
+                (builder, base.trim_end_matches('/').to_owned(), Some(token))
+            }
         };
         let http = builder.build().map_err(|error| away(&error))?;
         Ok(Self { http, base, token, number: Arc::default() })
@@ -99,7 +101,7 @@ impl HttpClient {
     /// # Errors
     ///
     /// If the owner can't be reached.
-    pub async fn leave(&self, number: Number) -> Result<Left, Problem> {
+    pub async fn leave(&self, number: Number) -> Result<OwnerAfterLeave, Problem> {
         let number = serde_json::to_value(number);
         let number = number.expect("BUG: a type of the API has string keys and finite numbers");
         read(answered(self.request(Method::Post, LEAVE, None, Some(&number))).await?).await
@@ -164,11 +166,11 @@ impl Client for HttpClient {
         Ok(events(response))
     }
 
-    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+    async fn follow(&self, follow: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {
         let response = answered(self.request(Method::Get, &http::follow(&follow), None, None)).await?;
         let told = pieces(response).map(|(id, data)| {
             let event = serde_json::from_str::<Event>(&data).ok()?;
-            Some(Told { id, event })
+            Some(NumberedEvent { id, event })
         });
         // An event that can't be parsed ends the stream: a new subscription starts with a snapshot.
         Ok(told.take_while(|told| std::future::ready(told.is_some())).filter_map(std::future::ready).boxed())

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::files::{Against, FileName};
+use crate::files::{BlockingAuthor, FileName};
 use crate::git_file::{GitFileChange, GitFileRole};
 use crate::hint::Remedy;
 
@@ -85,7 +85,7 @@ pub enum PathCause {
     /// Another change of the path conflicts with the step.
     Clash {
         /// The author of the other change.
-        by: Against,
+        by: BlockingAuthor,
         /// What the other change did.
         change: PathChange,
         /// Whether it is uncertain that the named turn made the other change.
@@ -98,7 +98,7 @@ pub enum PathCause {
     NoParent {
         /// The turn that changed the folder, if a turn did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<Against>,
+        by: Option<BlockingAuthor>,
     },
     /// It is a folder that stays, because something in it is restored.
     Needed,
@@ -106,12 +106,12 @@ pub enum PathCause {
     NotEmpty {
         /// The author of the content. Absent if the content was created while the step ran.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<Against>,
+        by: Option<BlockingAuthor>,
     },
     /// Somebody else has created it since.
     MadeSince {
         /// The author.
-        by: Against,
+        by: BlockingAuthor,
     },
     /// It is not known who made the change.
     Uncertain {

@@ -1,7 +1,7 @@
 //! The English sentences about single paths. Must never say “somebody else” about changes by a turn of this conversation.
 
 use crate::condition::{PathCause, PathChange, UncertainWhen};
-use crate::files::{AfterChoice, Against, AuthorKind, Becomes, Choice};
+use crate::files::{AfterChoice, AuthorKind, BlockingAuthor, Choice, ChoiceOutcome};
 
 /// Why a path stays as it is.
 pub fn path_cause(it: &PathCause) -> String {
@@ -50,27 +50,27 @@ pub fn after_choice(it: &AfterChoice) -> String {
     let turn = turn(it.turn);
     let whole = if it.partly { format!("a call of {turn}") } else { turn };
     let file = match it.becomes {
-        Becomes::Stays if it.call.is_some() => format!("stays as {whole} left it"),
-        Becomes::Stays => "stays as it is now".to_owned(),
-        Becomes::Gone => "is removed".to_owned(),
-        Becomes::Left => format!("as {whole} left it"),
-        Becomes::Before => format!("as it was before {whole}"),
-        Becomes::Yours => "as you or another program left it last".to_owned(),
-        Becomes::Merged => "holds what both sides did".to_owned(),
-        Becomes::Other => "becomes an earlier version".to_owned(),
+        ChoiceOutcome::Stays if it.call.is_some() => format!("stays as {whole} left it"),
+        ChoiceOutcome::Stays => "stays as it is now".to_owned(),
+        ChoiceOutcome::Gone => "is removed".to_owned(),
+        ChoiceOutcome::Left => format!("as {whole} left it"),
+        ChoiceOutcome::Before => format!("as it was before {whole}"),
+        ChoiceOutcome::Yours => "as you or another program left it last".to_owned(),
+        ChoiceOutcome::Merged => "holds what both sides did".to_owned(),
+        ChoiceOutcome::Other => "becomes an earlier version".to_owned(),
     };
     match (&it.choice, it.becomes) {
         (Choice::Skip, _) => format!("{file}, undecided: a later step asks again"),
         // The last version by another author may be the current one: then both are the same.
-        (Choice::Disk, _) | (Choice::Yours, Becomes::Stays) => {
+        (Choice::Disk, _) | (Choice::Yours, ChoiceOutcome::Stays) => {
             format!("{file} and counts as yours: not asked again")
         }
         // Turns that stay wrote between or after the reverted ones: this version never existed.
-        (Choice::Checkpoint, Becomes::Other) => {
+        (Choice::Checkpoint, ChoiceOutcome::Other) => {
             "loses what goes and all edits since the last turn that changed it; undo brings back what it is now"
                 .to_owned()
         }
-        (Choice::Checkpoint, Becomes::Left | Becomes::Before | Becomes::Gone) | (Choice::Yours, _) => {
+        (Choice::Checkpoint, ChoiceOutcome::Left | ChoiceOutcome::Before | ChoiceOutcome::Gone) | (Choice::Yours, _) => {
             format!("{file}; undo brings back what it is now")
         }
         _ => file,
@@ -78,7 +78,7 @@ pub fn after_choice(it: &AfterChoice) -> String {
 }
 
 /// The author of a change, as the subject of a sentence in the past tense.
-fn author(by: &Against) -> String {
+fn author(by: &BlockingAuthor) -> String {
     match by.whose {
         AuthorKind::Later | AuthorKind::There | AuthorKind::Missing => turn(by.turn),
         AuthorKind::Hand => "you or another program".to_owned(),
@@ -92,7 +92,7 @@ fn turn(number: Option<u64>) -> String {
     number.map_or_else(|| "a turn of another branch".to_owned(), |number| format!("t{number}"))
 }
 
-fn clash(by: &Against, change: PathChange, uncertain: bool) -> String {
+fn clash(by: &BlockingAuthor, change: PathChange, uncertain: bool) -> String {
     let who = author(by);
     match (by.whose, change) {
         (AuthorKind::Later, change) => {

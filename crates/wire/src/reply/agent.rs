@@ -115,7 +115,7 @@ pub struct Permissions {
     pub mode: Mode,
     /// The rules. Those of the settings, for every conversation, come first. All of them, bounded by the rules that a person has
     /// set.
-    pub rules: Vec<Settled>,
+    pub rules: Vec<ScopedRule>,
     /// What confines the commands that run.
     pub commands: Commands,
     /// What commands can do here that a machine with all sandbox mechanisms would prevent: at most ten facts.
@@ -153,7 +153,7 @@ pub enum Commands {
 /// A rule of the permissions, with its scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Settled {
+pub struct ScopedRule {
     /// The rule.
     pub rule: Rule,
     /// Whether the rule comes from the settings and applies to every conversation.

@@ -250,7 +250,7 @@ pub struct Pruned {
     /// Calls with stored changes that do not fit into the quota. With `to_quota`, their files can no longer be reverted, at least
     /// not all. Without it, their changes stay stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub let_go: Vec<LetGo>,
+    pub let_go: Vec<LostCalls>,
     /// The number of versions that are needed but damaged. `doctor` reports more about them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub damaged: u64,
@@ -259,7 +259,7 @@ pub struct Pruned {
 /// Calls of one conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LetGo {
+pub struct LostCalls {
     /// The id of the conversation.
     pub conversation: String,
     /// The entries with the results of these calls, oldest first.

@@ -76,14 +76,14 @@ pub struct JobAtWork {
 pub struct Work {
     /// The work. Absent if none is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doing: Option<Doing>,
+    pub doing: Option<OwnerWork>,
 }
 
 /// Work on files that takes a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "does", rename_all = "snake_case")]
-pub enum Doing {
+pub enum OwnerWork {
     /// A folder is scanned.
     Looking {
         /// The number of folders scanned so far.

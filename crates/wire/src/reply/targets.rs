@@ -39,14 +39,14 @@ pub struct Target {
     /// The numbers of messages, tool calls and turns that a rewind to this turn would take back.
     pub takes_back: Counts,
     /// What this turn itself did.
-    #[serde(default, skip_serializing_if = "Did::is_nothing")]
-    pub did: Did,
+    #[serde(default, skip_serializing_if = "TurnActions::is_nothing")]
+    pub did: TurnActions,
 }
 
 /// What a turn itself did, counted from its visible messages. A count of zero can be absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Did {
+pub struct TurnActions {
     /// The number of files and folders that its calls changed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub files: u64,
@@ -61,7 +61,7 @@ pub struct Did {
     pub outside: u64,
 }
 
-impl Did {
+impl TurnActions {
     /// Whether the turn did nothing.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()

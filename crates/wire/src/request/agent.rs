@@ -12,7 +12,7 @@ use crate::shape;
 pub struct Decide {
     /// The conversation.
     pub conversation: String,
-    /// The id of the approval request, from [`crate::Asks`].
+    /// The id of the approval request, from [`crate::PendingApproval`].
     pub id: String,
     /// The decision.
     #[serde(flatten)]
@@ -34,7 +34,7 @@ pub struct Respond {
 /// Names a background job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OfJob {
+pub struct JobTarget {
     /// The conversation.
     pub conversation: String,
     /// The id of the job, or a unique beginning or end of it.

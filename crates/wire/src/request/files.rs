@@ -24,7 +24,7 @@ pub struct FilesDiff {
 /// Names a workspace: a folder that conversations work in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OfWorkspace {
+pub struct WorkspaceTarget {
     /// The number or the path of the folder.
     pub workspace: String,
 }

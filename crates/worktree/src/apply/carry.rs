@@ -4,7 +4,7 @@
 
 use std::os::fd::AsFd as _;
 
-use retake_core::{FileChange, LeftPath, Record, WhyLeft};
+use retake_core::{FileChange, LeftPath, LeftReason, Record};
 
 use super::cores::on_cores;
 use super::look::{InspectedName, OPEN};
@@ -32,7 +32,7 @@ pub(super) fn carry_out(ground: &ApplyContext) -> Result<Report, Failed> {
         let change = &changes[place];
         stay[place] = carry(ground, place).map_err(Failed::at(&change.path))? == Moved::NotEmpty;
         if stay[place] {
-            report.left.push(LeftPath::new(&change.path, WhyLeft::NotEmpty));
+            report.left.push(LeftPath::new(&change.path, LeftReason::NotEmpty));
         }
         failpoint!("apply.stepped").map_err(Failed::whole)?;
     }
@@ -127,7 +127,7 @@ fn compare(ground: &ApplyContext, place: usize) -> Result<bool, Obstacle> {
 impl ApplyContext {
     /// Restores the permission bits of folders that were opened for their owner and stay anyway.
     pub(super) fn close_again(&self, report: &Report, to: Direction) -> Result<(), Failed> {
-        for left in report.left.iter().filter(|left| left.why == WhyLeft::NotEmpty) {
+        for left in report.left.iter().filter(|left| left.why == LeftReason::NotEmpty) {
             let had = self.plan.change(&left.path).and_then(|change| wanted(change, to.turned()));
             if let Some(Record::Folder { mode }) = had
                 && mode & OPEN != OPEN

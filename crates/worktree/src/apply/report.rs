@@ -2,7 +2,7 @@
 
 use std::io;
 
-use retake_core::{FilePath, LeftPath, WhyLeft};
+use retake_core::{FilePath, LeftPath, LeftReason};
 
 use super::obstacle::Obstacle;
 use super::order::Plan;
@@ -76,7 +76,7 @@ impl Report {
             place.and_then(|place| plan.changes.get(place)).map(|change| &change.path).or(kept.as_ref());
         let said = self.kept.contains(&slot);
         if let Some(path) = path.filter(|_| !said).cloned() {
-            self.left.push(LeftPath { path, why: WhyLeft::Foreign, kept: kept.into_iter().collect() });
+            self.left.push(LeftPath { path, why: LeftReason::Foreign, kept: kept.into_iter().collect() });
         }
     }
 }

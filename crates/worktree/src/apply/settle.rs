@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io;
 use std::os::fd::AsFd as _;
 
-use retake_core::{FileChange, FilePath, LeftPath, Record, WhyLeft};
+use retake_core::{FileChange, FilePath, LeftPath, LeftReason, Record};
 use rustix::fs::FileType;
 
 use super::carry::mode;
@@ -23,16 +23,16 @@ use crate::root::{enter, names};
 
 /// Brings every path to one side. Continues after a path that cannot be settled.
 pub(super) fn settle(ground: &ApplyContext, to: Direction, times: Times, objects: &dyn Objects) -> Report {
-    let mut settle = Settle { ground, to, times, objects, report: Report::default() };
+    let mut settle = ApplySettlement { ground, to, times, objects, report: Report::default() };
     let changes = &ground.plan.changes;
     for place in ground.plan.closed_on_a_side() {
-        settle.each(place, Settle::open);
+        settle.each(place, ApplySettlement::open);
     }
     for place in ground.plan.moves(to) {
-        settle.each(place, Settle::bring);
+        settle.each(place, ApplySettlement::bring);
     }
     for place in ground.plan.modes(to) {
-        settle.each(place, Settle::set_mode);
+        settle.each(place, ApplySettlement::set_mode);
     }
     let mut report = settle.report;
     report.failed.extend(ground.close_again(&report, to).err());
@@ -54,7 +54,7 @@ pub(super) fn apart(plan: &Plan, slots: &Slots) -> io::Result<HashSet<FilePath>>
     Ok(apart)
 }
 
-struct Settle<'a> {
+struct ApplySettlement<'a> {
     ground: &'a ApplyContext,
     to: Direction,
     times: Times,
@@ -66,7 +66,7 @@ struct Settle<'a> {
 enum PathOutcome {
     Done,
     /// Left; somebody's earlier version may still be in the slot.
-    Left(WhyLeft),
+    Left(LeftReason),
 }
 
 /// The content of a slot.
@@ -79,7 +79,7 @@ enum SlotContent {
     Foreign,
 }
 
-impl Settle<'_> {
+impl ApplySettlement<'_> {
     /// Handles one path, unless a report ended it already.
     fn each(&mut self, place: usize, act: fn(&Self, usize) -> Result<PathOutcome, Obstacle>) {
         let path = &self.ground.plan.changes[place].path;
@@ -91,9 +91,9 @@ impl Settle<'_> {
         let why = match act(self, place) {
             Ok(PathOutcome::Done) => return,
             Ok(PathOutcome::Left(why)) => why,
-            Err(Obstacle::NoFolder | Obstacle::Linked | Obstacle::Elsewhere) => WhyLeft::Unreachable,
-            Err(Obstacle::Changed) => WhyLeft::Foreign,
-            Err(Obstacle::NotEmpty) => WhyLeft::NotEmpty,
+            Err(Obstacle::NoFolder | Obstacle::Linked | Obstacle::Elsewhere) => LeftReason::Unreachable,
+            Err(Obstacle::Changed) => LeftReason::Foreign,
+            Err(Obstacle::NotEmpty) => LeftReason::NotEmpty,
             Err(why) => return self.report.failed.push(Failed::at(path)(why)),
         };
         let mut left = LeftPath::new(path, why);
@@ -148,15 +148,15 @@ impl Settle<'_> {
             return Ok(PathOutcome::Done);
         }
         if !look.is(there(change, self.to)).map_err(unread)? {
-            return Ok(PathOutcome::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(LeftReason::Foreign));
         }
         // Only one copy of it is ours. If it is both here and in the slot, somebody has saved an equal version.
         if held == SlotContent::Other && !self.is_in_slot(place, &look)? {
-            return Ok(PathOutcome::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(LeftReason::Foreign));
         }
         let emptied = || enter(spot.dir, spot.name).and_then(names);
         if look.kind() == Some(FileType::Directory) && !emptied().map_err(Obstacle::of_move)?.is_empty() {
-            return Ok(PathOutcome::Left(WhyLeft::NotEmpty));
+            return Ok(PathOutcome::Left(LeftReason::NotEmpty));
         }
         self.refill(place, spot, &look)?;
         self.ground.make(place, self.to, self.times)?;
@@ -171,7 +171,7 @@ impl Settle<'_> {
     fn unreachable(&self, place: usize, why: Obstacle) -> Result<PathOutcome, Obstacle> {
         let change = &self.ground.plan.changes[place];
         if !self.foreign_slots(place).is_empty() {
-            return Ok(PathOutcome::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(LeftReason::Foreign));
         }
         let nowhere = match why {
             Obstacle::Linked => self.ground.plan.link_above(&change.path),
@@ -242,23 +242,23 @@ impl Settle<'_> {
         if !ours {
             let held = self.ground.slots.look(&slot).map_err(Obstacle::System)?;
             if !held.is_same_file(&look) {
-                return Ok(PathOutcome::Left(WhyLeft::Foreign));
+                return Ok(PathOutcome::Left(LeftReason::Foreign));
             }
             // It is back, and a crash left its second link.
             self.ground.slots.drop_slot(&slot).map_err(Obstacle::System)?;
-            return Ok(PathOutcome::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(LeftReason::Foreign));
         }
         if look.stat.is_none() {
             super::moves::move_over(self.ground.spot(&slot), spot).map_err(Obstacle::of_move)?;
-            return Ok(PathOutcome::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(LeftReason::Foreign));
         }
         self.ground.exchange(place, spot).map_err(Obstacle::of_move)?;
         if self.held(place)? != SlotContent::Foreign {
-            return Ok(PathOutcome::Left(WhyLeft::Foreign));
+            return Ok(PathOutcome::Left(LeftReason::Foreign));
         }
         // Written again at that moment: the newer version stays at its path.
         self.ground.exchange(place, spot).map_err(Obstacle::of_move)?;
-        Ok(PathOutcome::Left(WhyLeft::Foreign))
+        Ok(PathOutcome::Left(LeftReason::Foreign))
     }
 
     /// Sets the permission bits of their side.
@@ -289,7 +289,7 @@ impl Settle<'_> {
             failpoint!("apply.stepped").map_err(Obstacle::System)?;
         }
         let good = same && (ours || look.mode() == aim);
-        Ok(if good { PathOutcome::Done } else { PathOutcome::Left(WhyLeft::Foreign) })
+        Ok(if good { PathOutcome::Done } else { PathOutcome::Left(LeftReason::Foreign) })
     }
 }
 

@@ -4,7 +4,7 @@ use retake_core::FilePath;
 
 /// The folders to capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sweep {
+pub enum CaptureScope {
     /// All of them.
     Whole,
     /// These folders, `None` being the root, and new folders in them, but not known ones. Every folder in which

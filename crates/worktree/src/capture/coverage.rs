@@ -1,6 +1,6 @@
 //! The paths that a capture does not cover, with the reasons.
 
-use retake_core::{Uncovered, WhyNot};
+use retake_core::{Uncovered, UncoveredReason};
 
 use super::index::{Index, NameState, Place, child};
 
@@ -11,7 +11,7 @@ pub enum CoverageChange {
     /// Covered from this capture on.
     Gained,
     /// No longer covered.
-    Lost(WhyNot),
+    Lost(UncoveredReason),
 }
 
 /// The uncovered paths of an index.

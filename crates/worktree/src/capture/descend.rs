@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use retake_core::{FilePath, Record, WhyNot};
+use retake_core::{FilePath, Record, UncoveredReason};
 
 use super::coverage::CoverageChange;
 use super::index::NameState;
@@ -13,7 +13,7 @@ use super::visit::{VisitedFolder, Visitor, ready};
 
 /// The decision about a folder.
 enum Entering {
-    No(WhyNot),
+    No(UncoveredReason),
     As(Coverage),
 }
 
@@ -39,7 +39,7 @@ impl Visitor<'_> {
         let was_folder = old.and_then(NameState::known) == Some(&NameState::Folder);
         let alone = here.job.alone && old == Some(&NameState::Folder);
         let Ok(path) = FilePath::new(&self.path) else {
-            return self.uncovered(here, name, before, WhyNot::TooDeep);
+            return self.uncovered(here, name, before, UncoveredReason::TooDeep);
         };
         if alone {
             let known = self.context.index.folders.get(&Some(path));
@@ -89,7 +89,7 @@ impl Visitor<'_> {
         here.in_force.new.excludes(&self.path).map_or(Entering::As(Coverage::Arriving), Entering::No)
     }
 
-    fn leaving(&self, here: &VisitedFolder<'_>, old: Option<&NameState>, why: WhyNot) -> Entering {
+    fn leaving(&self, here: &VisitedFolder<'_>, old: Option<&NameState>, why: UncoveredReason) -> Entering {
         match old {
             Some(NameState::Folder) => Entering::As(Coverage::Leaving(why)),
             Some(NameState::Uncovered(why) | NameState::Unknown(why, _)) => Entering::No(*why),
@@ -102,14 +102,15 @@ impl Visitor<'_> {
     }
 
     fn on_both_sides(&self, here: &VisitedFolder<'_>, old: Option<&NameState>) -> Entering {
-        let now = match old {
-            // With the same rules the decision is the same.
-            Some(NameState::Folder) if here.same_rules => None,
-            Some(NameState::Uncovered(why @ (WhyNot::Ignored | WhyNot::NodeModules))) if here.same_rules => {
-                Some(*why)
-            }
-            _ => here.in_force.new.excludes(&self.path),
-        };
+        let now =
+            match old {
+                // With the same rules the decision is the same.
+                Some(NameState::Folder) if here.same_rules => None,
+                Some(NameState::Uncovered(
+                    why @ (UncoveredReason::Ignored | UncoveredReason::NodeModules),
+                )) if here.same_rules => Some(*why),
+                _ => here.in_force.new.excludes(&self.path),
+            };
         match (old, now) {
             (Some(NameState::Folder), None) => Entering::As(Coverage::Both),
             (Some(NameState::Folder), Some(why)) => Entering::As(Coverage::Leaving(why)),
@@ -125,7 +126,7 @@ impl Visitor<'_> {
         }
     }
 
-    fn appeared(&self, here: &VisitedFolder<'_>, now: Option<WhyNot>) -> Entering {
+    fn appeared(&self, here: &VisitedFolder<'_>, now: Option<UncoveredReason>) -> Entering {
         let then = if here.in_force.is_unchanged() { now } else { here.in_force.old.excludes(&self.path) };
         match (then, now) {
             (None, None) => Entering::As(Coverage::Both),

@@ -6,14 +6,14 @@ use std::ffi::CString;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, WhyNot};
+use retake_core::{ContentHash, FilePath, UncoveredReason};
 use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
 use super::below::{self, Signature};
-use super::index::{self, Folder, Index, Known, NameState, Place, child};
+use super::index::{self, Folder, Index, KnownPath, NameState, Place, child};
 use super::read::{self, Reading, Request};
-use super::settle::Settling;
+use super::settle::Comparison;
 use super::sweep::Context;
 use crate::attributes::Attributes;
 use crate::error::Result;
@@ -56,7 +56,7 @@ pub(crate) fn look(
     let signature = Signature::of(&stat);
     match below::kind(&stat) {
         FileType::RegularFile if signature.size > limit => {
-            Ok(PathState::Is(NameState::Uncovered(WhyNot::TooLarge)))
+            Ok(PathState::Is(NameState::Uncovered(UncoveredReason::TooLarge)))
         }
         FileType::RegularFile => {
             let known = match old.and_then(NameState::known) {
@@ -82,7 +82,7 @@ pub(crate) fn look(
             Err(Errno::ACCESS) => Ok(folder_of(&signature, None)),
             Err(errno) => seen(errno),
         },
-        _ => Ok(PathState::Is(NameState::Uncovered(WhyNot::Special))),
+        _ => Ok(PathState::Is(NameState::Uncovered(UncoveredReason::Special))),
     }
 }
 
@@ -94,7 +94,7 @@ fn folder_of(signature: &Signature, attributes: Option<Arc<Attributes>>) -> Path
 /// Captures the always-covered paths outside of covered folders, for the next index.
 pub(crate) fn look_at_all(
     context: &Context<'_>,
-    settling: &mut Settling<'_>,
+    settling: &mut Comparison<'_>,
     keep: &dyn Fn(&[u8]) -> Result<ContentHash>,
 ) -> Result<BTreeMap<FilePath, Option<NameState>>> {
     let mut extras = BTreeMap::new();
@@ -116,14 +116,15 @@ pub(crate) fn look_at_all(
         let known = before.and_then(Option::as_ref);
         let now = match look(context.root, path, context.rules.max_file, known, keep)? {
             PathState::Absent => None,
-            PathState::Folder(..) => Some(NameState::Uncovered(WhyNot::Ignored)),
+            PathState::Folder(..) => Some(NameState::Uncovered(UncoveredReason::Ignored)),
             PathState::Is(NameState::Unknown(why, _)) => {
                 Some(NameState::Unknown(why, known.and_then(NameState::known).cloned().map(Box::new)))
             }
             PathState::Is(what) => Some(what),
         };
         // If neither it nor its folder existed, it was known to be absent.
-        let was_absent = before.is_none() && old.always.contains(path) && old.known(path) == Known::Absent;
+        let was_absent =
+            before.is_none() && old.always.contains(path) && old.known(path) == KnownPath::Absent;
         match before {
             // The first capture, or the sweep has reported it when it found the folder leaving.
             _ if old.folders.is_empty() => {}
@@ -148,7 +149,7 @@ enum Nearest {
 }
 
 /// How the folders above a path are covered in the next index.
-fn nearest(settling: &Settling<'_>, path: &FilePath) -> Nearest {
+fn nearest(settling: &Comparison<'_>, path: &FilePath) -> Nearest {
     let mut place: Place = None;
     for name in path.components() {
         let Some(folder) = settling.folders().get(&place) else {
@@ -158,7 +159,9 @@ fn nearest(settling: &Settling<'_>, path: &FilePath) -> Nearest {
         match folder.find(name) {
             what if here.as_ref() == Some(path) => return Nearest::Inside(what.cloned()),
             Some(NameState::Folder) => place = here,
-            Some(NameState::Uncovered(WhyNot::Repository | WhyNot::DataFolder)) => return Nearest::Never,
+            Some(NameState::Uncovered(UncoveredReason::Repository | UncoveredReason::DataFolder)) => {
+                return Nearest::Never;
+            }
             Some(NameState::Uncovered(_) | NameState::Unknown(..)) => return Nearest::Outside,
             // A parent is no folder: the path does not exist.
             Some(NameState::File(_) | NameState::Link(_)) | None => return Nearest::Inside(None),

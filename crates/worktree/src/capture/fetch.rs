@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use retake_core::ContentHash;
 
 use super::read::{self, Reading, Request};
-use super::sweep::{Context, Draft, Found, Outcome, State, on_all_cores};
+use super::sweep::{ChangedFolder, Context, Draft, Outcome, State, on_all_cores};
 use crate::error::Result;
 
 /// The amount to read.
@@ -34,7 +34,7 @@ const BATCH_FILES: usize = 64;
 const BATCH_BYTES: u64 = 1 << 20;
 
 /// Counts the files to read.
-pub(crate) fn volume(found: &[Found]) -> Volume {
+pub(crate) fn volume(found: &[ChangedFolder]) -> Volume {
     let mut volume = Volume::default();
     for (_, draft) in found.iter().flat_map(drafts) {
         if let Draft::New { state: State::Read { signature, doubt, .. }, .. } = draft {
@@ -49,7 +49,7 @@ pub(crate) fn volume(found: &[Found]) -> Volume {
     volume
 }
 
-fn drafts(found: &Found) -> impl Iterator<Item = (usize, &Draft)> {
+fn drafts(found: &ChangedFolder) -> impl Iterator<Item = (usize, &Draft)> {
     let drafts = match &found.outcome {
         Outcome::Seen { drafts, .. } => drafts.as_slice(),
         _ => &[],
@@ -60,11 +60,11 @@ fn drafts(found: &Found) -> impl Iterator<Item = (usize, &Draft)> {
 /// Reads them all, and sets their results. Returns whether the object store got new objects.
 pub(crate) fn fetch(
     context: &Context<'_>,
-    found: &mut [Found],
+    found: &mut [ChangedFolder],
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<bool> {
     let batches = batches(found);
-    let shared: &[Found] = found;
+    let shared: &[ChangedFolder] = found;
     let next = AtomicUsize::new(0);
     let done = AtomicU64::new(0);
     let (put, failed) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -100,7 +100,7 @@ pub(crate) fn fetch(
     Ok(put.into_inner())
 }
 
-fn batches(found: &[Found]) -> Vec<Batch> {
+fn batches(found: &[ChangedFolder]) -> Vec<Batch> {
     let mut batches: Vec<Batch> = Vec::new();
     for (folder, one) in found.iter().enumerate() {
         let mut fresh = true;
@@ -128,7 +128,7 @@ fn batches(found: &[Found]) -> Vec<Batch> {
 
 fn read_batch(
     context: &Context<'_>,
-    found: &[Found],
+    found: &[ChangedFolder],
     batch: &Batch,
     buffer: &mut Vec<u8>,
     keep: &dyn Fn(&[u8]) -> Result<ContentHash>,

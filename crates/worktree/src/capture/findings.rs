@@ -1,7 +1,7 @@
 //! The findings of a capture, and their encoding: versioned bytes that a golden test pins.
 
 use retake_core::FilePath;
-use retake_core::{FileChange, WhyNot};
+use retake_core::{FileChange, UncoveredReason};
 
 use super::bytes::{Reader, Writer};
 use super::coverage::CoverageChange;
@@ -80,7 +80,7 @@ impl Findings {
                 path,
                 match from.byte()? {
                     GAINED => CoverageChange::Gained,
-                    code => CoverageChange::Lost(WhyNot::of_code(code)?),
+                    code => CoverageChange::Lost(UncoveredReason::of_code(code)?),
                 },
             ));
         }
@@ -109,7 +109,7 @@ mod tests {
             late: vec![change(b"z", Some(folder), None)],
             coverage: vec![
                 (path(b"data"), CoverageChange::Gained),
-                (path(b"data/big"), CoverageChange::Lost(WhyNot::TooLarge)),
+                (path(b"data/big"), CoverageChange::Lost(UncoveredReason::TooLarge)),
             ],
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, Record, WhyNot};
+use retake_core::{ContentHash, FilePath, Record, UncoveredReason};
 
 use super::below::Signature;
 use super::rules::Limits;
@@ -73,9 +73,9 @@ pub(crate) enum NameState {
     Link(LinkSeen),
     /// A covered folder; its content has its own entry in the index.
     Folder,
-    Uncovered(WhyNot),
+    Uncovered(UncoveredReason),
     /// Not known now. The earlier state is kept for a later comparison; a folder's entry stays in the index.
-    Unknown(WhyNot, Option<Box<NameState>>),
+    Unknown(UncoveredReason, Option<Box<NameState>>),
 }
 
 impl NameState {
@@ -258,50 +258,50 @@ pub(crate) struct Index {
 
 /// The known state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum KnownPath {
     /// Covered, and absent.
     Absent,
     /// Covered, with this record.
     Is(Record),
     /// Not covered.
-    NotCovered(WhyNot),
+    NotCovered(UncoveredReason),
 }
 
 impl Index {
     /// The index's state of a path.
-    pub(crate) fn known(&self, path: &FilePath) -> Known {
+    pub(crate) fn known(&self, path: &FilePath) -> KnownPath {
         if let Some(extra) = self.extras.get(path) {
             return match extra {
-                None => Known::Absent,
+                None => KnownPath::Absent,
                 Some(what) => self.state(path, what),
             };
         }
         let mut at: Place = None;
         for name in path.components() {
             let Some(folder) = self.folders.get(&at) else {
-                return Known::Absent;
+                return KnownPath::Absent;
             };
             let here = child(at.as_ref(), name);
             match folder.find(name) {
                 Some(NameState::Folder) if here.as_ref() != Some(path) => at = here,
                 Some(NameState::Uncovered(why) | NameState::Unknown(why, _)) => {
-                    return Known::NotCovered(*why);
+                    return KnownPath::NotCovered(*why);
                 }
                 Some(what) if here.as_ref() == Some(path) => return self.state(path, what),
-                Some(_) | None => return Known::Absent,
+                Some(_) | None => return KnownPath::Absent,
             }
         }
-        Known::Absent
+        KnownPath::Absent
     }
 
-    fn state(&self, path: &FilePath, what: &NameState) -> Known {
+    fn state(&self, path: &FilePath, what: &NameState) -> KnownPath {
         match what {
-            NameState::Uncovered(why) | NameState::Unknown(why, _) => Known::NotCovered(*why),
+            NameState::Uncovered(why) | NameState::Unknown(why, _) => KnownPath::NotCovered(*why),
             NameState::Folder => match self.folders.get(&Some(path.clone())) {
-                Some(folder) => Known::Is(folder.record()),
-                None => Known::Absent,
+                Some(folder) => KnownPath::Is(folder.record()),
+                None => KnownPath::Absent,
             },
-            what => what.record().map_or(Known::Absent, Known::Is),
+            what => what.record().map_or(KnownPath::Absent, KnownPath::Is),
         }
     }
 

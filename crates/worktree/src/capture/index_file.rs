@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::WhyNot;
+use retake_core::UncoveredReason;
 
 use super::below::Signature;
 use super::bytes::{Reader, Writer};
@@ -319,10 +319,10 @@ fn read_what(from: &mut Reader<'_>, knows: IndexContent) -> Option<NameState> {
             NameState::Link(LinkSeen { signature, target: from.bytes()?.into(), read_at })
         }
         FOLDER => NameState::Folder,
-        UNCOVERED => NameState::Uncovered(WhyNot::of_code(from.byte()?)?),
-        UNKNOWN => NameState::Unknown(WhyNot::of_code(from.byte()?)?, None),
+        UNCOVERED => NameState::Uncovered(UncoveredReason::of_code(from.byte()?)?),
+        UNKNOWN => NameState::Unknown(UncoveredReason::of_code(from.byte()?)?, None),
         KEPT => {
-            let why = WhyNot::of_code(from.byte()?)?;
+            let why = UncoveredReason::of_code(from.byte()?)?;
             NameState::Unknown(why, Some(Box::new(read_what(from, knows)?)))
         }
         _ => return None,

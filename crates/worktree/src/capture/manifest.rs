@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use retake_core::{ContentHash, FilePath, Record, WhyNot};
+use retake_core::{ContentHash, FilePath, Record, UncoveredReason};
 
 use super::bytes::{Reader, Writer};
 use super::index::{Entry, Folder, Index, NameState, Place, child};
@@ -22,7 +22,7 @@ pub struct Manifest {
     /// The covered paths, without the root itself.
     pub records: BTreeMap<FilePath, Record>,
     /// The paths that were not covered.
-    pub uncovered: BTreeMap<FilePath, WhyNot>,
+    pub uncovered: BTreeMap<FilePath, UncoveredReason>,
     /// All objects that it needs: its own, and the bytes of its files.
     pub objects: BTreeSet<ContentHash>,
 }
@@ -76,7 +76,7 @@ impl Tree {
 }
 
 /// A manifest in the form of an index.
-pub(crate) struct Whole {
+pub(crate) struct WholeManifest {
     pub folders: HashMap<Place, Arc<Folder>>,
     pub extras: BTreeMap<FilePath, NameState>,
     objects: BTreeSet<ContentHash>,
@@ -137,11 +137,11 @@ fn encode_folder(place: &Place, folder: &Folder, names: &HashMap<Place, ContentH
 }
 
 /// Reads a manifest as an index: every file in it must be captured again.
-pub(crate) fn read(objects: &dyn Objects, name: ContentHash) -> Result<Whole> {
+pub(crate) fn read(objects: &dyn Objects, name: ContentHash) -> Result<WholeManifest> {
     let bad = || WorktreeError::NoManifest(name);
     let bytes = objects.get(&name)?;
     let mut whole =
-        Whole { folders: HashMap::new(), extras: BTreeMap::new(), objects: BTreeSet::from([name]) };
+        WholeManifest { folders: HashMap::new(), extras: BTreeMap::new(), objects: BTreeSet::from([name]) };
     let (root, extras) = decode_root(&bytes).ok_or_else(bad)?;
     whole.extras = extras;
     let mut waiting: Vec<(Place, ContentHash)> = root.map(|root| (None, root)).into_iter().collect();
@@ -197,7 +197,7 @@ fn decode_folder(bytes: &[u8], place: &Place) -> Option<(Folder, Inner)> {
             }
             UNCOVERED => {
                 from.byte()?;
-                NameState::Uncovered(WhyNot::of_code(from.byte()?)?)
+                NameState::Uncovered(UncoveredReason::of_code(from.byte()?)?)
             }
             _ => {
                 NameState::claimed(&from.record()?.filter(|record| !matches!(record, Record::Folder { .. }))?)
@@ -225,7 +225,7 @@ mod tests {
             inode: 8,
             attributes: None,
             entries: vec![
-                entry(b"big", NameState::Uncovered(WhyNot::TooLarge)),
+                entry(b"big", NameState::Uncovered(UncoveredReason::TooLarge)),
                 entry(b"in", NameState::Folder),
                 entry(b"to", NameState::claimed(&Record::Link { target: b"in".as_slice().into() })),
             ],

@@ -8,7 +8,7 @@ use retake_core::{FileChange, Record};
 
 use super::extras::{self, PathState};
 use super::findings::Findings;
-use super::index::{Folder, Index, Known, NameState, Place};
+use super::index::{Folder, Index, KnownPath, NameState, Place};
 use super::index_file;
 use super::read;
 use super::workspace_tree::{Capture, Tree};
@@ -19,7 +19,7 @@ use crate::root::Root;
 
 /// The source of the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noting {
+pub enum WriteSource {
     /// An edit tool: its paths are covered from now on, whatever the rules are.
     Tool,
     /// An apply.
@@ -33,7 +33,7 @@ impl Tree {
     ///
     /// # Errors
     /// The root is gone or replaced, or the object store fails. Nothing changed then.
-    pub fn note(&self, changes: &[FileChange], noting: Noting) -> Result<Capture> {
+    pub fn note(&self, changes: &[FileChange], noting: WriteSource) -> Result<Capture> {
         let root = self.open_root()?;
         let mut next = (*self.index).clone();
         let mut findings = Findings::default();
@@ -66,10 +66,10 @@ impl Tree {
         &self,
         root: &Root,
         change: &FileChange,
-        noting: Noting,
+        noting: WriteSource,
     ) -> Result<Option<CurrentPathState>> {
         let path = &change.path;
-        if noting == Noting::Apply && matches!(self.index.known(path), Known::NotCovered(_)) {
+        if noting == WriteSource::Apply && matches!(self.index.known(path), KnownPath::NotCovered(_)) {
             return Ok(None);
         }
         let now = extras::look(root, path, self.rules.max_file, None, &read::into(&*self.objects))?;
@@ -91,14 +91,14 @@ impl Tree {
         &self,
         next: &mut Index,
         (change, now): (&FileChange, CurrentPathState),
-        noting: Noting,
+        noting: WriteSource,
         (findings, entries): (&mut Findings, &mut Entries),
     ) {
         let path = &change.path;
         let before = match self.index.known(path) {
-            Known::Is(record) => Some(record),
-            Known::Absent => None,
-            Known::NotCovered(_) => change.before.clone(),
+            KnownPath::Is(record) => Some(record),
+            KnownPath::Absent => None,
+            KnownPath::NotCovered(_) => change.before.clone(),
         };
         let came = match (&now.written, &change.after) {
             // The attributes of a claim are not known.
@@ -111,7 +111,7 @@ impl Tree {
         if before != change.before && before != change.after {
             findings.changes.push(FileChange { path: path.clone(), before, after: change.before.clone() });
         }
-        if noting == Noting::Tool {
+        if noting == WriteSource::Tool {
             next.always.insert(path.clone());
         }
         set(next, entries, change, now);

@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-use retake_core::{ContentHash, WhyNot};
+use retake_core::{ContentHash, UncoveredReason};
 use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
@@ -20,8 +20,8 @@ use crate::root::open_file;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     Read(FileSeen),
-    Uncovered(WhyNot),
-    Unknown(WhyNot),
+    Uncovered(UncoveredReason),
+    Unknown(UncoveredReason),
     Gone,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn read(
             }
         }
     }
-    Ok(Reading::Unknown(WhyNot::Unstable))
+    Ok(Reading::Unknown(UncoveredReason::Unstable))
 }
 
 /// A `keep` for [`read`] that stores the bytes.
@@ -85,7 +85,7 @@ pub(crate) fn into(objects: &dyn Objects) -> impl Fn(&[u8]) -> Result<ContentHas
 enum Attempt {
     Whole(Signature, i64, Option<Arc<Attributes>>),
     Changed,
-    Uncovered(WhyNot),
+    Uncovered(UncoveredReason),
 }
 
 /// Reads the file clock first, then the bytes and the attributes, then the state: a change after any of them is
@@ -103,13 +103,13 @@ fn attempt(
         None => {
             let stat = fs::fstat(&file)?;
             if below::kind(&stat) != FileType::RegularFile {
-                return Ok(Attempt::Uncovered(WhyNot::Special));
+                return Ok(Attempt::Uncovered(UncoveredReason::Special));
             }
             Signature::of(&stat)
         }
     };
     if expected.size > request.limit {
-        return Ok(Attempt::Uncovered(WhyNot::TooLarge));
+        return Ok(Attempt::Uncovered(UncoveredReason::TooLarge));
     }
     let size = usize::try_from(expected.size).map_err(|_| Errno::FBIG)?;
     let len = fill(file.as_fd(), size, buffer)?;
@@ -147,7 +147,7 @@ fn fill(file: BorrowedFd<'_>, size: usize, buffer: &mut Vec<u8>) -> Result<usize
 
 /// The meaning of a system error for one path; a lack of resources is an error of the capture.
 pub(crate) enum Refusal {
-    Unknown(WhyNot),
+    Unknown(UncoveredReason),
     Special,
     Gone,
 }
@@ -156,7 +156,7 @@ impl From<Refusal> for Reading {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Unknown(why) => Self::Unknown(why),
-            Refusal::Special => Self::Uncovered(WhyNot::Special),
+            Refusal::Special => Self::Uncovered(UncoveredReason::Special),
             Refusal::Gone => Self::Gone,
         }
     }
@@ -165,15 +165,15 @@ impl From<Refusal> for Reading {
 pub(crate) fn refused(errno: Errno, name: &[u8]) -> Result<Refusal> {
     Ok(match errno {
         Errno::NOENT => Refusal::Gone,
-        Errno::XDEV => Refusal::Unknown(WhyNot::OtherFileSystem),
+        Errno::XDEV => Refusal::Unknown(UncoveredReason::OtherFileSystem),
         // Something else took its place between listing and opening.
-        Errno::LOOP | Errno::NOTDIR => Refusal::Unknown(WhyNot::Unstable),
+        Errno::LOOP | Errno::NOTDIR => Refusal::Unknown(UncoveredReason::Unstable),
         Errno::NXIO | Errno::NODEV => Refusal::Special,
         Errno::MFILE | Errno::NFILE | Errno::NOMEM => {
             let name = String::from_utf8_lossy(name).into_owned();
             return Err(crate::WorktreeError::io("read", name)(errno.into()));
         }
-        _ => Refusal::Unknown(WhyNot::Unreadable),
+        _ => Refusal::Unknown(UncoveredReason::Unreadable),
     })
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn link(folder: BorrowedFd<'_>, name: &[u8], signature: Signature) ->
             Ok(Some(NameState::Link(LinkSeen { signature, target: Arc::from(target.as_bytes()), read_at })))
         }
         // It is no longer a link.
-        Err(Errno::INVAL) => Ok(Some(NameState::Unknown(WhyNot::Unstable, None))),
+        Err(Errno::INVAL) => Ok(Some(NameState::Unknown(UncoveredReason::Unstable, None))),
         Err(errno) => Ok(Reading::from(refused(errno, name)?).what()),
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use retake_core::{ContentHash, FilePath, WhyNot};
+use retake_core::{ContentHash, FilePath, UncoveredReason};
 use rustix::fs::FileType;
 
 use super::below::Listing;
@@ -87,20 +87,20 @@ impl Chain {
     }
 
     /// Why a folder is not entered, as far as its name shows.
-    pub(crate) fn excludes(&self, path: &[u8]) -> Option<WhyNot> {
+    pub(crate) fn excludes(&self, path: &[u8]) -> Option<UncoveredReason> {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         if name == b"node_modules" {
-            return Some(WhyNot::NodeModules);
+            return Some(UncoveredReason::NodeModules);
         }
-        self.ignores(path, true).then_some(WhyNot::Ignored)
+        self.ignores(path, true).then_some(UncoveredReason::Ignored)
     }
 
     /// Why a file of this size is not covered.
-    pub(crate) fn excludes_file(&self, path: &[u8], size: u64, limits: Limits) -> Option<WhyNot> {
+    pub(crate) fn excludes_file(&self, path: &[u8], size: u64, limits: Limits) -> Option<UncoveredReason> {
         if size > limits.file {
-            Some(WhyNot::TooLarge)
+            Some(UncoveredReason::TooLarge)
         } else if size > limits.ignored && self.ignores(path, false) {
-            Some(WhyNot::IgnoredAndLarge)
+            Some(UncoveredReason::IgnoredAndLarge)
         } else {
             None
         }
@@ -187,18 +187,18 @@ fn parse(bytes: &[u8]) -> Gitignore {
 }
 
 /// Why a folder is not covered, as far as its content shows; `is_tag` returns whether a `CACHEDIR.TAG` is valid.
-pub(crate) fn marked(listing: &Listing, is_tag: impl FnOnce() -> bool) -> Option<WhyNot> {
+pub(crate) fn marked(listing: &Listing, is_tag: impl FnOnce() -> bool) -> Option<UncoveredReason> {
     let is = |name: &[u8], kind| listing.kind_of(name) == Some(kind);
     let head = [FileType::RegularFile, FileType::Symlink].map(Some);
     if head.contains(&listing.kind_of(b"HEAD"))
         && is(b"objects", FileType::Directory)
         && is(b"refs", FileType::Directory)
     {
-        Some(WhyNot::Repository)
+        Some(UncoveredReason::Repository)
     } else if is(b"pyvenv.cfg", FileType::RegularFile) {
-        Some(WhyNot::VirtualEnvironment)
+        Some(UncoveredReason::VirtualEnvironment)
     } else if is(b"CACHEDIR.TAG", FileType::RegularFile) && is_tag() {
-        Some(WhyNot::CacheFolder)
+        Some(UncoveredReason::CacheFolder)
     } else {
         None
     }

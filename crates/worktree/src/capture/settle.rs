@@ -4,20 +4,20 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use retake_core::{FileChange, FilePath, Record, WhyNot};
+use retake_core::{FileChange, FilePath, Record, UncoveredReason};
 
 use super::coverage::CoverageChange;
 use super::findings::Findings;
 use super::index::{Entry, Folder, Index, NameState, Place, child, is_before};
-use super::sweep::{Coverage, Draft, Found, Job, Outcome, Side, State};
+use super::sweep::{ChangedFolder, Coverage, Draft, Job, Outcome, Side, State};
 
 /// A comparison in progress.
-pub(crate) struct Settling<'a> {
+pub(crate) struct Comparison<'a> {
     old: &'a Index,
     folders: HashMap<Place, Arc<Folder>>,
     findings: Findings,
     /// The fates of folders that could not be entered, or left the index.
-    fates: HashMap<FilePath, Fate>,
+    fates: HashMap<FilePath, PathLoss>,
     /// Folders that were created since the last capture, with their content.
     fresh: HashSet<FilePath>,
     /// When the last capture began, if it did not read everything: a file with an older stamp existed then.
@@ -27,22 +27,22 @@ pub(crate) struct Settling<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+enum PathLoss {
     /// It reported this itself, with its changes.
-    Left(WhyNot),
-    Uncovered(WhyNot),
-    Unknown(WhyNot),
+    Left(UncoveredReason),
+    Uncovered(UncoveredReason),
+    Unknown(UncoveredReason),
     Gone,
 }
 
 impl Outcome {
-    fn fate(&self) -> Option<Fate> {
+    fn fate(&self) -> Option<PathLoss> {
         match self {
-            Self::Seen { coverage: Coverage::Leaving(why), .. } => Some(Fate::Left(*why)),
+            Self::Seen { coverage: Coverage::Leaving(why), .. } => Some(PathLoss::Left(*why)),
             Self::Seen { .. } => None,
-            Self::Uncovered(why) => Some(Fate::Uncovered(*why)),
-            Self::Unknown(why) => Some(Fate::Unknown(*why)),
-            Self::Gone => Some(Fate::Gone),
+            Self::Uncovered(why) => Some(PathLoss::Uncovered(*why)),
+            Self::Unknown(why) => Some(PathLoss::Unknown(*why)),
+            Self::Gone => Some(PathLoss::Gone),
         }
     }
 }
@@ -57,9 +57,9 @@ struct ComparedFolder<'a> {
     fresh: bool,
 }
 
-impl<'a> Settling<'a> {
+impl<'a> Comparison<'a> {
     /// Compares all findings.
-    pub(crate) fn all(old: &'a Index, since: Option<i64>, found: Vec<Found>) -> Self {
+    pub(crate) fn all(old: &'a Index, since: Option<i64>, found: Vec<ChangedFolder>) -> Self {
         let mut this = Self {
             old,
             folders: old.folders.clone(),
@@ -70,7 +70,7 @@ impl<'a> Settling<'a> {
             changed: false,
         };
         // Outer before inner: the content of a removed folder is not compared again.
-        let mut waiting: BTreeMap<Place, Option<Found>> = BTreeMap::new();
+        let mut waiting: BTreeMap<Place, Option<ChangedFolder>> = BTreeMap::new();
         for one in found {
             if let (Some(path), Some(fate)) = (&one.job.place, one.outcome.fate()) {
                 this.fates.insert(path.clone(), fate);
@@ -126,7 +126,7 @@ impl<'a> Settling<'a> {
         (self.findings, self.folders, self.changed)
     }
 
-    fn folder(&mut self, found: Found) {
+    fn folder(&mut self, found: ChangedFolder) {
         let Outcome::Seen { mode, inode, ctime, attributes, coverage, line, drafts } = found.outcome else {
             return;
         };
@@ -262,8 +262,8 @@ impl<'a> Settling<'a> {
                 Some(fate) => self.met(here, &name, fate, old),
                 None => Some(Entry { name, what: NameState::Folder }),
             },
-            NameState::Uncovered(why) => self.met(here, &name, Fate::Uncovered(why), old),
-            NameState::Unknown(why, _) => self.met(here, &name, Fate::Unknown(why), old),
+            NameState::Uncovered(why) => self.met(here, &name, PathLoss::Uncovered(why), old),
+            NameState::Unknown(why, _) => self.met(here, &name, PathLoss::Unknown(why), old),
             what => {
                 self.covered(here, &path, &what, side, old);
                 match side {
@@ -336,31 +336,31 @@ impl<'a> Settling<'a> {
         &mut self,
         here: &ComparedFolder<'_>,
         name: &[u8],
-        fate: Fate,
+        fate: PathLoss,
         old: Option<&NameState>,
     ) -> Option<Entry> {
         let entry = |what| Some(Entry { name: name.into(), what });
         let path = child(here.place, name)?;
         let was_covered = matches!(old, Some(NameState::File(_) | NameState::Link(_) | NameState::Folder));
         match fate {
-            Fate::Gone => {
+            PathLoss::Gone => {
                 if let Some(old) = old {
                     self.gone(here, &Entry { name: name.into(), what: old.clone() });
                 }
                 None
             }
-            Fate::Left(why) => {
+            PathLoss::Left(why) => {
                 self.forget_below(&path);
                 entry(NameState::Uncovered(why))
             }
-            Fate::Uncovered(why) => {
+            PathLoss::Uncovered(why) => {
                 if was_covered && !matches!(here.coverage, Coverage::Leaving(_)) {
                     self.findings.coverage.push((path.clone(), CoverageChange::Lost(why)));
                 }
                 self.forget_below(&path);
                 entry(NameState::Uncovered(why))
             }
-            Fate::Unknown(why) => {
+            PathLoss::Unknown(why) => {
                 if was_covered && !matches!(here.coverage, Coverage::Leaving(_)) {
                     self.findings.coverage.push((path, CoverageChange::Lost(why)));
                 }

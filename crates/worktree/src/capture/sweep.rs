@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-use retake_core::{ContentHash, FilePath, Record, WhyNot};
+use retake_core::{ContentHash, FilePath, Record, UncoveredReason};
 
 use super::below::Signature;
 use super::coverage::CoverageChange;
@@ -81,7 +81,7 @@ impl InForce {
 pub(crate) enum Coverage {
     Both,
     /// Covered until now: its changes count, then it leaves the index.
-    Leaving(WhyNot),
+    Leaving(UncoveredReason),
     /// Covered from now on: its content was not created.
     Arriving,
 }
@@ -106,7 +106,7 @@ pub(crate) struct Job {
 
 /// The new state of a folder that changed.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ChangedFolder {
     pub job: Job,
     pub outcome: Outcome,
 }
@@ -122,8 +122,8 @@ pub(crate) enum Outcome {
         line: Option<CoverageChange>,
         drafts: Vec<Draft>,
     },
-    Uncovered(WhyNot),
-    Unknown(WhyNot),
+    Uncovered(UncoveredReason),
+    Unknown(UncoveredReason),
     Gone,
 }
 
@@ -143,7 +143,7 @@ pub(crate) enum Draft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Both,
-    Leaving(WhyNot),
+    Leaving(UncoveredReason),
     Arriving,
 }
 
@@ -168,10 +168,10 @@ pub(crate) struct Counts {
 }
 
 /// Runs the jobs, and those that they create.
-pub(crate) fn sweep(context: &Context<'_>, jobs: Vec<Job>) -> Result<(Vec<Found>, Counts)> {
+pub(crate) fn sweep(context: &Context<'_>, jobs: Vec<Job>) -> Result<(Vec<ChangedFolder>, Counts)> {
     let queue = Queue::new(jobs);
     let looked = AtomicU64::new(0);
-    let work = || -> Result<(Vec<Found>, Counts)> {
+    let work = || -> Result<(Vec<ChangedFolder>, Counts)> {
         let mut visitor = Visitor::new(context);
         let mut found = Vec::new();
         while let Some(job) = queue.take() {

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use retake_core::WhyNot;
+use retake_core::UncoveredReason;
 use rustix::fs::{self, FileType};
 use rustix::io::Errno;
 
@@ -15,7 +15,7 @@ use super::coverage::CoverageChange;
 use super::index::{self, Folder, NameState};
 use super::read::{self, Reading, Refusal, Request};
 use super::rules::{self, CACHE_TAG, Chain, IGNORE_FILES, LONGEST_IGNORE_FILE};
-use super::sweep::{Context, Counts, Coverage, Draft, Found, InForce, Job, Outcome, Side, State};
+use super::sweep::{ChangedFolder, Context, Counts, Coverage, Draft, InForce, Job, Outcome, Side, State};
 use crate::apply::StagingName;
 use crate::attributes::Attributes;
 use crate::error::{Result, WorktreeError};
@@ -68,19 +68,19 @@ impl<'a> Visitor<'a> {
     }
 
     /// Captures a folder; `None` if it is unchanged.
-    pub(crate) fn visit(&mut self, job: Job) -> Result<Option<Found>> {
+    pub(crate) fn visit(&mut self, job: Job) -> Result<Option<ChangedFolder>> {
         self.counts.folders += 1;
         let mut listing = std::mem::take(&mut self.listing);
         let looked = self.look(&job, &mut listing);
         self.listing = listing;
         let outcome = match looked {
             Ok(outcome) => outcome,
-            Err(Trouble::Fatal(error)) => return Err(error),
-            Err(Trouble::Errno(errno)) => match &job.place {
+            Err(VisitFailure::Fatal(error)) => return Err(error),
+            Err(VisitFailure::Errno(errno)) => match &job.place {
                 None => return Err(self.context.root.failed(errno)),
                 Some(path) => match read::refused(errno, path.as_bytes())? {
                     Refusal::Unknown(why) => Some(Outcome::Unknown(why)),
-                    Refusal::Special => Some(Outcome::Uncovered(WhyNot::Special)),
+                    Refusal::Special => Some(Outcome::Uncovered(UncoveredReason::Special)),
                     Refusal::Gone => Some(Outcome::Gone),
                 },
             },
@@ -89,10 +89,10 @@ impl<'a> Visitor<'a> {
             // Jobs from before the error do not count.
             self.jobs.clear();
         }
-        Ok(outcome.map(|outcome| Found { job, outcome }))
+        Ok(outcome.map(|outcome| ChangedFolder { job, outcome }))
     }
 
-    fn look(&mut self, job: &Job, listing: &mut Listing) -> Result<Option<Outcome>, Trouble> {
+    fn look(&mut self, job: &Job, listing: &mut Listing) -> Result<Option<Outcome>, VisitFailure> {
         let root = self.context.root;
         let fd = root.listed(job.place.as_ref())?;
         let stat = fs::fstat(&fd)?;
@@ -100,7 +100,7 @@ impl<'a> Visitor<'a> {
             return Err(Errno::XDEV.into());
         }
         if job.place.is_some() && self.context.own.contains(&(stat.st_dev, stat.st_ino)) {
-            return Ok(Some(Outcome::Uncovered(WhyNot::DataFolder)));
+            return Ok(Some(Outcome::Uncovered(UncoveredReason::DataFolder)));
         }
         listing.read(fd.as_fd())?;
         failpoint!("capture.listed").map_err(failpoint::errno)?;
@@ -115,7 +115,7 @@ impl<'a> Visitor<'a> {
             }
             let leaves = coverage == Coverage::Both && job.old.is_some() && !job.late;
             match coverage {
-                _ if why == WhyNot::Repository => return Ok(Some(Outcome::Uncovered(why))),
+                _ if why == UncoveredReason::Repository => return Ok(Some(Outcome::Uncovered(why))),
                 Coverage::Leaving(_) if job.old.is_some() => {}
                 Coverage::Both if leaves => {
                     coverage = Coverage::Leaving(why);
@@ -150,7 +150,7 @@ impl<'a> Visitor<'a> {
     /// Records a folder that contains a repository or is a bare one: captures skip git's files.
     fn note_git(&self, job: &Job, listing: &Listing) {
         let Some(place) = &job.place else { return };
-        let is_bare = || rules::marked(listing, || false) == Some(WhyNot::Repository);
+        let is_bare = || rules::marked(listing, || false) == Some(UncoveredReason::Repository);
         if listing.kind_of(b".git").is_some() || is_bare() {
             self.context.git.lock().unwrap_or_else(PoisonError::into_inner).insert(place.clone());
         }
@@ -191,7 +191,7 @@ impl<'a> Visitor<'a> {
         coverage: Coverage,
         fd: BorrowedFd<'_>,
         listing: &Listing,
-    ) -> Result<(InForce, IgnoreFiles), Trouble> {
+    ) -> Result<(InForce, IgnoreFiles), VisitFailure> {
         let mut old_files = [const { None }; 3];
         let mut new_files = [const { None }; 3];
         let mut read = Vec::new();
@@ -252,7 +252,7 @@ impl<'a> Visitor<'a> {
         fd: BorrowedFd<'_>,
         name: &'static [u8],
         old: Option<&NameState>,
-    ) -> Result<Option<Reread>, Trouble> {
+    ) -> Result<Option<Reread>, VisitFailure> {
         let with_zero = [name, b"\0"].concat();
         let name_c =
             CStr::from_bytes_with_nul(&with_zero).expect("BUG: the names of ignore files hold no zero");
@@ -278,7 +278,8 @@ impl<'a> Visitor<'a> {
         };
         let request = Request { folder: fd, name, signature, known, limit: LONGEST_IGNORE_FILE };
         let objects = self.context.objects;
-        let reading = read::read(request, &mut self.buffer, &read::into(objects)).map_err(Trouble::Fatal)?;
+        let reading =
+            read::read(request, &mut self.buffer, &read::into(objects)).map_err(VisitFailure::Fatal)?;
         if let Reading::Read(file) = &reading {
             self.context.parsed.parse(file.hash, &self.buffer);
         }
@@ -291,7 +292,7 @@ impl<'a> Visitor<'a> {
             || (ctime >= self.context.warm_since && index::is_warm(ctime, read_at))
     }
 
-    fn merge(&mut self, here: &VisitedFolder<'_>, listing: &Listing) -> Result<Vec<Draft>, Trouble> {
+    fn merge(&mut self, here: &VisitedFolder<'_>, listing: &Listing) -> Result<Vec<Draft>, VisitFailure> {
         self.path.clear();
         if let Some(place) = &here.job.place {
             self.path.extend_from_slice(place.as_bytes());
@@ -327,7 +328,7 @@ impl<'a> Visitor<'a> {
         name: &CStr,
         (kind, inode): (FileType, u64),
         before: Option<usize>,
-    ) -> Result<Option<Draft>, Trouble> {
+    ) -> Result<Option<Draft>, VisitFailure> {
         let old = here.old(before);
         let bare = name.to_bytes();
         if let Some((_, what)) = here.ignore_files.iter().find(|(file, _)| *file == bare) {
@@ -336,7 +337,7 @@ impl<'a> Visitor<'a> {
         }
         let depth = self.path.iter().filter(|byte| **byte == b'/').count();
         if self.path.len() > LONGEST_PATH || depth > DEEPEST {
-            return Ok(Some(self.uncovered(here, bare, before, WhyNot::TooDeep)));
+            return Ok(Some(self.uncovered(here, bare, before, UncoveredReason::TooDeep)));
         }
         if kind == FileType::Directory {
             return Ok(Some(self.folder(here, bare, before, inode)));
@@ -360,11 +361,11 @@ impl<'a> Visitor<'a> {
                 }
                 _ => {
                     let side = if here.coverage == Coverage::Arriving { Side::Arriving } else { Side::Both };
-                    let what = read::link(here.fd, bare, signature).map_err(Trouble::Fatal)?;
+                    let what = read::link(here.fd, bare, signature).map_err(VisitFailure::Fatal)?;
                     Ok(what.map(|what| ready(bare, side, what)))
                 }
             },
-            _ => Ok(Some(self.uncovered(here, bare, before, WhyNot::Special))),
+            _ => Ok(Some(self.uncovered(here, bare, before, UncoveredReason::Special))),
         }
     }
 
@@ -373,7 +374,7 @@ impl<'a> Visitor<'a> {
         here: &VisitedFolder<'_>,
         name: &[u8],
         before: Option<usize>,
-        why: WhyNot,
+        why: UncoveredReason,
     ) -> Draft {
         match before {
             Some(at) if here.old(before) == Some(&NameState::Uncovered(why)) => Draft::Keep(at),
@@ -417,14 +418,14 @@ impl<'a> Visitor<'a> {
     }
 
     /// Whether the earlier and the current rules cover a file of this size, or why not.
-    fn side(&self, here: &VisitedFolder<'_>, size: u64) -> Result<Side, WhyNot> {
+    fn side(&self, here: &VisitedFolder<'_>, size: u64) -> Result<Side, UncoveredReason> {
         let context = self.context;
         let always = |list: &std::collections::BTreeSet<retake_core::FilePath>| {
             !list.is_empty() && retake_core::FilePath::new(&self.path).is_ok_and(|path| list.contains(&path))
         };
         let excludes = |chain: &Chain, limits: super::rules::Limits, list| {
             let why = chain.excludes_file(&self.path, size, limits);
-            why.filter(|why| *why == WhyNot::TooLarge || !always(list))
+            why.filter(|why| *why == UncoveredReason::TooLarge || !always(list))
         };
         let old = || excludes(&here.in_force.old, context.index.limits, &context.index.always);
         let new = || excludes(&here.in_force.new, context.limits(), &context.rules.always);
@@ -467,18 +468,18 @@ enum Reread {
 }
 
 /// Why a folder could not be captured completely.
-enum Trouble {
+enum VisitFailure {
     Errno(Errno),
     Fatal(WorktreeError),
 }
 
-impl From<Errno> for Trouble {
+impl From<Errno> for VisitFailure {
     fn from(errno: Errno) -> Self {
         Self::Errno(errno)
     }
 }
 
-impl From<WorktreeError> for Trouble {
+impl From<WorktreeError> for VisitFailure {
     fn from(error: WorktreeError) -> Self {
         Self::Fatal(error)
     }

@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use retake_core::{ContentHash, FilePath, Record, Uncovered};
 
-use super::asked::{Permission, Progress, Stats, Sweep};
+use super::asked::{CaptureScope, Permission, Progress, Stats};
 use super::below;
 use super::coverage::uncovered;
 use super::extras::{self, PathState};
 use super::fetch;
 use super::findings::Findings;
-use super::index::{Identity, Index, Known, Mark, NameState, Place};
+use super::index::{Identity, Index, KnownPath, Mark, NameState, Place};
 use super::index_file;
 use super::manifest;
 use super::read;
 use super::refuse::{refuse, refuse_known};
 use super::rules::{Limits, Parsed, Rules};
-use super::settle::Settling;
+use super::settle::Comparison;
 use super::start;
-use super::sweep::{self, Context, Found};
+use super::sweep::{self, ChangedFolder, Context};
 use super::watch::Watching;
 use crate::error::{Result, WorktreeError};
 use crate::failpoint::failpoint;
@@ -229,7 +229,7 @@ impl Tree {
     /// then. An unreadable path is no error.
     pub fn capture(
         &self,
-        sweep: &Sweep,
+        sweep: &CaptureScope,
         permission: Permission,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Capture> {
@@ -241,9 +241,11 @@ impl Tree {
         let hint = self.watching().named();
         let began = below::stamp();
         let (named, links) = match (sweep, hint) {
-            (Sweep::Whole, _) | (Sweep::Watched, None) => (None, None),
-            (Sweep::Watched, Some(hint)) => (Some((ReadScope::Watched, hint.folders)), Some(hint.links)),
-            (Sweep::Folders(named), _) => (Some((ReadScope::Named, named.clone())), None),
+            (CaptureScope::Whole, _) | (CaptureScope::Watched, None) => (None, None),
+            (CaptureScope::Watched, Some(hint)) => {
+                (Some((ReadScope::Watched, hint.folders)), Some(hint.links))
+            }
+            (CaptureScope::Folders(named), _) => (Some((ReadScope::Named, named.clone())), None),
         };
         let context = Context {
             root: &root,
@@ -268,7 +270,7 @@ impl Tree {
         let of = volume.files + volume.doubted;
         fetch::fetch(&context, &mut found, &|done| progress(Progress::Read { done, of }))?;
         self.pass(failpoint!("capture.fetched"))?;
-        let mut settling = Settling::all(&self.index, self.since, found);
+        let mut settling = Comparison::all(&self.index, self.since, found);
         let extras = extras::look_at_all(&context, &mut settling, &read::into(&*self.objects))?;
         let (findings, folders, changed) = settling.finish();
         // Somebody may have put another folder there meanwhile: then the result is not of the workspace.
@@ -329,7 +331,7 @@ impl Tree {
         &self,
         context: &Context<'_>,
         named: Option<(ReadScope, Vec<Place>)>,
-    ) -> Result<(ReadScope, (Vec<Found>, sweep::Counts))> {
+    ) -> Result<(ReadScope, (Vec<ChangedFolder>, sweep::Counts))> {
         if let Some((looked, named)) = named
             && self.index.limits == context.limits()
             && self.index.always == context.rules.always
@@ -418,7 +420,7 @@ impl Tree {
     }
 
     /// The state of a path at the last capture.
-    pub fn known(&self, path: &FilePath) -> Known {
+    pub fn known(&self, path: &FilePath) -> KnownPath {
         self.index.known(path)
     }
 

@@ -27,7 +27,7 @@ pub(super) struct Segment {
 }
 
 /// A block in a segment.
-pub(super) struct Found {
+pub(super) struct FoundBlock {
     pub(super) at: u64,
     pub(super) head: Head,
     pub(super) entries: Vec<Entry>,
@@ -37,7 +37,7 @@ pub(super) struct Found {
 
 /// The content of a segment.
 pub(super) struct Scan {
-    pub(super) blocks: Vec<Found>,
+    pub(super) blocks: Vec<FoundBlock>,
     /// The end of the last complete block.
     pub(super) end: u64,
     /// Whether there are bytes that belong to no block.
@@ -144,7 +144,7 @@ impl Segment {
             };
             let sound = depth == Depth::Names || head.verifies(&self.payload(at, &head)?);
             let next = at + head.len();
-            scan.blocks.push(Found { at, head, entries, sound });
+            scan.blocks.push(FoundBlock { at, head, entries, sound });
             at = next;
         }
         while scan.blocks.pop_if(|block| !block.sound).is_some() {

@@ -19,7 +19,7 @@ use crate::objects::hash;
 /// The place for the next block.
 #[derive(Default)]
 pub(super) struct Writer {
-    newest: Option<Newest>,
+    newest: Option<OpenSegment>,
     /// The number of the next segment.
     pub(super) next: u32,
     /// The number of written blocks, and of those known to be durable.
@@ -31,7 +31,7 @@ pub(super) struct Writer {
 
 /// The segment for new blocks.
 #[derive(Clone)]
-struct Newest {
+struct OpenSegment {
     number: u32,
     segment: Arc<Segment>,
     end: u64,
@@ -40,7 +40,7 @@ struct Newest {
 impl Writer {
     /// Continues at the end of an existing, synced segment.
     pub(super) fn resume(&mut self, number: u32, segment: Arc<Segment>, end: u64) {
-        self.newest = Some(Newest { number, segment, end });
+        self.newest = Some(OpenSegment { number, segment, end });
     }
 
     /// The readable end of a segment.
@@ -208,7 +208,7 @@ impl PackObjects {
             return Err(WorktreeError::NotDurable(self.dir.clone()));
         }
         let len = frame.len() as u64;
-        let full = |newest: &Newest| newest.end > HEADER as u64 && newest.end + len > self.sizes.segment;
+        let full = |newest: &OpenSegment| newest.end > HEADER as u64 && newest.end + len > self.sizes.segment;
         if writer.newest.as_ref().is_some_and(full) {
             self.seal(writer)?;
         }
@@ -320,7 +320,7 @@ impl PackObjects {
     }
 
     /// Only for speed, so a failure is not reported: the segment is read at the next start instead.
-    fn write_index(&self, newest: &Newest) {
+    fn write_index(&self, newest: &OpenSegment) {
         let state = locked(&self.state);
         let here = state.index.iter().filter(|(_, place)| place.segment == newest.number);
         let entries = here.map(|(name, place)| (place.at, place.kind, *name)).collect();

@@ -8,9 +8,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use retake_core::{FileChange, WhyLeft};
+use retake_core::{FileChange, LeftReason};
 use retake_worktree::failpoint::{FAILPOINTS, watch};
-use retake_worktree::{NoteKind, Obstacle, Prepared, Root, Staging, StagingName, WorktreeError};
+use retake_worktree::{NoteKind, Obstacle, Prepared, Root, StagedApply, StagingName, WorktreeError};
 
 use super::kit::{Caller, Ended, Node, at, every_step, file, path, quick_dir, tree};
 
@@ -81,7 +81,7 @@ fn an_applied_root_is_reverted_when_another_root_was_interrupted() {
     let caller = Caller::with(home.path(), &before, &after);
     let mine = caller.root.join("a");
     let report = caller.carry_out_and_back(|| fs::write(&mine, "mine").unwrap()).unwrap();
-    assert_eq!(report.left.iter().map(|left| left.why).collect::<Vec<_>>(), [WhyLeft::Foreign]);
+    assert_eq!(report.left.iter().map(|left| left.why).collect::<Vec<_>>(), [LeftReason::Foreign]);
     assert_eq!(caller.read(), tree([("a", file("mine"))]), "what somebody wrote meanwhile stays");
 }
 
@@ -205,7 +205,7 @@ fn rewind_case_22_an_editor_saves_during_the_apply() {
                     assert_eq!(report.left.len(), 1, "{report:?}");
                     assert_eq!(
                         (&report.left[0].path, report.left[0].why),
-                        (&path("bytes"), WhyLeft::Foreign)
+                        (&path("bytes"), LeftReason::Foreign)
                     );
                     before
                 }
@@ -257,7 +257,7 @@ fn an_editor_saves_while_it_is_put_back() {
     let guard = saves_at("apply.exchange", caller.root.join("a"), &[1]);
     let report = caller.start().unwrap().expect("an open intent");
     drop(guard);
-    assert_eq!((report.left[0].why, &report.left[0].kept), (WhyLeft::Foreign, &vec![]));
+    assert_eq!((report.left[0].why, &report.left[0].kept), (LeftReason::Foreign, &vec![]));
     assert_eq!(caller.read(), tree([("a", file("theirs 0"))]));
 }
 
@@ -296,7 +296,7 @@ fn a_folder_goes_only_when_it_is_empty() {
     fs::write(caller.root.join("a/b/theirs"), "theirs").unwrap();
     let report = caller.apply().unwrap().applied();
     let left: Vec<_> = report.left.iter().map(|left| (left.path.to_string(), left.why)).collect();
-    assert_eq!(left, [("a/b".to_owned(), WhyLeft::NotEmpty), ("a".to_owned(), WhyLeft::NotEmpty)]);
+    assert_eq!(left, [("a/b".to_owned(), LeftReason::NotEmpty), ("a".to_owned(), LeftReason::NotEmpty)]);
     let expected =
         tree([("a", Node::Folder(0o555)), ("a/b", Node::Folder(0o755)), ("a/b/theirs", file("theirs"))]);
     assert_eq!(caller.read(), expected);
@@ -335,7 +335,7 @@ fn rewind_case_28_staged_files_are_discarded_without_a_decision() {
     let caller = Caller::with(home.path(), &before, &after);
     let lock = Root::open(&caller.root).unwrap().lock().unwrap();
     let name = StagingName::new("b2").unwrap();
-    let staged = Staging::prepare(&lock, &name, caller.changes.clone(), &caller.objects).unwrap();
+    let staged = StagedApply::prepare(&lock, &name, caller.changes.clone(), &caller.objects).unwrap();
     let Prepared::Ready(staging) = staged else { panic!("{staged:?}") };
     assert!(caller.root.join(".retake-b2").is_dir());
     staging.discard().unwrap();
@@ -383,7 +383,7 @@ fn a_broken_hard_link_is_reported() {
     fs::hard_link(caller.root.join("a"), home.path().join("other")).unwrap();
     let lock = Root::open(&caller.root).unwrap().lock().unwrap();
     let name = StagingName::new("x").unwrap();
-    let staged = Staging::prepare(&lock, &name, caller.changes.clone(), &caller.objects).unwrap();
+    let staged = StagedApply::prepare(&lock, &name, caller.changes.clone(), &caller.objects).unwrap();
     let Prepared::Ready(staging) = staged else { panic!("{staged:?}") };
     let notes = retake_worktree::link_notes(lock.root(), caller.changes.clone()).unwrap();
     assert_eq!(notes.iter().map(|note| note.kind).collect::<Vec<_>>(), [NoteKind::LinkBreaks]);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_core::{FileChange, FilePath};
 use retake_worktree::failpoint::watch;
-use retake_worktree::{Obstacle, Prepared, Root, Staging, StagingName, WorktreeError};
+use retake_worktree::{Obstacle, Prepared, Root, StagedApply, StagingName, WorktreeError};
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, XattrFlags};
 
 use super::atomic::unsupported;
@@ -263,7 +263,7 @@ fn a_foreign_folder_with_the_name_of_the_staging_folder_is_not_touched() {
     fs::create_dir(caller.root.join(name.as_str())).unwrap();
     fs::write(caller.root.join(name.as_str()).join("theirs"), "theirs").unwrap();
     let found = caller.read();
-    let prepared = Staging::prepare(&lock, &name, caller.changes.clone(), &caller.objects);
+    let prepared = StagedApply::prepare(&lock, &name, caller.changes.clone(), &caller.objects);
     assert!(matches!(prepared, Err(WorktreeError::Io { .. })), "{prepared:?}");
     assert!(retake_worktree::discard(&lock, &name).is_err());
     assert_eq!(caller.read(), found);
@@ -273,6 +273,7 @@ fn a_foreign_folder_with_the_name_of_the_staging_folder_is_not_touched() {
     let inside = tree([(".retake-x", Node::Folder(0o700))]);
     let changes = super::kit::changes(&tree([]), &inside, &caller.objects);
     let name = StagingName::new("x").unwrap();
-    let refused: retake_worktree::Result<Prepared> = Staging::prepare(&lock, &name, changes, &caller.objects);
+    let refused: retake_worktree::Result<Prepared> =
+        StagedApply::prepare(&lock, &name, changes, &caller.objects);
     assert!(matches!(refused, Err(WorktreeError::BadPlan { .. })));
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use retake_core::{FileChange, FilePath, Record};
 use retake_worktree::{
-    Direction, MemoryObjects, Objects as _, Outcome, Prepared, Refusal, Report, Root, Settled, Staging,
-    StagingName, discard, recover,
+    Direction, MemoryObjects, Objects as _, Outcome, Prepared, Refusal, Report, Root, SettledApply,
+    StagedApply, StagingName, discard, recover,
 };
 
 /// The content of a path.
@@ -177,7 +177,7 @@ impl Caller {
     }
 
     /// Closes the intent if the report allows it.
-    fn close(&self, settled: Settled) -> retake_worktree::Result<Report> {
+    fn close(&self, settled: SettledApply) -> retake_worktree::Result<Report> {
         let report = settled.finish()?;
         if report.is_closed() {
             fs::remove_file(&self.intent).expect("removed");
@@ -189,7 +189,7 @@ impl Caller {
     pub(crate) fn apply(&self) -> retake_worktree::Result<Ended> {
         let lock = Root::open(&self.root)?.lock()?;
         self.write_down("preparing");
-        let prepared = Staging::prepare(&lock, &Self::name(), self.changes.clone(), &self.objects);
+        let prepared = StagedApply::prepare(&lock, &Self::name(), self.changes.clone(), &self.objects);
         let staging = match prepared {
             Ok(Prepared::Ready(staging)) => staging,
             refused => {
@@ -212,7 +212,7 @@ impl Caller {
     /// Carries it out, then another program writes, and then all of it is reverted: another root was interrupted.
     pub(crate) fn carry_out_and_back(&self, write: impl FnOnce()) -> retake_worktree::Result<Report> {
         let lock = Root::open(&self.root)?.lock()?;
-        let prepared = Staging::prepare(&lock, &Self::name(), self.changes.clone(), &self.objects)?;
+        let prepared = StagedApply::prepare(&lock, &Self::name(), self.changes.clone(), &self.objects)?;
         let Prepared::Ready(staging) = prepared else { panic!("refused") };
         let Outcome::Applied(settled) = staging.carry_out()? else { panic!("interrupted") };
         write();

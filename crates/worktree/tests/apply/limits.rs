@@ -9,8 +9,8 @@ use std::process::Command;
 use retake_core::{ContentHash, FileChange};
 use retake_worktree::failpoint::watch;
 use retake_worktree::{
-    Mark, MemoryObjects, Objects as _, Obstacle, Permission, Prepared, Root, Rules, Staging, StagingName,
-    Sweep,
+    CaptureScope, Mark, MemoryObjects, Objects as _, Obstacle, Permission, Prepared, Root, Rules,
+    StagedApply, StagingName,
 };
 
 use retake_testkit::again::{self, Small, for_everybody, may_mount, this_program};
@@ -170,7 +170,7 @@ fn seen_removed(home: &Path) -> retake_worktree::Tree {
     let mark = fs::read(&kept).ok().map(|mark| Mark(ContentHash(mark.try_into().unwrap())));
     let mut seen = retake_worktree::Tree::open(&root, &home.join("index"), rules, objects, mark).unwrap();
     let mut look = || {
-        let capture = seen.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
+        let capture = seen.capture(&CaptureScope::Whole, Permission::Ask, &|_| ()).unwrap();
         fs::write(&kept, capture.mark().0.0).unwrap();
         seen.accept(capture).unwrap();
     };
@@ -207,7 +207,7 @@ fn trial_08_a_file_that_can_not_get_its_owner_back_is_refused() {
     let lock = Root::open(&root).unwrap().lock().unwrap();
     let name = StagingName::new("a1").unwrap();
     let changes = seen.to_apply(caller.changes.clone());
-    let prepared = Staging::prepare(&lock, &name, changes, &caller.objects).unwrap();
+    let prepared = StagedApply::prepare(&lock, &name, changes, &caller.objects).unwrap();
     let Prepared::Refused(refusals) = prepared else { panic!("{prepared:?}") };
     assert!(
         matches!(&refusals[..], [one] if matches!(one.why, Obstacle::Attributes("owner"))),

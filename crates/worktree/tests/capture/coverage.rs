@@ -169,7 +169,7 @@ fn special_files_are_named_and_not_covered() {
 
 #[test]
 fn named_folders_alone_are_looked_at() {
-    use retake_worktree::{Permission, Sweep};
+    use retake_worktree::{CaptureScope, Permission};
     let mut world = World::with(|root| {
         for folder in ["a", "a/inner", "b"] {
             write(root, &format!("{folder}/file"), "x");
@@ -181,7 +181,7 @@ fn named_folders_alone_are_looked_at() {
     world.write("a/new/deep/file", "x");
     let mut found = |named: &[&str]| {
         let named = named.iter().map(|path| Some(super::file_path(path))).collect();
-        let capture = world.tree.capture(&Sweep::Folders(named), Permission::Ask, &|_| ()).unwrap();
+        let capture = world.tree.capture(&CaptureScope::Folders(named), Permission::Ask, &|_| ()).unwrap();
         (capture.stats.folders, lines(&world.accept(capture)))
     };
     let (folders, first) = found(&["a"]);
@@ -191,21 +191,21 @@ fn named_folders_alone_are_looked_at() {
     let missed = world.lines();
     assert!(matches!(&missed[..], [one] if one.trim_start_matches('?') == "~ b/file"), "{missed:?}");
     world.write("a/.gitignore", "inner/\n");
-    let named = Sweep::Folders(vec![Some(super::file_path("a"))]);
+    let named = CaptureScope::Folders(vec![Some(super::file_path("a"))]);
     let capture = world.tree.capture(&named, Permission::Ask, &|_| ()).unwrap();
     assert_eq!(lines(&world.accept(capture)), ["+ a/.gitignore", "lost a/inner: ignored"]);
 }
 
 #[test]
 fn a_folder_that_takes_the_place_of_a_known_one_is_looked_at_whole() {
-    use retake_worktree::{Permission, Sweep};
+    use retake_worktree::{CaptureScope, Permission};
     let mut world = World::with(|root| {
         write(root, "one/inner/file", "x");
         write(root, "two/other", "x");
     });
     fs::remove_dir_all(world.at("one")).unwrap();
     fs::rename(world.at("two"), world.at("one")).unwrap();
-    let capture = world.tree.capture(&Sweep::Folders(vec![None]), Permission::Ask, &|_| ()).unwrap();
+    let capture = world.tree.capture(&CaptureScope::Folders(vec![None]), Permission::Ask, &|_| ()).unwrap();
     let found = lines(&world.accept(capture));
     assert_eq!(found, ["- one/inner", "- one/inner/file", "+ one/other", "- two", "- two/other"]);
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use retake_core::{FilePath, WhyNot};
-use retake_worktree::{MemoryObjects, Permission, Rules, Sweep, Tree, WorktreeError};
+use retake_core::{FilePath, UncoveredReason};
+use retake_worktree::{CaptureScope, MemoryObjects, Permission, Rules, Tree, WorktreeError};
 
 use super::{World, write};
 
@@ -132,7 +132,7 @@ fn a_file_that_is_written_to_all_the_time_is_never_recorded_half() {
         let _stopping = Stopping(&stop);
         let lost = (0..200).any(|_| {
             let capture = world.look().unwrap();
-            let named = capture.uncovered.iter().any(|one| one.why == WhyNot::Unstable);
+            let named = capture.uncovered.iter().any(|one| one.why == UncoveredReason::Unstable);
             let found = super::lines(&world.accept(capture));
             assert!(!found.iter().any(|line| line.starts_with('-')), "{found:?}");
             assert_eq!(found.iter().any(|line| line == busy), named, "{found:?}");
@@ -168,7 +168,7 @@ fn other_mounted_file_systems_are_not_captured() {
     let data = tempfile::tempdir().unwrap();
     let objects = Arc::new(MemoryObjects::default());
     let tree = Tree::open(Path::new("/dev"), data.path(), Rules::default(), objects, None).unwrap();
-    let capture = tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
+    let capture = tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ()).unwrap();
     for name in mounted {
         let named = capture.uncovered.iter().find(|one| one.path.to_string() == name).unwrap();
         assert_eq!(named.why.name(), "other_file_system");
@@ -243,7 +243,7 @@ fn our_own_data_is_not_covered_when_it_lies_inside() {
         Tree::open(root, &world.at("index"), rules.clone(), objects, None)
     };
     let mut tree = open(&world.root()).unwrap();
-    let capture = tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
+    let capture = tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ()).unwrap();
     let named: Vec<_> =
         capture.uncovered.iter().map(|one| format!("{}: {}", one.path, one.why.name())).collect();
     assert_eq!(named, ["index: data_folder", "retake: data_folder"]);

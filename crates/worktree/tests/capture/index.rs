@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use retake_core::ContentHash;
 use retake_worktree::{
-    Known, Manifest, MemoryObjects, Objects, Permission, Progress, Result, Sweep, Tree, WorktreeError, hash,
+    CaptureScope, KnownPath, Manifest, MemoryObjects, Objects, Permission, Progress, Result, Tree,
+    WorktreeError, hash,
 };
 
 use super::{World, file_path, lines, open, write};
@@ -59,7 +60,7 @@ fn indexes(world: &World) -> Vec<std::path::PathBuf> {
 }
 
 fn look(tree: &Tree) -> retake_worktree::Capture {
-    tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap()
+    tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ()).unwrap()
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn objects_that_could_not_be_put_or_synced_are_not_claimed() {
     let tree = open(&world.dir, &world.rules, objects.clone(), None).unwrap();
     for refuse in [&objects.no_puts, &objects.no_syncs] {
         refuse.store(true, Ordering::Relaxed);
-        assert!(tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).is_err());
+        assert!(tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ()).is_err());
         assert_eq!(indexes(&world), Vec::<std::path::PathBuf>::new());
         refuse.store(false, Ordering::Relaxed);
     }
@@ -220,7 +221,7 @@ fn manifests_share_the_folders_that_did_not_change() {
     let read = |name| Manifest::read(&*objects, name).unwrap();
     assert_eq!(read(second).records, tree.records());
     let path = file_path("d7/deep/file");
-    assert_eq!(tree.known(&path), Known::Is(read(second).records[&path].clone()));
+    assert_eq!(tree.known(&path), KnownPath::Is(read(second).records[&path].clone()));
     assert_ne!(read(first).records[&path], read(second).records[&path]);
     for name in read(first).objects {
         assert!(objects.contains(&name));
@@ -235,7 +236,7 @@ fn progress_of_a_capture_is_reported() {
     }
     let told = std::sync::Mutex::new(Vec::new());
     let tell = |progress| told.lock().unwrap().push(progress);
-    let capture = world.tree.capture(&Sweep::Whole, Permission::Ask, &tell).unwrap();
+    let capture = world.tree.capture(&CaptureScope::Whole, Permission::Ask, &tell).unwrap();
     assert_eq!(capture.stats.read, 10);
     let told = told.into_inner().unwrap();
     let all = [Progress::Looked(11), Progress::Read { done: 10, of: 10 }];

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use retake_core::{FileChange, FilePath, Record};
-use retake_worktree::{Manifest, Permission, Rules, Sweep, hash};
+use retake_worktree::{CaptureScope, Manifest, Permission, Rules, hash};
 
 use super::{World, file_path};
 
@@ -320,7 +320,7 @@ fn is_possible(world: &World, step: &Step) -> bool {
     }
 }
 
-fn check(world: &mut World, sweep: &Sweep, kept: &mut Disk) {
+fn check(world: &mut World, sweep: &CaptureScope, kept: &mut Disk) {
     let disk = read_all(&world.root());
     let capture = world.tree.capture(sweep, Permission::Ask, &|_| ()).unwrap();
     let findings = world.accept(capture);
@@ -348,14 +348,14 @@ fn run(steps: &[Step]) {
             act(&world, step, &mut touched);
         }
         match step {
-            Step::Capture => check(&mut world, &Sweep::Whole, &mut kept),
+            Step::Capture => check(&mut world, &CaptureScope::Whole, &mut kept),
             Step::Hinted => {
                 let named = touched.iter().cloned().collect();
-                check(&mut world, &Sweep::Folders(named), &mut kept);
+                check(&mut world, &CaptureScope::Folders(named), &mut kept);
             }
             Step::Watched => {
                 world.tree.watch().unwrap();
-                check(&mut world, &Sweep::Watched, &mut kept);
+                check(&mut world, &CaptureScope::Watched, &mut kept);
             }
             Step::Crash => {
                 let _lost = world.look().unwrap();
@@ -367,13 +367,13 @@ fn run(steps: &[Step]) {
         }
         touched.clear();
     }
-    check(&mut world, &Sweep::Whole, &mut kept);
+    check(&mut world, &CaptureScope::Whole, &mut kept);
 }
 
 /// Changes that the watch misses are found by a capture of the whole: reported once, with the old and the new state.
 fn run_with_lies(steps: &[(Step, u8)]) {
     let mut world = World::new();
-    let mut known = super::steps::Known::default();
+    let mut known = super::steps::KnownPath::default();
     let mut touched = BTreeSet::new();
     for (step, lie) in steps {
         let changes_coverage =
@@ -383,18 +383,18 @@ fn run_with_lies(steps: &[(Step, u8)]) {
         }
         act(&world, step, &mut touched);
         let sweep = match step {
-            Step::Capture => Sweep::Whole,
+            Step::Capture => CaptureScope::Whole,
             // Some folders are left out.
             Step::Hinted | Step::Watched => {
                 let named = touched.iter().zip(0..).filter(|(_, number)| lie >> (number % 8) & 1 == 1);
-                Sweep::Folders(named.map(|(place, _)| place.clone()).collect())
+                CaptureScope::Folders(named.map(|(place, _)| place.clone()).collect())
             }
             _ => continue,
         };
         touched.clear();
         let capture = world.tree.capture(&sweep, Permission::Ask, &|_| ()).unwrap();
         known.follow(&world.accept(capture), "in between");
-        if sweep == Sweep::Whole {
+        if sweep == CaptureScope::Whole {
             assert_eq!(world.tree.records(), on_disk(&world.root()));
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use retake_worktree::{Permission, Rules, Sweep, WorktreeError};
+use retake_worktree::{CaptureScope, Permission, Rules, WorktreeError};
 
 use super::{World, file_path, write};
 
@@ -105,7 +105,7 @@ fn a_very_large_addition_needs_a_confirmation() {
     }
     let asked = world.look().unwrap_err();
     assert!(matches!(asked, WorktreeError::TooMuch { files: 4, bytes: 4 }), "{asked}");
-    let capture = world.tree.capture(&Sweep::Whole, Permission::Granted, &|_| ()).unwrap();
+    let capture = world.tree.capture(&CaptureScope::Whole, Permission::Granted, &|_| ()).unwrap();
     assert_eq!(super::lines(&world.accept(capture)), ["+ a", "+ b", "+ c", "+ d"]);
 }
 

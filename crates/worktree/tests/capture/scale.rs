@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use retake_worktree::{Capture, Objects, PackObjects, Permission, Rules, Stats, Sweep, Tree};
+use retake_worktree::{Capture, CaptureScope, Objects, PackObjects, Permission, Rules, Stats, Tree};
 
 /// This many files, a hundred in each folder, each containing its number.
 fn fill(root: &Path, files: usize) {
@@ -20,7 +20,7 @@ fn put(root: &Path, number: usize, more: &str) {
 }
 
 fn captured(tree: &mut Tree) -> (usize, Stats) {
-    let capture: Capture = tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
+    let capture: Capture = tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ()).unwrap();
     let stats = capture.stats;
     (tree.accept(capture).unwrap().changes.len(), stats)
 }
@@ -62,7 +62,7 @@ fn rewind_case_48_a_thousand_checkpoints_grow_with_the_changes_not_with_the_tree
     let (before, mut findings) = (objects.size().unwrap(), 0);
     for checkpoint in 0..1_000 {
         (0..3).for_each(|at| put(&root, at * 700, &format!(" {checkpoint}")));
-        let capture = tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
+        let capture = tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ()).unwrap();
         findings += capture.findings.encode().len();
         assert_eq!(tree.accept(capture).unwrap().changes.len(), 3);
     }

@@ -16,8 +16,8 @@ use retake_core::{ContentHash, FileChange, FilePath, Record};
 use retake_testkit::again::{Small, may_mount};
 use retake_worktree::failpoint::{FAILPOINTS, Watch, die, watch};
 use retake_worktree::{
-    CoverageChange, Findings, Mark, Objects as _, PackObjects, PackSizes, Permission, Result, Rules, Sweep,
-    Tree, hash,
+    CaptureScope, CoverageChange, Findings, Mark, Objects as _, PackObjects, PackSizes, Permission, Result,
+    Rules, Tree, hash,
 };
 
 use super::model::on_disk;
@@ -76,7 +76,7 @@ impl Place {
 
     /// A capture as the engine makes it: read, stored in the row with its findings, accepted.
     fn keep(&mut self) -> Result<Findings> {
-        let capture = self.tree.capture(&Sweep::Whole, Permission::Ask, &|_| ())?;
+        let capture = self.tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ())?;
         let (findings, mark) = (capture.findings.encode(), capture.mark());
         fs::write(self.home.join("findings"), findings).expect("kept");
         fs::write(self.home.join("row"), mark.0.0).expect("kept");
@@ -251,7 +251,7 @@ fn a_file_that_changes_at_any_step_of_a_capture_is_whole_or_found_later() {
             let when = format!("act {number} at {moment}");
             let home = quick_dir();
             let mut place = Place::changed(home.path());
-            let mut known = Known { records: place.tree.records(), gained: Vec::new() };
+            let mut known = KnownPath { records: place.tree.records(), gained: Vec::new() };
             let busy = place.root().join("d1/f1");
             let guard = at(moment, move || act(&busy));
             let first = place.keep().expect("kept");
@@ -272,13 +272,13 @@ fn a_file_that_changes_at_any_step_of_a_capture_is_whole_or_found_later() {
 
 /// The knowledge of a reader that gets only changes.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownPath {
     pub(super) records: BTreeMap<FilePath, Record>,
     /// Newly covered files; their content is not reported.
     gained: Vec<FilePath>,
 }
 
-impl Known {
+impl KnownPath {
     pub(super) fn follow(&mut self, findings: &Findings, when: &str) {
         for change in findings.changes.iter().chain(&findings.late) {
             assert_eq!(self.records.get(&change.path), change.before.as_ref(), "{when}: {change:?}");
@@ -309,7 +309,7 @@ fn moves_while_hinted(comes: bool, with_root: bool) {
         write(&root, "a/b/file", "x");
         let mut place = Place::open(home.path());
         place.keep().expect("kept");
-        let mut known = Known { records: place.tree.records(), gained: Vec::new() };
+        let mut known = KnownPath { records: place.tree.records(), gained: Vec::new() };
         write(&root, "a/b/file", "other");
         write(&root, "a/b/new/file", "x");
         let (here, aside) = (root.join("a"), home.path().join("aside"));
@@ -324,7 +324,7 @@ fn moves_while_hinted(comes: bool, with_root: bool) {
         });
         let mut named = vec![Some(file_path("a")), Some(file_path("a/b"))];
         named.extend(with_root.then_some(None));
-        let capture = place.tree.capture(&Sweep::Folders(named), Permission::Ask, &|_| ());
+        let capture = place.tree.capture(&CaptureScope::Folders(named), Permission::Ask, &|_| ());
         drop(guard);
         let capture = capture.expect("looked");
         known.follow(&place.tree.accept(capture).expect("accepted"), &when);
@@ -383,13 +383,13 @@ fn a_full_disk_at_any_step_of_a_capture_is_reported_and_loses_nothing() {
             }
             Ok(())
         });
-        let ended = place.tree.capture(&Sweep::Whole, Permission::Ask, &|_| ());
+        let ended = place.tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ());
         drop(guard);
         assert!(is_full(ended.map(drop)), "{name}");
         refused += 1;
         fs::remove_file(small.path().join("filler")).unwrap();
         // The same process continues once there is room, and so does a new one.
-        let again = place.tree.capture(&Sweep::Whole, Permission::Ask, &|_| ()).unwrap();
+        let again = place.tree.capture(&CaptureScope::Whole, Permission::Ask, &|_| ()).unwrap();
         assert_eq!(again.findings.changes, expected, "{name}");
         drop(place);
         settled(small.path(), before, &expected, name);

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use retake_worktree::{Permission, Rules, Sweep};
+use retake_worktree::{CaptureScope, Permission, Rules};
 
 use super::{World, lines, write};
 
@@ -25,7 +25,7 @@ fn world() -> World {
 
 fn named(world: &mut World, named: &[&str]) -> Vec<String> {
     let named = named.iter().map(|path| Some(super::file_path(path))).collect();
-    let capture = world.tree.capture(&Sweep::Folders(named), Permission::Ask, &|_| ()).unwrap();
+    let capture = world.tree.capture(&CaptureScope::Folders(named), Permission::Ask, &|_| ()).unwrap();
     lines(&world.accept(capture))
 }
 
@@ -71,7 +71,7 @@ fn hints_to_a_capture_that_was_not_kept_are_given_again() {
     let mut world = world();
     world.write("d3/file", "y");
     for _ in 0..2 {
-        let dropped = world.tree.capture(&Sweep::Watched, Permission::Ask, &|_| ()).unwrap();
+        let dropped = world.tree.capture(&CaptureScope::Watched, Permission::Ask, &|_| ()).unwrap();
         assert_eq!(lines(&dropped.findings), ["~ d3/file"]);
     }
     assert_eq!(world.watched().1, ["~ d3/file"]);
@@ -244,7 +244,7 @@ fn a_removed_root_ends_its_watch() {
     let mut world = world();
     let aside = world.dir.path().join("aside");
     fs::rename(world.root(), &aside).unwrap();
-    assert!(world.tree.capture(&Sweep::Watched, Permission::Ask, &|_| ()).is_err());
+    assert!(world.tree.capture(&CaptureScope::Watched, Permission::Ask, &|_| ()).is_err());
     fs::rename(&aside, world.root()).unwrap();
     world.write("d1/file", "y");
     assert_eq!(world.watched().1, ["~ d1/file"]);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use retake_core::{FileChange, Record};
-use retake_worktree::{Noting, Objects as _, hash};
+use retake_worktree::{Objects as _, WriteSource, hash};
 
 use super::{World, file_path, lines, write};
 
@@ -18,7 +18,7 @@ fn change(path: &str, before: Option<Record>, after: Option<Record>) -> FileChan
 }
 
 impl World {
-    fn note(&mut self, noting: Noting, changes: &[FileChange]) -> Vec<String> {
+    fn note(&mut self, noting: WriteSource, changes: &[FileChange]) -> Vec<String> {
         let capture = self.tree.note(changes, noting).unwrap();
         lines(&self.accept(capture))
     }
@@ -31,13 +31,17 @@ fn a_write_of_a_tool_is_not_reported_by_the_next_capture() {
     world.write("a", "2");
     world.write("b", "new");
     let written = [change("a", file("1"), file("2")), change("b", None, file("new"))];
-    assert_eq!(world.note(Noting::Tool, &written), NOTHING);
-    assert_eq!(world.note(Noting::Tool, &written), NOTHING, "whoever notes may have died right after it");
+    assert_eq!(world.note(WriteSource::Tool, &written), NOTHING);
+    assert_eq!(
+        world.note(WriteSource::Tool, &written),
+        NOTHING,
+        "whoever notes may have died right after it"
+    );
     world.reopen();
     assert_eq!(world.lines(), NOTHING);
     assert_eq!(world.kept("a"), b"2");
     fs::remove_file(world.at("b")).unwrap();
-    assert_eq!(world.note(Noting::Tool, &[change("b", file("new"), None)]), NOTHING);
+    assert_eq!(world.note(WriteSource::Tool, &[change("b", file("new"), None)]), NOTHING);
     assert_eq!(world.lines(), NOTHING);
 }
 
@@ -49,7 +53,7 @@ fn foreign_writes_before_and_after_a_tool_are_found() {
     world.objects.put(b"by the tool").unwrap();
     world.write("a", "by the user again");
     let written = [change("a", file("by the user"), file("by the tool"))];
-    let capture = world.tree.note(&written, Noting::Tool).unwrap();
+    let capture = world.tree.note(&written, WriteSource::Tool).unwrap();
     assert_eq!(world.accept(capture).changes, [change("a", file("1"), file("by the user"))]);
     let capture = world.look().unwrap();
     let later = change("a", file("by the tool"), file("by the user again"));
@@ -59,7 +63,7 @@ fn foreign_writes_before_and_after_a_tool_are_found() {
 #[test]
 fn a_reported_write_that_the_disk_does_not_confirm_is_ignored() {
     let mut world = World::with(|root| write(root, "a", "1"));
-    assert_eq!(world.note(Noting::Tool, &[change("a", file("1"), file("never written"))]), NOTHING);
+    assert_eq!(world.note(WriteSource::Tool, &[change("a", file("1"), file("never written"))]), NOTHING);
     world.write("a", "2");
     let capture = world.look().unwrap();
     assert_eq!(world.accept(capture).changes, [change("a", file("1"), file("2"))]);
@@ -72,7 +76,7 @@ fn rewind_case_12_a_file_that_a_tool_wrote_is_covered_from_then_on() {
         write(root, "target/other", "x");
     });
     world.write("target/made", "1");
-    assert_eq!(world.note(Noting::Tool, &[change("target/made", None, file("1"))]), NOTHING);
+    assert_eq!(world.note(WriteSource::Tool, &[change("target/made", None, file("1"))]), NOTHING);
     assert_eq!(world.lines(), NOTHING);
     world.reopen();
     world.write("target/made", "2");
@@ -80,7 +84,7 @@ fn rewind_case_12_a_file_that_a_tool_wrote_is_covered_from_then_on() {
     assert_eq!(world.lines(), ["~ target/made"]);
     // A folder that the tool created is covered, and new; the file in it is not new any more.
     world.write("fresh/made", "1");
-    assert_eq!(world.note(Noting::Tool, &[change("fresh/made", None, file("1"))]), NOTHING);
+    assert_eq!(world.note(WriteSource::Tool, &[change("fresh/made", None, file("1"))]), NOTHING);
     assert_eq!(world.lines(), ["+ fresh"]);
 }
 
@@ -101,7 +105,7 @@ fn an_apply_moves_folders_links_and_files() {
         change("new/file", None, file("x")),
         change("new/link", None, link),
     ];
-    assert_eq!(world.note(Noting::Apply, &written), NOTHING);
+    assert_eq!(world.note(WriteSource::Apply, &written), NOTHING);
     world.reopen();
     assert_eq!(world.lines(), NOTHING);
     assert_eq!(world.paths(), ["new", "new/file", "new/link"]);

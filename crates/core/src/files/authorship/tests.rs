@@ -6,8 +6,8 @@ use super::*;
 use crate::files::plan::tests::record as testing_record;
 use crate::files::stack::tests::delta;
 use crate::files::{
-    Chosen, ContentHash, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict, Want, WantedPath,
-    testing,
+    Chosen, ContentHash, DesiredLayers, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict,
+    WantedPath, testing,
 };
 
 /// A tree of files of one letter each, which never merge, with the last version without a call and the versions of deltas.
@@ -41,8 +41,8 @@ impl PlanInput for Tree {
         self
     }
 
-    fn now(&mut self, path: &FilePath) -> Now {
-        Now::Covered(self.now.get(path).cloned())
+    fn now(&mut self, path: &FilePath) -> CurrentPath {
+        CurrentPath::Covered(self.now.get(path).cloned())
     }
 
     fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {
@@ -98,8 +98,11 @@ fn layers(told: &[(u64, &str)]) -> Vec<Layer> {
 fn clash(have: &[(u64, &str)], want: &[(u64, &str)], now: char, tree: Tree) -> String {
     let mut tree = tree;
     tree.now.extend(record(now).map(|record| (path("f"), record)));
-    let wanted_path =
-        WantedPath { path: path("f"), stack: Stack::new(layers(have)), want: Want::Layers(layers(want)) };
+    let wanted_path = WantedPath {
+        path: path("f"),
+        stack: Stack::new(layers(have)),
+        want: DesiredLayers::Layers(layers(want)),
+    };
     let plan = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
     let [planned] = plan.paths.as_slice() else { panic!("one path: {plan:?}") };
     let Verdict::Conflict(clash) = planned.verdict else { panic!("no conflict: {planned:?}") };
@@ -163,13 +166,13 @@ fn only_what_no_turn_explains_is_somebody_else_s() {
 #[test]
 fn content_of_a_folder_is_attributed_to_its_author() {
     for (left, expected) in [
-        (vec![(path("d/y"), record('y'), delta(3))], Against::There(delta(3))),
-        (Vec::new(), Against::Others),
+        (vec![(path("d/y"), record('y'), delta(3))], BlockingAuthor::There(delta(3))),
+        (Vec::new(), BlockingAuthor::Others),
     ] {
         let mut tree = Tree { left, ..Tree::default() };
         tree.now.extend([(path("d"), record('/').unwrap()), (path("d/y"), record('y').unwrap())]);
         let stack = Stack::new(layers(&[(1, " /")]));
-        let wanted_path = WantedPath { path: path("d"), stack, want: Want::Layers(Vec::new()) };
+        let wanted_path = WantedPath { path: path("d"), stack, want: DesiredLayers::Layers(Vec::new()) };
         let plan = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
         let kept = FileChange { path: path("d"), before: record('/'), after: record('/') };
         assert_eq!((&plan.paths[0].verdict, &plan.paths[0].step.change), (&Verdict::NotEmpty, &kept));
@@ -194,13 +197,13 @@ fn the_result_of_a_choice_names_its_delta() {
         assert_eq!(becomes.delta(), delta, "{becomes:?}");
     }
     let rows = [
-        (Against::Later(no), Some(no)),
-        (Against::There(no), Some(no)),
-        (Against::Missing(no), Some(no)),
-        (Against::Hand, None),
-        (Against::Git, None),
-        (Against::Uncovered, None),
-        (Against::Others, None),
+        (BlockingAuthor::Later(no), Some(no)),
+        (BlockingAuthor::There(no), Some(no)),
+        (BlockingAuthor::Missing(no), Some(no)),
+        (BlockingAuthor::Hand, None),
+        (BlockingAuthor::Git, None),
+        (BlockingAuthor::Uncovered, None),
+        (BlockingAuthor::Others, None),
     ];
     for (against, delta) in rows {
         assert_eq!(against.delta(), delta, "{against:?}");
@@ -237,10 +240,10 @@ fn adopted_content_is_attributed_to_the_person() {
         let plan = testing::planned(vec![testing::wanted_path("f", have, want)], &[], &mut world);
         plan.expect("it fits").paths[0].against
     };
-    for (own, other) in [(95, Against::Hand), (5, Against::Later(delta(5)))] {
+    for (own, other) in [(95, BlockingAuthor::Hand), (5, BlockingAuthor::Later(delta(5)))] {
         assert_eq!(against(&[(1, "xa"), (own, "ab")], &[(own, "ab")], 'b', None), Some(other));
     }
-    for (own, other) in [(95, Against::Hand), (5, Against::There(delta(5)))] {
+    for (own, other) in [(95, BlockingAuthor::Hand), (5, BlockingAuthor::There(delta(5)))] {
         assert_eq!(against(&[(own, "xa")], &[(own, "xa"), (97, "xb")], 'a', None), Some(other));
         assert_eq!(against(&[(1, "xa")], &[], 'm', Some(('m', own))), Some(other));
     }

@@ -22,24 +22,27 @@ fn with(verdict: Verdict) -> PathPlan {
 fn each_verdict_has_its_reason() {
     let by = |verdict, against| PathPlan { against, ..with(verdict) }.reason();
     let chosen = |choice| PathPlan { choice: Some(choice), ..with(Verdict::Unchanged) }.reason();
-    let (hand, turn) = (Some(Against::Hand), Some(Against::Later(delta(1))));
+    let (hand, turn) = (Some(BlockingAuthor::Hand), Some(BlockingAuthor::Later(delta(1))));
     let clash = |by, change| Some(PathReason::Clash { by, change, uncertain: false });
     let rows = [
         (by(Verdict::Conflict(Clash::Sealed), hand), Some(PathReason::FolderInTheWay)),
         (by(Verdict::Conflict(Clash::Parent), turn), Some(PathReason::NoParent { by: turn })),
         // Only a turn is named for a missing folder.
         (by(Verdict::Conflict(Clash::Parent), hand), Some(PathReason::NoParent { by: None })),
-        (by(Verdict::Conflict(Clash::Mode), hand), clash(Against::Hand, PathChange::Permissions)),
-        (by(Verdict::Conflict(Clash::Bytes), None), clash(Against::Others, PathChange::SamePlace)),
-        (by(Verdict::Conflict(Clash::Kind), hand), clash(Against::Hand, PathChange::Kind)),
-        (by(Verdict::Conflict(Clash::Made), hand), clash(Against::Hand, PathChange::Made)),
-        (by(Verdict::Conflict(Clash::Removed), hand), clash(Against::Hand, PathChange::Removed)),
+        (by(Verdict::Conflict(Clash::Mode), hand), clash(BlockingAuthor::Hand, PathChange::Permissions)),
+        (by(Verdict::Conflict(Clash::Bytes), None), clash(BlockingAuthor::Others, PathChange::SamePlace)),
+        (by(Verdict::Conflict(Clash::Kind), hand), clash(BlockingAuthor::Hand, PathChange::Kind)),
+        (by(Verdict::Conflict(Clash::Made), hand), clash(BlockingAuthor::Hand, PathChange::Made)),
+        (by(Verdict::Conflict(Clash::Removed), hand), clash(BlockingAuthor::Hand, PathChange::Removed)),
         (by(Verdict::NotEmpty, None), Some(PathReason::Needed)),
-        (by(Verdict::NotEmpty, hand), Some(PathReason::NotEmpty { by: Against::Hand })),
-        (by(Verdict::Foreign, None), Some(PathReason::MadeSince { by: Against::Others })),
-        (by(Verdict::GitHas, Some(Against::Git)), Some(PathReason::MovedWithGit)),
+        (by(Verdict::NotEmpty, hand), Some(PathReason::NotEmpty { by: BlockingAuthor::Hand })),
+        (by(Verdict::Foreign, None), Some(PathReason::MadeSince { by: BlockingAuthor::Others })),
+        (by(Verdict::GitHas, Some(BlockingAuthor::Git)), Some(PathReason::MovedWithGit)),
         (by(Verdict::GitHas, hand), Some(PathReason::GitHead)),
-        (by(Verdict::NotCovered(WhyNot::Ignored), None), Some(PathReason::NotCovered(WhyNot::Ignored))),
+        (
+            by(Verdict::NotCovered(UncoveredReason::Ignored), None),
+            Some(PathReason::NotCovered(UncoveredReason::Ignored)),
+        ),
         (chosen(Choice::Skip), Some(PathReason::Undecided)),
         (chosen(Choice::Disk), Some(PathReason::ChosenDisk)),
         (chosen(Choice::Checkpoint), None),
@@ -62,8 +65,8 @@ fn change_of_a_later_turn_is_named_by_what_it_did() {
             let mut plan = with(Verdict::Conflict(Clash::Bytes));
             let all = [layers(&[(1, "ab")], Grade::Seen), layers(&[(2, layer)], grade)].concat();
             plan.step.stack_before = Stack::new(all);
-            plan.against = Some(Against::Later(delta(2)));
-            let by = Against::Later(delta(2));
+            plan.against = Some(BlockingAuthor::Later(delta(2)));
+            let by = BlockingAuthor::Later(delta(2));
             assert_eq!(plan.reason(), Some(PathReason::Clash { by, change: of_bytes, uncertain }), "{layer}");
             plan.verdict = Verdict::Conflict(Clash::Removed);
             assert_eq!(
@@ -78,7 +81,7 @@ fn change_of_a_later_turn_is_named_by_what_it_did() {
 #[test]
 fn change_of_a_turn_that_left_nothing_is_a_removal() {
     let mut plan = with(Verdict::Conflict(Clash::Bytes));
-    plan.against = Some(Against::There(delta(1)));
+    plan.against = Some(BlockingAuthor::There(delta(1)));
     let reason = |plan: &PathPlan| match plan.reason() {
         Some(PathReason::Clash { change, .. }) => change,
         other => panic!("{other:?}"),
@@ -104,7 +107,8 @@ fn changes_of_unknown_authors_that_stay_are_a_reason() {
 
 #[test]
 fn only_verdicts_about_authors_name_one() {
-    let names = |verdict| PathPlan { against: Some(Against::Hand), ..with(verdict) }.opponent().is_some();
+    let names =
+        |verdict| PathPlan { against: Some(BlockingAuthor::Hand), ..with(verdict) }.opponent().is_some();
     assert!(names(Verdict::Conflict(Clash::Bytes)) && names(Verdict::NotEmpty) && names(Verdict::Foreign));
     assert!(!names(Verdict::Merge) && !names(Verdict::GitHas) && !names(Verdict::Unchanged));
 }
@@ -120,10 +124,10 @@ fn choices_are_explained_where_an_author_stands_in_the_way() {
     // What a choice comes to is not known of the third.
     let both = vec![(Choice::Disk, ChoiceOutcome::Stays(None)), (Choice::Skip, ChoiceOutcome::Gone)];
     assert_eq!(explained(Verdict::Conflict(Clash::Bytes), None), both);
-    assert_eq!(explained(Verdict::Unchanged, Some(Against::Hand)), both);
+    assert_eq!(explained(Verdict::Unchanged, Some(BlockingAuthor::Hand)), both);
     assert_eq!(explained(Verdict::Unchanged, None), []);
-    for verdict in [Verdict::NotEmpty, Verdict::Foreign, Verdict::NotCovered(WhyNot::Ignored)] {
-        assert_eq!(explained(verdict, Some(Against::Hand)), []);
+    for verdict in [Verdict::NotEmpty, Verdict::Foreign, Verdict::NotCovered(UncoveredReason::Ignored)] {
+        assert_eq!(explained(verdict, Some(BlockingAuthor::Hand)), []);
     }
 }
 
@@ -133,7 +137,7 @@ fn deltas_are_named_only_where_an_author_stands_in_the_way() {
     plan.outcomes =
         vec![(Choice::Checkpoint, ChoiceOutcome::Before(delta(7))), (Choice::Disk, ChoiceOutcome::Gone)];
     assert_eq!(plan.named_deltas().count(), 0);
-    plan.against = Some(Against::Missing(delta(5)));
+    plan.against = Some(BlockingAuthor::Missing(delta(5)));
     assert_eq!(plan.named_deltas().collect::<Vec<_>>(), [delta(5), delta(1), delta(7)]);
 }
 

@@ -169,7 +169,7 @@ fn a_folder_says_whose_it_is_what_stays_in_it() {
     let made: &[(u64, &str)] = &[(1, " /")];
     let plan = back(&[("d", made), ("d/e", made)], &mut world, &[]);
     let against: Vec<_> = plan.paths.iter().map(|path| path.against).collect();
-    assert_eq!(against, [Some(Against::There(delta(7))); 2]);
+    assert_eq!(against, [Some(BlockingAuthor::There(delta(7))); 2]);
 }
 
 #[test]

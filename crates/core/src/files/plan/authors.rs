@@ -19,20 +19,20 @@ const EMPTY: u8 = 0;
 
 /// The author of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum ChangeOrigin {
     Person,
     Agent(DeltaId),
 }
 
 /// The author: a person, or the agent with a delta of its own.
-type Who = Option<Grade>;
+type Author = Option<Grade>;
 
 #[derive(Clone, Debug)]
-enum Do {
+enum AuthorAction {
     /// An author writes these slots.
-    Write { who: Who, slots: Vec<usize> },
+    Write { who: Author, slots: Vec<usize> },
     /// An author removes the file, or creates it if it is missing.
-    Flip { who: Who },
+    Flip { who: Author },
     /// Everything from this delta on goes or returns.
     From { at: usize, wanted: bool, choice: Option<Choice> },
     /// One delta is dropped, or shown again.
@@ -46,7 +46,7 @@ struct File {
     /// The original layer of each delta, and whether it is wanted.
     deltas: BTreeMap<DeltaId, (Layer, bool)>,
     /// For each slot all tokens with their authors, in the order of writes.
-    written: Vec<Vec<(u8, By)>>,
+    written: Vec<Vec<(u8, ChangeOrigin)>>,
     /// For each slot the places in that order of a person's tokens that no choice has replaced.
     dear: Vec<Vec<usize>>,
     /// Tokens that a choice has kept, by slot.
@@ -76,7 +76,7 @@ impl File {
     fn new() -> Self {
         // The initial content counts as a person's.
         let disk = std::array::from_fn(|slot| u8::try_from(slot).expect("small") + 1);
-        let written = disk.map(|token| vec![(token, By::Person)]).to_vec();
+        let written = disk.map(|token| vec![(token, ChangeOrigin::Person)]).to_vec();
         Self {
             disk,
             stack: Stack::default(),
@@ -94,13 +94,13 @@ impl File {
     }
 
     /// An author leaves tokens in some slots.
-    fn writes(&mut self, who: Who, slots: &[usize], token: impl Fn(&mut Self) -> u8) {
+    fn writes(&mut self, who: Author, slots: &[usize], token: impl Fn(&mut Self) -> u8) {
         let before = version(self.disk);
         let no = delta(self.deltas.len() as u64 + 1);
         for slot in slots {
             let token = token(self);
             self.disk[*slot] = token;
-            self.written[*slot].push((token, who.map_or(By::Person, |_| By::Agent(no))));
+            self.written[*slot].push((token, who.map_or(ChangeOrigin::Person, |_| ChangeOrigin::Agent(no))));
             if who.is_none() {
                 self.dear[*slot].push(self.written[*slot].len() - 1);
             }
@@ -137,7 +137,7 @@ impl File {
             staying.cloned().chain(entering.map(|(layer, _)| layer.clone())).collect();
         layers.sort_by_key(|layer| layer.delta);
         let path = FilePath::new(b"f").expect("a path");
-        WantedPath { path, stack: self.stack.clone(), want: Want::Layers(layers) }
+        WantedPath { path, stack: self.stack.clone(), want: DesiredLayers::Layers(layers) }
     }
 
     fn plan(&mut self, choice: Option<&Choice>) -> Option<PathPlan> {
@@ -234,10 +234,10 @@ impl File {
     fn adopts(&mut self, out: &[DeltaId]) {
         for slot in 0..SLOTS {
             let Some(at) = self.at(slot).last() else { continue };
-            let By::Agent(no) = self.written[slot][at].1 else { continue };
+            let ChangeOrigin::Agent(no) = self.written[slot][at].1 else { continue };
             if out.contains(&no) && self.disk[slot] != ABSENT {
                 self.adopted.insert((slot, at), no);
-                self.written[slot][at].1 = By::Person;
+                self.written[slot][at].1 = ChangeOrigin::Person;
                 self.dear[slot].push(at);
                 self.dear[slot].sort_unstable();
             }
@@ -252,20 +252,21 @@ impl File {
             self.adopted.iter().filter(|(_, no)| is_in(**no)).map(|(at, no)| (*at, *no)).collect();
         for ((slot, at), no) in back {
             self.adopted.remove(&(slot, at));
-            self.written[slot][at].1 = By::Agent(no);
+            self.written[slot][at].1 = ChangeOrigin::Agent(no);
             self.dear[slot].retain(|dear| *dear != at);
         }
     }
 
     /// The slots that a delta wrote.
     fn slots_of(&self, no: DeltaId) -> Vec<usize> {
-        let by = |slot: &usize| self.written[*slot].iter().any(|(_, by)| *by == By::Agent(no));
+        let by = |slot: &usize| self.written[*slot].iter().any(|(_, by)| *by == ChangeOrigin::Agent(no));
         (0..SLOTS).filter(by).collect()
     }
 
     /// A step is reverted exactly.
     fn goes_back(&mut self, step: &PathMove, was: Slots) -> Result<(), TestCaseError> {
-        let want = Want::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
+        let want =
+            DesiredLayers::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
         let path = FilePath::new(b"f").expect("a path");
         let wanted_path = WantedPath { path, stack: self.stack.clone(), want };
         let plan = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut self.look()).expect("no hunks");
@@ -291,12 +292,13 @@ impl File {
                     self.written[slot].iter().enumerate().filter(|(_, (written, _))| *written == token);
                 // Even if a choice has adopted it since.
                 let mut deltas = written.filter_map(|(at, (_, by))| match by {
-                    By::Agent(no) => Some(no),
-                    By::Person => self.adopted.get(&(slot, at)),
+                    ChangeOrigin::Agent(no) => Some(no),
+                    ChangeOrigin::Person => self.adopted.get(&(slot, at)),
                 });
                 deltas.any(|no| self.shown.contains(no))
             };
-            let removed = self.written[slot].iter().any(|(token, by)| *token == ABSENT && *by != By::Person);
+            let removed =
+                self.written[slot].iter().any(|(token, by)| *token == ABSENT && *by != ChangeOrigin::Person);
             let is_excused =
                 |at: &usize| self.written[slot][*at].0 == ABSENT && (removed || is_shown(self.disk[slot]));
             let last = self.dear[slot].last().copied().filter(|at| !is_excused(at)).unwrap_or(0);
@@ -305,8 +307,8 @@ impl File {
             let mut at = self.at(slot).filter(|at| *at >= last).peekable();
             prop_assert!(at.peek().is_some(), "slot {slot}: {dear} of {by:?} is lost: {there:?} of {all:?}");
             let stays = |at: usize| match all[at] {
-                (_, By::Person) => true,
-                (token, By::Agent(no)) => {
+                (_, ChangeOrigin::Person) => true,
+                (token, ChangeOrigin::Agent(no)) => {
                     let (layer, is_wanted) = &self.deltas[&no];
                     let is_kept = self.kept.contains(&(slot, token)) || self.muddled.contains(&no);
                     *is_wanted || is_kept || layer.grade.is_ambiguous()
@@ -317,20 +319,22 @@ impl File {
         Ok(())
     }
 
-    fn does(&mut self, what: &Do) -> Result<(), TestCaseError> {
+    fn does(&mut self, what: &AuthorAction) -> Result<(), TestCaseError> {
         let is_there = self.disk != [ABSENT; SLOTS];
         let all: Vec<usize> = (0..SLOTS).collect();
         match what {
-            Do::Write { who, slots } if is_there => self.writes(*who, slots, Self::fresh),
-            Do::Flip { who } if is_there => self.writes(*who, &all, |_| ABSENT),
-            Do::Write { who, .. } | Do::Flip { who } => self.writes(*who, &all, Self::fresh),
-            Do::From { at, wanted, choice } => {
+            AuthorAction::Write { who, slots } if is_there => self.writes(*who, slots, Self::fresh),
+            AuthorAction::Flip { who } if is_there => self.writes(*who, &all, |_| ABSENT),
+            AuthorAction::Write { who, .. } | AuthorAction::Flip { who } => {
+                self.writes(*who, &all, Self::fresh)
+            }
+            AuthorAction::From { at, wanted, choice } => {
                 let nos: Vec<DeltaId> = self.deltas.keys().copied().collect();
                 let Some(at) = at.checked_rem(nos.len()) else { return Ok(()) };
                 let flips = nos[at..].iter().copied().filter(|no| self.deltas[no].1 != *wanted);
                 self.step(&flips.collect::<Vec<_>>(), choice.as_ref())?;
             }
-            Do::One { at, choice } => {
+            AuthorAction::One { at, choice } => {
                 let Some(at) = at.checked_rem(self.deltas.len()) else { return Ok(()) };
                 self.step(&[delta(at as u64 + 1)], choice.as_ref())?;
             }
@@ -339,7 +343,7 @@ impl File {
     }
 }
 
-fn steps() -> impl Strategy<Value = Vec<Do>> {
+fn steps() -> impl Strategy<Value = Vec<AuthorAction>> {
     let choice = || {
         prop_oneof![
             4 => Just(None),
@@ -355,11 +359,11 @@ fn steps() -> impl Strategy<Value = Vec<Do>> {
     let who = || prop_oneof![4 => Just(None), 4 => Just(Some(Grade::Seen)), 1 => Just(Some(Grade::Ambiguous(Uncertain::Several)))];
     let some = prop::collection::btree_set(0..SLOTS, 1..3).prop_map(|slots| slots.into_iter().collect());
     let step = prop_oneof![
-        8 => (who(), some).prop_map(|(who, slots)| Do::Write { who, slots }),
-        1 => who().prop_map(|who| Do::Flip { who }),
+        8 => (who(), some).prop_map(|(who, slots)| AuthorAction::Write { who, slots }),
+        1 => who().prop_map(|who| AuthorAction::Flip { who }),
         3 => (0usize..8, any::<bool>(), choice())
-            .prop_map(|(at, wanted, choice)| Do::From { at, wanted, choice }),
-        4 => (0usize..8, choice()).prop_map(|(at, choice)| Do::One { at, choice }),
+            .prop_map(|(at, wanted, choice)| AuthorAction::From { at, wanted, choice }),
+        4 => (0usize..8, choice()).prop_map(|(at, choice)| AuthorAction::One { at, choice }),
     ];
     prop::collection::vec(step, 2..16)
 }
@@ -380,12 +384,12 @@ proptest! {
 fn trial_06_what_a_person_wrote_below_a_removal_comes_back_when_all_turns_go() {
     let agent = Some(Grade::Seen);
     let steps = [
-        Do::Write { who: agent, slots: vec![3] },
-        Do::Write { who: None, slots: vec![3] },
-        Do::Flip { who: agent },
-        Do::Flip { who: agent },
-        Do::One { at: 0, choice: None },
-        Do::From { at: 0, wanted: false, choice: None },
+        AuthorAction::Write { who: agent, slots: vec![3] },
+        AuthorAction::Write { who: None, slots: vec![3] },
+        AuthorAction::Flip { who: agent },
+        AuthorAction::Flip { who: agent },
+        AuthorAction::One { at: 0, choice: None },
+        AuthorAction::From { at: 0, wanted: false, choice: None },
     ];
     let mut file = File::new();
     for step in &steps {

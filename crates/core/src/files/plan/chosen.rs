@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Choice, Verdict};
 use crate::files::file_path::FilePath;
-use crate::files::hunks::{Unfit, WhyUnfit};
+use crate::files::hunks::{BadHunks, HunkDefect};
 
 impl Choice {
     /// Whether this choice adopts the version after it; `theirs` is whether a version of somebody else is known.
@@ -28,10 +28,10 @@ pub struct Chosen {
 
 impl Chosen {
     /// Checks that hunks are chosen only for planned paths.
-    pub fn fits(&self, is_planned: impl Fn(&FilePath) -> bool) -> Result<(), Unfit> {
+    pub fn fits(&self, is_planned: impl Fn(&FilePath) -> bool) -> Result<(), BadHunks> {
         let mut hunks = self.paths.iter().filter(|(_, choice)| matches!(choice, Choice::Hunks(_)));
         match hunks.find(|(path, _)| !is_planned(path)) {
-            Some((path, _)) => Err(Unfit { path: path.clone(), why: WhyUnfit::NotPlanned }),
+            Some((path, _)) => Err(BadHunks { path: path.clone(), why: HunkDefect::NotPlanned }),
             None => Ok(()),
         }
     }

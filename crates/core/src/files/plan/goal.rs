@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use super::super::merge::{MergeBytes, merge};
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack, Step};
 use super::moved::{self, Moved};
-use super::{Choice, Fork, Layer, PathMove, Record, Verdict, Want, authorship, plain};
+use super::{Choice, DesiredLayers, Fork, Layer, PathMove, Record, Verdict, authorship, plain};
 
-impl Want {
+impl DesiredLayers {
     /// The wanted layers for a path with these ones; `None` if it keeps them.
     pub(in crate::files) fn goal(&self, stack: &Stack) -> Option<Stack> {
         match self {
@@ -42,13 +42,15 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    pub(super) fn new(have: &Stack, want: Want, moved: Moved, bytes: &mut dyn MergeBytes) -> Self {
+    pub(super) fn new(have: &Stack, want: DesiredLayers, moved: Moved, bytes: &mut dyn MergeBytes) -> Self {
         let wanted = want.goal(have);
         let (stack, reversed, stays, since) = match want {
-            Want::PutBack(layers) => (Stack::new(layers), Vec::new(), true, Vec::new()),
-            Want::Layers(layers) => (Stack::new(layers), Vec::new(), false, Vec::new()),
-            Want::Back { reversed, staying, .. } => (wanted.unwrap_or_default(), reversed, false, staying),
-            Want::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
+            DesiredLayers::PutBack(layers) => (Stack::new(layers), Vec::new(), true, Vec::new()),
+            DesiredLayers::Layers(layers) => (Stack::new(layers), Vec::new(), false, Vec::new()),
+            DesiredLayers::Back { reversed, staying, .. } => {
+                (wanted.unwrap_or_default(), reversed, false, staying)
+            }
+            DesiredLayers::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
         };
         let goes_along = !moved.below.is_empty();
         let along = goes_along.then(|| moved.settled(have.exactly(stack.layers(), bytes), bytes));

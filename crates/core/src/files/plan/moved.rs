@@ -8,13 +8,13 @@ use super::super::merge::{Clash, MergeBytes, merge};
 use super::super::record::ContentHash;
 use super::super::renames::telling;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
-use super::{FilePath, Layer, Now, PathPlan, PlanInput, Record, Verdict, Want, WantedPath};
+use super::{CurrentPath, DesiredLayers, FilePath, Layer, PathPlan, PlanInput, Record, Verdict, WantedPath};
 
 impl WantedPath {
     /// The staying deltas that removed the path's file, even if they put a link or a folder there, with the removed content. If
     /// they created another path with this content, the plan needs that one, too: changes follow into it.
     pub fn moved_away(&self) -> Vec<(DeltaId, ContentHash)> {
-        let Want::Layers(wanted) = &self.want else { return Vec::new() };
+        let DesiredLayers::Layers(wanted) = &self.want else { return Vec::new() };
         let stays = |layer: &&Layer| wanted.iter().any(|want| want.delta == layer.delta);
         let is_away = |layer: &&Layer| !matches!(layer.after, Some(Record::File { .. }));
         let removed = self.stack.layers().iter().filter(stays).filter(is_away);
@@ -129,7 +129,7 @@ fn target<'a>(
         (Some(one), Some(was), Ok(Some(becomes)))
             if is_only
                 && matches!(becomes, Record::File { .. })
-                && matches!(look.now(&one.path), Now::Covered(_)) =>
+                && matches!(look.now(&one.path), CurrentPath::Covered(_)) =>
         {
             let (out, into) = (changed.out.clone(), changed.into.clone());
             let (was, becomes) = (was.clone(), becomes.clone());
@@ -154,7 +154,7 @@ fn made_with<'a>(
         let mut layers = wanted_path.stack.layers().iter();
         wanted_path.path != from
             && bytes.is_some()
-            && matches!(wanted_path.want, Want::Layers(_) | Want::Back { .. })
+            && matches!(wanted_path.want, DesiredLayers::Layers(_) | DesiredLayers::Back { .. })
             && layers.any(|layer| made_by(layer, by) && telling(layer.after.as_ref()) == bytes)
     })
 }
@@ -180,14 +180,14 @@ fn changed(
     below: &[FollowingChange],
     look: &mut dyn PlanInput,
 ) -> Option<ChangeBelowRemovals> {
-    let Want::Layers(wanted) = &wanted_path.want else { return None };
+    let DesiredLayers::Layers(wanted) = &wanted_path.want else { return None };
     let have = wanted_path.stack.layers();
     let (mut out, mut into) = wanted_path.stack.difference(wanted);
     let unsure = |layer: &Layer| layer.grade.is_ambiguous() && out.contains(&layer.delta);
     if (out.is_empty() && into.is_empty() && below.is_empty()) || have.iter().any(unsure) {
         return None;
     }
-    let Now::Covered(now) = look.now(&wanted_path.path) else { return None };
+    let CurrentPath::Covered(now) = look.now(&wanted_path.path) else { return None };
     let (mut taken, mut layers, mut start) = (Vec::new(), Vec::new(), (0, 0));
     let mut found_by_removal: Option<Option<Record>> = None;
     // Each time when the path was removed, and finally its current state.

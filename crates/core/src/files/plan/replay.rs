@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Chosen, DeltaId, FilePath, FilePlan, Layer, Now, PathMove, PathPlan, PlanInput, Record, Want, WantedPath,
+    Chosen, CurrentPath, DeltaId, DesiredLayers, FilePath, FilePlan, Layer, PathMove, PathPlan, PlanInput,
+    Record, WantedPath,
 };
 use crate::files::merge::MergeBytes;
 use crate::files::renames;
@@ -25,7 +26,7 @@ impl Replay {
         let wanted_path = |made: &PathMove| WantedPath {
             path: made.change.path.clone(),
             stack: made.stack_before.clone(),
-            want: Want::Layers(made.wanted()),
+            want: DesiredLayers::Layers(made.wanted()),
         };
         let wanted_paths: Vec<WantedPath> = step.values().map(wanted_path).collect();
         let pairs = renames::pairs(&wanted_paths);
@@ -103,9 +104,9 @@ impl PlanInput for Found<'_> {
     }
 
     /// Of a path that the step did not change, only this is known: whether it was a folder above one of its paths.
-    fn now(&mut self, path: &FilePath) -> Now {
+    fn now(&mut self, path: &FilePath) -> CurrentPath {
         let is_folder = || self.folders.contains_key(path).then_some(Record::Folder { mode: 0o755 });
-        Now::Covered(self.step.get(path).map_or_else(is_folder, |made| made.change.before.clone()))
+        CurrentPath::Covered(self.step.get(path).map_or_else(is_folder, |made| made.change.before.clone()))
     }
 
     fn children(&mut self, folder: &FilePath) -> Vec<Option<FilePath>> {

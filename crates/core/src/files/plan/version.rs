@@ -4,8 +4,8 @@
 
 use super::super::hunks;
 use super::{
-    Choice, Chosen, FileChange, FilePath, Grade, Now, PathMove, PathPlan, PlanInput, Record, Stack, Unfit,
-    Verdict, WhyUnfit, authorship,
+    BadHunks, Choice, Chosen, CurrentPath, FileChange, FilePath, Grade, HunkDefect, PathMove, PathPlan,
+    PlanInput, Record, Stack, Verdict, authorship,
 };
 
 pub(super) fn plan(
@@ -15,13 +15,15 @@ pub(super) fn plan(
     named: bool,
     chosen: &Chosen,
     look: &mut dyn PlanInput,
-) -> Result<Option<PathPlan>, Unfit> {
+) -> Result<Option<PathPlan>, BadHunks> {
     let parts = matches!(chosen.of(&path), Some(Choice::Hunks(_)));
     let disk = match look.now(&path) {
-        Now::Covered(disk) if disk == record => return Ok(None),
-        Now::Covered(disk) => disk,
-        Now::NotCovered(_) if parts => return Err(Unfit { path, why: WhyUnfit::NotPlanned }),
-        Now::NotCovered(why) => return Ok(Some(super::not_covered(path, stack, why))),
+        CurrentPath::Covered(disk) if disk == record => return Ok(None),
+        CurrentPath::Covered(disk) => disk,
+        CurrentPath::NotCovered(_) if parts => {
+            return Err(BadHunks { path, why: HunkDefect::NotPlanned });
+        }
+        CurrentPath::NotCovered(why) => return Ok(Some(super::not_covered(path, stack, why))),
     };
     let theirs = look.theirs(&path);
     let foreign = super::is_foreign(&stack, disk.as_ref());
@@ -42,7 +44,7 @@ pub(super) fn plan(
         Choice::Hunks(numbers) => {
             let part = hunks::part(disk.as_ref(), record.as_ref(), numbers, look.bytes());
             chosen_hunks.clone_from(numbers);
-            Some(part.map_err(|why| Unfit { path: path.clone(), why })?)
+            Some(part.map_err(|why| BadHunks { path: path.clone(), why })?)
         }
     };
     let verdict = match choice {

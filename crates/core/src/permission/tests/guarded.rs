@@ -56,8 +56,8 @@ fn a_host_that_readers_may_take_for_another_is_allowed_by_no_rule() {
 #[test]
 fn plan_mode_refuses_what_writes_also_where_its_class_says_that_nothing_stays() {
     for (touch, ruling) in [
-        (Touch::Write(PathBuf::from(ROOT).join("a")), Ruling::Deny),
-        (Touch::Read(PathBuf::from(ROOT).join("a")), Ruling::Allow),
+        (CallTarget::Write(PathBuf::from(ROOT).join("a")), Ruling::Deny),
+        (CallTarget::Read(PathBuf::from(ROOT).join("a")), Ruling::Allow),
     ] {
         let intent =
             Intent { class: EffectClass::None, touches: vec![touch], line: String::new(), detail: None };

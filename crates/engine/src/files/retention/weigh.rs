@@ -11,7 +11,7 @@ use retake_worktree::{PackObjects, Result, Survey};
 use super::super::erase::is_kept;
 
 /// The versions to remove, and those needed without them.
-pub(super) struct Cut {
+pub(super) struct RetentionCut {
     /// Captures before this time go.
     pub(super) captures: Time,
     /// Changes of calls and operations before this time go; `None` if all stay.
@@ -22,7 +22,7 @@ pub(super) struct Cut {
     pub(super) survey: Survey,
 }
 
-impl Cut {
+impl RetentionCut {
     /// The estimated size of the rest, in bytes.
     pub(super) fn size(&self) -> u64 {
         self.survey.size.saturating_sub(self.survey.unneeded)
@@ -45,7 +45,7 @@ pub(super) struct RetentionInput {
 
 impl RetentionInput {
     /// The cut that needs no agreement, and the larger cut for the quota, if one is needed.
-    pub(super) fn cuts(&self) -> Result<(Cut, Option<Cut>)> {
+    pub(super) fn cuts(&self) -> Result<(RetentionCut, Option<RetentionCut>)> {
         let first = self.at(self.old, None)?;
         if self.fits(&first) {
             return Ok((first, None));
@@ -64,7 +64,7 @@ impl RetentionInput {
         Ok((unasked, asked.calls.is_some().then_some(asked)))
     }
 
-    fn fits(&self, cut: &Cut) -> bool {
+    fn fits(&self, cut: &RetentionCut) -> bool {
         cut.size() <= self.quota
     }
 
@@ -75,7 +75,12 @@ impl RetentionInput {
     }
 
     /// The earliest cut that meets the quota; the last one if none does.
-    fn least(&self, first: Cut, times: &[Time], at: impl Fn(Time) -> (Time, Option<Time>)) -> Result<Cut> {
+    fn least(
+        &self,
+        first: RetentionCut,
+        times: &[Time],
+        at: impl Fn(Time) -> (Time, Option<Time>),
+    ) -> Result<RetentionCut> {
         let mut best = first;
         let (mut from, mut to) = (0, times.len());
         while from < to {
@@ -94,7 +99,7 @@ impl RetentionInput {
     }
 
     /// The needed objects without captures and calls before these times.
-    fn at(&self, captures: Time, calls: Option<Time>) -> Result<Cut> {
+    fn at(&self, captures: Time, calls: Option<Time>) -> Result<RetentionCut> {
         let since = calls.max(self.since);
         let needed = |claim: &&Claim| match claim.by {
             Claimant::Capture(_) => claim.time >= captures,
@@ -103,6 +108,6 @@ impl RetentionInput {
         let mut live = self.always.clone();
         live.extend(self.claims.iter().filter(needed).map(|claim| claim.object));
         let survey = self.pack.survey(&|object| live.contains(object))?;
-        Ok(Cut { captures, calls, live, survey })
+        Ok(RetentionCut { captures, calls, live, survey })
     }
 }

@@ -26,12 +26,12 @@ pub(super) struct Action {
     /// Its description for people: `write a.txt`.
     pub(super) line: String,
     /// Its calls, in order.
-    pub(super) calls: Vec<Wanted>,
+    pub(super) calls: Vec<WantedCall>,
 }
 
 /// A call to make.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Wanted {
+pub(super) struct WantedCall {
     /// The tool.
     pub(super) tool: String,
     /// Its arguments.
@@ -129,7 +129,7 @@ fn action(text: &str) -> Option<Action> {
 }
 
 fn one(line: String, tool: &str, arguments: Value) -> Option<Action> {
-    Some(Action { line, calls: vec![Wanted { tool: tool.into(), arguments }] })
+    Some(Action { line, calls: vec![WantedCall { tool: tool.into(), arguments }] })
 }
 
 fn write(text: &str) -> Option<Action> {
@@ -223,7 +223,7 @@ fn change(text: &str) -> Option<Action> {
 
 /// The file is read first, as before every edit.
 fn edits(path: &str, edits: Value) -> Action {
-    let call = |tool: &str, arguments| Wanted { tool: tool.into(), arguments };
+    let call = |tool: &str, arguments| WantedCall { tool: tool.into(), arguments };
     let calls =
         vec![call("read", json!({ "path": path })), call("edit", json!({ "path": path, "edits": edits }))];
     Action { line: format!("edit {path}"), calls }

@@ -3,7 +3,7 @@
 use retake_core::{Part, Role, ToolOutcome};
 
 use super::super::Prompt;
-use super::grammar::{self, Action, Wanted};
+use super::grammar::{self, Action, WantedCall};
 
 /// The demo's next text and calls.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,11 +11,11 @@ pub(super) struct Answer {
     /// The text.
     pub(super) text: String,
     /// The calls.
-    pub(super) calls: Vec<Wanted>,
+    pub(super) calls: Vec<WantedCall>,
 }
 
 /// The calls of one answer, each with the place of its action.
-type Stage<'a> = Vec<(usize, &'a Wanted)>;
+type AnswerCalls<'a> = Vec<(usize, &'a WantedCall)>;
 
 /// The result of a call.
 struct Outcome<'a> {
@@ -60,7 +60,7 @@ pub(super) fn answer(prompt: &Prompt) -> Option<Answer> {
 }
 
 /// Each step takes as many answers as its longest action has calls.
-fn stages(steps: &[Vec<Action>]) -> Vec<Stage<'_>> {
+fn stages(steps: &[Vec<Action>]) -> Vec<AnswerCalls<'_>> {
     let mut stages = Vec::new();
     let mut before = 0;
     for step in steps {
@@ -77,7 +77,7 @@ fn stages(steps: &[Vec<Action>]) -> Vec<Stage<'_>> {
 
 /// The results of the stages so far: an answer that calls the tools of the next stage is that stage. Calls of other models
 /// are skipped.
-fn results<'a>(prompt: &'a Prompt, last: usize, stages: &[Stage<'_>]) -> Vec<Vec<Outcome<'a>>> {
+fn results<'a>(prompt: &'a Prompt, last: usize, stages: &[AnswerCalls<'_>]) -> Vec<Vec<Outcome<'a>>> {
     let behind = &prompt.messages[last + 1..];
     let answered = |id: &str| {
         let parts = behind.iter().flat_map(|message| &message.parts);
@@ -107,7 +107,7 @@ fn results<'a>(prompt: &'a Prompt, last: usize, stages: &[Stage<'_>]) -> Vec<Vec
 }
 
 /// A summary of the results in a sentence or two.
-fn told(actions: &[&Action], stages: &[Stage<'_>], results: &[Vec<Outcome<'_>>]) -> String {
+fn told(actions: &[&Action], stages: &[AnswerCalls<'_>], results: &[Vec<Outcome<'_>>]) -> String {
     let mut done = Vec::new();
     let mut failed = Vec::new();
     let mut seen = vec![false; actions.len()];

@@ -15,7 +15,7 @@ use retake_core::{Part, Usage};
 use super::super::{Chunk, EndReason, ModelError, ModelErrorKind};
 use super::calls::{CallIds, Calls};
 use super::failure::Failures;
-use super::tap::{FrameTap, MOST_CALLS, TooMuch};
+use super::tap::{FrameTap, MOST_CALLS, RejectedFrame};
 use crate::settings::EndpointKind;
 
 /// The most bytes of text, reasoning and arguments in an answer.
@@ -64,7 +64,7 @@ impl Reply {
                 Ok(Some(Err(error))) => self.failed(&error),
                 Ok(None) => self.cut(),
                 // The stream is not polled again.
-                Err(unwound) if unwound.is::<TooMuch>() => self.too_much(),
+                Err(unwound) if unwound.is::<RejectedFrame>() => self.too_much(),
                 Err(unwound) => std::panic::resume_unwind(unwound),
             }
             if self.bytes > MOST_BYTES || self.calls.are_more_than(MOST_CALLS, MOST_BYTES) {

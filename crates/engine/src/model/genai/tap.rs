@@ -16,7 +16,7 @@ use crate::settings::EndpointKind;
 #[derive(Clone, Debug)]
 pub(super) struct FrameTap {
     kind: EndpointKind,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<TapState>>,
 }
 
 /// The most bytes of all frames of an answer. A token takes some 300 bytes: this is an answer of half a million tokens.
@@ -29,11 +29,11 @@ pub(super) const MOST_CALLS: u64 = 1000;
 ///
 /// [`Reply`]: super::reply::Reply
 #[derive(Debug)]
-pub(super) struct TooMuch;
+pub(super) struct RejectedFrame;
 
 /// The state so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct TapState {
     /// The number of frames with data.
     pub(super) frames: u32,
     /// Their bytes.
@@ -51,20 +51,20 @@ impl FrameTap {
         Self { kind, seen: Arc::default() }
     }
 
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> TapState {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, TapState> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look(&self, data: &str) -> Result<(), TooMuch> {
+    fn look(&self, data: &str) -> Result<(), RejectedFrame> {
         let mut seen = self.lock();
         seen.frames = seen.frames.saturating_add(u32::from(!data.trim().is_empty()));
         seen.bytes = seen.bytes.saturating_add(data.len());
         if seen.bytes > MOST_BYTES || self.kind == EndpointKind::OpenAi && numbers_too_many(data) {
-            return Err(TooMuch);
+            return Err(RejectedFrame);
         }
         // Parsing every frame twice would be expensive; a keyword decides whether to parse.
         let word = match self.kind {
@@ -121,7 +121,7 @@ impl ChatFrameSink for FrameTap {
 mod tests {
     use super::*;
 
-    fn seen(kind: EndpointKind, frames: &[&str]) -> Seen {
+    fn seen(kind: EndpointKind, frames: &[&str]) -> TapState {
         let tap = FrameTap::new(kind);
         frames.iter().for_each(|frame| tap.look(frame).expect("not too much"));
         tap.seen()

@@ -1,6 +1,6 @@
 //! Tests of changes to a settings file: what they preserve, and what they refuse.
 
-use super::super::Whole;
+use super::super::WholeNumber;
 use super::*;
 
 #[test]
@@ -110,7 +110,7 @@ fn a_missing_file_means_the_defaults_and_a_saved_one_is_read_back() {
     let path = dir.path().join("new/settings.toml");
     assert_eq!(Settings::load(&path).expect("defaults"), Settings::default());
     save(&path, "[retry]\ntries = 9\n").expect("saved");
-    assert_eq!(Settings::load(&path).expect("read").retry.tries, Whole(9));
+    assert_eq!(Settings::load(&path).expect("read").retry.tries, WholeNumber(9));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn trial_16_a_link_to_the_settings_stays_a_link_also_before_there_is_a_file() {
     for tries in [8, 9] {
         save(&link, &format!("[retry]\ntries = {tries}\n")).expect("saved");
         assert!(std::fs::symlink_metadata(&link).expect("there").is_symlink());
-        assert_eq!(Settings::load(&file).expect("read").retry.tries, Whole(tries));
+        assert_eq!(Settings::load(&file).expect("read").retry.tries, WholeNumber(tries));
     }
     assert_eq!(std::fs::read_to_string(&beside).expect("there"), "somebody's");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use retake_core::{Action, Apply, EntryId, Reason, Seen};
+use retake_core::{Action, Apply, EntryId, Reason, SeenState};
 use retake_engine::{AppliedFiles, FileOptions, PlannedFiles, Result, Scope};
 
 use super::disk;
@@ -46,7 +46,7 @@ impl World {
         let taken = retake_core::Chosen { paths: paths.collect(), others: chosen.1.clone() };
         let options = FileOptions { scope, chosen: taken, ..FileOptions::default() };
         let by = self.engine().by(matches!(fault, Fault::Twins).then(|| self.request_id()));
-        let apply = Apply { action: action.clone(), seen: Seen::Anything, by };
+        let apply = Apply { action: action.clone(), seen: SeenState::Anything, by };
         if self.talks[at].open.is_some() {
             if !matches!(act, Act::Drop(..) | Act::Show(_)) {
                 let refused = self.engine().apply_both(id, apply, options).await;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use retake_core::{
-    Against, Choice, ChoiceOutcome, ConversationId, DeltaId, FilePlan, PathPlan, PathReason, Uncertain,
+    BlockingAuthor, Choice, ChoiceOutcome, ConversationId, DeltaId, FilePlan, PathPlan, PathReason, Uncertain,
 };
 use retake_engine::DeltaOrigin;
 use retake_wire::{PathCause, PathChange, Problem, UncertainWhen, english};
@@ -65,18 +65,18 @@ impl Origins {
     }
 
     /// The author of what stands in the way.
-    pub(super) fn author(&self, against: Against) -> retake_wire::Against {
+    pub(super) fn author(&self, against: BlockingAuthor) -> retake_wire::BlockingAuthor {
         let whose = match against {
-            Against::Later(_) => retake_wire::AuthorKind::Later,
-            Against::There(_) => retake_wire::AuthorKind::There,
-            Against::Missing(_) => retake_wire::AuthorKind::Missing,
-            Against::Hand => retake_wire::AuthorKind::Hand,
-            Against::Git => retake_wire::AuthorKind::Git,
-            Against::Uncovered => retake_wire::AuthorKind::Uncovered,
-            Against::Others => retake_wire::AuthorKind::Others,
+            BlockingAuthor::Later(_) => retake_wire::AuthorKind::Later,
+            BlockingAuthor::There(_) => retake_wire::AuthorKind::There,
+            BlockingAuthor::Missing(_) => retake_wire::AuthorKind::Missing,
+            BlockingAuthor::Hand => retake_wire::AuthorKind::Hand,
+            BlockingAuthor::Git => retake_wire::AuthorKind::Git,
+            BlockingAuthor::Uncovered => retake_wire::AuthorKind::Uncovered,
+            BlockingAuthor::Others => retake_wire::AuthorKind::Others,
         };
         let of = against.delta().and_then(|no| self.0.get(&no));
-        retake_wire::Against {
+        retake_wire::BlockingAuthor {
             whose,
             turn: of.and_then(|of| of.turn),
             call: of.map(|of| of.entry.to_string()),
@@ -90,13 +90,13 @@ impl Origins {
             let after = retake_wire::AfterChoice {
                 choice: super::translate::choice(choice.clone()),
                 becomes: match becomes {
-                    ChoiceOutcome::Stays(_) => retake_wire::Becomes::Stays,
-                    ChoiceOutcome::Gone => retake_wire::Becomes::Gone,
-                    ChoiceOutcome::Left(_) => retake_wire::Becomes::Left,
-                    ChoiceOutcome::Before(_) => retake_wire::Becomes::Before,
-                    ChoiceOutcome::Yours => retake_wire::Becomes::Yours,
-                    ChoiceOutcome::Merged => retake_wire::Becomes::Merged,
-                    ChoiceOutcome::Other => retake_wire::Becomes::Other,
+                    ChoiceOutcome::Stays(_) => retake_wire::ChoiceOutcome::Stays,
+                    ChoiceOutcome::Gone => retake_wire::ChoiceOutcome::Gone,
+                    ChoiceOutcome::Left(_) => retake_wire::ChoiceOutcome::Left,
+                    ChoiceOutcome::Before(_) => retake_wire::ChoiceOutcome::Before,
+                    ChoiceOutcome::Yours => retake_wire::ChoiceOutcome::Yours,
+                    ChoiceOutcome::Merged => retake_wire::ChoiceOutcome::Merged,
+                    ChoiceOutcome::Other => retake_wire::ChoiceOutcome::Other,
                 },
                 turn: of.and_then(|of| of.turn),
                 call: of.map(|of| of.entry.to_string()),

@@ -8,7 +8,7 @@ use retake_core::{
     ConversationId, DeltaId, EntryId, FileChange, FilePath, FileTotals, PathList, PathPlan, Time,
 };
 use retake_engine::{FolderPlan, PlannedDeltas, headed_in, shown_in};
-use retake_wire::{CallLine, Others, Problem};
+use retake_wire::{CallLine, FilesOfOthers, Problem};
 
 use super::translate::{counts, hex, path_plan};
 use crate::InProcess;
@@ -100,12 +100,12 @@ impl InProcess {
         of: ConversationId,
         since_ms: i64,
         planned: &FolderPlan,
-    ) -> Result<Others, Problem> {
+    ) -> Result<FilesOfOthers, Problem> {
         let FolderPlan { folder, plan, .. } = planned;
         let theirs = self.engine.others_since(of, folder.clone(), Time(since_ms)).await.map_err(problem)?;
         let planned: HashSet<&FilePath> = plan.paths.iter().map(|path| &path.path).collect();
         let theirs: Vec<FilePath> = theirs.into_iter().filter(|path| !planned.contains(path)).collect();
         let paths = theirs.iter().take(LISTED).map(|path| shown_in(folder.as_deref(), path)).collect();
-        Ok(Others { changed: theirs.len() as u64, paths })
+        Ok(FilesOfOthers { changed: theirs.len() as u64, paths })
     }
 }

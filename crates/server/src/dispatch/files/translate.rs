@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
-    Choice, Chosen, DeltaId, EntryId, FilePath, FileTotals, FilesRemark, Grade, LeftPath, PathPlan,
-    Unanswered, Verdict, WhyLeft,
+    BadFilePath, Choice, Chosen, DeltaId, EntryId, FilePath, FileTotals, FilesRemark, Grade, LeftPath,
+    LeftReason, PathPlan, Unanswered, Verdict,
 };
-use retake_engine::{FileOptions, Scope, Uncaptured, WhyUnseen, named_in, shown_in};
+use retake_engine::{FileOptions, Scope, Uncaptured, UnseenReason, named_in, shown_in};
 use retake_wire::{Condition, PathCause, Problem, ProblemCode, UncoveredCause, UncoveredPath, english};
 
 use super::authors::Origins;
@@ -34,10 +34,10 @@ pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Res
         if name.starts_with(b"/") {
             elsewhere.insert(PathBuf::from(OsString::from_vec(name)), choice);
         } else {
-            chosen.paths.insert(
-                FilePath::new(&name).map_err(|error| usage(error.to_string()).with("path", error.path()))?,
-                choice,
-            );
+            let bad = |error: BadFilePath| {
+                usage(error.to_string()).with("path", error.path()).with("what", error.why().name())
+            };
+            chosen.paths.insert(FilePath::new(&name).map_err(bad)?, choice);
         }
     }
     let seen = files.seen.as_deref().map(unhex).transpose()?;
@@ -153,9 +153,9 @@ pub(in crate::dispatch) fn counts(totals: FileTotals) -> retake_wire::FileCounts
 
 pub(in crate::dispatch) fn left(folder: Option<&Path>, left: &LeftPath) -> retake_wire::LeftPath {
     let cause = match left.why {
-        WhyLeft::Foreign => PathCause::WrittenMeanwhile,
-        WhyLeft::NotEmpty => PathCause::NotEmpty { by: None },
-        WhyLeft::Unreachable => PathCause::Unreachable,
+        LeftReason::Foreign => PathCause::WrittenMeanwhile,
+        LeftReason::NotEmpty => PathCause::NotEmpty { by: None },
+        LeftReason::Unreachable => PathCause::Unreachable,
     };
     let kept = left.kept.iter().map(|kept| shown_in(folder, kept)).collect();
     retake_wire::LeftPath { name: name(folder, &left.path), cause, kept }
@@ -183,11 +183,11 @@ pub(in crate::dispatch) fn unknown(cut_off: &[Unanswered], unseen: &Uncaptured) 
     all.extend((!more.is_empty()).then_some(Condition::CutOffCalls { calls: more.len() as u64 }));
     if !unseen.paths.is_empty() {
         let (named, others) = unseen.paths.split_at(unseen.paths.len().min(NAMED));
-        let path = |(path, why): &(String, WhyUnseen)| {
+        let path = |(path, why): &(String, UnseenReason)| {
             let cause = match why {
-                WhyUnseen::NotCovered(why) => uncovered_cause(*why),
-                WhyUnseen::GitFile(file) => git_file(file.clone()),
-                WhyUnseen::Recorded(detail) => UncoveredCause::Recorded { detail: detail.clone() },
+                UnseenReason::NotCovered(why) => uncovered_cause(*why),
+                UnseenReason::GitFile(file) => git_file(file.clone()),
+                UnseenReason::Recorded(detail) => UncoveredCause::Recorded { detail: detail.clone() },
             };
             UncoveredPath { path: path.clone(), cause }
         };

@@ -1,9 +1,9 @@
 //! Rows are read as they were written.
 
 use retake_core::{
-    Answering, Change, EntryId, Fence, Flags, Fold, FoldId, Folds, Head, ListRequest, Mark, MarkChange,
-    Marks, NewRun, OpNo, Part, Path, Pos, Reason, Revision, Role, Run, RunGround, RunInput, RunNo, RunState,
-    Runs, Span, State, Steer, Step, Stretch, Tail, Time, Usage,
+    AnswerPlace, Change, EntryId, Fence, Flags, Fold, FoldId, Folds, Head, ListRequest, LogSegment, Mark,
+    MarkChange, Marks, NewRun, OpNo, Part, Path, Pos, Reason, Revision, Role, Run, RunGround, RunInput,
+    RunNo, RunState, Runs, Span, State, Steer, Step, Tail, Time, Usage,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -132,8 +132,8 @@ fn entries() {
         assert_eq!(like.len(), 3);
         assert_eq!(rows.entry_by_id(home.root, EntryId::new(Uuid::max()))?, None);
         let runs = [
-            Stretch { start: 1, after: None, detached: false },
-            Stretch { start: 5, after: Some(Pos::new(0, 1)), detached: true },
+            LogSegment { start: 1, after: None, detached: false },
+            LogSegment { start: 5, after: Some(Pos::new(0, 1)), detached: true },
         ];
         assert_eq!(rows.stretches(log)?, runs);
         Ok(())
@@ -195,7 +195,7 @@ fn streams_come_and_go() {
         let stream = StreamRow {
             conversation: home.id,
             entry: EntryId::new(Uuid::from_u128(4)),
-            answering: Answering { turn: Some(Pos::new(0, 1)), tip: Some(Pos::new(0, 2)) },
+            answering: AnswerPlace { turn: Some(Pos::new(0, 1)), tip: Some(Pos::new(0, 2)) },
             step: Some(Step::Op(OpNo(3))),
             author: "demo/demo".into(),
             parts: vec![Part::text("so f")],

@@ -13,7 +13,7 @@ use crate::record::decode_parts;
 use crate::rows::{ConversationRow, FactRows, Key, LogNo, facts_of};
 
 /// The facts of a log, by entry and key.
-pub(in crate::sqlite) type Known = BTreeMap<(u64, String), String>;
+pub(in crate::sqlite) type FactTable = BTreeMap<(u64, String), String>;
 
 const BEFORE: Sql = (
     "look a fact up",
@@ -57,7 +57,7 @@ pub(in crate::sqlite) fn remove(db: &Connection, key: Key) -> Result<()> {
 }
 
 /// All facts of a log in the index.
-pub(in crate::sqlite) fn known(db: &Connection, log: LogNo) -> Result<Known> {
+pub(in crate::sqlite) fn known(db: &Connection, log: LogNo) -> Result<FactTable> {
     let facts = all(db, ALL, [log.0], of("a fact", log), |cells| {
         Ok(((cells.count()?, cells.next()?), cells.next()?))
     });

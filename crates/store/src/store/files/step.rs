@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use retake_core::{
-    Action, Apply, By, ChangeKind, ConversationId, DeltaId, FilePath, KeptPath, Moved, OpNo, PathMove, Pos,
-    Receipt, Stack, Step, WorkspaceNo,
+    Action, Apply, ChangeKind, ChangeOrigin, ConversationId, DeltaId, FilePath, KeptPath, Moved, OpNo,
+    PathMove, Pos, Receipt, Stack, Step, WorkspaceNo,
 };
 
 use super::super::load::Loaded;
@@ -300,11 +300,16 @@ impl Context {
     }
 
     /// Reverts an operation with these moves.
-    fn turn_back(&mut self, of: (ConversationId, OpNo), did: Vec<AppliedChanges>, by: By) -> Result<Receipt> {
+    fn turn_back(
+        &mut self,
+        of: (ConversationId, OpNo),
+        did: Vec<AppliedChanges>,
+        by: ChangeOrigin,
+    ) -> Result<Receipt> {
         let (conversation, op) = of;
         let loaded = self.load(conversation)?;
         let action = Action::Compensate(Step::Op(op));
-        let apply = Apply { action, seen: retake_core::Seen::Anything, by };
+        let apply = Apply { action, seen: retake_core::SeenState::Anything, by };
         let receipt = self.apply(conversation, apply)?;
         for AppliedChanges { moved, open, counts } in did {
             match open {
@@ -471,7 +476,7 @@ impl Store {
 
     /// Reverses the intent of a workspace, and all intents of the same operation: the operation is reverted, its layers are as
     /// before. From here on its files must be put back.
-    pub async fn turn_back(&self, workspace: WorkspaceNo, by: By) -> Result<Receipt> {
+    pub async fn turn_back(&self, workspace: WorkspaceNo, by: ChangeOrigin) -> Result<Receipt> {
         let found = self.read(move |rows| {
             let Some((id, op)) = intent(rows, workspace)?.and_then(|intent| intent.op) else {
                 return Ok(None);

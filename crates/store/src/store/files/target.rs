@@ -9,12 +9,12 @@ use retake_core::{
 use super::super::decide::{decide, locate, undecided};
 use super::super::load::Loaded;
 use crate::error::Result;
-use crate::files::{GitTaken, Wanted, WantedFiles};
+use crate::files::{GitTaken, NeededFiles, WantedFiles};
 use crate::rows::Rows;
 
 /// The files that an action wants: a call's changes are wanted while its entry is on the path and not dropped. An undo
 /// or a redo affects only what it reverts.
-pub(super) fn wanted(rows: &dyn Rows, loaded: &Loaded, action: Action) -> Result<Wanted> {
+pub(super) fn wanted(rows: &dyn Rows, loaded: &Loaded, action: Action) -> Result<NeededFiles> {
     let goes_along_the_history = matches!(action, Action::Undo(_) | Action::Redo(_) | Action::Compensate(_));
     let commit = decide(rows, loaded, &undecided(action))?;
     wanted_by(rows, loaded, commit, goes_along_the_history)
@@ -26,7 +26,7 @@ pub(super) fn wanted_by(
     loaded: &Loaded,
     commit: Commit,
     goes_along_the_history: bool,
-) -> Result<Wanted> {
+) -> Result<NeededFiles> {
     let records = &loaded.records(rows);
     let after = loaded.conversation.after(records, &commit)?;
     let log = loaded.row.log;
@@ -55,7 +55,7 @@ pub(super) fn wanted_by(
         path_count(rows, loaded, &loaded.conversation.adopted_by(records, &commit)?)?,
         path_count(rows, loaded, &loaded.conversation.returned_by(records, &commit)?)?,
     );
-    Ok(Wanted { files, running, git, kept, adopted, returned })
+    Ok(NeededFiles { files, running, git, kept, adopted, returned })
 }
 
 /// The number of files that the deltas of these entries have changed, and that contain them.

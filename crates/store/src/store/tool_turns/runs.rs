@@ -2,8 +2,8 @@
 //! effects of a move or a mark on runs belong to the same transaction, and so does the refusal of a run with an old fence.
 
 use retake_core::{
-    By, Change, ChangeKind, Commit, ConversationId, Digest, EntryId, Fence, Pos, Receipt, Role, Run,
-    RunEffect, RunGround, RunInput, RunRefusal, RunState, SayRequest, Stepped, Tail, Time, Words,
+    Change, ChangeKind, ChangeOrigin, Commit, ConversationId, Digest, EntryId, Fence, Pos, Receipt, Role,
+    Run, RunEffect, RunGround, RunInput, RunRefusal, RunState, SayRequest, Stepped, Tail, Time, Words,
 };
 use uuid::Builder;
 
@@ -92,12 +92,12 @@ impl Context {
                 id_at(&loaded, now),
                 Role::User,
                 parts,
-                By { author, time: now, request, wording },
+                ChangeOrigin { author, time: now, request, wording },
             )
         };
         match self.say(id, say.clone()) {
             Err(StoreError::RequestReused(_)) => {
-                let by = By { request: None, ..say.by.clone() };
+                let by = ChangeOrigin { request: None, ..say.by.clone() };
                 self.say(id, SayRequest { by, ..say })
             }
             said => said,

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    By, Change, Commit, Effect, Entry, Fence, LabelTarget, Mark, MarkRequest, OpNo, Pos, Reason, Receipt,
-    Records, RequestId, Role, Run, RunNo, RunState, Say, Seen, Targets, Totals, Tree, count_calls,
-    opens_turn,
+    Change, ChangeOrigin, Commit, Effect, Entry, Fence, LabelTarget, Mark, MarkRequest, OpNo, Pos, Reason,
+    Receipt, Records, RequestId, Role, Run, RunNo, RunState, Say, SeenState, Targets, Totals, Tree,
+    count_calls, opens_turn,
 };
 
 use crate::digest::{import_value, of_lines, of_stored};
@@ -35,7 +35,7 @@ impl Context {
             request: import.by.request.clone().map(|request| (request, print.current)),
             now: NowRow { changed: import.by.time, revision: retake_core::Revision(1), ..NowRow::default() },
         };
-        let by = By { request: None, ..import.by };
+        let by = ChangeOrigin { request: None, ..import.by };
         self.begin_conversation(row, None, import.title, &by)?;
         let mut now = (*self.load(import.id)?).clone();
         let mut marked: Option<(Mark, Pos, Pos)> = None;
@@ -56,7 +56,7 @@ impl Context {
     }
 
     /// Adds one place of the path: its entry with the alternatives and the label.
-    fn take(&mut self, mut now: Loaded, by: &By, entry: ImportEntry) -> Result<Loaded> {
+    fn take(&mut self, mut now: Loaded, by: &ChangeOrigin, entry: ImportEntry) -> Result<Loaded> {
         let last = entry.said.len().saturating_sub(1);
         for (number, said) in entry.said.into_iter().enumerate() {
             if let Some(other) = now.conversation.state.tip.filter(|_| number > 0) {
@@ -68,7 +68,7 @@ impl Context {
         }
         if let Some(tip) = now.conversation.state.tip.filter(|_| entry.chosen < last) {
             let records = now.records(&*self.rows);
-            let commit = now.conversation.choose(&records, by, Seen::Anything, tip, entry.chosen + 1)?;
+            let commit = now.conversation.choose(&records, by, SeenState::Anything, tip, entry.chosen + 1)?;
             now = self.append(&now, &commit, by, [0; 16])?;
         }
         let label = entry.label.as_deref().and_then(retake_core::name::label_of_import);
@@ -83,7 +83,7 @@ impl Context {
     }
 
     /// Excludes or hides neighbours as one operation.
-    fn mark(&mut self, now: Loaded, by: &By, marked: Option<(Mark, Pos, Pos)>) -> Result<Loaded> {
+    fn mark(&mut self, now: Loaded, by: &ChangeOrigin, marked: Option<(Mark, Pos, Pos)>) -> Result<Loaded> {
         let Some((mark, from, to)) = marked else {
             return Ok(now);
         };
@@ -272,16 +272,16 @@ pub(crate) fn arguments(import: &Import) -> impl std::fmt::Debug + '_ {
 }
 
 /// Moves back before an answer for another one: a retry if a person's message comes before it.
-fn back(rows: &dyn Rows, now: &Loaded, by: &By, answer: Pos) -> Result<Commit> {
+fn back(rows: &dyn Rows, now: &Loaded, by: &ChangeOrigin, answer: Pos) -> Result<Commit> {
     let records = now.records(rows);
     let before = now.conversation.tree.after(answer).map(|pos| records.meta(pos)).transpose()?;
     if before.is_some_and(|meta| meta.role == Role::User) {
-        return now.conversation.retry(&records, by, Seen::Anything, answer);
+        return now.conversation.retry(&records, by, SeenState::Anything, answer);
     }
-    now.conversation.edit(&records, by, Seen::Anything, answer)
+    now.conversation.edit(&records, by, SeenState::Anything, answer)
 }
 
-fn say(said: ImportMessage, by: &By) -> Say {
+fn say(said: ImportMessage, by: &ChangeOrigin) -> Say {
     let clean = |text: String| retake_core::clean(&text).into_owned();
     Say {
         id: said.id,

@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 50_000;
 const WIDTH: usize = 500;
 
 /// The matches in all files.
-pub(super) struct Found {
+pub(super) struct FoundMatches {
     show: Show,
     shown: String,
     lines: usize,
@@ -37,7 +37,7 @@ pub(super) struct InFile {
     binary: bool,
 }
 
-impl Found {
+impl FoundMatches {
     pub(super) fn new(show: Show) -> Self {
         Self { show, shown: String::new(), lines: 0, full: false }
     }
@@ -76,7 +76,7 @@ impl Found {
 }
 
 impl InFile {
-    pub(super) fn new(found: &Found) -> Self {
+    pub(super) fn new(found: &FoundMatches) -> Self {
         Self {
             show: found.show,
             shown: String::new(),

@@ -3,11 +3,11 @@
 
 use super::parse::{Hunk, Side};
 use crate::files::nearest;
-use crate::files::text::{self, Breaks};
+use crate::files::text::{self, LineEnds};
 
 /// The content after all hunks.
 pub(super) fn apply(name: &str, bytes: &[u8], hunks: &[Hunk<'_>]) -> Result<Vec<u8>, String> {
-    let breaks = Breaks::of(bytes);
+    let breaks = LineEnds::of(bytes);
     let mut text = Text::of(bytes, breaks);
     let mut after: Vec<&[u8]> = Vec::new();
     let (mut done, mut drift) = (0, 0);
@@ -63,7 +63,7 @@ enum HunkMismatch {
 }
 
 impl<'a> Text<'a> {
-    fn of(bytes: &'a [u8], breaks: Breaks) -> Self {
+    fn of(bytes: &'a [u8], breaks: LineEnds) -> Self {
         let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
         // After the last line break comes nothing, or a line without one.
         let ended = lines.last().is_some_and(|last| last.is_empty());
@@ -76,14 +76,14 @@ impl<'a> Text<'a> {
 }
 
 /// A line for comparison: if all lines end with CRLF, the carriage return is left out.
-fn bare(line: &[u8], breaks: Breaks) -> &[u8] {
+fn bare(line: &[u8], breaks: LineEnds) -> &[u8] {
     match breaks {
-        Breaks::CrLf => line.strip_suffix(b"\r").unwrap_or(line),
-        Breaks::Lf | Breaks::Mixed => line,
+        LineEnds::CrLf => line.strip_suffix(b"\r").unwrap_or(line),
+        LineEnds::Lf | LineEnds::Mixed => line,
     }
 }
 
-fn side<'a>(hunk: &Hunk<'a>, of: fn(Side) -> bool, breaks: Breaks) -> Vec<&'a [u8]> {
+fn side<'a>(hunk: &Hunk<'a>, of: fn(Side) -> bool, breaks: LineEnds) -> Vec<&'a [u8]> {
     let lines = hunk.lines.iter().filter(|line| of(line.side));
     lines.map(|line| bare(line.text.as_bytes(), breaks)).collect()
 }
@@ -133,8 +133,8 @@ fn ended(hunk: &Hunk<'_>, before: bool) -> bool {
     }
 }
 
-fn joined(lines: &[&[u8]], ended: bool, breaks: Breaks) -> Vec<u8> {
-    let between: &[u8] = if breaks == Breaks::CrLf { b"\r\n" } else { b"\n" };
+fn joined(lines: &[&[u8]], ended: bool, breaks: LineEnds) -> Vec<u8> {
+    let between: &[u8] = if breaks == LineEnds::CrLf { b"\r\n" } else { b"\n" };
     let mut bytes = lines.join(between);
     if ended && !lines.is_empty() {
         bytes.extend_from_slice(between);

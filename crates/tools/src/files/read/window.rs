@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::io::{self, BufRead};
 
-use crate::files::text::{self, Breaks, MOST_OF_LINE};
+use crate::files::text::{self, LineEnds, MOST_OF_LINE};
 
 /// The most bytes that are shown at once.
 const MOST_BYTES: usize = 50_000;
@@ -35,7 +35,7 @@ impl Window {
         mut from: impl BufRead,
         first: usize,
         most: usize,
-        breaks: Breaks,
+        breaks: LineEnds,
     ) -> io::Result<Self> {
         let mut window = Self { first, ..Self::default() };
         while window.passed + 1 < first {
@@ -50,7 +50,8 @@ impl Window {
                 break;
             }
             let Some(mut line) = line(&mut from, MOST_OF_LINE + 1)? else { break };
-            if line.length == line.head.len() && breaks == Breaks::CrLf && line.head.last() == Some(&b'\r') {
+            if line.length == line.head.len() && breaks == LineEnds::CrLf && line.head.last() == Some(&b'\r')
+            {
                 line.head.pop();
                 line.length -= 1;
             }

@@ -3,12 +3,12 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 use retake_wire::request::{Decide, Respond};
-use retake_wire::{Asks, Decision, Request, Rule};
+use retake_wire::{Decision, PendingApproval, Request, Rule};
 
 use super::keys::typed;
 use super::tab::{InputFor, InputLine};
 use super::{App, RequestPurpose, Requester};
-use crate::render::agent::{self, Where};
+use crate::render::agent::{self, RuleExtent};
 use crate::ui::keymap::{Command, Context, Key};
 use crate::ui::letter_keys::ALONE_MS;
 
@@ -91,7 +91,7 @@ impl App {
         self.asks().is_some()
     }
 
-    fn asks(&self) -> Option<&Asks> {
+    fn asks(&self) -> Option<&PendingApproval> {
         self.tab().talk.live.as_ref().and_then(|live| live.asks.first())
     }
 
@@ -194,16 +194,17 @@ impl App {
                 return self.refuse(format!("no narrow rule allows such calls: {once} allows this one"));
             }
             (_, Some(rule)) if agent::is_widest(&rule) && !self.is_once_more(command) => {
-                let place = if command == Command::AllowHere { Where::Here } else { Where::Everywhere };
+                let place =
+                    if command == Command::AllowHere { RuleExtent::Here } else { RuleExtent::Everywhere };
                 let key = self.keys.named(command);
                 return self.say(format!("{key} once more: {}", agent::allows(&rule, place)));
             }
             (Command::AllowHere, Some(rule)) => {
-                self.say(format!("from now on: {}", agent::allows(&rule, Where::Here)));
+                self.say(format!("from now on: {}", agent::allows(&rule, RuleExtent::Here)));
                 Decision::InConversation { rule }
             }
             (_, Some(rule)) => {
-                let allows = agent::allows(&rule, Where::Everywhere);
+                let allows = agent::allows(&rule, RuleExtent::Everywhere);
                 self.say(format!("from now on: {allows} (in the settings; /permissions takes it back)"));
                 Decision::Always { rule }
             }

@@ -1,7 +1,7 @@
 //! What each command does, given by a key or a typed line. Must never ask the person about anything itself: a pane does that.
 
 use retake_wire::reply::Operations;
-use retake_wire::request::{self, FilesDiff, Of, SetPermissions};
+use retake_wire::request::{self, ConversationTarget, FilesDiff, SetPermissions};
 use retake_wire::{Action, Mode, Request};
 
 use super::runs::is_command;
@@ -219,24 +219,32 @@ impl App {
             Command::Model if words.is_empty() => self.open(models(self.tab().model.name.clone())),
             Command::Model => self.choose_model(words),
             Command::Permissions => self.permissions(words),
-            Command::Files => self.page("Files", |conversation| Request::FilesStatus(Of { conversation })),
+            Command::Files => {
+                self.page("Files", |conversation| Request::FilesStatus(ConversationTarget { conversation }))
+            }
             Command::Diff => self.page("Differences since the last turn began", |conversation| {
                 Request::FilesDiff(FilesDiff { conversation, ..FilesDiff::default() })
             }),
-            Command::Todo => self.page("To do", |conversation| Request::Todo(Of { conversation })),
+            Command::Todo => {
+                self.page("To do", |conversation| Request::Todo(ConversationTarget { conversation }))
+            }
             Command::Jobs => {
                 if self.here().is_some() {
                     self.open(Jobs::new());
                 }
             }
-            Command::Tools => self.page("Tools", |conversation| Request::Tools(Of { conversation })),
-            Command::Cost => self.page("Cost", |conversation| Request::Cost(Of { conversation })),
+            Command::Tools => {
+                self.page("Tools", |conversation| Request::Tools(ConversationTarget { conversation }))
+            }
+            Command::Cost => {
+                self.page("Cost", |conversation| Request::Cost(ConversationTarget { conversation }))
+            }
             Command::Unqueue => {
                 if let Some(conversation) = self.here() {
                     let id = self.tab().id;
                     self.ask(
                         Requester::Tab(id, RequestPurpose::Unqueued),
-                        Request::Unqueue(Of { conversation }),
+                        Request::Unqueue(ConversationTarget { conversation }),
                     );
                 }
             }
@@ -341,7 +349,10 @@ impl App {
         let tab = self.tab_mut();
         if let (true, Some(conversation)) = (tab.talk.is_running(), tab.conversation()) {
             let id = tab.id;
-            self.ask(Requester::Tab(id, RequestPurpose::Nothing), Request::Cancel(Of { conversation }));
+            self.ask(
+                Requester::Tab(id, RequestPurpose::Nothing),
+                Request::Cancel(ConversationTarget { conversation }),
+            );
             return self.say("stopping");
         }
         if !tab.composer.is_empty() {

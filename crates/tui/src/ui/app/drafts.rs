@@ -21,16 +21,16 @@ const LEAVING_MS: i64 = 3_000;
 #[derive(Debug, Default)]
 pub(super) struct Drafts {
     /// Drafts of conversations that have not begun.
-    unbegun: Unbegun,
+    unbegun: FolderDrafts,
     /// Drafts on their way to the owner.
-    keeping: Keeping,
+    keeping: DraftQueue,
     /// When the person began to quit.
     leaving_ms: Option<i64>,
 }
 
 /// Drafts of conversations that have not begun in the folder.
 #[derive(Debug, Default)]
-struct Unbegun {
+struct FolderDrafts {
     /// The owner was asked for its draft.
     is_asked: bool,
     /// The owner's draft and the drafts aside, once known.
@@ -42,7 +42,7 @@ struct Unbegun {
 
 /// Drafts on their way to the owner, one after the other, so that none overtakes a later one.
 #[derive(Debug, Default)]
-struct Keeping {
+struct DraftQueue {
     on_its_way: Option<(Ticket, Request)>,
     next: Vec<Request>,
     /// The last draft that the owner refused.
@@ -342,7 +342,7 @@ impl App {
     }
 }
 
-/// AuthorKind draft it is.
+/// Whose draft it is.
 fn place(draft: &Request) -> Option<&str> {
     match draft {
         Request::SetDraft(set) => Some(&set.conversation),

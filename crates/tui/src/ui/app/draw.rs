@@ -11,7 +11,7 @@ use crate::text::width;
 use crate::ui::clusters;
 use crate::ui::composer::Keys;
 use crate::ui::keymap::{Command, Context, Keymap};
-use crate::ui::pane::Brush;
+use crate::ui::pane::PaneContext;
 use crate::ui::pane_frame::prompt;
 use crate::ui::theme::Paint;
 use crate::ui::view::Asking;
@@ -49,7 +49,7 @@ impl App {
         let (theme, now_ms, current) = (self.looks.theme, self.now_ms, self.tabs.current);
         let Self { tabs, keys, .. } = self;
         let tab = &mut tabs[current];
-        let brush = Brush { theme, keys, now_ms, conversation: tab.talk.conversation.as_ref() };
+        let brush = PaneContext { theme, keys, now_ms, conversation: tab.talk.conversation.as_ref() };
         (tab.areas.main, tab.areas.composer) = (areas.main, areas.composer);
         match &mut tab.panes.front {
             Some(pane) => pane.draw(frame, areas.main, &brush),
@@ -153,7 +153,7 @@ impl App {
 }
 
 /// The line above the composer; it also shows what the text below is for.
-fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &Brush<'_>) -> Block<'static> {
+fn rule(tab: &Tab, focus: Keys, columns: u16, brush: &PaneContext<'_>) -> Block<'static> {
     let theme = brush.theme;
     let colour = if focus == Keys::Here { Paint::Border } else { Paint::Bar };
     let rule = Block::new().borders(Borders::TOP).border_style(theme.style(colour));

@@ -7,14 +7,14 @@ use crate::ui::theme::{Background, Colours, Theme, Themes};
 
 /// The current theme, and the available themes.
 #[derive(Debug)]
-pub(super) struct Looks {
+pub(super) struct ThemeChoice {
     pub(super) theme: Theme,
     themes: Themes,
     /// The theme to return to while another one is tried.
     before: Option<Theme>,
 }
 
-impl Looks {
+impl ThemeChoice {
     pub(super) fn new(theme: Theme) -> Self {
         Self { theme, themes: Themes::default(), before: None }
     }

@@ -8,7 +8,7 @@ use super::App;
 
 /// A pane behind another one.
 #[derive(Debug)]
-pub(super) struct Behind {
+pub(super) struct CoveredPane {
     no: u64,
     /// `None` only while it handles something.
     pane: Option<Box<dyn Pane>>,
@@ -22,9 +22,9 @@ pub(super) struct Panes {
     /// Its number.
     pub(super) front_no: u64,
     /// Panes behind it; the last one is directly behind.
-    behind: Vec<Behind>,
+    behind: Vec<CoveredPane>,
     /// Panes that were left for the selected message.
-    pub(super) left: Vec<Behind>,
+    pub(super) left: Vec<CoveredPane>,
 }
 
 impl Panes {
@@ -32,11 +32,11 @@ impl Panes {
     pub(super) fn open(&mut self, no: u64, pane: Box<dyn Pane>) {
         self.left.clear();
         let kind = pane.kind();
-        let is_same = |behind: &Behind| behind.pane.as_ref().is_some_and(|pane| pane.kind() == kind);
+        let is_same = |behind: &CoveredPane| behind.pane.as_ref().is_some_and(|pane| pane.kind() == kind);
         if let Some(at) = self.behind.iter().position(is_same) {
             self.behind.truncate(at);
         } else if let Some(front) = self.front.take().filter(|front| front.kind() != kind) {
-            self.behind.push(Behind { no: self.front_no, pane: Some(front) });
+            self.behind.push(CoveredPane { no: self.front_no, pane: Some(front) });
         }
         (self.front_no, self.front) = (no, Some(pane));
     }
@@ -44,7 +44,7 @@ impl Panes {
     /// Closes the front pane: the one behind it is shown again.
     pub(super) fn close(&mut self) {
         self.front = None;
-        if let Some(Behind { no, pane }) = self.behind.pop() {
+        if let Some(CoveredPane { no, pane }) = self.behind.pop() {
             (self.front_no, self.front) = (no, pane);
         }
     }
@@ -55,9 +55,9 @@ impl Panes {
     }
 
     /// Leaves all panes for a message that they led to: the list key returns to them.
-    pub(super) fn leave(&mut self) -> Vec<Behind> {
+    pub(super) fn leave(&mut self) -> Vec<CoveredPane> {
         let mut left = std::mem::take(&mut self.behind);
-        left.extend(self.front.take().map(|pane| Behind { no: self.front_no, pane: Some(pane) }));
+        left.extend(self.front.take().map(|pane| CoveredPane { no: self.front_no, pane: Some(pane) }));
         left
     }
 

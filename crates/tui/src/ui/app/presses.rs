@@ -11,7 +11,7 @@ const REPEAT_MS: i64 = 300;
 
 /// Earlier key presses of a tab.
 #[derive(Debug, Default)]
-pub(super) struct Presses {
+pub(super) struct KeyPresses {
     /// A command that differs on its second press, and when it was pressed.
     once: Option<(Command, i64)>,
     /// A step returned a message or carried out a plan, and no other key was pressed since.
@@ -26,7 +26,7 @@ struct Stepped {
     refused_ms: Option<i64>,
 }
 
-impl Presses {
+impl KeyPresses {
     /// A key with this command was pressed: only the same command is a second press. A key in the composer other than Enter shows
     /// that the person has seen the result of the step.
     pub(super) fn pressed(&mut self, command: Option<Command>, in_composer: bool) {

@@ -1,7 +1,7 @@
 //! Replies and events of the owner. Must never use a reply for another conversation than the one that the tab shows now.
 
 use retake_wire::request::{ClaimDraft, FolderPaths, Log, Paths, Projection, Typed};
-use retake_wire::{Event, Problem, Reply, Request, Told};
+use retake_wire::{Event, NumberedEvent, Problem, Reply, Request};
 
 use super::notices::Kind;
 use super::{App, RequestPurpose, Requester};
@@ -220,7 +220,7 @@ impl App {
     }
 
     /// An event arrived.
-    pub(super) fn told(&mut self, id: Option<TabId>, told: Told) {
+    pub(super) fn told(&mut self, id: Option<TabId>, told: NumberedEvent) {
         let Some(id) = id else {
             for at in 0..self.tabs.len() {
                 self.with_panes(at, |pane, cx| pane.listed(&told, cx));

@@ -12,7 +12,7 @@ use super::answers::Answers;
 use super::local_draft::{LocalDraft, Stored};
 use super::outgoing::Outgoing;
 use super::panes::Panes;
-use super::presses::Presses;
+use super::presses::KeyPresses;
 
 /// A tab.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Tab {
     pub(super) line: Option<InputLine>,
     pub(super) answers: Answers,
     pub(super) outgoing: Outgoing,
-    pub(super) presses: Presses,
+    pub(super) presses: KeyPresses,
     pub(super) loading: Loading,
     pub(super) draft: LocalDraft,
     /// A run ended here while another tab was shown.
@@ -111,7 +111,7 @@ impl Tab {
             line: None,
             answers: Answers::default(),
             outgoing: Outgoing::default(),
-            presses: Presses::default(),
+            presses: KeyPresses::default(),
             loading: Loading::default(),
             draft: LocalDraft::default(),
             is_unseen: false,

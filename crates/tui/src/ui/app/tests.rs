@@ -19,8 +19,8 @@ use retake_wire::reply::{
     TimelinePlan, Tree,
 };
 use retake_wire::{
-    AskCause, Asks, CallShown, EffectClass, Event, MessageName, OpSummary, PlannedStep, Reply, Request, Role,
-    Rule, Ruling, RunEvent, Snapshot, Told,
+    AskCause, CallShown, EffectClass, Event, MessageName, NumberedEvent, OpSummary, PendingApproval,
+    PlannedStep, Reply, Request, Role, Rule, Ruling, RunEvent, Snapshot,
 };
 
 use super::{App, Start, StartInfo};
@@ -69,7 +69,7 @@ fn snapshot() -> Snapshot {
 }
 
 fn tell(app: &mut App, event: Event, id: Option<&str>) {
-    let told = Told { id: id.map(str::to_owned), event };
+    let told = NumberedEvent { id: id.map(str::to_owned), event };
     drop(app.on(Msg::Told(Some(TabId(1)), Box::new(told)), NOW_MS));
 }
 
@@ -96,8 +96,14 @@ fn ask_with(app: &mut App, id: &str, tool: &str, offers: Vec<Rule>) {
         class: EffectClass::Workspace,
         detail: Some("--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+buy milk\n".into()),
     };
-    let asks =
-        Asks { id: id.into(), call, cause: AskCause::Writes, why: String::new(), again_ms: None, offers };
+    let asks = PendingApproval {
+        id: id.into(),
+        call,
+        cause: AskCause::Writes,
+        why: String::new(),
+        again_ms: None,
+        offers,
+    };
     tell(app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
 }
 

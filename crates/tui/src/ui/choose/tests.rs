@@ -1,6 +1,6 @@
 //! Tests of the pickers, driven by keys and answers of a script. Must never ask a real owner.
 
-use retake_wire::reply::{Alternative, Commands, Line, Model, Settled};
+use retake_wire::reply::{Alternative, Commands, Line, Model, ScopedRule};
 use retake_wire::{ModelCause, Role, Ruling, SandboxCause, SandboxFact, UnavailableCause};
 
 use super::*;
@@ -39,8 +39,8 @@ fn may(mode: Mode) -> Permissions {
     Permissions {
         mode,
         rules: vec![
-            Settled { rule: rule(Ruling::Deny, "shell", Some("rm -rf \x1b[2J")), for_good: true },
-            Settled { rule: rule(Ruling::Allow, "shell", Some("cargo test")), for_good: false },
+            ScopedRule { rule: rule(Ruling::Deny, "shell", Some("rm -rf \x1b[2J")), for_good: true },
+            ScopedRule { rule: rule(Ruling::Allow, "shell", Some("cargo test")), for_good: false },
         ],
         commands: Commands::Asking,
         ..Permissions::default()

@@ -12,7 +12,7 @@ use super::{Composer, complete};
 use crate::render::words;
 use crate::text::{safe, width};
 use crate::ui::keymap::Command;
-use crate::ui::pane::Brush;
+use crate::ui::pane::PaneContext;
 use crate::ui::pane_frame::prompt;
 use crate::ui::rows::RowSpans;
 use crate::ui::theme::Paint;
@@ -23,7 +23,7 @@ const SIGN: &str = "› ";
 /// Its columns.
 const MARGIN: u16 = 2;
 
-/// AuthorKind the keys are while it is drawn.
+/// Whose the keys are while it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keys {
     /// The composer: letters are written.
@@ -47,7 +47,7 @@ impl Composer {
         &mut self,
         frame: &mut Frame<'_>,
         area: Rect,
-        brush: &Brush<'_>,
+        brush: &PaneContext<'_>,
         keys: Keys,
         placeholder: &str,
     ) {
@@ -106,7 +106,7 @@ impl Composer {
     }
 
     /// The attachments, and whether a draft waits.
-    fn head(&self, brush: &Brush<'_>, columns: u16, keys: Keys) -> Line<'static> {
+    fn head(&self, brush: &PaneContext<'_>, columns: u16, keys: Keys) -> Line<'static> {
         let mut ink = RowSpans::new(brush.theme, columns, ("", &[]), None);
         for chip in chips(&self.attached) {
             ink.text(&format!("[{chip}]"), Paint::Accent);
@@ -130,7 +130,7 @@ impl Composer {
         ink.done()
     }
 
-    fn draw_text(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>, is_focused: bool) {
+    fn draw_text(&self, frame: &mut Frame<'_>, body: Rect, brush: &PaneContext<'_>, is_focused: bool) {
         let text = self.buffer.text();
         let rows = self.layout.rows().iter().skip(self.top).zip(body.y..body.bottom());
         for (row, y) in rows {
@@ -151,7 +151,7 @@ impl Composer {
     }
 
     /// The arguments of a complete command name, after it, while nothing follows.
-    fn draw_hint(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>) {
+    fn draw_hint(&self, frame: &mut Frame<'_>, body: Rect, brush: &PaneContext<'_>) {
         let text = self.buffer.text();
         let Some(row) = complete::hint(text).filter(|_| text.ends_with(' ') && self.top == 0) else { return };
         let takes =
@@ -165,7 +165,7 @@ impl Composer {
         }
     }
 
-    fn draw_popup(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn draw_popup(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         // It is also above the line between the composer and the rest.
         let over = Rect { y: area.y.saturating_sub(1).max(frame.area().y), ..area };
         match &mut self.popup {
@@ -184,7 +184,7 @@ impl Composer {
 }
 
 /// The visible form of a glyph, and its style.
-fn look<'a>(glyph: &'a Glyph, text: &'a str, brush: &Brush<'_>) -> (&'a str, Style) {
+fn look<'a>(glyph: &'a Glyph, text: &'a str, brush: &PaneContext<'_>) -> (&'a str, Style) {
     match &glyph.sign {
         GlyphDisplay::Text => (&text[glyph.at..glyph.at + glyph.len], brush.theme.style(Paint::Plain)),
         GlyphDisplay::Space => ("", Style::new()),

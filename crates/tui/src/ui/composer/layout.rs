@@ -58,7 +58,8 @@ pub(super) struct Layout {
 impl Layout {
     /// Lays out a text; the last column is for the cursor.
     pub(super) fn new(text: &str, folds: &Folds, columns: u16) -> Self {
-        let mut making = Making { rows: Vec::new(), glyphs: Vec::new(), start: 0, most: columns.max(2) - 1 };
+        let mut making =
+            LayoutBuilder { rows: Vec::new(), glyphs: Vec::new(), start: 0, most: columns.max(2) - 1 };
         let mut at = 0;
         for piece in folds.pieces(text) {
             match piece {
@@ -118,7 +119,7 @@ impl Row {
 }
 
 /// A layout under construction.
-struct Making {
+struct LayoutBuilder {
     rows: Vec<Row>,
     /// The current row.
     glyphs: Vec<Glyph>,
@@ -128,7 +129,7 @@ struct Making {
     most: u16,
 }
 
-impl Making {
+impl LayoutBuilder {
     fn put(&mut self, at: usize, grapheme: &str) {
         let len = grapheme.len();
         match grapheme {

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Clear;
 
 use crate::text::{safe, width};
-use crate::ui::pane::Brush;
+use crate::ui::pane::PaneContext;
 use crate::ui::scroll::draw_lines;
 use crate::ui::theme::Paint;
 
@@ -83,7 +83,7 @@ impl List {
     }
 
     /// Draws it above an area.
-    pub(super) fn draw_above(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    pub(super) fn draw_above(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let room = usize::from(area.y.saturating_sub(frame.area().y));
         let rows = ROWS.min(self.items.len()).min(room);
         let height = u16::try_from(rows).unwrap_or(0);
@@ -102,7 +102,13 @@ impl List {
     }
 }
 
-fn row(item: &Item, is_selected: bool, names: usize, columns: usize, brush: &Brush<'_>) -> Line<'static> {
+fn row(
+    item: &Item,
+    is_selected: bool,
+    names: usize,
+    columns: usize,
+    brush: &PaneContext<'_>,
+) -> Line<'static> {
     let sign = if is_selected { "› " } else { "  " };
     let room = columns.saturating_sub(2);
     let name = safe::line(&item.name).into_owned();

@@ -155,7 +155,7 @@ fn block(info: &str, text: &str, syntax: &'static SyntaxReference) -> Option<Arc
     }
     let text = text.to_owned();
     std::thread::spawn(move || {
-        let mut brush = Brush::new(syntax);
+        let mut brush = PaneContext::new(syntax);
         let painted = text.lines().map_while(|line| brush.line(line)).collect();
         keep(key, painted);
         BLOCKS.fetch_add(1, Ordering::Release);
@@ -175,13 +175,13 @@ fn keep(key: u64, painted: Painted) {
 
 /// Paints lines in order.
 #[derive(Clone, Debug)]
-struct Brush {
+struct PaneContext {
     parse: ParseState,
     stack: ScopeStack,
     lines: usize,
 }
 
-impl Brush {
+impl PaneContext {
     fn new(syntax: &SyntaxReference) -> Self {
         Self { parse: ParseState::new(syntax), stack: ScopeStack::new(), lines: 0 }
     }
@@ -216,7 +216,7 @@ enum ColourSource {
     /// None.
     Plain,
     /// Painted while it is drawn.
-    Now(Box<Brush>, Painted),
+    Now(Box<PaneContext>, Painted),
     /// Painted before; with the number of drawn lines.
     Before(Arc<Painted>, usize),
 }
@@ -285,7 +285,7 @@ impl Code {
 }
 
 fn now(syntax: &SyntaxReference) -> ColourSource {
-    ColourSource::Now(Box::new(Brush::new(syntax)), Vec::new())
+    ColourSource::Now(Box::new(PaneContext::new(syntax)), Vec::new())
 }
 
 /// Prefixes of scope names, more specific ones first.

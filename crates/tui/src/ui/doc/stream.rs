@@ -28,7 +28,7 @@ pub(crate) struct Streaming {
     /// Addresses that finished blocks define, and all that the lines use.
     named: (Addresses, Addresses),
     /// Finished blocks that refer to addresses defined in other blocks.
-    refers: Vec<Refers>,
+    refers: Vec<LinkedBlock>,
     /// An open code block at the end.
     open: Option<Open>,
     /// Parsed bytes.
@@ -38,7 +38,7 @@ pub(crate) struct Streaming {
 
 /// A finished block that refers to addresses of other blocks.
 #[derive(Debug)]
-struct Refers {
+struct LinkedBlock {
     labels: Vec<String>,
     text: Range<usize>,
     lines: Range<usize>,
@@ -106,7 +106,7 @@ impl Streaming {
                     self.named.0.entry(label).or_insert(address);
                 }
                 if !laid.refers.is_empty() {
-                    self.refers.push(Refers { labels: laid.refers, text: from..to, lines });
+                    self.refers.push(LinkedBlock { labels: laid.refers, text: from..to, lines });
                 }
             }
             from = to;

@@ -63,16 +63,16 @@ pub(super) async fn resumed() {
 }
 
 /// The UI runs as long as this value lives.
-pub(super) struct Presence(());
+pub(super) struct SignalGuard(());
 
-impl Presence {
+impl SignalGuard {
     pub(super) fn new() -> Self {
         IS_RUNNING.store(true, Ordering::SeqCst);
         Self(())
     }
 }
 
-impl Drop for Presence {
+impl Drop for SignalGuard {
     fn drop(&mut self) {
         IS_RUNNING.store(false, Ordering::SeqCst);
     }

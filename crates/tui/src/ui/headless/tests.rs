@@ -9,7 +9,8 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::stream::BoxStream;
 use retake_wire::reply::{Entries, Permissions};
 use retake_wire::{
-    Ended, Event as Said, Follow, Outcome, Problem, Reply, Request, Role, Run, RunEvent, Snapshot, Told,
+    Ended, Event as Said, Follow, NumberedEvent, Outcome, Problem, Reply, Request, Role, Run, RunEvent,
+    Snapshot,
 };
 
 use super::*;
@@ -23,7 +24,7 @@ const ID: &str = "0199a000-c";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An owner with one conversation, whose events the test sends.
-struct Owner(Mutex<Option<UnboundedReceiver<Told>>>);
+struct Owner(Mutex<Option<UnboundedReceiver<NumberedEvent>>>);
 
 #[async_trait::async_trait]
 impl Client for Owner {
@@ -40,7 +41,7 @@ impl Client for Owner {
         Err(problem("nothing runs here"))
     }
 
-    async fn follow(&self, _: Follow) -> Result<BoxStream<'static, Told>, Problem> {
+    async fn follow(&self, _: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {
         let told = self.0.lock().expect("no panic").take();
         told.map(|told| told.boxed()).ok_or_else(|| problem("it is followed already"))
     }
@@ -70,7 +71,7 @@ impl World for Here {
 /// A UI in a conversation of two turns, its owner, and the clock.
 struct Play {
     stage: Headless,
-    tells: UnboundedSender<Told>,
+    tells: UnboundedSender<NumberedEvent>,
     clock: Arc<Mutex<i64>>,
 }
 
@@ -100,7 +101,7 @@ impl Play {
     }
 
     fn tells(&self, event: Said) {
-        self.tells.unbounded_send(Told { id: None, event }).expect("somebody follows");
+        self.tells.unbounded_send(NumberedEvent { id: None, event }).expect("somebody follows");
     }
 
     fn says(&self, said: RunEvent) {

@@ -304,7 +304,7 @@ fn archived_conversation_leaves_the_list_and_comes_back() {
     world.answer(&mut list, script);
     assert_eq!(shown(&list), "c2");
     insta::assert_snapshot!("archived", sizes(&mut list));
-    let told = |event| Told { id: None, event };
+    let told = |event| NumberedEvent { id: None, event };
     list.listed(&told(Event::Listed(Box::new(few().remove(0)))), &mut world.cx());
     list.listed(&told(Event::List(Conversations { conversations: few(), more: false })), &mut world.cx());
     assert_eq!(shown(&list), "c2", "the others are not shown here");
@@ -324,7 +324,7 @@ fn archived_conversation_leaves_the_list_and_comes_back() {
 fn the_list_is_live() {
     let (mut list, mut world) = filled();
     world.press(&mut list, "down");
-    let told = |event| Told { id: None, event };
+    let told = |event| NumberedEvent { id: None, event };
     let mut third = few().remove(2);
     third.changed_ms = NOW_MS + 5;
     list.listed(&told(Event::Listed(Box::new(third))), &mut world.cx());
@@ -419,7 +419,10 @@ fn every_key_does_something() {
         many.extend(
             (0..60).map(|number| conversation(&format!("x{number}"), Some("Rewind it"), "", 999_999)),
         );
-        let told = Told { id: None, event: Event::List(Conversations { conversations: many, more: false }) };
+        let told = NumberedEvent {
+            id: None,
+            event: Event::List(Conversations { conversations: many, more: false }),
+        };
         list.listed(&told, &mut world.cx());
         world.press(&mut list, "r down down down");
         world.answer(&mut list, script);

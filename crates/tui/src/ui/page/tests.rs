@@ -1,7 +1,7 @@
 //! Tests of the pages, driven by keys and answers of a script. Must never ask a real owner.
 
 use retake_wire::reply::{Differences, Todo, TodoItem, TodoState};
-use retake_wire::request::Of;
+use retake_wire::request::ConversationTarget;
 
 use super::*;
 use crate::ui::keymap::Keymap;
@@ -18,7 +18,7 @@ fn todo(items: usize) -> Reply {
 }
 
 fn opened(reply: Option<Result<Reply, Problem>>) -> (Page, World) {
-    let mut page = Page::new("To do", Request::Todo(Of { conversation: "c1".to_owned() }));
+    let mut page = Page::new("To do", Request::Todo(ConversationTarget { conversation: "c1".to_owned() }));
     let mut world = World::default();
     page.opened(&mut world.cx());
     if let Some(reply) = reply {

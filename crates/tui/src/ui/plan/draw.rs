@@ -7,12 +7,12 @@ use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
 use retake_wire::{Action, FileOptions, Scope};
 
-use super::proposal::{Proposal, ProposalOutcome, Scopes, Stage};
-use super::view::{Shown, styled};
+use super::proposal::{Proposal, ProposalOutcome, ProposalStage, Scopes};
+use super::view::{PlannedAction, styled};
 use crate::render::{effects, files as render_files, plan as render_plan, words};
 use crate::text::width;
 use crate::ui::keymap::Command;
-use crate::ui::pane::Brush;
+use crate::ui::pane::PaneContext;
 use crate::ui::scroll::draw_lines;
 use crate::ui::theme::Paint;
 
@@ -38,20 +38,20 @@ const COUNTS: [Counts; 2] = [Counts::Each, Counts::All];
 pub(crate) fn proposal(
     frame: &mut Frame<'_>,
     area: Rect,
-    brush: &Brush<'_>,
+    brush: &PaneContext<'_>,
     title: &str,
     proposal: &mut Proposal,
 ) -> Rect {
     let is_tight = area.height < TIGHT.1 || area.width < TIGHT.0;
     let fits = |lines: &Vec<Line<'_>>| lines.len() <= usize::from(area.height);
     let mut top = match proposal.stage() {
-        Stage::Looking if is_tight && is_agreed_to_at_once(proposal) => {
+        ProposalStage::Looking if is_tight && is_agreed_to_at_once(proposal) => {
             let lines = COUNTS.map(|counts| matters(proposal, false, Some(counts)));
             let lines = lines.iter().map(|texts| wrapped(texts, brush, area.width)).find(fits);
             return all_of_it(frame, area, brush, proposal, lines);
         }
-        Stage::Looking => scope(proposal, brush, area.width).into_iter().collect(),
-        Stage::Agreeing { stop } => {
+        ProposalStage::Looking => scope(proposal, brush, area.width).into_iter().collect(),
+        ProposalStage::Agreeing { stop } => {
             let whole = Some(question(proposal, brush, area.width, title, stop)).filter(fits);
             let Some(whole) = whole else {
                 let [each, all] = COUNTS.map(|counts| short_question(proposal, brush, stop, counts));
@@ -62,7 +62,7 @@ pub(crate) fn proposal(
             };
             whole
         }
-        Stage::Applying(..) => vec![applying(proposal, brush)],
+        ProposalStage::Applying(..) => vec![applying(proposal, brush)],
     };
     proposal.is_seen(true);
     // The plan keeps at least a line if there is room.
@@ -85,7 +85,7 @@ fn is_agreed_to_at_once(proposal: &Proposal) -> bool {
 fn all_of_it(
     frame: &mut Frame<'_>,
     area: Rect,
-    brush: &Brush<'_>,
+    brush: &PaneContext<'_>,
     proposal: &mut Proposal,
     lines: Option<Vec<Line<'static>>>,
 ) -> Rect {
@@ -113,7 +113,11 @@ fn matters(proposal: &Proposal, stop: bool, counts: Option<Counts>) -> Vec<(Stri
 }
 
 /// Texts, each with its paint, as lines.
-pub(crate) fn wrapped(texts: &[(String, Paint)], brush: &Brush<'_>, columns: u16) -> Vec<Line<'static>> {
+pub(crate) fn wrapped(
+    texts: &[(String, Paint)],
+    brush: &PaneContext<'_>,
+    columns: u16,
+) -> Vec<Line<'static>> {
     let lines = |(text, paint): &(String, Paint)| {
         let style = brush.theme.style(*paint);
         width::wrap(text, columns.into()).into_iter().map(move |line| styled(line, style))
@@ -124,7 +128,7 @@ pub(crate) fn wrapped(texts: &[(String, Paint)], brush: &Brush<'_>, columns: u16
 /// The final question if there is no room for it and the plan below.
 fn short_question(
     proposal: &Proposal,
-    brush: &Brush<'_>,
+    brush: &PaneContext<'_>,
     stop: bool,
     counts: Counts,
 ) -> Vec<(String, Paint)> {
@@ -145,7 +149,7 @@ fn counted(action: &Action, plan: &Plan, choices: &FileOptions, how: Counts) -> 
     if pieces.is_empty() { "no message comes or goes".to_owned() } else { pieces.join("; ") }
 }
 
-fn body(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, proposal: &mut Proposal) {
+fn body(frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>, proposal: &mut Proposal) {
     if area.is_empty() {
         return;
     }
@@ -155,7 +159,9 @@ fn body(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, proposal: &mut Pro
     let about = proposal.about();
     let (action, plan, view, choose) = proposal.looked_at();
     match (plan, problem) {
-        (Some(plan), _) => view.draw(frame, area, brush, Shown { action, about, plan, choose, key: &key }),
+        (Some(plan), _) => {
+            view.draw(frame, area, brush, PlannedAction { action, about, plan, choose, key: &key })
+        }
         (None, Some(problem)) => paragraph(frame, area, brush, &problem, Paint::Error),
         (None, None) => paragraph(frame, area, brush, &waits, Paint::Dim),
     }
@@ -167,12 +173,18 @@ fn waits(proposal: &Proposal) -> String {
 }
 
 /// Text as lines.
-pub(crate) fn paragraph(frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, text: &str, paint: Paint) {
+pub(crate) fn paragraph(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    brush: &PaneContext<'_>,
+    text: &str,
+    paint: Paint,
+) {
     draw_lines(frame, area, &wrapped(&[(text.to_owned(), paint)], brush, area.width));
 }
 
 /// The scope, and what the key would include instead.
-fn scope(proposal: &Proposal, brush: &Brush<'_>, columns: u16) -> Option<Line<'static>> {
+fn scope(proposal: &Proposal, brush: &PaneContext<'_>, columns: u16) -> Option<Line<'static>> {
     let (accent, dim) = (brush.theme.style(Paint::Accent), brush.theme.style(Paint::Dim));
     let key = brush.keys.named(proposal.commands().0);
     let mut spans = Vec::new();
@@ -213,7 +225,7 @@ fn scope_name(scope: Scope, short: bool) -> &'static str {
 /// The final question: what is done, what can't be reverted, and the keys.
 fn question(
     proposal: &Proposal,
-    brush: &Brush<'_>,
+    brush: &PaneContext<'_>,
     columns: u16,
     title: &str,
     stop: bool,
@@ -248,7 +260,7 @@ fn summary(action: &Action, plan: &Plan, choices: &FileOptions) -> String {
     pieces.join("; ")
 }
 
-fn applying(proposal: &Proposal, brush: &Brush<'_>) -> Line<'static> {
+fn applying(proposal: &Proposal, brush: &PaneContext<'_>) -> Line<'static> {
     let doing = proposal.doing().map(|doing| format!(" {}", words::doing(doing))).unwrap_or_default();
     styled(format!("applying …{doing}"), brush.theme.style(Paint::Accent))
 }

@@ -4,13 +4,13 @@ use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
 use retake_wire::{Choice, Choose, FileName, FilesPlan, PathPlan, Verdict};
 
-use super::view::{Shown, chosen, holds, is_spread, options, stays_by_choice, styled};
+use super::view::{PlannedAction, chosen, holds, is_spread, options, stays_by_choice, styled};
 use crate::hint::Audience;
 use crate::render::files::{self, Group};
 use crate::render::{content, effects, plan as render_plan};
 use crate::text::style::Style as TextStyle;
 use crate::text::{Look, Text, width};
-use crate::ui::pane::Brush;
+use crate::ui::pane::PaneContext;
 use crate::ui::theme::{Paint, Theme};
 use crate::ui::words as ui_words;
 
@@ -27,9 +27,9 @@ fn groups<'a>(look: &Look, files: &'a FilesPlan, choose: &[Choose]) -> Vec<Group
 
 /// The lines of a plan, and which of them name the files to step through.
 pub(super) fn plan(
-    shown: Shown<'_>,
+    shown: PlannedAction<'_>,
     columns: u16,
-    brush: &Brush<'_>,
+    brush: &PaneContext<'_>,
 ) -> (Vec<Line<'static>>, Vec<(usize, usize)>) {
     let look = ui_words::look(columns, brush.now_ms);
     let mut page = Page { look, theme: brush.theme, lines: Vec::new(), leaves: Vec::new() };
@@ -69,7 +69,7 @@ impl Page {
     }
 
     /// Groups of files. Conflicts come first, so that stepping goes down.
-    fn groups(&mut self, shown: Shown<'_>, are_meant: impl Fn(&Group<'_>) -> bool) {
+    fn groups(&mut self, shown: PlannedAction<'_>, are_meant: impl Fn(&Group<'_>) -> bool) {
         let Some(files) = &shown.plan.files else { return };
         for group in groups(&self.look, files, shown.choose).into_iter().filter(are_meant) {
             self.text(group.title(&self.look));
@@ -119,7 +119,7 @@ fn means(choice: &Choice) -> &'static str {
 }
 
 /// The possible choices, one per line, with their outcome.
-fn offered(look: &Look, shown: Shown<'_>, path: &PathPlan, options: &[Choice]) -> Text {
+fn offered(look: &Look, shown: PlannedAction<'_>, path: &PathPlan, options: &[Choice]) -> Text {
     let now = holds(path, shown.choose);
     let head = if now.is_none() { "chooses; nothing is chosen yet" } else { "chooses another" };
     let mut text = detailed(look, &format!("{} {head}", shown.key), TextStyle::Dim);
@@ -141,11 +141,11 @@ fn detailed(look: &Look, text: &str, style: TextStyle) -> Text {
 
 /// The details below the viewed file: the choices, and its diff.
 pub(super) fn detail(
-    shown: Shown<'_>,
+    shown: PlannedAction<'_>,
     path: &PathPlan,
     asked: bool,
     columns: u16,
-    brush: &Brush<'_>,
+    brush: &PaneContext<'_>,
 ) -> Vec<Line<'static>> {
     let look = ui_words::look(columns, brush.now_ms);
     let dim = |text: &str| detailed(&look, text, TextStyle::Dim);

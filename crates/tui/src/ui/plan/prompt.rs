@@ -33,7 +33,7 @@ enum Step {
 
 /// The state of the lookup.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum PromptLookup {
     /// A request is on its way.
     NotYet,
     /// The prompt.
@@ -56,36 +56,42 @@ impl Seek {
         self.ticket == Some(ticket)
     }
 
-    fn ask(&mut self, step: Step, before: Option<String>, after: Option<String>, cx: &mut Cx<'_>) -> Found {
+    fn ask(
+        &mut self,
+        step: Step,
+        before: Option<String>,
+        after: Option<String>,
+        cx: &mut Cx<'_>,
+    ) -> PromptLookup {
         let limit = Some(if after.is_some() { 1 } else { PAGE });
         let (conversation, projection) = (cx.id(), Projection::Timeline);
         let log = Log { conversation, at: None, branch: None, projection, limit, before, after };
         self.step = step;
         self.ticket = Some(cx.ask(Request::Log(log)));
-        Found::NotYet
+        PromptLookup::NotYet
     }
 
-    pub(super) fn replied(&mut self, reply: Reply, cx: &mut Cx<'_>) -> Found {
-        let Reply::Entries(page) = reply else { return Found::Nothing };
+    pub(super) fn replied(&mut self, reply: Reply, cx: &mut Cx<'_>) -> PromptLookup {
+        let Reply::Entries(page) = reply else { return PromptLookup::Nothing };
         match std::mem::replace(&mut self.step, Step::Before) {
             // Nothing is before it: it is the first prompt, or nothing answers it.
-            Step::Before if page.entries.is_empty() => Found::Prompt(self.entry.clone()),
+            Step::Before if page.entries.is_empty() => PromptLookup::Prompt(self.entry.clone()),
             Step::Before => {
                 let last = page.entries.last().map(|entry| entry.id.clone());
                 let step = Step::Itself { prompt: prompt(&page), first: first(&page) };
                 self.ask(step, None, last, cx)
             }
             Step::Itself { prompt: before, first } => match (page.entries.first(), before, first) {
-                (None, ..) => Found::Nothing,
-                (Some(itself), ..) if itself.role == Role::User => Found::Prompt(itself.id.clone()),
-                (_, Some(prompt), _) => Found::Prompt(prompt),
+                (None, ..) => PromptLookup::Nothing,
+                (Some(itself), ..) if itself.role == Role::User => PromptLookup::Prompt(itself.id.clone()),
+                (_, Some(prompt), _) => PromptLookup::Prompt(prompt),
                 (_, None, Some(first)) => self.ask(Step::Older, Some(first), None, cx),
-                (_, None, None) => Found::Nothing,
+                (_, None, None) => PromptLookup::Nothing,
             },
             Step::Older => match (prompt(&page), first(&page)) {
-                (Some(prompt), _) => Found::Prompt(prompt),
+                (Some(prompt), _) => PromptLookup::Prompt(prompt),
                 (None, Some(first)) => self.ask(Step::Older, Some(first), None, cx),
-                (None, None) => Found::Nothing,
+                (None, None) => PromptLookup::Nothing,
             },
         }
     }

@@ -4,7 +4,7 @@
 mod acts;
 mod stopped;
 
-use retake_wire::reply::{Doing, Plan, Receipt};
+use retake_wire::reply::{OwnerWork, Plan, Receipt};
 use retake_wire::request::Plan as PlanRequest;
 use retake_wire::{Action, Choose, FileOptions, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
 
@@ -46,14 +46,14 @@ const POLL_MS: i64 = 250;
 pub(crate) struct Proposal {
     action: Action,
     ends: ProposalOutcome,
-    /// AuthorKind keys are named.
+    /// Whose keys are named.
     context: Context,
     choices: FileOptions,
     plan: Option<Plan>,
     problem: Option<Box<Problem>>,
     /// Whether files change with both parts; unknown until both were planned.
     has_files: Option<bool>,
-    stage: Stage,
+    stage: ProposalStage,
     planning: Planning,
     progress: Progress,
     note: Option<String>,
@@ -102,7 +102,7 @@ impl Planning {
 struct Progress {
     asked: Option<Ticket>,
     polled_ms: i64,
-    doing: Option<Doing>,
+    doing: Option<OwnerWork>,
 }
 
 impl Progress {
@@ -139,7 +139,7 @@ pub(crate) enum ProposalOutcome {
 
 /// The stage of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum ProposalStage {
     /// The plan is shown.
     Looking,
     /// The final question is shown.
@@ -186,7 +186,7 @@ impl Proposal {
             plan: None,
             problem: None,
             has_files: None,
-            stage: Stage::Looking,
+            stage: ProposalStage::Looking,
             planning: Planning::default(),
             progress: Progress::default(),
             note: None,
@@ -224,18 +224,18 @@ impl Proposal {
     pub(crate) fn is_lively(&self) -> bool {
         self.planning.due_ms.is_some()
             || self.planning.asked.is_some()
-            || matches!(self.stage, Stage::Applying(..))
+            || matches!(self.stage, ProposalStage::Applying(..))
     }
 
     /// Requests what is due. Another plan on its way is waited for.
     pub(crate) fn tick(&mut self, cx: &mut Cx<'_>, may_ask: bool) {
         // A run's work until it is stopped is included: the question waits for its reply.
-        let may_ask = may_ask && self.stage != Stage::Agreeing { stop: true };
+        let may_ask = may_ask && self.stage != ProposalStage::Agreeing { stop: true };
         if may_ask && self.planning.due_ms.is_some_and(|due| due <= cx.now_ms) {
             self.ask(cx);
         }
         let since = match (self.stage, self.planning.asked) {
-            (Stage::Applying(_, since), _) | (_, Some((_, since))) => since,
+            (ProposalStage::Applying(_, since), _) | (_, Some((_, since))) => since,
             _ => return,
         };
         self.progress.poll(since, cx);
@@ -292,7 +292,7 @@ impl Proposal {
             return ReplyOutcome::Taken;
         }
         match self.stage {
-            Stage::Applying(applying, _) if applying == ticket => self.applied(reply, cx),
+            ProposalStage::Applying(applying, _) if applying == ticket => self.applied(reply, cx),
             _ => ReplyOutcome::Elsewhere,
         }
     }
@@ -327,7 +327,7 @@ impl Proposal {
     }
 
     fn applied(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) -> ReplyOutcome {
-        self.stage = Stage::Looking;
+        self.stage = ProposalStage::Looking;
         self.progress.doing = None;
         match reply {
             Ok(Reply::Receipt(receipt)) => {
@@ -357,18 +357,18 @@ impl Proposal {
 
     /// The conversation has changed: the plan is requested again. Returns whether the final question was shown.
     pub(crate) fn changed(&mut self, now_ms: i64) -> bool {
-        if matches!(self.stage, Stage::Applying(..)) {
+        if matches!(self.stage, ProposalStage::Applying(..)) {
             return false;
         }
         self.planning.is_renewed = true;
         let rest = if self.stops() { RUNNING_REST_MS } else { REST_MS };
         // An earlier request is not delayed by later events.
         self.planning.due_ms = Some(self.planning.due_ms.unwrap_or(now_ms + rest));
-        if self.stage == (Stage::Agreeing { stop: true }) {
+        if self.stage == (ProposalStage::Agreeing { stop: true }) {
             return false;
         }
-        let asking = matches!(self.stage, Stage::Agreeing { .. }) && self.stopped.is_none();
-        self.stage = Stage::Looking;
+        let asking = matches!(self.stage, ProposalStage::Agreeing { .. }) && self.stopped.is_none();
+        self.stage = ProposalStage::Looking;
         asking
     }
 
@@ -413,7 +413,7 @@ impl Proposal {
     }
 
     /// The stage.
-    pub(crate) fn stage(&self) -> Stage {
+    pub(crate) fn stage(&self) -> ProposalStage {
         self.stage
     }
 
@@ -423,7 +423,7 @@ impl Proposal {
     }
 
     /// The owner's progress, if it takes long.
-    pub(crate) fn doing(&self) -> Option<Doing> {
+    pub(crate) fn doing(&self) -> Option<OwnerWork> {
         self.progress.doing
     }
 

@@ -6,12 +6,12 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Action, Becomes, Choice, Choose, FileName, PathPlan, Verdict};
+use retake_wire::{Action, Choice, ChoiceOutcome, Choose, FileName, PathPlan, Verdict};
 
 use super::lay;
 use crate::text::width;
 use crate::ui::keymap::Command;
-use crate::ui::pane::Brush;
+use crate::ui::pane::PaneContext;
 use crate::ui::scroll::scrolled;
 use crate::ui::theme::{Paint, Theme};
 
@@ -60,7 +60,7 @@ struct LaidOutPlan {
 
 /// An action with a plan, and the names of its keys.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct PlannedAction<'a> {
     /// The action.
     pub(crate) action: &'a Action,
     /// Its effect in a sentence, if it is not obvious.
@@ -174,7 +174,13 @@ impl View {
     }
 
     /// Draws the visible lines.
-    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>, shown: Shown<'_>) {
+    pub(crate) fn draw(
+        &mut self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        brush: &PaneContext<'_>,
+        shown: PlannedAction<'_>,
+    ) {
         self.height = area.height.into();
         if area.is_empty() {
             return;
@@ -269,7 +275,7 @@ pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
     let mut all = path.choices.clone();
     // If the other author's last version equals the present one, both choices are the same.
     let stays = |choice: &Choice| {
-        let mut stays = path.outcomes.iter().filter(|after| after.becomes == Becomes::Stays);
+        let mut stays = path.outcomes.iter().filter(|after| after.becomes == ChoiceOutcome::Stays);
         stays.any(|after| after.choice == *choice)
     };
     if stays(&Choice::Disk) && stays(&Choice::Yours) {

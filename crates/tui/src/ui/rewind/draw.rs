@@ -9,8 +9,8 @@ use super::{Focus, Rewind};
 use crate::render::words;
 use crate::text::{time, width};
 use crate::ui::keymap::Command;
-use crate::ui::pane::Brush;
-use crate::ui::plan::{self, Stage, paragraph};
+use crate::ui::pane::PaneContext;
+use crate::ui::plan::{self, ProposalStage, paragraph};
 use crate::ui::rows::RowSpans;
 use crate::ui::theme::Paint;
 
@@ -21,8 +21,8 @@ const WIDE: u16 = 100;
 const TALL: u16 = 8;
 
 impl Rewind {
-    pub(super) fn paint(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
-        let agrees = matches!(self.stage(), Stage::Agreeing { .. });
+    pub(super) fn paint(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
+        let agrees = matches!(self.stage(), ProposalStage::Agreeing { .. });
         if area.height < 3 || area.width == 0 {
             if let Some(shown) = &mut self.shown {
                 shown.proposal.is_seen(!agrees);
@@ -43,7 +43,7 @@ impl Rewind {
         let [head, below, foot] = plan::parts(area);
         self.title(frame, head, brush);
         // Nothing is typed into a question.
-        let row = u16::from(self.stage() == Stage::Looking);
+        let row = u16::from(self.stage() == ProposalStage::Looking);
         if row > 0 {
             self.turns.draw_filter(frame, Rect { height: row, ..below }, brush);
         }
@@ -54,7 +54,7 @@ impl Rewind {
         self.edge(frame, foot, brush);
     }
 
-    fn title(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn title(&self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let theme = brush.theme;
         let more = if self.load.is_complete() { "" } else { "…" };
         let count = words::count(self.turns.len() as u64, "turn") + more;
@@ -68,7 +68,7 @@ impl Rewind {
     }
 
     /// The areas of the list and of the plan.
-    fn split(&self, frame: &mut Frame<'_>, body: Rect, brush: &Brush<'_>) -> (Rect, Rect) {
+    fn split(&self, frame: &mut Frame<'_>, body: Rect, brush: &PaneContext<'_>) -> (Rect, Rect) {
         let nothing = Rect { width: 0, height: 0, ..body };
         if self.turns.fitting() == 0 {
             return (body, nothing);
@@ -100,7 +100,7 @@ impl Rewind {
         (Rect { height: rows, ..body }, plan)
     }
 
-    fn list(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn list(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let (empty, paint) = self.nothing(brush);
         let digits = self.turns.items().next().map_or(1, |target| target.turn.to_string().len());
         let now_ms = brush.now_ms;
@@ -111,7 +111,7 @@ impl Rewind {
     }
 
     /// The reason why there are no turns.
-    fn nothing(&self, brush: &Brush<'_>) -> (String, Paint) {
+    fn nothing(&self, brush: &PaneContext<'_>) -> (String, Paint) {
         if let Some(problem) = self.load.problem() {
             return (problem.to_owned(), Paint::Error);
         }
@@ -124,7 +124,7 @@ impl Rewind {
     }
 
     /// Draws the plan; returns the area of its lines.
-    fn plan(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) -> Rect {
+    fn plan(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) -> Rect {
         if area.is_empty() {
             return area;
         }
@@ -142,7 +142,7 @@ impl Rewind {
         }
     }
 
-    fn edge(&self, frame: &mut Frame<'_>, area: Rect, brush: &Brush<'_>) {
+    fn edge(&self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let more: &[_] = match self.focus {
             Focus::List => &[(Command::Other, "to the plan")],
             Focus::Plan => &[(Command::Other, "to the list"), (Command::Down, "scrolls")],

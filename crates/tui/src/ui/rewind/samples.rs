@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use retake_wire::reply::{
-    Composer, Counts, Did, EffectLine, EffectState, EffectWords, Effects, Entries, Entry, EntryFlags,
-    EntryPlace, Line, Plan, Receipt, Target, TargetPage, TimelinePlan, Waiting, Words, Work,
+    Composer, Counts, EffectLine, EffectState, EffectWords, Effects, Entries, Entry, EntryFlags, EntryPlace,
+    Line, Plan, Receipt, Target, TargetPage, TimelinePlan, TurnActions, Waiting, Words, Work,
 };
 use retake_wire::{
-    Action, AfterChoice, Against, AuthorKind, Becomes, CallLine, Choice, Condition, EffectClass, FileCounts,
-    FileName, FilesPlan, Grade, Others, PathCause, PathChange, PathPlan, Problem, ProblemKind, Reply,
-    Request, Role, Scope, Verdict,
+    Action, AfterChoice, AuthorKind, BlockingAuthor, CallLine, Choice, ChoiceOutcome, Condition, EffectClass,
+    FileCounts, FileName, FilesOfOthers, FilesPlan, Grade, PathCause, PathChange, PathPlan, Problem,
+    ProblemKind, Reply, Request, Role, Scope, Verdict,
 };
 
 use crate::ui::keymap::{Command, Key, Keymap};
@@ -28,7 +28,7 @@ pub(crate) fn target(turn: u64, words: &str) -> Target {
         reason: None,
         at_work: false,
         takes_back: Counts { messages: 2, calls: 1, turns: 1 },
-        did: Did::default(),
+        did: TurnActions::default(),
     }
 }
 
@@ -50,11 +50,11 @@ pub(crate) fn targets(amount: u64) -> Vec<Target> {
     (1..=amount).rev().map(made).collect()
 }
 
-fn did(turn: u64) -> Did {
+fn did(turn: u64) -> TurnActions {
     match turn % 4 {
-        2 => Did { files: 3, commands: 1, calls: 5, outside: 0 },
-        3 => Did { files: 0, commands: 0, calls: 2, outside: 1 },
-        _ => Did::default(),
+        2 => TurnActions { files: 3, commands: 1, calls: 5, outside: 0 },
+        3 => TurnActions { files: 0, commands: 0, calls: 2, outside: 1 },
+        _ => TurnActions::default(),
     }
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn with_files() -> Plan {
         ],
         left: 1,
         calls: vec![called(1, "edit src/parse.rs", 200), called(2, "make all", 600_000)],
-        others: Others { changed: 2, paths: vec!["README.md".to_owned(), "todo.txt".to_owned()] },
+        others: FilesOfOthers { changed: 2, paths: vec!["README.md".to_owned(), "todo.txt".to_owned()] },
         ..FilesPlan::default()
     };
     Plan {
@@ -170,7 +170,7 @@ pub(crate) fn with_conflict() -> Plan {
     files.conflicts = 1;
     let first = &mut files.paths[0];
     first.verdict = Verdict::Conflict;
-    let by = Against { whose: AuthorKind::Later, turn: Some(3), call: None };
+    let by = BlockingAuthor { whose: AuthorKind::Later, turn: Some(3), call: None };
     first.cause = Some(PathCause::Clash { by, change: PathChange::SamePlace, uncertain: false });
     first.choices = vec![Choice::Skip, Choice::Disk, Choice::Yours, Choice::Checkpoint];
     let after = |choice: &Choice, becomes| AfterChoice {
@@ -182,10 +182,10 @@ pub(crate) fn with_conflict() -> Plan {
         words: String::new(),
     };
     first.outcomes = vec![
-        after(&Choice::Skip, Becomes::Stays),
-        after(&Choice::Disk, Becomes::Stays),
-        after(&Choice::Yours, Becomes::Yours),
-        AfterChoice { turn: Some(2), ..after(&Choice::Checkpoint, Becomes::Before) },
+        after(&Choice::Skip, ChoiceOutcome::Stays),
+        after(&Choice::Disk, ChoiceOutcome::Stays),
+        after(&Choice::Yours, ChoiceOutcome::Yours),
+        AfterChoice { turn: Some(2), ..after(&Choice::Checkpoint, ChoiceOutcome::Before) },
     ];
     first.hunks.count = Some(2);
     plan
@@ -335,7 +335,7 @@ fn name(request: &Request) -> &'static str {
 
 /// A pane in front of an owner.
 #[derive(Debug)]
-pub(crate) struct Stage<P> {
+pub(crate) struct ProposalStage<P> {
     pub(crate) pane: P,
     pub(crate) world: World,
     pub(crate) owner: Owner,
@@ -343,7 +343,7 @@ pub(crate) struct Stage<P> {
     held: Vec<(Ticket, Request)>,
 }
 
-impl<P: Pane> Stage<P> {
+impl<P: Pane> ProposalStage<P> {
     /// Opens the pane and answers its requests.
     pub(crate) fn new(pane: P, owner: Owner) -> Self {
         let world = World { conversation: Some(conversation("0199a000-c", None, "", 0)), ..World::default() };

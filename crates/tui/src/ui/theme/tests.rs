@@ -19,7 +19,7 @@ fn mine(themes: &Themes, colours: Colours) -> Theme {
 
 /// All looks, in a few words each.
 fn told(theme: Theme) -> String {
-    let told = |it: &Named| {
+    let told = |it: &PaintRow| {
         let style = theme.style(it.paint);
         let front = style.fg.map_or("-".to_owned(), |colour| colour.to_string());
         let back = style.bg.map_or(String::new(), |colour| format!(" on {colour}"));

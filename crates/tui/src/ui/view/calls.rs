@@ -6,7 +6,7 @@ use retake_wire::CallShown;
 use serde_json::Value;
 
 use super::page::{DrawParameters, Page};
-use crate::render::calls::{self, Begun, reads};
+use crate::render::calls::{self, CallStart, reads};
 use crate::render::words;
 use crate::text::{safe, time};
 use crate::ui::doc;
@@ -32,7 +32,7 @@ pub(super) enum CallOutcome<'a> {
     /// Its run was interrupted.
     Cut {
         /// Whether it had started; not while it waited for approval.
-        begun: Begun,
+        begun: CallStart,
         /// The conversation has not continued since.
         is_last: bool,
     },
@@ -123,7 +123,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cal
     match came {
         CallOutcome::Waits => about.push("waits".to_owned()),
         CallOutcome::Unknown => about.push("no result".to_owned()),
-        CallOutcome::Cut { begun: Begun::Perhaps, .. } => about.push("no result".to_owned()),
+        CallOutcome::Cut { begun: CallStart::Perhaps, .. } => about.push("no result".to_owned()),
         CallOutcome::Cut { .. } => about.push("interrupted".to_owned()),
         CallOutcome::Over { content, failed, took_ms } => {
             if reads(name) && !failed && !open && name != "todo" {
@@ -161,7 +161,7 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cal
 }
 
 /// The outcome of an interrupted call, and what to do.
-fn cut_off(name: &str, begun: Begun, is_last: bool) -> String {
+fn cut_off(name: &str, begun: CallStart, is_last: bool) -> String {
     let what = calls::cut_off(name, begun);
     if !is_last {
         return what.to_owned();

@@ -6,14 +6,14 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Entry;
 
-use super::heights::Shown;
+use super::heights::VisibleLines;
 use super::page::{DrawParameters, MARGIN};
 use crate::text::time;
 use crate::ui::doc;
 use crate::ui::theme::Paint;
 
 /// The scroll bar at the right. Its length is the screen's part of the whole, at any position.
-pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: DrawParameters<'_>, shown: Shown) {
+pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, ink: DrawParameters<'_>, shown: VisibleLines) {
     let rows = usize::from(area.height);
     let long = (rows * rows / shown.all.max(1)).clamp(1, rows.max(2) - 1);
     let (room, below) = (rows - long.min(rows), shown.all.saturating_sub(rows).max(1));

@@ -8,7 +8,7 @@ use retake_wire::{Part, Role};
 
 use super::calls::{self, CallOutcome};
 use super::page::{DrawParameters, Page};
-use crate::render::calls::Begun;
+use crate::render::calls::CallStart;
 use crate::render::{content, entries, words};
 use crate::text::{safe, width};
 use crate::ui::doc;
@@ -89,7 +89,7 @@ fn came<'a>(talk: &'a LoadedConversation, at: usize, number: usize, id: &str) ->
             Some(CallOutcome::Cut { begun: talk.begun(&key), is_last: true })
         }
         _ => Some(match talk.begun(&key) {
-            Begun::Yes => CallOutcome::Cut { begun: Begun::Yes, is_last: false },
+            CallStart::Yes => CallOutcome::Cut { begun: CallStart::Yes, is_last: false },
             _ => CallOutcome::Unknown,
         }),
     }

@@ -6,7 +6,7 @@ use retake_wire::{Part, Role};
 
 use super::entry;
 use super::page::DrawParameters;
-use super::stage::{Place, Stage};
+use super::stage::{Place, ViewContent};
 use crate::ui::doc;
 use crate::ui::talk::LoadedConversation;
 
@@ -23,7 +23,7 @@ pub(super) struct Heights {
 
 /// The shown part of the whole, in lines.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shown {
+pub(super) struct VisibleLines {
     /// Lines above.
     pub(super) above: usize,
     /// All lines.
@@ -52,7 +52,7 @@ impl Heights {
     }
 
     /// The part of the whole that a screen from here shows.
-    pub(super) fn shown(&self, stage: &mut Stage<'_>, top: Place, after: Place) -> Shown {
+    pub(super) fn shown(&self, stage: &mut ViewContent<'_>, top: Place, after: Place) -> VisibleLines {
         let entries = stage.talk.entries.len();
         let of = |block: usize| self.above.get(block).copied().unwrap_or(0);
         let comes = stage.height(entries);
@@ -65,7 +65,7 @@ impl Heights {
             Some(_) => of(entries) + comes + top.line,
         };
         let all = of(entries) + comes + stage.height(entries + 1);
-        Shown { above, all, at_end: after == stage.end() }
+        VisibleLines { above, all, at_end: after == stage.end() }
     }
 }
 

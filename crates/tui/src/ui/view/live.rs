@@ -3,20 +3,20 @@
 
 use ratatui::text::{Line, Span};
 use retake_wire::reply::{Entry, Todo, TodoItem, TodoState};
-use retake_wire::{Asks, Part, Question, english};
+use retake_wire::{Part, PendingApproval, Question, english};
 use serde_json::Value;
 
 use super::Asking;
 use super::calls;
 use super::entry::{self, parts_text};
 use super::page::{DrawParameters, Page};
-use crate::render::agent::{self, Where};
+use crate::render::agent::{self, RuleExtent};
 use crate::render::calls::ran_before;
 use crate::render::words;
 use crate::text::{safe, time, width};
 use crate::ui::doc;
 use crate::ui::keymap::Command;
-use crate::ui::talk::{Live, LoadedConversation, Tone};
+use crate::ui::talk::{LiveAnswer, LoadedConversation, Tone};
 use crate::ui::theme::Paint;
 use crate::ui::words as rendered;
 
@@ -45,7 +45,7 @@ const REASONING: usize = 2_000;
 const LIST_NEAR: usize = 400;
 
 /// The lines before the answer being written.
-pub(super) fn before(live: &Live, ink: DrawParameters<'_>, reasoning: bool) -> Vec<Line<'static>> {
+pub(super) fn before(live: &LiveAnswer, ink: DrawParameters<'_>, reasoning: bool) -> Vec<Line<'static>> {
     let mut page = Page::new(ink);
     if live.text.is_empty() && live.reasoning.is_empty() {
         return page.lines;
@@ -112,7 +112,7 @@ fn asks_words(talk: &LoadedConversation) -> bool {
 
 /// As much of the request as fits, with its end, and below it a yes and a no: the last rows of a small view. Returns whether part
 /// of the request is left out.
-fn in_short(page: &mut Page<'_>, asks: &Asks, asking: Asking, rows: usize) -> bool {
+fn in_short(page: &mut Page<'_>, asks: &PendingApproval, asking: Asking, rows: usize) -> bool {
     let asking = Asking { is_small: false, ..asking };
     let mut keys = Page::new(page.ink);
     key(&mut keys, asking, Command::AllowOnce, ALLOW);
@@ -201,7 +201,7 @@ fn next(todo: &Todo) -> Option<String> {
 }
 
 /// The current run. Returns the first line of the first request, and whether part of its subject is folded.
-fn work(page: &mut Page<'_>, live: &Live, room: SubjectLimit, asking: Asking) -> (usize, bool) {
+fn work(page: &mut Page<'_>, live: &LiveAnswer, room: SubjectLimit, asking: Asking) -> (usize, bool) {
     let mut hides = false;
     let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
     let calls: Vec<_> = live.calls.iter().filter(|call| !asked(&call.now.call.call)).collect();
@@ -259,7 +259,7 @@ fn work(page: &mut Page<'_>, live: &Live, room: SubjectLimit, asking: Asking) ->
 
 /// A call that waits for approval, in full: nobody can approve what is left out. If the window is too small, its middle is
 /// folded; returns whether it is.
-fn leave(page: &mut Page<'_>, asks: &Asks, waited_ms: i64, room: SubjectLimit) -> bool {
+fn leave(page: &mut Page<'_>, asks: &PendingApproval, waited_ms: i64, room: SubjectLimit) -> bool {
     let ink = page.ink;
     let mut about = "may it run?".to_owned();
     if waited_ms >= LONG_MS {
@@ -308,19 +308,19 @@ fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: DrawParameters<'_>) -
 }
 
 /// The possible answers, and what they allow.
-fn answers(page: &mut Page<'_>, asks: &Asks, asking: Asking) {
+fn answers(page: &mut Page<'_>, asks: &PendingApproval, asking: Asking) {
     if !asking.is_small {
         key(page, asking, Command::AllowOnce, ALLOW);
     }
     if let Some(rule) = agent::chosen(&asks.offers, asking.offer) {
-        key(page, asking, Command::AllowHere, &format!("allow {}", agent::allows(rule, Where::Here)));
+        key(page, asking, Command::AllowHere, &format!("allow {}", agent::allows(rule, RuleExtent::Here)));
         key(page, asking, Command::AllowAlways, &format!("allow {}", agent::the_same(rule)));
     }
     if let Some(next) = agent::wider(&asks.offers, asking.offer) {
         let how = match (next, agent::chosen(&asks.offers, next)) {
             (_, None) => "narrower again: this call alone".to_owned(),
-            (0, Some(rule)) => format!("narrower again: {}", agent::what(rule, Where::Here)),
-            (_, Some(rule)) => format!("wider: {}", agent::what(rule, Where::Here)),
+            (0, Some(rule)) => format!("narrower again: {}", agent::what(rule, RuleExtent::Here)),
+            (_, Some(rule)) => format!("wider: {}", agent::what(rule, RuleExtent::Here)),
         };
         key(page, asking, Command::AllowWider, &how);
     }

@@ -5,7 +5,7 @@ use retake_wire::Role;
 
 use super::find::{self, Hit, SearchPattern};
 use super::live;
-use super::stage::{Place, Stage};
+use super::stage::{Place, ViewContent};
 use crate::ui::talk::LoadedConversation;
 
 /// The start of the screen.
@@ -31,14 +31,14 @@ pub(super) enum Anchor {
 
 impl Anchor {
     /// At a place.
-    pub(super) fn at(stage: &mut Stage<'_>, place: Place) -> Self {
+    pub(super) fn at(stage: &mut ViewContent<'_>, place: Place) -> Self {
         let entry = stage.talk.entries.get(place.block).map(|entry| entry.id.clone());
         let of = stage.height(place.block);
         Self::At { entry, place, of, entries: stage.talk.entries.len() }
     }
 
     /// Its place now.
-    pub(super) fn place(&self, stage: &mut Stage<'_>, rows: usize) -> Place {
+    pub(super) fn place(&self, stage: &mut ViewContent<'_>, rows: usize) -> Place {
         let (entry, place, of, entries) = match self {
             Self::End => return stage.last_screen(rows),
             Self::Top => return Place::default(),
@@ -61,7 +61,7 @@ impl Anchor {
 }
 
 /// The block after the entries with this number; an answer that has become an entry is that entry.
-fn behind(stage: &mut Stage<'_>, number: usize) -> usize {
+fn behind(stage: &mut ViewContent<'_>, number: usize) -> usize {
     let entries = stage.talk.entries.len();
     if number > 0 || stage.height(entries) > 0 {
         return entries + number;
@@ -76,7 +76,7 @@ pub(super) fn index(talk: &LoadedConversation, id: &str) -> Option<usize> {
 }
 
 /// The screen, moved to show an entry: all of it, or its beginning.
-pub(super) fn with_entry(stage: &mut Stage<'_>, top: Place, rows: usize, id: &str) -> Place {
+pub(super) fn with_entry(stage: &mut ViewContent<'_>, top: Place, rows: usize, id: &str) -> Place {
     let Some(block) = index(stage.talk, id) else { return top };
     let begin = Place { block, line: 0 };
     if begin <= top {
@@ -92,7 +92,7 @@ pub(super) fn with_entry(stage: &mut Stage<'_>, top: Place, rows: usize, id: &st
 
 /// The screen, moved to show a hit.
 pub(super) fn with_hit(
-    stage: &mut Stage<'_>,
+    stage: &mut ViewContent<'_>,
     top: Place,
     rows: usize,
     hit: &Hit,

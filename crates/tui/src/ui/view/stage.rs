@@ -71,7 +71,7 @@ pub(super) struct Place {
 }
 
 /// Everything that can be shown.
-pub(super) struct Stage<'a> {
+pub(super) struct ViewContent<'a> {
     /// The conversation.
     pub(super) talk: &'a LoadedConversation,
     /// The parameters.
@@ -86,7 +86,7 @@ pub(super) struct Stage<'a> {
     pub(super) rest: Vec<Line<'static>>,
 }
 
-impl Stage<'_> {
+impl ViewContent<'_> {
     /// Number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.talk.entries.len() + 2

@@ -7,12 +7,12 @@ mod found;
 use proptest::prelude::*;
 use retake_wire::reply::{Entry, EntryFlags, EntryPlace, Words};
 use retake_wire::{
-    AskCause, Asks, CallNow, CallShown, EffectClass, Part, Question, Role, Rule, Ruling, Usage,
+    AskCause, CallNow, CallShown, EffectClass, Part, PendingApproval, Question, Role, Rule, Ruling, Usage,
 };
 
 use super::View;
 use crate::ui::keymap::{Command, Keymap};
-use crate::ui::talk::{Live, LiveCall, LoadedConversation, Note, Tone};
+use crate::ui::talk::{LiveAnswer, LiveCall, LoadedConversation, Note, Tone};
 use crate::ui::testing::{NOW_MS, THEMES, brush, screen, styled};
 use crate::ui::theme::Theme;
 
@@ -114,7 +114,7 @@ fn busy() -> LoadedConversation {
     };
     let rule =
         |what: &str| Rule { ruling: Ruling::Allow, tool: "shell".to_owned(), what: Some(what.to_owned()) };
-    let live = Live {
+    let live = LiveAnswer {
         model: Some("acme/large".to_owned()),
         since_ms: NOW_MS - 12_000,
         text: "Now I *push*".to_owned(),
@@ -128,7 +128,7 @@ fn busy() -> LoadedConversation {
             since_ms: NOW_MS - 3_000,
         }],
         asked_ms: [("a1".to_owned(), NOW_MS - 75_000)].into(),
-        asks: vec![Asks {
+        asks: vec![PendingApproval {
             id: "a1".to_owned(),
             call: shown("c9", "$ git push", Some("@@ -1 +1 @@\n-old\n+new")),
             cause: AskCause::Network,
@@ -209,7 +209,7 @@ fn old_todo_list_is_one_line_until_a_run_may_continue_it() {
     assert_eq!(seen(&talk), Some(false), "all of it");
     talk.entries.push(user(1_000, "something else"));
     assert_eq!(seen(&talk), Some(true), "a line, as long as something is open");
-    talk.live = Some(Live::default());
+    talk.live = Some(LiveAnswer::default());
     assert_eq!(seen(&talk), Some(false));
     talk.live = None;
     talk.entries.clear();
@@ -275,7 +275,7 @@ fn only_what_is_near_the_screen_is_laid_out() {
     };
     laid(&mut view, &talk, "first");
     assert_eq!(laid(&mut view, &talk, "again"), 0);
-    talk.live = Some(Live::default());
+    talk.live = Some(LiveAnswer::default());
     for _ in 0..100 {
         talk.live.as_mut().expect("it runs").text.push_str("word after word\n\n");
         talk.version += 1;
@@ -337,7 +337,7 @@ fn text_being_read_stays_in_its_place() {
 fn streamed_answer_stays_in_place_when_it_is_stored() {
     let mut talk = long(20);
     let text: String = (0..60).map(|line| format!("Line {line}.\n\n")).collect();
-    talk.live = Some(Live { text: text.clone(), ..Live::default() });
+    talk.live = Some(LiveAnswer { text: text.clone(), ..LiveAnswer::default() });
     let mut view = View::default();
     drawn(&mut view, &talk, (60, 12));
     view.scroll(-40);

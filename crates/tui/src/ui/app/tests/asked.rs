@@ -3,7 +3,7 @@
 use retake_wire::{Decision, Question};
 
 use super::*;
-use crate::render::agent::{self, Where};
+use crate::render::agent::{self, RuleExtent};
 use crate::ui::app::tab::Rewriting;
 
 /// The decision about the request, if any.
@@ -159,7 +159,8 @@ fn sent_words_deny_the_call_and_never_by_accident() {
 fn second_approval_request_ignores_early_keys_too() {
     let mut app = asked(Theme::default());
     ask(&mut app, "a2");
-    let settled = Told { id: None, event: Event::Run { said: RunEvent::Settled { id: "a1".into() } } };
+    let settled =
+        NumberedEvent { id: None, event: Event::Run { said: RunEvent::Settled { id: "a1".into() } } };
     drop(app.on(Msg::Told(Some(TabId(1)), Box::new(settled)), NOW_MS + LATER));
     drop(press(&mut app, "y", NOW_MS + LATER + 300));
     assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + LATER + 600)), None, "it was meant for the first one");
@@ -312,7 +313,7 @@ fn rules_say_what_they_allow_and_where() {
             place,
         )
     };
-    let here = |tool, what| said(tool, what, Where::Here);
+    let here = |tool, what| said(tool, what, RuleExtent::Here);
     assert_eq!(here("write", Some("**")), "writing every file in this folder, for this conversation");
     assert_eq!(
         here("edit", Some("src/**")),
@@ -328,7 +329,7 @@ fn rules_say_what_they_allow_and_where() {
     assert_eq!(here("shell", None), "every command, for this conversation");
     assert_eq!(here("notes_add", None), "every call of notes_add, for this conversation");
     assert_eq!(
-        said("write", Some("**"), Where::Everywhere),
+        said("write", Some("**"), RuleExtent::Everywhere),
         "writing every file in the folder it works in, in every conversation, for good"
     );
 }
@@ -360,7 +361,7 @@ fn hidden_parts_of_a_call_cannot_be_approved() {
             detail: Some(lines),
         };
         let (cause, why) = (AskCause::Command, String::new());
-        let asks = Asks { id: "a1".into(), call, cause, why, again_ms: None, offers: vec![rule] };
+        let asks = PendingApproval { id: "a1".into(), call, cause, why, again_ms: None, offers: vec![rule] };
         tell(&mut app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
         let mut at = NOW_MS;
         let mut answer = |app: &mut App| {

@@ -39,7 +39,7 @@ fn told(app: &mut App, reply: Reply) -> Vec<Act> {
     };
     let snapshot =
         Snapshot { conversation: conversation("0199a000-c", None, "hello", 1), entries, ..snapshot() };
-    let told = Told { id: Some("3".into()), event: Event::Snapshot(Box::new(snapshot)) };
+    let told = NumberedEvent { id: Some("3".into()), event: Event::Snapshot(Box::new(snapshot)) };
     let acts = app.on(Msg::Told(Some(TabId(1)), Box::new(told)), NOW_MS);
     let asked = ticket(&acts, |request| matches!(request, Request::ClaimDraft(_))).expect("it asks");
     drop(app.on(Msg::Replied(asked, Box::new(Ok(reply))), NOW_MS));

@@ -10,7 +10,7 @@ const LONG_MS: i64 = 24_000;
 
 /// Sends the first tab an event at a time, and returns the notifications for the person.
 fn hears(app: &mut App, event: Event, now_ms: i64) -> Vec<String> {
-    let acts = app.on(Msg::Told(Some(TabId(1)), Box::new(Told { id: None, event })), now_ms);
+    let acts = app.on(Msg::Told(Some(TabId(1)), Box::new(NumberedEvent { id: None, event })), now_ms);
     let told = acts.into_iter().filter_map(|act| match act {
         Act::Notify(text) => Some(text),
         _ => None,

@@ -5,7 +5,7 @@ use retake_wire::reply::{Composer, Plan};
 use retake_wire::request::Apply;
 use retake_wire::{Action, Choose, Condition, FileOptions, Request, Scope, Verdict};
 
-use super::{PLANNING, Proposal, ProposalOutcome, Scopes, Stage, Stopped, takes_files, worded};
+use super::{PLANNING, Proposal, ProposalOutcome, ProposalStage, Scopes, Stopped, takes_files, worded};
 use crate::text::safe;
 use crate::ui::keymap::{Command, Context};
 use crate::ui::msg::PaneInstruction;
@@ -38,7 +38,7 @@ fn says_no_file(condition: &Condition) -> bool {
 impl Proposal {
     /// A command of its keys. Returns whether it was one.
     pub(crate) fn command(&mut self, command: Command, cx: &mut Cx<'_>) -> bool {
-        if matches!(self.stage, Stage::Applying(..)) {
+        if matches!(self.stage, ProposalStage::Applying(..)) {
             return true;
         }
         self.note = None;
@@ -75,10 +75,10 @@ impl Proposal {
     /// Esc: from the final question back to the plan. Returns whether there was one.
     pub(crate) fn back(&mut self) -> bool {
         match self.stage {
-            Stage::Looking => false,
-            Stage::Applying(..) => true,
-            Stage::Agreeing { .. } => {
-                self.stage = Stage::Looking;
+            ProposalStage::Looking => false,
+            ProposalStage::Applying(..) => true,
+            ProposalStage::Agreeing { .. } => {
+                self.stage = ProposalStage::Looking;
                 self.note = Some("nothing has changed".to_owned());
                 true
             }
@@ -88,22 +88,22 @@ impl Proposal {
     pub(super) fn accept(&mut self, cx: &mut Cx<'_>) {
         let stage = self.stage;
         match stage {
-            Stage::Agreeing { .. } | Stage::Looking
-                if self.is_unseen && (stage != Stage::Looking || !self.asks_twice()) =>
+            ProposalStage::Agreeing { .. } | ProposalStage::Looking
+                if self.is_unseen && (stage != ProposalStage::Looking || !self.asks_twice()) =>
             {
                 self.note = Some(TOO_SMALL.to_owned());
             }
-            Stage::Agreeing { stop: false } if cx.now_ms < self.planning.new_until_ms => {
+            ProposalStage::Agreeing { stop: false } if cx.now_ms < self.planning.new_until_ms => {
                 self.note = Some(NEW.to_owned());
             }
-            Stage::Agreeing { stop } => self.apply(stop, cx),
-            Stage::Looking if !self.can_go_on() => {
+            ProposalStage::Agreeing { stop } => self.apply(stop, cx),
+            ProposalStage::Looking if !self.can_go_on() => {
                 // A plan that was not shown can't be agreed to: without a final question, the person presses again.
                 self.planning.is_eager = self.asks_twice();
                 self.planning.due_ms = self.planning.due_ms.map(|due| due.min(cx.now_ms));
                 self.note = Some(PLANNING.to_owned());
             }
-            Stage::Looking => match self.refuses() {
+            ProposalStage::Looking => match self.refuses() {
                 Some(why) => self.note = Some(why),
                 None if self.stops() => {
                     self.note = Some("something is at work: it has to be stopped first".to_owned());
@@ -112,9 +112,9 @@ impl Proposal {
                     self.note = Some(NEW.to_owned());
                 }
                 None if !self.asks_twice() => self.apply(false, cx),
-                None => self.stage = Stage::Agreeing { stop: false },
+                None => self.stage = ProposalStage::Agreeing { stop: false },
             },
-            Stage::Applying(..) => {}
+            ProposalStage::Applying(..) => {}
         }
     }
 
@@ -126,7 +126,7 @@ impl Proposal {
     fn stop_first(&mut self) {
         match self.refuses() {
             Some(why) => self.note = Some(why),
-            None if self.stops() => self.stage = Stage::Agreeing { stop: true },
+            None if self.stops() => self.stage = ProposalStage::Agreeing { stop: true },
             None => self.note = Some("nothing is at work that had to be stopped".to_owned()),
         }
     }
@@ -204,7 +204,7 @@ impl Proposal {
                 let (conversation, action) = (cx.id(), self.action.clone());
                 let head = Some(head);
                 let apply = Apply { conversation, action, head, since: false, files, request_id: None };
-                self.stage = Stage::Applying(cx.ask(Request::Apply(apply)), cx.now_ms);
+                self.stage = ProposalStage::Applying(cx.ask(Request::Apply(apply)), cx.now_ms);
             }
             ProposalOutcome::Rewritten(entry) => {
                 let composer = plan.composer.clone().unwrap_or_default();
@@ -242,7 +242,7 @@ impl Proposal {
             Scopes::Nothing => return self.say("files have nothing to do with this"),
         };
         let at = scopes.iter().position(|scope| *scope == self.choices.scope).unwrap_or(0);
-        self.stage = Stage::Looking;
+        self.stage = ProposalStage::Looking;
         self.choices.scope = scopes[(at + 1) % scopes.len()];
         self.choices_changed(cx.now_ms);
     }
@@ -303,7 +303,7 @@ impl Proposal {
         }
         let next = holds(path, &self.choices.choose).map_or(0, |now| (now + 1) % all.len());
         let (name, choice) = (path.name.clone(), all[next].clone());
-        self.stage = Stage::Looking;
+        self.stage = ProposalStage::Looking;
         self.choices.choose.retain(|choose| choose.name != name);
         self.choices.choose.push(Choose { name, choice });
         self.choices_changed(now_ms);

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use retake_wire::reply::{Plan, TimelinePlan, Waiting};
-use retake_wire::request::Of;
+use retake_wire::request::ConversationTarget;
 use retake_wire::{FilesPlan, PathPlan, Problem, Reply, Request, Verdict};
 
-use super::{Proposal, Stage, worded};
+use super::{Proposal, ProposalStage, worded};
 use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Cx;
 
@@ -34,14 +34,14 @@ impl Proposal {
         {
             return false;
         }
-        let ticket = cx.ask(Request::Unqueue(Of { conversation: cx.id() }));
-        (self.unqueued, self.stage) = (Some(ticket), Stage::Applying(ticket, cx.now_ms));
+        let ticket = cx.ask(Request::Unqueue(ConversationTarget { conversation: cx.id() }));
+        (self.unqueued, self.stage) = (Some(ticket), ProposalStage::Applying(ticket, cx.now_ms));
         true
     }
 
     /// They are back: they go to the composer, and the action is done.
     pub(super) fn words_are_back(&mut self, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
-        self.stage = Stage::Looking;
+        self.stage = ProposalStage::Looking;
         match reply {
             Ok(Reply::Waiting(Waiting { words })) => {
                 let parts: Vec<_> = words.into_iter().flat_map(|words| words.parts).collect();
@@ -59,7 +59,7 @@ impl Proposal {
     /// plan is shown, and the next Enter applies it. Returns whether there was a stop.
     pub(super) fn goes_on_stopped(&mut self, cx: &mut Cx<'_>) -> bool {
         // A plan that arrives during the step must not erase the record of the stop.
-        if self.stage != Stage::Looking {
+        if self.stage != ProposalStage::Looking {
             return false;
         }
         let Some(mut stopped) = self.stopped.take() else { return false };
@@ -83,7 +83,7 @@ impl Proposal {
             None => "stopped; this is the plan now: once more applies it".to_owned(),
         });
         if !self.stops() && self.refuses().is_none() && self.asks_twice() {
-            self.stage = Stage::Agreeing { stop: false };
+            self.stage = ProposalStage::Agreeing { stop: false };
         }
         true
     }

@@ -1,9 +1,9 @@
 //! The choices for a file: distinct, folded if none is needed, and visible.
 
-use retake_wire::{AfterChoice, Becomes, Choice, Verdict};
+use retake_wire::{AfterChoice, Choice, ChoiceOutcome, Verdict};
 
 use super::super::Rewind;
-use super::super::samples::{Owner, Stage, plan, with_conflict, with_files};
+use super::super::samples::{Owner, ProposalStage, plan, with_conflict, with_files};
 
 #[test]
 fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
@@ -11,7 +11,7 @@ fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
     stays.files.as_mut().expect("files").paths[0].verdict = Verdict::Unchanged;
     let mut owner = Owner::new(3, plan());
     owner.plans = [Ok(with_files()), Ok(stays), Ok(with_files())].into();
-    let mut stage = Stage::new(Rewind::new(), owner);
+    let mut stage = ProposalStage::new(Rewind::new(), owner);
     stage.wait(1_000);
     stage.screen(140, 40);
     stage.keys("right");
@@ -35,7 +35,7 @@ fn choices_with_the_same_outcome_are_one() {
     let stays = "stays as it is now and counts as yours: not asked again";
     let after = |choice: &Choice| AfterChoice {
         choice: choice.clone(),
-        becomes: Becomes::Stays,
+        becomes: ChoiceOutcome::Stays,
         turn: None,
         call: None,
         partly: false,
@@ -44,7 +44,7 @@ fn choices_with_the_same_outcome_are_one() {
     path.outcomes = vec![after(&Choice::Disk), after(&Choice::Yours)];
     let mut owner = Owner::new(3, plan());
     owner.plans = [Ok(same.clone())].into();
-    let mut stage = Stage::new(Rewind::new(), owner);
+    let mut stage = ProposalStage::new(Rewind::new(), owner);
     stage.wait(1_000);
     stage.screen(140, 40);
     stage.keys("right");
@@ -74,7 +74,7 @@ fn file_with_a_choice_stays_visible() {
     files.paths[0].verdict = Verdict::Unchanged;
     let mut owner = Owner::new(3, plan());
     owner.plans = [Ok(before), Ok(after)].into();
-    let mut stage = Stage::new(Rewind::new(), owner);
+    let mut stage = ProposalStage::new(Rewind::new(), owner);
     stage.wait(1_000);
     stage.screen(140, 24);
     stage.keys("right");

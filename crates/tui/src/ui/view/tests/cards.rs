@@ -1,6 +1,6 @@
 //! Cards of calls that wait, that ran, and that were interrupted.
 
-use retake_wire::{CallEnded, Event, RunEvent, Told};
+use retake_wire::{CallEnded, Event, NumberedEvent, RunEvent};
 
 use super::*;
 
@@ -23,19 +23,26 @@ fn shown() -> CallShown {
 }
 
 fn tell(talk: &mut LoadedConversation, said: RunEvent, seconds: i64) {
-    talk.told(Told { id: None, event: Event::Run { said } }, NOW_MS + seconds * 1_000);
+    talk.told(NumberedEvent { id: None, event: Event::Run { said } }, NOW_MS + seconds * 1_000);
 }
 
 fn ask(talk: &mut LoadedConversation) {
     tell(talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
     let (cause, why) = (AskCause::Writes, String::new());
-    let asks = Asks { id: "a1".to_owned(), call: shown(), cause, why, again_ms: None, offers: Vec::new() };
+    let asks = PendingApproval {
+        id: "a1".to_owned(),
+        call: shown(),
+        cause,
+        why,
+        again_ms: None,
+        offers: Vec::new(),
+    };
     tell(talk, RunEvent::Asks(Box::new(asks)), 0);
 }
 
 fn at(talk: &LoadedConversation, seconds: i64) -> String {
     let keys = Keymap::default();
-    let brush = crate::ui::pane::Brush { now_ms: NOW_MS + seconds * 1_000, ..brush(THEMES[0], &keys) };
+    let brush = crate::ui::pane::PaneContext { now_ms: NOW_MS + seconds * 1_000, ..brush(THEMES[0], &keys) };
     screen(70, 24, |frame| View::default().draw(frame, frame.area(), talk, &brush))
 }
 
@@ -121,7 +128,7 @@ fn asked_about(call: CallShown, view: &mut View, size: (u16, u16)) -> String {
     let mut talk = LoadedConversation { entries: vec![user(1, "do it")], ..LoadedConversation::default() };
     tell(&mut talk, RunEvent::Started { receipt: None, model: "demo".to_owned() }, 0);
     let (cause, why) = (AskCause::Command, String::new());
-    let asks = Asks { id: "a1".to_owned(), call, cause, why, again_ms: None, offers: Vec::new() };
+    let asks = PendingApproval { id: "a1".to_owned(), call, cause, why, again_ms: None, offers: Vec::new() };
     tell(&mut talk, RunEvent::Asks(Box::new(asks)), 0);
     drawn(view, &talk, size)
 }
