@@ -326,7 +326,7 @@ impl File {
             AuthorAction::Write { who, slots } if is_there => self.writes(*who, slots, Self::fresh),
             AuthorAction::Flip { who } if is_there => self.writes(*who, &all, |_| ABSENT),
             AuthorAction::Write { who, .. } | AuthorAction::Flip { who } => {
-                self.writes(*who, &all, Self::fresh)
+                self.writes(*who, &all, Self::fresh);
             }
             AuthorAction::From { at, wanted, choice } => {
                 let nos: Vec<DeltaId> = self.deltas.keys().copied().collect();

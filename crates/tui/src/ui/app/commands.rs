@@ -219,26 +219,20 @@ impl App {
             Command::Model if words.is_empty() => self.open(models(self.tab().model.name.clone())),
             Command::Model => self.choose_model(words),
             Command::Permissions => self.permissions(words),
-            Command::Files => {
-                self.page("Files", |conversation| Request::FilesStatus(ConversationTarget { conversation }))
+            Command::Files => self.page("Files", Request::FilesStatus),
+            Command::Diff => {
+                self.page("Differences since the last turn began", |ConversationTarget { conversation }| {
+                    Request::FilesDiff(FilesDiff { conversation, ..FilesDiff::default() })
+                });
             }
-            Command::Diff => self.page("Differences since the last turn began", |conversation| {
-                Request::FilesDiff(FilesDiff { conversation, ..FilesDiff::default() })
-            }),
-            Command::Todo => {
-                self.page("To do", |conversation| Request::Todo(ConversationTarget { conversation }))
-            }
+            Command::Todo => self.page("To do", Request::Todo),
             Command::Jobs => {
                 if self.here().is_some() {
                     self.open(Jobs::new());
                 }
             }
-            Command::Tools => {
-                self.page("Tools", |conversation| Request::Tools(ConversationTarget { conversation }))
-            }
-            Command::Cost => {
-                self.page("Cost", |conversation| Request::Cost(ConversationTarget { conversation }))
-            }
+            Command::Tools => self.page("Tools", Request::Tools),
+            Command::Cost => self.page("Cost", Request::Cost),
             Command::Unqueue => {
                 if let Some(conversation) = self.here() {
                     let id = self.tab().id;
@@ -328,9 +322,9 @@ impl App {
         self.open(PlanPane::new(title, action));
     }
 
-    fn page(&mut self, title: &str, request: impl FnOnce(String) -> Request) {
+    fn page(&mut self, title: &str, request: impl FnOnce(ConversationTarget) -> Request) {
         if let Some(conversation) = self.here() {
-            self.open(Page::new(title, request(conversation)));
+            self.open(Page::new(title, request(ConversationTarget { conversation })));
         }
     }
 

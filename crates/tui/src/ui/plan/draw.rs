@@ -160,7 +160,7 @@ fn body(frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>, proposal: &m
     let (action, plan, view, choose) = proposal.looked_at();
     match (plan, problem) {
         (Some(plan), _) => {
-            view.draw(frame, area, brush, PlannedAction { action, about, plan, choose, key: &key })
+            view.draw(frame, area, brush, PlannedAction { action, about, plan, choose, key: &key });
         }
         (None, Some(problem)) => paragraph(frame, area, brush, &problem, Paint::Error),
         (None, None) => paragraph(frame, area, brush, &waits, Paint::Dim),
