@@ -121,6 +121,14 @@ async fn request_that_cannot_be_read_names_the_parameter_in_its_fields() {
         ),
         (json!({ "action": "undo", "count": 1, "x": 1 }), json!({ "what": "unknown", "parameter": "x" })),
         (json!([]), json!({ "what": "unfit" })),
+        (
+            json!({ "action": "rewind", "entry": "t1", "files": { "scope": "all" } }),
+            json!({ "what": "unfit", "parameter": "files.scope", "expected": ["both", "conversation", "files"], "given": "all" }),
+        ),
+        (
+            json!({ "action": "rewind", "entry": {} }),
+            json!({ "what": "unfit", "parameter": "entry", "expected_types": ["string"] }),
+        ),
     ];
     for (body, fields) in rows {
         let (status, problem) = asking.post(&at, &body).await;
@@ -130,6 +138,19 @@ async fn request_that_cannot_be_read_names_the_parameter_in_its_fields() {
     let fields = &problem.json::<Value>().await.expect("JSON")["fields"];
     assert_eq!((&fields["parameter"], &fields["given"]), (&json!("limit"), &json!("0")));
     assert_eq!((&fields["least"], &fields["most"]), (&json!(1), &json!(1000)), "{fields}");
+}
+
+#[tokio::test]
+async fn choice_for_a_path_that_leaves_the_folder_says_what_is_wrong_in_its_fields() {
+    let desk = Desk::new().await;
+    let asking = Asking::new(&desk);
+    let at = format!("/v1/conversations/{}/operations", desk.create(None, None).await);
+    let choose = json!([{ "path": "../a", "choice": "disk" }]);
+    let body = json!({ "action": "rewind", "entry": "t1", "files": { "choose": choose } });
+    let (status, problem) = asking.post(&at, &body).await;
+    let fields = json!({ "path": "../a", "what": "leaves_root" });
+    assert_eq!((status, &problem["fields"]), (422, &fields), "{problem}");
+    assert_eq!(problem["hint"], "name files as the plan does", "{problem}");
 }
 
 #[tokio::test]

@@ -113,8 +113,11 @@ async fn a_fork_of_another_branch_takes_no_file_along() {
 async fn choice_for_an_unknown_name_is_refused_with_the_known_names() {
     let yard = Yard::with(&[("a", "one\n"), ("two\nlines", "one\n"), ("clean", "one\n")]).await;
     yard.run("for name in a clean 'two\nlines'; do echo two > \"$name\"; done").await;
-    let said =
-        async |options| yard.apply(yard.rewind("t1").await, options).await.expect_err("refused").message;
+    let said = async |options| {
+        let refused = yard.apply(yard.rewind("t1").await, options).await.expect_err("refused");
+        assert!(refused.fields.contains(&("what", "not_in_plan".into())), "{:?}", refused.fields);
+        refused.message
+    };
     let wrong = || choose("b\nc", Choice::Disk);
     let nothing = r"nothing in the plan is called b\nc; ";
     assert_eq!(said(wrong()).await, format!("{nothing}nothing in it is in conflict"), "clean would go back");

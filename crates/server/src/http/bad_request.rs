@@ -30,11 +30,16 @@ pub(super) struct RequestMismatch {
 pub(super) struct Expected {
     /// The values, if only some texts are valid.
     words: Vec<String>,
-    /// The types of which any value is valid, as JSON Schema names them.
-    types: Vec<String>,
-    /// The smallest number.
+    /// The types of which any value is valid.
+    types: Vec<ExpectedType>,
+}
+
+/// A type of JSON, and the limits of a number of it.
+#[derive(Clone, Debug, PartialEq)]
+struct ExpectedType {
+    /// As JSON Schema names it.
+    name: String,
     least: Option<i64>,
-    /// The largest number.
     most: Option<i64>,
 }
 
@@ -42,7 +47,8 @@ impl Expected {
     /// A whole number within these limits.
     pub(super) fn number(least: u64, most: u64) -> Self {
         let limit = |limit| i64::try_from(limit).ok();
-        Self { types: vec!["integer".to_owned()], least: limit(least), most: limit(most), ..Self::default() }
+        let number = ExpectedType { name: "integer".to_owned(), least: limit(least), most: limit(most) };
+        Self { types: vec![number], ..Self::default() }
     }
 
     fn words(words: Vec<String>) -> Self {
@@ -51,7 +57,8 @@ impl Expected {
 
     /// What one of these expects. Each value and type occurs once.
     fn any(all: impl Iterator<Item = Self>) -> Self {
-        all.fold(Self::default(), |mut sum, one| {
+        let mut sum = Self::default();
+        for one in all {
             for word in one.words {
                 if !sum.words.contains(&word) {
                     sum.words.push(word);
@@ -62,8 +69,8 @@ impl Expected {
                     sum.types.push(kind);
                 }
             }
-            Self { least: sum.least.or(one.least), most: sum.most.or(one.most), ..sum }
-        })
+        }
+        sum
     }
 
     /// As the end of a sentence.
@@ -73,14 +80,16 @@ impl Expected {
             [word] => Some(format!("“{word}”")),
             words => Some(format!("one of {}", words.join(", "))),
         };
-        let types: Vec<_> = self.types.iter().map(|kind| self.named(kind)).collect();
+        let types: Vec<_> = self.types.iter().map(ExpectedType::text).collect();
         let types = (!types.is_empty()).then(|| types.join(" or "));
         let parts: Vec<_> = words.into_iter().chain(types).collect();
         if parts.is_empty() { "something else".to_owned() } else { parts.join(", or ") }
     }
+}
 
-    fn named(&self, kind: &str) -> String {
-        match (kind, self.least, self.most) {
+impl ExpectedType {
+    fn text(&self) -> String {
+        match (self.name.as_str(), self.least, self.most) {
             ("integer", Some(from), Some(to)) => format!("a whole number from {from} to {to}"),
             ("integer", Some(from), None) => format!("a whole number from {from}"),
             ("integer", ..) => "a whole number".to_owned(),
@@ -121,14 +130,15 @@ impl RequestMismatch {
         if !parameter.is_empty() {
             told = told.with("parameter", parameter);
         }
-        for (name, list) in [("expected", expected.words), ("expected_types", expected.types)] {
+        let types: Vec<_> = expected.types.iter().map(|kind| kind.name.clone()).collect();
+        for (name, list) in [("expected", expected.words), ("expected_types", types)] {
             if !list.is_empty() {
                 told = told.with(name, list);
             }
         }
         let rest = [
-            ("least", expected.least.map(Value::from)),
-            ("most", expected.most.map(Value::from)),
+            ("least", expected.types.iter().find_map(|kind| kind.least).map(Value::from)),
+            ("most", expected.types.iter().find_map(|kind| kind.most).map(Value::from)),
             ("given", given.map(Value::from)),
         ];
         rest.into_iter().fold(told, |told, (name, value)| match value {
@@ -254,9 +264,13 @@ impl Shape {
             return Expected::words(words);
         }
         if !kinds.is_empty() {
-            let types = kinds.into_iter().filter(|kind| *kind != "null").map(str::to_owned).collect();
-            let (least, most) = (shape["minimum"].as_i64(), shape["maximum"].as_i64());
-            return Expected { types, least, most, ..Expected::default() };
+            let limits = (shape["minimum"].as_i64(), shape["maximum"].as_i64());
+            let expected = |kind: &str| {
+                let (least, most) = if matches!(kind, "integer" | "number") { limits } else { (None, None) };
+                ExpectedType { name: kind.to_owned(), least, most }
+            };
+            let types = kinds.into_iter().filter(|kind| *kind != "null").map(expected).collect();
+            return Expected { types, ..Expected::default() };
         }
         match self.target(shape) {
             Some(target) => self.expected(target),

@@ -1,7 +1,8 @@
-//! Two things that cargo gets wrong about the profiles if they are not repeated for single packages:
+//! What the profiles must repeat for single packages, because of how cargo combines them:
 //!
-//! - The profile for packages inherits the levels of single packages from `release`, where some are low, so each is set back.
-//! - A package with a level of its own loses the profile's `strip`. For the package of the binary, that leaves all symbols in it.
+//! - The `dist` profile inherits the levels of single packages from `release`, where some are low, so each is set back.
+//! - Cargo ignores the profile's `strip` for a package that has a level of its own. If that package holds the binary, all symbols
+//!   stay in it.
 
 use toml::{Table, Value};
 
@@ -28,8 +29,9 @@ pub(crate) fn check(path: &str, text: &str) -> anyhow::Result<Vec<Finding>> {
         .filter(|name| !is_set_back(name))
         .map(|name| format!("profile.dist.package.{name} needs `opt-level = 3`"));
     let keeps_strip = |name: &str| {
-        let own = package(name, BINARY);
-        own.is_none_or(|own| own.get("strip") == profile(name).and_then(|profile| profile.get("strip")))
+        let strip = |name| profile(name)?.get("strip");
+        // What `dist` does not set, it inherits.
+        package(name, BINARY).is_none_or(|own| own.get("strip") == strip(name).or_else(|| strip("release")))
     };
     let symbols = ["release", "dist"]
         .into_iter()
@@ -57,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_binary_s_package_repeats_what_is_stripped() {
+    fn package_of_the_binary_that_loses_strip_is_found() {
         let text = |own: &str| {
             format!(
                 "[profile.dist]\nstrip = \"symbols\"\n[profile.dist.package]\nretake-cli = {{ opt-level = 3{own} }}\n"
@@ -65,9 +67,9 @@ mod tests {
         };
         assert!(check("Cargo.toml", &text(", strip = \"symbols\"")).unwrap().is_empty());
         let found = check("Cargo.toml", &text("")).unwrap();
-        assert_eq!(
-            found[0].to_string(),
-            "Cargo.toml: profile.dist.package.retake-cli needs the `strip` of profile.dist"
-        );
+        let message = "Cargo.toml: profile.dist.package.retake-cli needs the `strip` of profile.dist";
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [message]);
+        let inherits = "[profile.release]\nstrip = true\n[profile.dist.package]\nretake-cli.opt-level = 3\n";
+        assert_eq!(check("Cargo.toml", inherits).unwrap().len(), 1);
     }
 }

@@ -15,7 +15,7 @@ use retake_engine::{FileOptions, Scope, Uncaptured, UnseenReason, named_in, show
 use retake_wire::{Condition, PathCause, Problem, ProblemCode, UncoveredCause, UncoveredPath, english};
 
 use super::authors::Origins;
-use crate::convert::{git_file, uncovered_cause, usage};
+use crate::convert::{git_file, misused, uncovered_cause, usage};
 
 pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Result<FileOptions, Problem> {
     let scope = match files.scope {
@@ -35,7 +35,9 @@ pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Res
             elsewhere.insert(PathBuf::from(OsString::from_vec(name)), choice);
         } else {
             let bad = |error: BadFilePath| {
-                usage(error.to_string()).with("path", error.path()).with("what", error.why().name())
+                misused(error.to_string(), "name files as the plan does")
+                    .with("path", error.path())
+                    .with("what", error.why().name())
             };
             chosen.paths.insert(FilePath::new(&name).map_err(bad)?, choice);
         }
