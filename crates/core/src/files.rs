@@ -31,7 +31,7 @@ pub use git::{
 pub use hunks::{BadHunks, HunkDefect};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
 pub use plan::{
-    Choice, Chosen, CurrentPath, DesiredLayers, FilePlan, Moves, PathMove, PathPlan, PlanInput, Verdict,
+    Choice, Chosen, CurrentPath, DesiredState, FilePlan, Moves, PathMove, PathPlan, PlanInput, Verdict,
     WantedPath,
 };
 pub use record::{ContentHash, Record};

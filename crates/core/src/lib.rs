@@ -62,7 +62,7 @@ pub use entry::{Entry, Flags, Meta, Totals, count_calls, opens_turn};
 pub use extent::{FilesExtent, FilesRemark};
 pub use files::{
     BadFilePath, BadHunks, BlockingAuthor, Choice, ChoiceOutcome, Chosen, Clash, Clashed, ClashedBy,
-    ContentHash, CurrentPath, DeltaId, DesiredLayers, DiffHunks, EarlierStep, FileChange, FilePath, FilePlan,
+    ContentHash, CurrentPath, DeltaId, DesiredState, DiffHunks, EarlierStep, FileChange, FilePath, FilePlan,
     FileTotals, GitBack, GitFile, GitFileChange, GitFileRole, GitMove, GitPlace, GitRef, GitRemark,
     GitWorktree, GitWorktreeMove, Grade, HunkDefect, Layer, LeftPath, LeftReason, MergeBytes, Merged, Moves,
     NoSuchHunks, PathChange, PathDefect, PathList, PathMove, PathPlan, PathReason, PlanInput, PutBack,

@@ -53,12 +53,12 @@ pub struct WantedPath {
     /// Its current layers.
     pub stack: Stack,
     /// What is wanted of it.
-    pub want: DesiredLayers,
+    pub want: DesiredState,
 }
 
 /// What is wanted of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DesiredLayers {
+pub enum DesiredState {
     /// Exactly these layers, in path order.
     Layers(Vec<Layer>),
     /// Steps on it are reverted, last first.
@@ -268,7 +268,7 @@ fn one(
     chosen: &Chosen,
     look: &mut dyn PlanInput,
 ) -> Result<Option<PathPlan>, BadHunks> {
-    if let DesiredLayers::Version { record, named } = want {
+    if let DesiredState::Version { record, named } = want {
         return version::plan(path, stack, record, named, chosen, look);
     }
     let goal = Goal::new(&stack, want, moved, look.bytes());

@@ -7,7 +7,7 @@ use super::coming::{OriginalLayersFinder, UpperLayersFinder};
 use super::file_path::FilePath;
 use super::merge::MergeBytes;
 use super::plan::replay::Replay;
-use super::plan::{DesiredLayers, Moves, PathMove, WantedPath};
+use super::plan::{DesiredState, Moves, PathMove, WantedPath};
 use super::stack::{DeltaId, Layer, Stack};
 
 /// Paths that get other layers, while earlier steps are searched for them.
@@ -211,12 +211,12 @@ fn wanted_paths(open: Vec<Open>) -> Vec<WantedPath> {
     let mut wanted_paths = BTreeMap::new();
     for path in open {
         if path.reversed.is_empty() {
-            let want = DesiredLayers::Layers(path.wanted());
+            let want = DesiredState::Layers(path.wanted());
             wanted_paths.insert(path.path.clone(), WantedPath { path: path.path, stack: path.stack, want });
         }
         for (step, stack) in path.reversed {
             let name = step.change.path.clone();
-            let want = DesiredLayers::Back { reversed: vec![step], without: Vec::new(), staying: Vec::new() };
+            let want = DesiredState::Back { reversed: vec![step], without: Vec::new(), staying: Vec::new() };
             wanted_paths.insert(name.clone(), WantedPath { path: name, stack, want });
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::plan::tests::{Tree, letters, path, record};
 use super::stack::tests::delta;
 use super::{
-    BadHunks, Choice, Chosen, ContentHash, CurrentPath, DeltaId, DesiredLayers, FilePath, FilePlan, Grade,
+    BadHunks, Choice, Chosen, ContentHash, CurrentPath, DeltaId, DesiredState, FilePath, FilePlan, Grade,
     Layer, MergeBytes, NoSuchHunks, PathPlan, PlanInput, Record, Stack, WantedPath,
 };
 
@@ -107,7 +107,7 @@ pub(crate) fn layers(told: &[(u64, &str)], grade: Grade) -> Vec<Layer> {
 /// A path with its current and its wanted layers.
 pub(crate) fn wanted_path(name: &str, have: &[(u64, &str)], want: &[(u64, &str)]) -> WantedPath {
     let stack = Stack::new(layers(have, Grade::Seen));
-    WantedPath { path: path(name), stack, want: DesiredLayers::Layers(layers(want, Grade::Seen)) }
+    WantedPath { path: path(name), stack, want: DesiredState::Layers(layers(want, Grade::Seen)) }
 }
 
 /// The plan of the wanted paths with choices.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use retake_core::{
-    DeltaId, DesiredLayers, FileChange, FilePath, Grade, Layer, LogNo, Moves, PathMove, Record,
+    DeltaId, DesiredState, FileChange, FilePath, Grade, Layer, LogNo, Moves, PathMove, Record,
     ReturningPaths, Stack, WantedPath,
 };
 
@@ -189,8 +189,8 @@ impl Log {
         let wanted_path = |(path, reversed): (FilePath, Vec<PathMove>)| {
             let stack = self.stack(&path);
             let want = match reversed.is_empty() {
-                true => DesiredLayers::Layers(stack.without(&without).layers().to_vec()),
-                false => DesiredLayers::Back { reversed, without: without.clone(), staying: staying.clone() },
+                true => DesiredState::Layers(stack.without(&without).layers().to_vec()),
+                false => DesiredState::Back { reversed, without: without.clone(), staying: staying.clone() },
             };
             WantedPath { path, stack, want }
         };
@@ -207,7 +207,7 @@ impl Log {
                     let made = stack.layers().iter().find(is_made).and_then(|layer| layer.after.as_ref());
                     let is_new = wanted_paths.iter().all(|known| known.path != *path);
                     if is_new && made.and_then(Record::hash) == Some(hash) {
-                        let want = DesiredLayers::Layers(stack.layers().to_vec());
+                        let want = DesiredState::Layers(stack.layers().to_vec());
                         wanted_paths.push(WantedPath { path: path.clone(), stack: stack.clone(), want });
                     }
                 }

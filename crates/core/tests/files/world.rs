@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use retake_core::{
-    Choice, Chosen, ConversationId, CurrentPath, DeltaId, DesiredLayers, EntryId, FileChange, FilePath,
+    Choice, Chosen, ConversationId, CurrentPath, DeltaId, DesiredState, EntryId, FileChange, FilePath,
     FilePlan, Grade, Head, MergeBytes, Moves, PathPlan, PlanInput, Record, Role, Scope, Uncertain,
     WantedPath,
 };
@@ -256,7 +256,7 @@ impl World {
         if !in_the_way.is_empty() {
             for path in in_the_way {
                 chosen.paths.entry(path.clone()).or_insert(Choice::Checkpoint);
-                let want = DesiredLayers::Version { record: None, named: true };
+                let want = DesiredState::Version { record: None, named: true };
                 wanted_paths.push(WantedPath { stack: log.stack(&path), path, want });
             }
             plan = FilePlan::new(wanted_paths, &chosen, &mut looking).expect("no hunks");

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Capture, ConversationId, DesiredLayers, EntryId, FileChange, FilePath, Record, Time, WorkspaceNo,
+    Capture, ConversationId, DesiredState, EntryId, FileChange, FilePath, Record, Time, WorkspaceNo,
     without_full_folders,
 };
 use retake_worktree::{KnownPath, Manifest};
@@ -138,7 +138,7 @@ impl Engine {
             return Ok(past);
         };
         for wanted_path in self.wanted_paths(held, conversation, None, &wanted).await? {
-            if let DesiredLayers::Layers(layers) = &wanted_path.want
+            if let DesiredState::Layers(layers) = &wanted_path.want
                 && wanted_path.stack.layers() != layers.as_slice()
             {
                 past.insert(wanted_path.path, wanted_path.stack.checkpoint(layers));

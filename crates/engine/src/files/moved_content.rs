@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use retake_core::{
-    ContentHash, ConversationId, DeltaId, DesiredLayers, FilePath, Layer, Record, Stack, WantedPath,
+    ContentHash, ConversationId, DeltaId, DesiredState, FilePath, Layer, Record, Stack, WantedPath,
     WorkspaceNo,
 };
 
@@ -28,7 +28,7 @@ impl Engine {
         let (asked, mut at) = (wanted_paths.len(), 0);
         while let Some(wanted_path) = wanted_paths.get(at) {
             let changes =
-                at >= asked || wanted_path.want != DesiredLayers::Layers(wanted_path.stack.layers().to_vec());
+                at >= asked || wanted_path.want != DesiredState::Layers(wanted_path.stack.layers().to_vec());
             let away = if changes { wanted_path.moved_away() } else { Vec::new() };
             at += 1;
             for (delta, bytes) in away {
@@ -43,7 +43,7 @@ impl Engine {
                 }
                 for (path, stack) in made.get(&(delta, bytes)).into_iter().flatten() {
                     if known.insert(path.clone()) {
-                        let want = DesiredLayers::Layers(stack.layers().to_vec());
+                        let want = DesiredState::Layers(stack.layers().to_vec());
                         wanted_paths.push(WantedPath { path: path.clone(), stack: stack.clone(), want });
                     }
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use retake_core::{
-    Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, DesiredLayers, FilePath, FilePlan, Layer,
+    Action, Choice, Chosen, ConversationId, DeltaId, DeltaLine, DesiredState, FilePath, FilePlan, Layer,
     OpNo, PathMove, PathPlan, Pos, Reason, Scope, Stack, Verdict, WantedPath, WorkspaceNo,
 };
 use retake_store::{NeededFiles, WantedFiles};
@@ -298,7 +298,7 @@ impl Engine {
             chosen.paths.entry(path.clone()).or_insert(Choice::Checkpoint);
         }
         let stacks = self.store().layers(conversation, drawn.held.no, drawn.in_the_way.clone()).await?;
-        let want = DesiredLayers::Version { record: None, named: true };
+        let want = DesiredState::Version { record: None, named: true };
         let wanted_path = |(path, stack)| WantedPath { path, stack, want: want.clone() };
         Ok((stacks.into_iter().map(wanted_path).collect(), chosen))
     }
@@ -395,8 +395,8 @@ impl Engine {
         let wanted_path = |((path, stack), reversed): ((FilePath, Stack), Vec<PathMove>)| {
             // If nothing is reversed, layers go as in any step, also along with renames.
             let want = match reversed.is_empty() {
-                true => DesiredLayers::Layers(stack.without(&without).layers().to_vec()),
-                false => DesiredLayers::Back { reversed, without: without.clone(), staying: staying.clone() },
+                true => DesiredState::Layers(stack.without(&without).layers().to_vec()),
+                false => DesiredState::Back { reversed, without: without.clone(), staying: staying.clone() },
             };
             WantedPath { path, stack, want }
         };

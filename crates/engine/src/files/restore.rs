@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use retake_core::{
-    Capture, ConversationId, DesiredLayers, FilePath, Hint, Record, Remedy, UncoveredReason, WantedPath,
+    Capture, ConversationId, DesiredState, FilePath, Hint, Record, Remedy, UncoveredReason, WantedPath,
     WorkspaceNo,
 };
 use retake_worktree::{KnownPath, Manifest, Objects, WorktreeError};
@@ -51,8 +51,8 @@ impl Engine {
                 let mut wanted_paths = self.wanted_paths(&held, conversation, None, &wanted).await?;
                 wanted_paths.retain(|wanted_path| is_below(&wanted_path.path, &paths));
                 let wanted_paths = wanted_paths.into_iter().map(|wanted_path| match wanted_path.want {
-                    DesiredLayers::Layers(layers) => {
-                        WantedPath { want: DesiredLayers::PutBack(layers), ..wanted_path }
+                    DesiredState::Layers(layers) => {
+                        WantedPath { want: DesiredState::PutBack(layers), ..wanted_path }
                     }
                     _ => wanted_path,
                 });
@@ -110,7 +110,7 @@ impl Engine {
         let stacks = self.store().layers(conversation, held.no, names).await?;
         let wanted_path = |((path, stack), record)| {
             let named = paths.iter().flatten().any(|named| *named == path);
-            WantedPath { path, stack, want: DesiredLayers::Version { record, named } }
+            WantedPath { path, stack, want: DesiredState::Version { record, named } }
         };
         let wanted_paths = stacks.into_iter().zip(changed.into_values()).map(wanted_path).collect();
         Ok((held, wanted_paths))

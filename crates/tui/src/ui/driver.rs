@@ -137,7 +137,7 @@ pub async fn run(
         lost: None,
         is_over: false,
     };
-    let presence = signals::SignalGuard::new();
+    let presence = signals::RunningGuard::new();
     let acts = driver.app.begin();
     driver.carry_out(acts)?;
     let left = driver.run(opening).await;

@@ -26,6 +26,7 @@ pub(crate) struct Comparison<'a> {
     changed: bool,
 }
 
+/// Why a path is no longer covered.
 #[derive(Clone, Copy, Debug)]
 enum PathLoss {
     /// It reported this itself, with its changes.

@@ -6,7 +6,7 @@ use super::*;
 use crate::files::plan::tests::record as testing_record;
 use crate::files::stack::tests::delta;
 use crate::files::{
-    Chosen, ContentHash, DesiredLayers, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict,
+    Chosen, ContentHash, DesiredState, FileChange, FilePlan, Grade, MergeBytes, NoSuchHunks, Verdict,
     WantedPath, testing,
 };
 
@@ -101,7 +101,7 @@ fn clash(have: &[(u64, &str)], want: &[(u64, &str)], now: char, tree: Tree) -> S
     let wanted_path = WantedPath {
         path: path("f"),
         stack: Stack::new(layers(have)),
-        want: DesiredLayers::Layers(layers(want)),
+        want: DesiredState::Layers(layers(want)),
     };
     let plan = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
     let [planned] = plan.paths.as_slice() else { panic!("one path: {plan:?}") };
@@ -172,7 +172,7 @@ fn content_of_a_folder_is_attributed_to_its_author() {
         let mut tree = Tree { left, ..Tree::default() };
         tree.now.extend([(path("d"), record('/').unwrap()), (path("d/y"), record('y').unwrap())]);
         let stack = Stack::new(layers(&[(1, " /")]));
-        let wanted_path = WantedPath { path: path("d"), stack, want: DesiredLayers::Layers(Vec::new()) };
+        let wanted_path = WantedPath { path: path("d"), stack, want: DesiredState::Layers(Vec::new()) };
         let plan = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
         let kept = FileChange { path: path("d"), before: record('/'), after: record('/') };
         assert_eq!((&plan.paths[0].verdict, &plan.paths[0].step.change), (&Verdict::NotEmpty, &kept));

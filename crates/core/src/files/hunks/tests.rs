@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::files::stack::tests::{BySlot, SLOTS, Slots, Write, observed, record, slots, wanted_of, writes};
 use crate::files::{
-    Choice, Chosen, ContentHash, CurrentPath, DesiredLayers, FilePlan, Layer, PathMove, PathPlan, PlanInput,
+    Choice, Chosen, ContentHash, CurrentPath, DesiredState, FilePlan, Layer, PathMove, PathPlan, PlanInput,
     Stack, Verdict, WantedPath,
 };
 
@@ -87,7 +87,7 @@ fn f() -> FilePath {
 fn plan(
     stack: &Stack,
     disk: Option<&Record>,
-    want: DesiredLayers,
+    want: DesiredState,
     choice: Option<Choice>,
 ) -> Result<Option<PathPlan>, BadHunks> {
     let wanted_path = WantedPath { path: f(), stack: stack.clone(), want };
@@ -100,9 +100,9 @@ fn plan(
     Ok(plan.paths.into_iter().next())
 }
 
-fn layers(stack: &Stack, wanted: impl Fn(usize) -> bool) -> DesiredLayers {
+fn layers(stack: &Stack, wanted: impl Fn(usize) -> bool) -> DesiredState {
     let wanted: Vec<bool> = (0..12).map(wanted).collect();
-    DesiredLayers::Layers(wanted_of(stack, &wanted))
+    DesiredState::Layers(wanted_of(stack, &wanted))
 }
 
 /// The expected slots after applying these hunks of the change, and the number of hunks.
@@ -118,12 +118,7 @@ fn model(disk: Slots, whole: Slots, hunks: &[u32]) -> (Slots, u32) {
 }
 
 /// Applies the hunks whose bit is set; returns the plan without a choice, the plan with it, and the expected bytes.
-fn parted(
-    stack: &Stack,
-    disk: Slots,
-    want: &DesiredLayers,
-    bits: u32,
-) -> Option<(PathPlan, PathPlan, Slots)> {
+fn parted(stack: &Stack, disk: Slots, want: &DesiredState, bits: u32) -> Option<(PathPlan, PathPlan, Slots)> {
     let now = Some(record(disk));
     let whole = plan(stack, now.as_ref(), want.clone(), None).expect("no choice")?;
     let to = slots(whole.whole.as_ref()?);
@@ -187,7 +182,7 @@ proptest! {
 
 /// The reverse of the step.
 fn undo(step: &PathMove) -> Option<PathMove> {
-    let want = DesiredLayers::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
+    let want = DesiredState::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
     let undone = plan(&step.stack_after, step.change.after.as_ref(), want, None).expect("no choice");
     undone.map(|undone| undone.step)
 }
@@ -202,7 +197,7 @@ fn changed(before: Option<Slots>, after: Option<Slots>) -> Stack {
 fn one_hunk_goes_and_the_others_stay_the_calls() {
     let stack = changed(Some([1, 1, 1, 1]), Some([2, 2, 2, 1]));
     let disk = record([2, 2, 2, 9]);
-    let all = || DesiredLayers::Layers(Vec::new());
+    let all = || DesiredState::Layers(Vec::new());
     let first = plan(&stack, Some(&disk), all(), Some(Choice::Hunks(vec![2]))).unwrap().unwrap();
     assert_eq!(first.step.change.after, Some(record([2, 1, 2, 9])));
     let left = changed(Some([1, 1, 1, 9]), Some([2, 1, 2, 9]));
@@ -219,7 +214,7 @@ fn one_hunk_goes_and_the_others_stay_the_calls() {
 fn hunks_of_a_clash_leave_the_layers_as_they_are() {
     let stack = changed(Some([1, 1, 1, 1]), Some([2, 2, 1, 1]));
     let disk = record([2, 7, 1, 9]);
-    let all = || DesiredLayers::Layers(Vec::new());
+    let all = || DesiredState::Layers(Vec::new());
     // The version then: the call's slot, the slot that both wrote, and the slot that somebody else wrote.
     let part = plan(&stack, Some(&disk), all(), Some(Choice::Hunks(vec![2]))).unwrap().unwrap();
     assert_eq!(part.step.change.after, Some(record([2, 1, 1, 9])));
@@ -237,7 +232,7 @@ fn trial_06_what_a_later_turn_did_not_write_over_goes_exactly_and_by_its_hunk() 
         after: Some(record(after)),
     };
     let stack = Stack::new(vec![layer(1, [5, 0, 0, 0], [1, 2, 0, 0]), layer(2, [1, 2, 0, 0], [3, 2, 0, 0])]);
-    let (disk, dropped) = (record([3, 2, 0, 0]), || DesiredLayers::Layers(stack.layers()[1..].to_vec()));
+    let (disk, dropped) = (record([3, 2, 0, 0]), || DesiredState::Layers(stack.layers()[1..].to_vec()));
     let conflict = plan(&stack, Some(&disk), dropped(), None).unwrap().unwrap();
     assert!(matches!(conflict.verdict, Verdict::Conflict(_)));
     assert!(conflict.choices.contains(&Choice::Checkpoint));
@@ -259,7 +254,7 @@ fn trial_06_what_cannot_be_taken_out_exactly_is_a_conflict_and_never_done_alread
     let delta = crate::files::stack::tests::delta(2);
     let later = crate::files::Layer { delta, before, after: after.clone(), ..first.clone() };
     let stack = Stack::new(vec![first, later.clone()]);
-    let want = DesiredLayers::Layers(vec![later]);
+    let want = DesiredState::Layers(vec![later]);
     let exact = plan(&stack, after.as_ref(), want, Some(Choice::Checkpoint)).unwrap().unwrap();
     assert!(matches!(exact.verdict, Verdict::Conflict(_)), "{:?}", exact.verdict);
     assert!(!exact.choices.contains(&Choice::Checkpoint));
@@ -270,7 +265,7 @@ fn unknown_hunks_are_refused_with_the_existing_ones() {
     let (one, two) = (Some([1, 1, 1, 1]), Some([2, 2, 1, 1]));
     let refused = |stack: &Stack, disk: Option<Record>, hunk| {
         let choice = Some(Choice::Hunks(vec![hunk]));
-        plan(stack, disk.as_ref(), DesiredLayers::Layers(Vec::new()), choice)
+        plan(stack, disk.as_ref(), DesiredState::Layers(Vec::new()), choice)
             .map(|_| ())
             .unwrap_err()
             .to_string()

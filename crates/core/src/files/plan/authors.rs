@@ -137,7 +137,7 @@ impl File {
             staying.cloned().chain(entering.map(|(layer, _)| layer.clone())).collect();
         layers.sort_by_key(|layer| layer.delta);
         let path = FilePath::new(b"f").expect("a path");
-        WantedPath { path, stack: self.stack.clone(), want: DesiredLayers::Layers(layers) }
+        WantedPath { path, stack: self.stack.clone(), want: DesiredState::Layers(layers) }
     }
 
     fn plan(&mut self, choice: Option<&Choice>) -> Option<PathPlan> {
@@ -266,7 +266,7 @@ impl File {
     /// A step is reverted exactly.
     fn goes_back(&mut self, step: &PathMove, was: Slots) -> Result<(), TestCaseError> {
         let want =
-            DesiredLayers::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
+            DesiredState::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
         let path = FilePath::new(b"f").expect("a path");
         let wanted_path = WantedPath { path, stack: self.stack.clone(), want };
         let plan = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut self.look()).expect("no hunks");

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use super::super::merge::{MergeBytes, merge};
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack, Step};
 use super::moved::{self, Moved};
-use super::{Choice, DesiredLayers, Fork, Layer, PathMove, Record, Verdict, authorship, plain};
+use super::{Choice, DesiredState, Fork, Layer, PathMove, Record, Verdict, authorship, plain};
 
-impl DesiredLayers {
+impl DesiredState {
     /// The wanted layers for a path with these ones; `None` if it keeps them.
     pub(in crate::files) fn goal(&self, stack: &Stack) -> Option<Stack> {
         match self {
@@ -42,15 +42,15 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    pub(super) fn new(have: &Stack, want: DesiredLayers, moved: Moved, bytes: &mut dyn MergeBytes) -> Self {
+    pub(super) fn new(have: &Stack, want: DesiredState, moved: Moved, bytes: &mut dyn MergeBytes) -> Self {
         let wanted = want.goal(have);
         let (stack, reversed, stays, since) = match want {
-            DesiredLayers::PutBack(layers) => (Stack::new(layers), Vec::new(), true, Vec::new()),
-            DesiredLayers::Layers(layers) => (Stack::new(layers), Vec::new(), false, Vec::new()),
-            DesiredLayers::Back { reversed, staying, .. } => {
+            DesiredState::PutBack(layers) => (Stack::new(layers), Vec::new(), true, Vec::new()),
+            DesiredState::Layers(layers) => (Stack::new(layers), Vec::new(), false, Vec::new()),
+            DesiredState::Back { reversed, staying, .. } => {
                 (wanted.unwrap_or_default(), reversed, false, staying)
             }
-            DesiredLayers::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
+            DesiredState::Version { .. } => unreachable!("BUG: a version has a plan of its own"),
         };
         let goes_along = !moved.below.is_empty();
         let along = goes_along.then(|| moved.settled(have.exactly(stack.layers(), bytes), bytes));

@@ -8,13 +8,13 @@ use super::super::merge::{Clash, MergeBytes, merge};
 use super::super::record::ContentHash;
 use super::super::renames::telling;
 use super::super::stack::{Clashed, ClashedBy, DeltaId, Rebuilt, Stack};
-use super::{CurrentPath, DesiredLayers, FilePath, Layer, PathPlan, PlanInput, Record, Verdict, WantedPath};
+use super::{CurrentPath, DesiredState, FilePath, Layer, PathPlan, PlanInput, Record, Verdict, WantedPath};
 
 impl WantedPath {
     /// The staying deltas that removed the path's file, even if they put a link or a folder there, with the removed content. If
     /// they created another path with this content, the plan needs that one, too: changes follow into it.
     pub fn moved_away(&self) -> Vec<(DeltaId, ContentHash)> {
-        let DesiredLayers::Layers(wanted) = &self.want else { return Vec::new() };
+        let DesiredState::Layers(wanted) = &self.want else { return Vec::new() };
         let stays = |layer: &&Layer| wanted.iter().any(|want| want.delta == layer.delta);
         let is_away = |layer: &&Layer| !matches!(layer.after, Some(Record::File { .. }));
         let removed = self.stack.layers().iter().filter(stays).filter(is_away);
@@ -154,7 +154,7 @@ fn made_with<'a>(
         let mut layers = wanted_path.stack.layers().iter();
         wanted_path.path != from
             && bytes.is_some()
-            && matches!(wanted_path.want, DesiredLayers::Layers(_) | DesiredLayers::Back { .. })
+            && matches!(wanted_path.want, DesiredState::Layers(_) | DesiredState::Back { .. })
             && layers.any(|layer| made_by(layer, by) && telling(layer.after.as_ref()) == bytes)
     })
 }
@@ -180,7 +180,7 @@ fn changed(
     below: &[FollowingChange],
     look: &mut dyn PlanInput,
 ) -> Option<ChangeBelowRemovals> {
-    let DesiredLayers::Layers(wanted) = &wanted_path.want else { return None };
+    let DesiredState::Layers(wanted) = &wanted_path.want else { return None };
     let have = wanted_path.stack.layers();
     let (mut out, mut into) = wanted_path.stack.difference(wanted);
     let unsure = |layer: &Layer| layer.grade.is_ambiguous() && out.contains(&layer.delta);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Chosen, CurrentPath, DeltaId, DesiredLayers, FilePath, FilePlan, Layer, PathMove, PathPlan, PlanInput,
+    Chosen, CurrentPath, DeltaId, DesiredState, FilePath, FilePlan, Layer, PathMove, PathPlan, PlanInput,
     Record, WantedPath,
 };
 use crate::files::merge::MergeBytes;
@@ -26,7 +26,7 @@ impl Replay {
         let wanted_path = |made: &PathMove| WantedPath {
             path: made.change.path.clone(),
             stack: made.stack_before.clone(),
-            want: DesiredLayers::Layers(made.wanted()),
+            want: DesiredState::Layers(made.wanted()),
         };
         let wanted_paths: Vec<WantedPath> = step.values().map(wanted_path).collect();
         let pairs = renames::pairs(&wanted_paths);

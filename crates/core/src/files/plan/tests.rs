@@ -123,7 +123,7 @@ fn back(
             after: pair[1].clone(),
         });
         let stack = Stack::new(layers.collect());
-        WantedPath { path: path(name), stack, want: DesiredLayers::Layers(Vec::new()) }
+        WantedPath { path: path(name), stack, want: DesiredState::Layers(Vec::new()) }
     });
     let paths = chosen.iter().map(|(name, choice)| (path(name), choice.clone())).collect();
     shown(wanted_paths.collect(), &Chosen { paths, others: None }, &mut tree)
@@ -287,11 +287,11 @@ fn reversing_what_an_operation_did_is_exact_also_over_what_others_wrote_before_i
     }]);
     let mut tree = Tree::default();
     tree.0.extend(record('1').map(|record| (path("f"), record)));
-    let wanted_path = WantedPath { path: path("f"), stack, want: DesiredLayers::Layers(Vec::new()) };
+    let wanted_path = WantedPath { path: path("f"), stack, want: DesiredState::Layers(Vec::new()) };
     let there = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
     let step = there.paths[0].step.clone();
     tree.0.extend(step.change.after.clone().map(|record| (path("f"), record)));
-    let want = DesiredLayers::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
+    let want = DesiredState::Back { reversed: vec![step.clone()], without: Vec::new(), staying: Vec::new() };
     let wanted_path = WantedPath { path: path("f"), stack: step.stack_after.clone(), want };
     let back = FilePlan::new(vec![wanted_path], &Chosen::default(), &mut tree).unwrap();
     assert_eq!(back.paths[0].step.change, step.change.inverse());
@@ -345,7 +345,7 @@ fn a_change_kept_for_its_unknown_author_says_why() {
     let unsure = Grade::Ambiguous(Uncertain::Late);
     let stack = [layers(&[(1, "ab")], Grade::Seen), layers(&[(2, "b1")], unsure)].concat();
     let wanted_path =
-        WantedPath { path: path("f"), stack: Stack::new(stack), want: DesiredLayers::Layers(Vec::new()) };
+        WantedPath { path: path("f"), stack: Stack::new(stack), want: DesiredState::Layers(Vec::new()) };
     let plan = |chosen: &[(&str, Choice)]| {
         let plan =
             testing::planned(vec![wanted_path.clone()], chosen, &mut testing::World::of(&[("f", '1')]));
@@ -366,7 +366,7 @@ fn an_uncovered_path_is_left_alone_and_reported() {
     let have: &[(u64, &str)] = &[(1, "ab"), (2, "bc")];
     let unsure = Grade::Ambiguous(Uncertain::Job);
     let stack = Stack::new(testing::layers(have, unsure));
-    let want = DesiredLayers::Layers(testing::layers(&[(3, "ax")], Grade::Seen));
+    let want = DesiredState::Layers(testing::layers(&[(3, "ax")], Grade::Seen));
     let wanted_path = WantedPath { path: path("f"), stack, want };
     let world = || testing::World::of(&[("f", '@')]);
     let plan = testing::planned(vec![wanted_path.clone()], &[], &mut world()).expect("it fits");

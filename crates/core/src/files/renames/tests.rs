@@ -3,7 +3,7 @@
 use super::*;
 use crate::files::plan::tests::{Tree, path, record, shown};
 use crate::files::stack::tests::delta;
-use crate::files::{DesiredLayers, Grade};
+use crate::files::{DesiredState, Grade};
 
 /// A name, its layers (each as its delta with the version before and after), the wanted ones, and the current
 /// version.
@@ -24,7 +24,7 @@ fn planned(rows: &[Row<'_>], chosen: &[(&str, Choice)]) -> String {
     let wanted_paths = rows.iter().map(|(name, have, want, _)| WantedPath {
         path: path(name),
         stack: Stack::new(layers(have)),
-        want: DesiredLayers::Layers(layers(want)),
+        want: DesiredState::Layers(layers(want)),
     });
     let paths = chosen.iter().map(|(name, choice)| (path(name), choice.clone())).collect();
     shown(wanted_paths.collect(), &Chosen { paths, others: None }, &mut tree)

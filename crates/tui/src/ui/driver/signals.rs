@@ -63,16 +63,16 @@ pub(super) async fn resumed() {
 }
 
 /// The UI runs as long as this value lives.
-pub(super) struct SignalGuard(());
+pub(super) struct RunningGuard(());
 
-impl SignalGuard {
+impl RunningGuard {
     pub(super) fn new() -> Self {
         IS_RUNNING.store(true, Ordering::SeqCst);
         Self(())
     }
 }
 
-impl Drop for SignalGuard {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         IS_RUNNING.store(false, Ordering::SeqCst);
     }

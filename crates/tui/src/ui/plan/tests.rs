@@ -9,14 +9,14 @@ use super::PlanPane;
 use crate::ui::keymap::{Command, Context, TABLE};
 use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Pane;
-use crate::ui::rewind::samples::{Owner, ProposalStage, entry, plan, problem, with_conflict, with_files};
+use crate::ui::rewind::samples::{Owner, TestPane, entry, plan, problem, with_conflict, with_files};
 
 fn undo() -> PlanPane {
     PlanPane::new("Undo", Action::Undo { count: 1 })
 }
 
-fn stage(pane: PlanPane, plan: retake_wire::reply::Plan) -> ProposalStage<PlanPane> {
-    let mut stage = ProposalStage::new(pane, Owner::new(3, plan));
+fn stage(pane: PlanPane, plan: retake_wire::reply::Plan) -> TestPane<PlanPane> {
+    let mut stage = TestPane::new(pane, Owner::new(3, plan));
     stage.screen(80, 24);
     stage
 }
@@ -197,7 +197,7 @@ fn nothing_is_done_where_nothing_would_change() {
 fn refused_plan_says_why() {
     let mut owner = Owner::new(3, plan());
     owner.plans = [Err(problem(ProblemKind::Refused, "there is nothing to undo"))].into();
-    let mut stage = ProposalStage::new(undo(), owner);
+    let mut stage = TestPane::new(undo(), owner);
     stage.keys("enter");
     insta::assert_snapshot!("refused", stage.screen(80, 8));
     stage.keys("esc");
@@ -278,10 +278,10 @@ fn message_of_the_model_cannot_be_edited() {
 
 #[test]
 fn retry_shows_what_it_takes_back_and_starts_a_run() {
-    let mut stage = ProposalStage::new(PlanPane::retry("@"), Owner::new(3, with_files()));
+    let mut stage = TestPane::new(PlanPane::retry("@"), Owner::new(3, with_files()));
     let (answer, second) = (format!("{}-answer", entry(2)), entry(2));
     for (named, prompt) in [("@", 3), (answer.as_str(), 2), (second.as_str(), 2), (entry(1).as_str(), 1)] {
-        let stage = ProposalStage::new(PlanPane::retry(named), Owner::new(3, with_files()));
+        let stage = TestPane::new(PlanPane::retry(named), Owner::new(3, with_files()));
         assert_eq!(stage.plans()[0].action, Action::Checkout { entry: Some(entry(prompt)) }, "{named}");
     }
     insta::assert_snapshot!("retry", stage.screen(80, 12));
@@ -312,7 +312,7 @@ fn run_is_stopped_only_on_request() {
 fn missing_message_is_reported() {
     let mut owner = Owner::new(0, plan());
     owner.silent.push("log");
-    let mut stage = ProposalStage::new(PlanPane::retry("nowhere"), owner);
+    let mut stage = TestPane::new(PlanPane::retry("nowhere"), owner);
     insta::assert_snapshot!("seeking", stage.screen(80, 6));
     let gone = problem(ProblemKind::NotFound, "there is no entry “nowhere”");
     let ticket = stage.held(|request| matches!(request, Request::Log(_)));

@@ -335,7 +335,7 @@ fn name(request: &Request) -> &'static str {
 
 /// A pane in front of an owner.
 #[derive(Debug)]
-pub(crate) struct ProposalStage<P> {
+pub(crate) struct TestPane<P> {
     pub(crate) pane: P,
     pub(crate) world: World,
     pub(crate) owner: Owner,
@@ -343,7 +343,7 @@ pub(crate) struct ProposalStage<P> {
     held: Vec<(Ticket, Request)>,
 }
 
-impl<P: Pane> ProposalStage<P> {
+impl<P: Pane> TestPane<P> {
     /// Opens the pane and answers its requests.
     pub(crate) fn new(pane: P, owner: Owner) -> Self {
         let world = World { conversation: Some(conversation("0199a000-c", None, "", 0)), ..World::default() };

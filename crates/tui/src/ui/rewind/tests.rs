@@ -9,14 +9,14 @@ use retake_wire::reply::{OwnerWork, Receipt, Running, Work};
 use retake_wire::{Choice, Condition, FileOptions, ProblemKind, Scope};
 
 use super::Rewind;
-use super::samples::{Owner, ProposalStage, entry, plan, problem, target, with_conflict, with_files};
+use super::samples::{Owner, TestPane, entry, plan, problem, target, with_conflict, with_files};
 use crate::ui::keymap::{Command, Context, TABLE};
 use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Pane;
 use crate::ui::testing::THEMES;
 
-fn stage(turns: u64, plan: retake_wire::reply::Plan) -> ProposalStage<Rewind> {
-    let mut stage = ProposalStage::new(Rewind::new(), Owner::new(turns, plan));
+fn stage(turns: u64, plan: retake_wire::reply::Plan) -> TestPane<Rewind> {
+    let mut stage = TestPane::new(Rewind::new(), Owner::new(turns, plan));
     stage.screen(120, 30);
     stage.wait(200);
     stage
@@ -85,7 +85,7 @@ fn run_is_stopped_only_on_request() {
         target.at_work = true;
     }
     owner.applies.push_back(Ok(Receipt::default()));
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     shows!("running", stage);
     stage.keys("enter enter enter");
@@ -103,7 +103,7 @@ fn a_conflict_waits_for_a_choice_and_the_choice_is_applied() {
     resolved.files.as_mut().expect("files").digest = "d2".to_owned();
     owner.plans = [Ok(with_conflict()), Ok(resolved)].into();
     owner.applies.push_back(Ok(Receipt::default()));
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     shows!("conflict", stage);
     stage.keys("enter");
@@ -155,7 +155,7 @@ fn effects_come_first_and_keys_go_through_the_files() {
 fn enter_asks_for_confirmation_and_applies_the_plan_shown() {
     let mut owner = Owner::new(3, with_files());
     owner.applies.push_back(Ok(Receipt { head: "4.12".to_owned(), ..Receipt::default() }));
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     stage.keys("enter");
     shows!("confirm", stage);
@@ -200,7 +200,7 @@ fn esc_returns_step_by_step_and_changes_nothing() {
 fn one_key_goes_through_what_is_possible() {
     let mut stage = stage(3, with_files());
     let scopes =
-        |stage: &ProposalStage<Rewind>| stage.plans().iter().map(|plan| plan.files.scope).collect::<Vec<_>>();
+        |stage: &TestPane<Rewind>| stage.plans().iter().map(|plan| plan.files.scope).collect::<Vec<_>>();
     stage.keys("ctrl+s");
     insta::assert_snapshot!("conversation_only", stage.screen(140, 20));
     stage.keys("ctrl+s ctrl+s");
@@ -273,7 +273,7 @@ fn change_by_another_client_removes_the_final_question_rewind_case_32() {
 
 #[test]
 fn a_change_while_the_plan_is_on_its_way_plans_once_more() {
-    let mut stage = ProposalStage::new(Rewind::new(), Owner::new(5, with_files()));
+    let mut stage = TestPane::new(Rewind::new(), Owner::new(5, with_files()));
     stage.owner.silent.push("plan");
     stage.wait(200);
     stage.changed();
@@ -304,7 +304,7 @@ fn in_a_small_terminal_the_plan_hides_the_list_and_esc_shows_it() {
 #[test]
 fn new_turns_join_the_list_without_reading_pages_again() {
     let mut stage = stage(3_000, plan());
-    let pages = |stage: &ProposalStage<Rewind>| {
+    let pages = |stage: &TestPane<Rewind>| {
         stage.owner.asked.iter().filter(|it| matches!(it, retake_wire::Request::Targets(_))).count()
     };
     let before = pages(&stage);
@@ -349,7 +349,7 @@ fn while_it_is_applied_keys_do_nothing_and_progress_is_shown() {
 fn a_plan_that_cannot_be_made_says_why() {
     let mut owner = Owner::new(3, plan());
     owner.plans = [Err(problem(ProblemKind::Storage, "the folder is gone"))].into();
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     insta::assert_snapshot!("no_plan", stage.screen(100, 12));
     stage.keys("enter enter");
@@ -358,7 +358,7 @@ fn a_plan_that_cannot_be_made_says_why() {
 
 #[test]
 fn slow_plan_shows_its_progress() {
-    let mut stage = ProposalStage::new(Rewind::new(), Owner::new(3, plan()));
+    let mut stage = TestPane::new(Rewind::new(), Owner::new(3, plan()));
     stage.owner.silent.push("plan");
     stage.owner.work = Work { doing: Some(OwnerWork::Looking { folders: 120 }) };
     stage.wait(200);
@@ -425,7 +425,7 @@ fn a_click_marks_a_turn_and_opens_a_file() {
 }
 
 /// A list and a plan in which every key has an effect.
-fn amid() -> ProposalStage<Rewind> {
+fn amid() -> TestPane<Rewind> {
     let mut stage = stage(100, with_files());
     stage.screen(120, 14);
     stage.keys("t e s pagedown right");
@@ -460,7 +460,7 @@ fn no_size_and_no_text_breaks_it() {
     }];
     let mut owner = Owner::new(3, hostile);
     owner.targets[0].preview = "\x1b[31m漢字漢字漢字漢字漢字漢字漢字漢字 👩‍👩‍👧 שלום עולם".to_owned();
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     for keys in ["up", "tab", "right", "enter"] {
         stage.keys(keys);

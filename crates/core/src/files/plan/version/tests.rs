@@ -3,7 +3,7 @@
 use super::*;
 use crate::files::plan::tests::{path, record};
 use crate::files::testing::{World, layers, planned, told};
-use crate::files::{DesiredLayers, Uncertain, WantedPath};
+use crate::files::{DesiredState, Uncertain, WantedPath};
 
 /// The layers of `f` and their grade, the checkpoint's version, whether it was named, the current version, somebody else's
 /// version, the choice.
@@ -13,7 +13,7 @@ fn plan((have, grade, was, named, now, theirs, choice): &Row<'_>) -> String {
     let mut world = World::of(&[("f", *now)]);
     world.theirs.extend(theirs.map(|what| (path("f"), record(what))));
     let stack = Stack::new(layers(have, *grade));
-    let want = DesiredLayers::Version { record: record(*was), named: *named };
+    let want = DesiredState::Version { record: record(*was), named: *named };
     let wanted_path = WantedPath { path: path("f"), stack, want };
     let chosen: Vec<_> = choice.iter().map(|choice| ("f", choice.clone())).collect();
     match planned(vec![wanted_path], &chosen, &mut world) {

@@ -4,7 +4,7 @@ use retake_wire::reply::{Plan, Receipt, Words};
 use retake_wire::{Part, ProblemKind, Request, Verdict};
 
 use super::super::Rewind;
-use super::super::samples::{Owner, ProposalStage, problem, with_conflict, with_files};
+use super::super::samples::{Owner, TestPane, problem, with_conflict, with_files};
 use super::stage;
 use crate::ui::msg::PaneInstruction;
 
@@ -22,7 +22,7 @@ fn words_typed_into_the_final_question_confirm_nothing() {
 }
 
 /// A turn that runs, and its plan after the stop: it has said and written more meanwhile.
-fn at_work(stopped: Plan) -> ProposalStage<Rewind> {
+fn at_work(stopped: Plan) -> TestPane<Rewind> {
     let mut owner = Owner::new(3, Plan { at_work: true, ..with_files() });
     for target in &mut owner.targets {
         target.at_work = true;
@@ -30,7 +30,7 @@ fn at_work(stopped: Plan) -> ProposalStage<Rewind> {
     owner.plans.push_back(Ok(stopped));
     owner.applies.push_back(Err(problem(ProblemKind::Stale, "files have changed since the plan was shown")));
     owner.applies.push_back(Ok(Receipt { head: "4.20".to_owned(), ..Receipt::default() }));
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     stage
 }

@@ -3,7 +3,7 @@
 use retake_wire::{AfterChoice, Choice, ChoiceOutcome, Verdict};
 
 use super::super::Rewind;
-use super::super::samples::{Owner, ProposalStage, plan, with_conflict, with_files};
+use super::super::samples::{Owner, TestPane, plan, with_conflict, with_files};
 
 #[test]
 fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
@@ -11,7 +11,7 @@ fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
     stays.files.as_mut().expect("files").paths[0].verdict = Verdict::Unchanged;
     let mut owner = Owner::new(3, plan());
     owner.plans = [Ok(with_files()), Ok(stays), Ok(with_files())].into();
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     stage.screen(140, 40);
     stage.keys("right");
@@ -44,7 +44,7 @@ fn choices_with_the_same_outcome_are_one() {
     path.outcomes = vec![after(&Choice::Disk), after(&Choice::Yours)];
     let mut owner = Owner::new(3, plan());
     owner.plans = [Ok(same.clone())].into();
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     stage.screen(140, 40);
     stage.keys("right");
@@ -74,7 +74,7 @@ fn file_with_a_choice_stays_visible() {
     files.paths[0].verdict = Verdict::Unchanged;
     let mut owner = Owner::new(3, plan());
     owner.plans = [Ok(before), Ok(after)].into();
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     stage.screen(140, 24);
     stage.keys("right");

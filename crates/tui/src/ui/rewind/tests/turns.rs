@@ -4,27 +4,27 @@ use retake_wire::reply::Target;
 use retake_wire::{ProblemKind, Request};
 
 use super::super::load::join;
-use super::super::samples::{Owner, ProposalStage, entry, plan, problem, target};
+use super::super::samples::{Owner, TestPane, entry, plan, problem, target};
 use super::super::{Order, Rewind, Rows};
 use crate::ui::pane::Pane;
 
 /// A picker of turns with these texts, the oldest first.
-fn picker(words: &[&str]) -> ProposalStage<Rewind> {
+fn picker(words: &[&str]) -> TestPane<Rewind> {
     let targets: Vec<_> = (1..).zip(words).map(|(turn, words)| target(turn, words)).collect();
     let mut owner = Owner::new(0, plan());
     owner.targets = targets.into_iter().rev().collect();
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
     stage
 }
 
-fn typed(stage: &mut ProposalStage<Rewind>, text: &str) {
+fn typed(stage: &mut TestPane<Rewind>, text: &str) {
     stage.pane.typed(text, &mut stage.world.cx());
     stage.wait(1_000);
 }
 
 /// The rows of the list, without the plan beside them.
-fn rows(stage: &mut ProposalStage<Rewind>) -> Vec<String> {
+fn rows(stage: &mut TestPane<Rewind>) -> Vec<String> {
     let screen = stage.screen(120, 40);
     let rows = screen.lines().skip(2).filter_map(|line| line.split('│').next());
     let is_turn = |row: &&str| row.starts_with("❯ t") || row.starts_with("  t");
@@ -32,7 +32,7 @@ fn rows(stage: &mut ProposalStage<Rewind>) -> Vec<String> {
 }
 
 /// The numbers of the turns.
-fn numbers(stage: &mut ProposalStage<Rewind>) -> Vec<u64> {
+fn numbers(stage: &mut TestPane<Rewind>) -> Vec<u64> {
     let number = |row: &String| row[row.find('t')? + 1..].split(' ').next()?.parse().ok();
     rows(stage).iter().filter_map(number).collect()
 }
@@ -81,7 +81,7 @@ fn older_pages_join_while_something_is_typed() {
     let mut owner = Owner::new(0, plan());
     owner.targets = (1..=500).rev().map(|turn| target(turn, words(turn))).collect();
     owner.silent.push("targets");
-    let mut stage = ProposalStage::new(Rewind::new(), owner);
+    let mut stage = TestPane::new(Rewind::new(), owner);
     typed(&mut stage, "nine");
     stage.release();
     assert_eq!(numbers(&mut stage)[..3], [500, 498, 496]);
