@@ -123,7 +123,7 @@ async fn a_conflict_in_one_folder_refuses_all() {
     assert_eq!(both(&yard), ("1".to_owned(), "mine".to_owned(), 1));
     let lost = [(yard.beside("third/b"), Choice::Disk)].into();
     let refused = yard.refused("t1", FileOptions { elsewhere: lost, ..FileOptions::default() }).await;
-    assert_eq!(refused.code, "bad_path");
+    assert_eq!((refused.code, &refused.fields[1]), ("bad_path", &("what", "outside".into())));
 }
 
 #[tokio::test]
