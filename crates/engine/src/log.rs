@@ -15,13 +15,56 @@ impl<T, E: Into<EngineError>> LogFailure<T> for Result<T, E> {
     }
 }
 
-/// Logs an error with its meaning. A refusal is not logged as an error.
+/// Logs an error with its meaning. Only a failure of the store is an error of the owner itself.
 pub(crate) fn failed(error: &EngineError, meaning: &'static str) {
     let EngineError { code, kind, .. } = error;
     let cause = error.for_log();
     match kind {
         Kind::Storage => tracing::error!(code, cause, meaning),
-        Kind::Model => tracing::warn!(code, cause, meaning),
-        Kind::Usage | Kind::NotFound | Kind::Refused | Kind::Stale => tracing::debug!(code, cause, meaning),
+        Kind::Model | Kind::Usage | Kind::NotFound | Kind::Refused | Kind::Stale => {
+            tracing::warn!(code, cause, meaning);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
+    use super::LogFailure as _;
+    use crate::error::{EngineError, Kind};
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn failure_that_no_caller_gets_is_in_the_log_of_the_usual_level_without_its_message() {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber =
+            tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        tracing::subscriber::with_default(subscriber, || {
+            for kind in [Kind::Usage, Kind::NotFound, Kind::Refused, Kind::Stale, Kind::Model, Kind::Storage]
+            {
+                let failed: Result<(), _> = Err(EngineError::new(kind, "planted_code", "planted message"));
+                assert_eq!(failed.or_log("this is not done"), None);
+            }
+        });
+        let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        let levels: Vec<_> = log.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+        assert_eq!(levels, ["WARN", "WARN", "WARN", "WARN", "WARN", "ERROR"], "{log}");
+        assert_eq!(log.matches("code=\"planted_code\" meaning=\"this is not done\"").count(), 6, "{log}");
+        assert!(!log.contains("planted message"), "{log}");
     }
 }

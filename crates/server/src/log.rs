@@ -18,8 +18,8 @@ pub(crate) trait LogFailure<T> {
 
 impl<T> LogFailure<T> for Result<T, Problem> {
     fn or_log(self, meaning: &'static str) -> Option<T> {
-        // The cause was logged when the engine's error became a problem.
-        self.inspect_err(|problem| tracing::info!(code = &*problem.code, meaning)).ok()
+        // The cause of a failure of the store was logged when the engine's error became a problem.
+        self.inspect_err(|problem| tracing::warn!(code = &*problem.code, meaning)).ok()
     }
 }
 

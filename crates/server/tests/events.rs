@@ -477,7 +477,7 @@ async fn a_client_that_does_not_read_is_dropped_and_catches_up() {
     let (mut slow, mut quick) = (Copy::new(&desk, &id).await, Copy::new(&desk, &id).await);
     drop(desk.client.run(saying(&id, "hello there")).await.expect("started"));
     quick.until(outcome).await;
-    let (long, said) = ("long ".repeat(1_600), 1_600);
+    let (long, said) = ("long ".repeat(2_000), 1_200);
     for number in 0..said {
         let entry = desk.say(&id, Role::User, &format!("{number} {long}")).await;
         // Each is sent separately: an earlier message would be sent with it.

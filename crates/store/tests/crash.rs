@@ -21,9 +21,9 @@ use writer::Work;
 const DIR: &str = "RETAKE_CRASH_DIR";
 const WORK: &str = "RETAKE_CRASH_WORK";
 
-/// The number of kills.
+/// The number of kills. `cargo xtask long` makes more of them.
 const ROUNDS: &str = "RETAKE_CRASH_ROUNDS";
-const ROUNDS_DEFAULT: u64 = 1000;
+const ROUNDS_DEFAULT: u64 = 240;
 /// Rounds per directory.
 const ROUNDS_OF_DIRECTORY: u64 = 20;
 /// Concurrent directories.

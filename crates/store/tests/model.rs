@@ -70,8 +70,8 @@ proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
         // Core compares its decisions with this model in every case. Here each case costs a hundred times as much, and shows that
-        // the backends store the decisions: an eighth of the cases, or as many as PROPTEST_CASES says.
-        cases: ProptestConfig::default().cases / 8,
+        // the backends store the decisions: a sixteenth of the cases, or as many as PROPTEST_CASES says.
+        cases: ProptestConfig::default().cases / 16,
         ..ProptestConfig::default()
     })]
 

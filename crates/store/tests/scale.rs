@@ -23,8 +23,8 @@ use crate::kit::{NOW, by};
 
 /// The short conversation.
 const SHORT: u64 = 100;
-/// The long one, unless the environment sets its length.
-const LONG: u64 = 100_000;
+/// The long one, unless the environment sets its length, as `cargo xtask long` does.
+const LONG: u64 = 20_000;
 /// The measured operations.
 const VERBS: [&str; 8] = ["rewind", "branch", "undo", "fork", "hide", "plan", "outlook", "targets"];
 /// The variable with that length.

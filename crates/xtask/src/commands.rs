@@ -21,7 +21,7 @@ const USUAL: &str = "20261122";
 
 /// Concurrent tests per processor. Most tests of programs and terminals wait.
 const THREADS: &str = "RUST_TEST_THREADS";
-const PER_PROCESSOR: usize = 3;
+const PER_PROCESSOR: usize = 2;
 
 /// Time limit for a download.
 const TO_FETCH: Duration = Duration::from_secs(120);
@@ -30,6 +30,9 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// The tests of a long run.
 const STORE: &str = "model::sqlite_agrees_with_a_model_that_copies_lists";
+const CAPTURES: &str = "capture::model::captures_agree_with_reading_everything";
+const KILLS: &str = "crash::store_case_23_killed_at_any_moment";
+const LENGTH: &str = "scale::store_case_26_an_operation_costs_the_same_in_a_long_conversation";
 const FILES: &str = "files::model::files_and_conversation_agree_with_a_model_that_copies_maps";
 const LINES: &str = "shell_line::trial_19_bash_starts";
 const DOCUMENT: &str = "live::document::every_reply_is_one_that_the_document_promises";
@@ -38,7 +41,8 @@ const API: &str = "history::concurrent_requests_are_linearised_and_done_once";
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
   test     get the tools that tests start, build, run all tests; run those that failed once more
-  long     run the model of files for an hour, that of conversations on 2,000 new random sequences, that of the API for
+  long     run the model of files for an hour, and those of conversations and captures on 1,000 new random sequences each;
+           kill 2,000 writers of the store; measure a conversation of 100,000 entries; run the model of the API for
            100,000 operations, 200 random requests of each kind, and three million random shell lines against bash
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   language [CRATE]
@@ -151,7 +155,19 @@ fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
         }
     }
     writeln!(out, "» the model of conversations, in SQLite")?;
-    if !model(STORE, ("PROPTEST_CASES", "8000"), out)? {
+    if !model(STORE, ("PROPTEST_CASES", "16000"), out)? {
+        return Ok(false);
+    }
+    writeln!(out, "» the model of captures")?;
+    if !model(CAPTURES, ("PROPTEST_CASES", "4000"), out)? {
+        return Ok(false);
+    }
+    writeln!(out, "» writers of the store that are killed")?;
+    if !model(KILLS, ("RETAKE_CRASH_ROUNDS", "2000"), out)? {
+        return Ok(false);
+    }
+    writeln!(out, "» a conversation of 100,000 entries")?;
+    if !model(LENGTH, ("RETAKE_SCALE_ENTRIES", "100000"), out)? {
         return Ok(false);
     }
     writeln!(out, "» the model of the API")?;
@@ -247,7 +263,7 @@ mod tests {
     use std::process::Command;
     use std::time::Duration;
 
-    use super::{API, DOCUMENT, FILES, LINES, STORE, fetched, now, run};
+    use super::{API, CAPTURES, DOCUMENT, FILES, KILLS, LENGTH, LINES, STORE, fetched, now, run};
     use crate::root;
 
     #[test]
@@ -255,6 +271,9 @@ mod tests {
         for (test, file) in [
             (FILES, "engine/tests/files/model.rs"),
             (STORE, "store/tests/model.rs"),
+            (CAPTURES, "worktree/tests/capture/model.rs"),
+            (KILLS, "store/tests/crash.rs"),
+            (LENGTH, "store/tests/scale.rs"),
             (DOCUMENT, "cli/tests/live/document.rs"),
             (API, "server/tests/history.rs"),
             (LINES, "tools/tests/shell_line.rs"),

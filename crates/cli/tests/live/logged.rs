@@ -95,6 +95,15 @@ fn log_names_requests_and_holds_no_text_argument_file_variable_header_or_key() {
 }
 
 #[test]
+fn failure_that_no_client_gets_is_logged_with_its_cause() {
+    let world = World::new();
+    let servers = json!({"mcpServers": {"it": {"command": "true"}}});
+    fs::write(world.home().join("mcp.json"), servers.to_string()).expect("written");
+    world.does(&["ask", "one apple"]);
+    line(&world.owner_log(), &["WARN", "an MCP server cannot be used", "cause=\"closed\""]);
+}
+
+#[test]
 fn log_can_be_json_with_one_object_in_each_line() {
     let world = World::new().with("RETAKE_LOG_FORMAT", "json");
     world.does(&["ask", "one apple"]);

@@ -127,7 +127,10 @@ impl Engine {
         self.files.close(no);
         let dir = self.files.index_dir(no)?;
         // The index is created again when it is needed: leftovers do no harm.
-        drop(blocking(move || std::fs::remove_dir_all(dir)).await?);
+        if let Err(error) = blocking(move || std::fs::remove_dir_all(dir)).await? {
+            let cause = tracing::field::debug(error.kind());
+            tracing::warn!(cause, "the index of a forgotten folder stays");
+        }
         drop(quiet);
         Ok(shown)
     }

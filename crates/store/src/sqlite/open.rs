@@ -60,6 +60,7 @@ pub(super) fn open(dir: &Path, now: Time, wait: Duration) -> Result<Opened> {
     };
     if !search::opens(&writer.db) {
         writer.rebuild_search()?;
+        tracing::warn!("the full-text index was damaged and has been rebuilt");
         notices.push("the full-text index was damaged and has been rebuilt".to_owned());
     }
     if erase::is_pending(&writer.db)? {

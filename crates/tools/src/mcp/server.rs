@@ -101,7 +101,7 @@ impl Server {
         };
         if let Err(why) = told {
             // The reason is for people: a server's text may contain anything.
-            tracing::warn!("an MCP server cannot be used");
+            tracing::warn!(cause = why.kind.name(), "an MCP server cannot be used");
             self.known().state = State::Failed(why);
             self.live.lock().await.take();
         }

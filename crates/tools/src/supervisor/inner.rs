@@ -72,7 +72,7 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     mounts.keep().map_err(|error| fail(&error))?;
     // A command could try to misuse the supervisor's capabilities.
     if !mounts.are_lasting() {
-        let _ = crate::sandbox::drop_capabilities();
+        crate::sandbox::drop_capabilities().map_err(|error| fail(&error))?;
     }
     let ended = reap(first, |ended| drop(report.write_all(&ended.to_bytes())), note, passing);
     mounts.take_down();

@@ -405,7 +405,12 @@ fn run_with_lies(steps: &[(Step, u8)]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    // Each reads and writes files: a quarter of the usual number of cases, or as many as PROPTEST_CASES says.
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 4,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn captures_agree_with_reading_everything(steps in prop::collection::vec(step(), 1..60)) {
