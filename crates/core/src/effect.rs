@@ -1,4 +1,5 @@
-//! The effect of a call on the world: its class, its intent, and its row in the ledger. A call is recorded before it runs.
+//! The effect of a call on the world: its class, its intent, and its row in the ledger. A call that may change something is
+//! recorded before it runs; one of the class None never is.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Folds: summaries that replace entries in the prompt. A component of the state that no operation ever has to maintain.
 //!
 //! A fold names the exact Normal entries that its summary was made from. Whether it is *in force* is derived: those
-//! entries must be in the current Normal list, in this order and without gaps.
+//! entries must be in the current Normal list, in this order and without gaps. Of overlapping ones only the latest is in force.
 
 use crate::id::OpNo;
 use crate::mark::{Mark, Marks};

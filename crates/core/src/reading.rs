@@ -1,4 +1,4 @@
-//! The five projections: the only readings of a state. Nothing else may filter entries.
+//! The five projections of a state. A list of entries comes from one of them; code that asks about one entry uses its mark.
 //!
 //! Each returns spans, in path order, in O(stretches + marks + folds); a reader that needs contents fetches
 //! them. `ARCHITECTURE.md` lists them (*Projections*).

@@ -1,4 +1,4 @@
-//! Reads conversations for clients. Must never change anything; each reply shows one committed state.
+//! Reads conversations for clients; each reply shows one committed state. Only `archive` writes. Must never make an operation.
 
 use futures::future::BoxFuture;
 use retake_core::{

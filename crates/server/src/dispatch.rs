@@ -1,5 +1,5 @@
-//! One arm for each request: names become ids, the engine carries it out, the result becomes a reply. It must
-//! only dispatch.
+//! One arm for each request: parameters are checked, names become ids, the engine carries it out, and the result becomes a
+//! reply. It must never decide what a request does.
 
 mod agent;
 mod changes;

@@ -1,5 +1,8 @@
-//! The English sentences for the codes of this crate, each written once. Clients show them, and the server fills the text fields
-//! of the API with them. These fields remain for one more version. Must never decide anything.
+//! The English sentences for conditions, causes, notices and remedies. Clients show them, and the server fills deprecated
+//! text fields of the API with them. Must never decide anything.
+//!
+//! The message and the hint of a problem are written elsewhere: core, store, engine and server write them beside its code and
+//! fields. A client may make its own sentence of code and fields; otherwise it prints the message.
 
 mod call_refusal;
 mod cause;

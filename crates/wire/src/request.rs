@@ -1,4 +1,5 @@
-//! All requests. Every verb is one of them, and clients do nothing else.
+//! All requests: each has one reply. Runs ([`crate::Run`]) and subscriptions ([`crate::Follow`]) are no requests: they have
+//! streams of events.
 //!
 //! A conversation is named by its id, or by a unique prefix of it (8 characters or more). An entry is named by its id, a unique
 //! prefix of it, a label, `tN` or `@` (the last entry of the path). `tN` is the opener of the turn with that number on the path.

@@ -1,6 +1,6 @@
-//! A store made by the previous version, kept as text: its file in SQL, its objects as hexadecimal bytes, and that program's
-//! output. It opens, shows the same, and undoes and redoes the same. It also opens after a process was killed during the update
-//! of the file.
+//! A store of format 11, kept as text: its file in SQL, its objects as hexadecimal bytes, and output. The program whose
+//! newest format that was made all of it. The store opens, shows the same, and undoes and redoes the same. It also opens after a
+//! process was killed during the update of the file.
 //!
 //! Five conversations are in one folder. They have a rewind of only the conversation with a turn after it; a drop and a rewind
 //! of only files; an excluded and a hidden message. There are a fold and a label, a fork of that, and two undone turns. The
@@ -17,7 +17,7 @@ use rusqlite::Connection;
 
 use super::harness::{World, error};
 
-/// The format of the previous version.
+/// The format of the store.
 const FORMAT: u32 = 11;
 const STORE: &str = include_str!("older/store.sql");
 const OBJECTS: &str = include_str!("older/objects.hex");

@@ -1,5 +1,5 @@
-//! A tool call: its intent, its ruling, its result. It is in the ledger before it runs, captures surround each call that may
-//! write, and its result is one entry with its changes.
+//! A tool call: its intent, its ruling, its result. One that may change something is in the ledger before it runs.
+//! Captures surround each one whose tool may write. Its result is one entry with its changes.
 
 use std::path::Path;
 use std::sync::Arc;

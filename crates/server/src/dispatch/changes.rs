@@ -250,7 +250,7 @@ impl InProcess {
         })
     }
 
-    /// Converts an action of the wire to one of the store.
+    /// Converts an action of the API to one of core. The compiler does not say that the API lacks one.
     pub(super) async fn action(&self, of: ConversationId, action: WireAction) -> Result<Action, Problem> {
         Ok(match action {
             WireAction::Rewind { entry } => Action::Rewind(self.entry(of, &entry).await?),

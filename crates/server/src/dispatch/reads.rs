@@ -1,4 +1,4 @@
-//! Requests that read.
+//! Requests that read, and the one that archives a conversation.
 
 use retake_core::{
     ArchiveState, CallWords, ConversationId, Include, ListRequest, Mark, OpNo, OpRange, PageRequest,
