@@ -113,7 +113,7 @@ async fn a_shell_leaves_a_folder_that_was_removed() {
     std::fs::remove_dir(stage.root().join("a")).unwrap();
     let output = run(&stage, "pwd").await;
     assert!(output.content.starts_with(&format!("{}\n", stage.root().display())), "{output:?}");
-    assert!(output.content.contains("is no folder any more"), "{output:?}");
+    assert!(output.content.contains("is no longer a folder"), "{output:?}");
     assert_eq!(output.facts, [Fact::new("cwd", "")]);
 }
 

@@ -135,7 +135,26 @@ fn of_erasure(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
             let more = if *more { ", …" } else { "" };
             format!("{contain} the text, too. Erase it there with the same TEXT: {commands}{more}")
         }
-        _ => "erased content can't be brought back, by nothing".to_owned(),
+        Condition::EraseIsFinal => "erased content cannot be brought back by any command".to_owned(),
+        // Not about an erasure: `condition` has the sentences for these.
+        Condition::NoFileChanges
+        | Condition::ConversationOnly
+        | Condition::NoCoveredFileChanges
+        | Condition::FilesUnchanged
+        | Condition::CoveredFoldersOnly { .. }
+        | Condition::NotCovered { .. }
+        | Condition::UnseenCalls { .. }
+        | Condition::UnseenCall { .. }
+        | Condition::CutOffCall { .. }
+        | Condition::CutOffCalls { .. }
+        | Condition::JobEnded { .. }
+        | Condition::Adopted { .. }
+        | Condition::Returned { .. }
+        | Condition::MarksStay { .. }
+        | Condition::OfParent { .. }
+        | Condition::InFolder { .. }
+        | Condition::FolderGone { .. }
+        | Condition::Unknown => UNKNOWN.to_owned(),
     }
 }
 

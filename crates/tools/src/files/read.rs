@@ -91,7 +91,7 @@ fn read(arguments: &Arguments, place: &Place, veil: &HiddenPaths, stop: &Stop) -
     }
     if head.contains(&0) {
         return Err(format!(
-            "it is no text but {} of binary data; use a command that knows it",
+            "it is not text but {} of binary data; use a command that can read this format",
             text::size(size)
         ));
     }
@@ -134,7 +134,7 @@ fn window(from: impl std::io::BufRead, arguments: &Arguments, breaks: LineEnds) 
     let most = arguments.limit.map_or(MOST_LINES, NonZeroUsize::get).min(MOST_LINES);
     let window = Window::read(from, first, most, breaks).map_err(|error| error.to_string())?;
     if window.text.contains('\0') {
-        return Err("it is no text: binary data begins within these lines".to_owned());
+        return Err("it is not text: there is binary data within these lines".to_owned());
     }
     if window.shown == 0 && first > 1 {
         let lines = text::count(window.passed, "line");

@@ -207,7 +207,7 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, ConfigError> {
         Err(error) => return Err(unreadable(error)),
     };
     if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(unreadable(std::io::Error::other("it is no regular file")));
+        return Err(unreadable(std::io::Error::other("it is not a regular file")));
     }
     let mut text = String::new();
     file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;

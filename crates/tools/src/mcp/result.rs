@@ -25,7 +25,7 @@ pub(super) async fn output(server: &str, answer: &Value, call: &Call) -> Output 
         return structured(answer).map_or_else(
             || {
                 Output::failed(format!(
-                    "the MCP server “{server}” answered with something that is no result of a tool"
+                    "the MCP server “{server}” answered with something that is not a tool result"
                 ))
             },
             Output::ok,

@@ -114,12 +114,14 @@ fn an_invalid_search_is_reported() {
     let stage = project();
     let bad = stage.no("grep", &json!({ "pattern": "a(b" }));
     assert!(
-        bad.starts_with("the pattern is no regular expression:\n") && bad.contains("unclosed group"),
+        bad.starts_with("the pattern is not a valid regular expression:\n") && bad.contains("unclosed group"),
         "{bad}"
     );
     assert_eq!(stage.intent("grep", &json!({ "pattern": "a(b" })).unwrap_err(), bad);
     assert!(
-        stage.no("grep", &json!({ "pattern": "a\\nb" })).starts_with("the pattern is no regular expression:")
+        stage
+            .no("grep", &json!({ "pattern": "a\\nb" }))
+            .starts_with("the pattern is not a valid regular expression:")
     );
     assert!(stage.no("grep", &json!({ "pattern": "a", "glob": "{" })).contains("cannot be read"));
     assert!(stage.no("grep", &json!({ "pattern": "a", "show": "all" })).contains("unknown variant `all`"));

@@ -116,7 +116,7 @@ fn content_that_is_no_text_is_refused() {
     stage.put("binary", b"\x7fELF\0\0\0\0");
     stage.put("late", [vec![b'\n'; 9_000], b"a\0b".to_vec()].concat());
     let binary = stage.no("read", &json!({ "path": "binary" }));
-    assert!(binary.contains("it is no text but 8 B of binary data"), "{binary}");
+    assert!(binary.contains("it is not text but 8 B of binary data"), "{binary}");
     let late = stage.no("read", &json!({ "path": "late", "offset": 9_000 }));
     assert!(late.contains("binary data begins within these lines"), "{late}");
     assert_eq!(stage.no("read", &json!({ "path": "src" })), "cannot read `src`: it is a folder; use `list`");

@@ -94,7 +94,7 @@ pub fn pruned(it: &Pruned) -> Text {
     text.push(format!("{}{} stay, of {} that there may be\n", about, size(it.size), size(it.quota)));
     if !it.let_go.is_empty() {
         let what = if it.how == PruneHow::ToQuota {
-            "going back with these commands' files is no longer possible, at least not for all of them"
+            "some files that these commands changed can no longer be rewound"
         } else {
             "to keep within the quota, these would have to go: `retake workspace prune --to-quota` lets them go"
         };

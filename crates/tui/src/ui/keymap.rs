@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(
             said(&[("rewind", &["hyper+x"])]),
             [
-                "settings, face.keys.rewind: “hyper+x” is no key: keys are written like ctrl+r, alt+enter, shift+tab, f1, pageup, space or ?"
+                "settings, face.keys.rewind: “hyper+x” is not a key: keys are written like ctrl+r, alt+enter, shift+tab, f1, pageup, space or ?"
             ]
         );
         assert_eq!(

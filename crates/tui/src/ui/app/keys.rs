@@ -157,7 +157,7 @@ impl App {
         }
     }
 
-    /// Esc leaves what is half done; pressed twice with nothing to leave, it opens the rewind.
+    /// Esc cancels what is in progress; pressed twice with nothing to cancel, it opens the rewind.
     pub(super) fn escape(&mut self) {
         let now_ms = self.now_ms;
         let rewinds = self.settings.escape_rewinds;

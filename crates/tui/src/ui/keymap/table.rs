@@ -118,7 +118,7 @@ commands! {
         Send "send" ["enter"] "Send";
         NewLine "newline" ["alt+enter", "shift+enter", "ctrl+j"] "Begin a new line";
         Complete "complete" ["tab"] "Complete a path after @ or a command after /";
-        Escape "escape" ["esc"] "Leave what is half done; twice with an empty composer: rewind";
+        Escape "escape" ["esc"] "Cancel; twice with an empty composer: rewind";
         Rewind "rewind" ["ctrl+r"] "Go back to before a message" / "[ENTRY]";
         Undo "undo" ["alt+u"] "Take back the last thing said or done" / "[N]";
         Redo "redo" ["alt+shift+u"] "Bring back what was undone" / "[N]";
