@@ -349,7 +349,8 @@ fn trial_07_plan_and_refusal_report_a_step_that_changes_no_file() {
     world.write("b", "mine\n");
     let shown = ["show", "t1", "--scope", "files"];
     let skipped = ["drop", "t1", "--scope", "files", "--choose", "b=skip"];
-    for (step, planned) in [(&shown[..], "it is so already"), (&skipped[..], "b: stays as it is")] {
+    for (step, planned) in [(&shown[..], "it is already in this state"), (&skipped[..], "b: stays as it is")]
+    {
         let plan = out(&world.run(&[&["plan"], step].concat()));
         assert!(plan.contains("nothing would change") && plan.contains(planned), "{plan}");
         let refused = world.run(step);

@@ -118,7 +118,7 @@ fn content_that_is_no_text_is_refused() {
     let binary = stage.no("read", &json!({ "path": "binary" }));
     assert!(binary.contains("it is not text but 8 B of binary data"), "{binary}");
     let late = stage.no("read", &json!({ "path": "late", "offset": 9_000 }));
-    assert!(late.contains("binary data begins within these lines"), "{late}");
+    assert!(late.contains("there is binary data within these lines"), "{late}");
     assert_eq!(stage.no("read", &json!({ "path": "src" })), "cannot read `src`: it is a folder; use `list`");
     assert_eq!(stage.no("read", &json!({ "path": "none" })), "cannot read `none`: nothing is there");
     assert_eq!(stage.no("read", &json!({ "path": "binary/x" })), "cannot read `binary/x`: nothing is there");

@@ -74,8 +74,10 @@ impl Keymap {
                 match text.parse::<Key>() {
                     Err(error) => wrong.push(format!("{}: {error}", at(name))),
                     Ok(key) => match (key.told_as(), given.get(&(row.context, key))) {
-                        (Some(other), _) => wrong
-                            .push(format!("{}: terminals tell {key} as {other}; take another key", at(name))),
+                        (Some(other), _) => wrong.push(format!(
+                            "{}: terminals report {key} as {other}; choose another key",
+                            at(name)
+                        )),
                         (_, Some(other)) => {
                             wrong.push(format!("{}: {key} is given to {other} already", at(name)));
                         }
@@ -172,7 +174,7 @@ mod tests {
         );
         assert_eq!(
             said(&[("rewind", &["ctrl+i"])]),
-            ["settings, face.keys.rewind: terminals tell Ctrl+I as Tab; take another key"]
+            ["settings, face.keys.rewind: terminals report Ctrl+I as Tab; choose another key"]
         );
         assert_eq!(
             said(&[("rewind", &["hyper+x"])]),

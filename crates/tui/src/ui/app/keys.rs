@@ -112,7 +112,7 @@ impl App {
         if self.is_once_more(Command::Stop) {
             return self.leave();
         }
-        self.hint("Ctrl+D once more leaves; everything is kept");
+        self.hint("Ctrl+D again quits; everything is kept");
     }
 
     /// The person typed: the draft is stored soon.

@@ -129,7 +129,7 @@ fn error_in_a_theme_names_its_line() {
         ("\n\naccent = 3", "line 3: accent: a look is a text in quotes, such as \"bold #56d4dd\"".to_owned()),
         (
             "base = \"mine\"",
-            "line 1: “mine” can be no base: one of terminal, dark, light, ember, paper".to_owned(),
+            "line 1: “mine” can't be a base: allowed are terminal, dark, light, ember, paper".to_owned(),
         ),
     ] {
         let (themes, wrong) = added(&format!("{text}\ngood = \"blue\"\n"));
