@@ -59,7 +59,7 @@ async fn an_invalid_command_is_refused_with_the_reason() {
     let tool = shell(config());
     for arguments in [json!({}), json!({ "command": 1 }), json!({ "command": "a", "shout": true })] {
         let why = tool.intent(&arguments, stage.root(), &stage.roots).unwrap_err();
-        assert!(why.starts_with("the arguments do not fit"), "{why}");
+        assert!(why.starts_with("the arguments are not valid"), "{why}");
         assert_eq!(stage.call(&tool, arguments).await.outcome, ToolOutcome::Failed);
     }
     assert!(tool.intent(&json!({ "command": " " }), stage.root(), &stage.roots).is_err());

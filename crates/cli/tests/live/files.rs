@@ -355,7 +355,7 @@ fn trial_07_plan_and_refusal_report_a_step_that_changes_no_file() {
         assert!(plan.contains("nothing would change") && plan.contains(planned), "{plan}");
         let refused = world.run(step);
         assert_eq!(refused.status.code(), Some(4), "{}", out(&refused));
-        assert!(error(&refused).contains("the files are so already"), "{}", error(&refused));
+        assert!(error(&refused).contains("the files are already in this state"), "{}", error(&refused));
     }
     assert_eq!(world.read("b").as_deref(), Some("mine\n"));
 }

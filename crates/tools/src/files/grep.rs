@@ -62,7 +62,7 @@ pub(super) enum Show {
     Lines,
     /// Only the names of the files.
     Files,
-    /// How many lines fit in each file.
+    /// How many lines match in each file.
     Count,
 }
 

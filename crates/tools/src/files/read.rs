@@ -48,7 +48,7 @@ impl OwnTool for ReadFile {
     type Arguments = Arguments;
     const NAME: &'static str = "read";
     const ABOUT: &'static str = "Reads a file. A text comes with its line numbers (number, tab, line), at most 2,000 lines or 50 kB at once. \
-         A picture (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB comes as it is. For a folder, use `list`.";
+         A picture (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB is returned as it is. For a folder, use `list`.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         let place = named(&arguments, ground)?;

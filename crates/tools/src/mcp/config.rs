@@ -312,7 +312,7 @@ impl Reading<'_> {
         match kind.as_deref() {
             None | Some("stdio" | "http" | "streamable-http" | "streamableHttp") => {}
             Some("sse") => {
-                let why = "the older transport “sse” is not spoken here; many servers also speak “http”";
+                let why = "the older transport “sse” is not supported; many servers also support “http”";
                 return Err(self.wrong(&[SERVERS, name, "type"], why));
             }
             Some(_) => return Err(self.wrong(&[SERVERS, name, "type"], "takes “stdio” or “http”")),

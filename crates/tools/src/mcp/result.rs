@@ -76,7 +76,7 @@ impl Read<'_> {
             }
             other => {
                 let kind = line(other.unwrap_or("nothing"), 40);
-                self.texts.push(format!("[content of the kind “{kind}”, which is not understood here]"));
+                self.texts.push(format!("[content of the kind “{kind}”, which is not supported]"));
             }
         }
     }

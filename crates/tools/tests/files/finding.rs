@@ -102,7 +102,7 @@ fn lines_are_found_by_a_regular_expression() {
         grep(json!({ "pattern": "needle", "all": true, "show": "count" })),
         "a.log: 1\nsrc/deep/lib.rs: 1\ntarget/out.rs: 1\n"
     );
-    assert_eq!(grep(json!({ "pattern": "nothing such" })), "[No line fits.]\n");
+    assert_eq!(grep(json!({ "pattern": "nothing such" })), "[No line matches.]\n");
     assert_eq!(
         grep(json!({ "pattern": "^fn|^\\}", "path": "src" })),
         "src/main.rs\n1: fn main() {\n--\n3: }\n".replace("--\n", "")

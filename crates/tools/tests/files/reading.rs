@@ -40,7 +40,7 @@ fn the_beginning_and_end_of_a_text_are_marked() {
     let past = stage.no("read", &json!({ "path": "two", "offset": 3 }));
     assert_eq!(past, "cannot read `two`: it has 2 lines only; begin at an earlier one");
     let zero = stage.no("read", &json!({ "path": "two", "offset": 0 }));
-    assert!(zero.starts_with("the arguments do not fit: invalid value: integer `0`"), "{zero}");
+    assert!(zero.starts_with("the arguments are not valid: invalid value: integer `0`"), "{zero}");
     let other = stage.no("read", &json!({ "path": "two", "lines": 3 }));
     assert!(other.contains("unknown field `lines`"), "{other}");
     assert_eq!(stage.no("read", &json!({ "path": "" })), "cannot read: the path is empty");

@@ -66,7 +66,7 @@ fn an_error_names_file_line_and_key_and_the_valid_entries_are_used() {
         ),
         (
             "{\"mcpServers\": {\"a\": {\"type\": \"sse\", \"url\": \"y\"}}}",
-            "line 1: `mcpServers.a.type`: the older transport “sse” is not spoken here; many servers also speak “http”",
+            "line 1: `mcpServers.a.type`: the older transport “sse” is not supported; many servers also support “http”",
         ),
         (
             "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"disabled\": 1}}}",

@@ -168,7 +168,7 @@ async fn gigantic_answers_are_cut_or_end_the_connection() {
 #[tokio::test]
 async fn a_partly_invalid_answer_is_read_as_far_as_possible() {
     let odd = said(&World::with("odd").connect().await, "mcp__it__echo", json!({})).await;
-    assert_eq!(odd, "[content of the kind “hologram”, which is not understood here]\nand words");
+    assert_eq!(odd, "[content of the kind “hologram”, which is not supported]\nand words");
     let nothing = fails(&World::with("nothing").connect().await, "mcp__it__echo", json!({})).await;
     assert_eq!(nothing, "the MCP server “it” answered with something that is not a tool result");
     let shape = said(&World::with("shape").connect().await, "mcp__it__echo", json!({})).await;
