@@ -58,7 +58,7 @@ pub(crate) const EXIT_CODES: &[(u8, &str)] = &[
 
 /// An AI agent in which nothing is final: rewind to any message, see first what that takes back, and undo the rewind too
 ///
-/// Without a verb, retake begins a new conversation in the terminal. If standard input is no terminal, it is the prompt, and the answer
+/// Without a verb, retake begins a new conversation in the terminal. If standard input is not a terminal, it is the prompt, and the answer
 /// goes to standard output.
 ///
 /// Name an entry by the beginning of its id, by a label, by tN (the turn with that number) or by @ (the last entry).

@@ -45,7 +45,7 @@ const PROMPTS: usize = 500;
 pub(crate) fn check(ui: &dyn Ui, json: bool) -> Result {
     if ui.input_is_terminal() && (json || !ui.interactive()) {
         return Err(usage(
-            "a conversation needs a terminal for its output, and standard output is none",
+            "a conversation needs a terminal for its output, and standard output is not a terminal",
             "`retake ask TEXT` answers once, and takes --json",
         ));
     }
@@ -57,7 +57,7 @@ pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
     let is_piped = !cx.ui.input_is_terminal();
     if is_piped && start.resume == Some(None) {
         return Err(usage(
-            "cannot pick a conversation: standard input is no terminal",
+            "cannot pick a conversation: standard input is not a terminal",
             "name it: `retake -r ID`",
         ));
     }

@@ -301,7 +301,7 @@ impl Context<'_> {
         })
     }
 
-    /// The text of the arguments, or standard input for `-`, or if there are no arguments and standard input is no terminal.
+    /// The text of the arguments, or standard input for `-`, or if there are no arguments and standard input is not a terminal.
     pub(crate) fn words(&mut self, words: &[String], what: &str) -> Result<String> {
         let from_input = self.are_piped(words);
         let text = if from_input { self.input()? } else { words.join(" ") };

@@ -195,7 +195,7 @@ mod tests {
             said("[face]\n\ntheme = \"blue\"\n[face.keys]\nrewin = [\"f5\"]\ntree = [\"hyper+x\"]\n"),
             [
                 "FILE, line 5, face.keys.rewin: there is no command “rewin”; did you mean rewind?",
-                "FILE, line 6, face.keys.tree: “hyper+x” is no key: keys are written like ctrl+r, alt+enter, shift+tab, f1, pageup, \
+                "FILE, line 6, face.keys.tree: “hyper+x” is not a key: keys are written like ctrl+r, alt+enter, shift+tab, f1, pageup, \
                  space or ?",
                 "FILE, line 3, face.theme: there is no theme “blue”: there are auto, terminal, dark, light, ember, paper",
             ]

@@ -42,7 +42,7 @@ impl fmt::Display for CallRefusal {
             }
             Self::Arguments(why) => f.write_str(why),
             Self::PlanMode => f.write_str(
-                "plan mode only reads: say what you would do, step by step, and leave it until the person agrees",
+                "plan mode only reads: say what you would do, step by step, and change nothing until the person agrees",
             ),
             Self::Rule(rule) => write!(f, "the rule `{rule}` forbids it"),
             Self::Secrets(path, tool) => {

@@ -328,7 +328,7 @@ fn of_files(error: &StoreError) -> (Kind, &'static str, Hint) {
     match error {
         StoreError::StaleFiles(_) => (Kind::Stale, "stale_plan", "look at the new plan".into()),
         StoreError::Unsettled => (Kind::Refused, "unsettled", "try again when it is over".into()),
-        _ => (Kind::Refused, "unchanged", "it is so already".into()),
+        _ => (Kind::Refused, "unchanged", "nothing to do".into()),
     }
 }
 
@@ -403,18 +403,28 @@ fn of_turns(error: &StoreError) -> (Kind, &'static str, Hint) {
         StoreError::Runs(RunRefusal::Waiting) => {
             (Kind::Refused, "run_waiting", "wait until its turn has come".into())
         }
-        StoreError::Runs(RunRefusal::TooManyWords) => {
-            (Kind::Refused, "queue_full", "wait until they are said, or take them back".into())
+        StoreError::Runs(RunRefusal::TooManyWords) => (
+            Kind::Refused,
+            "queue_full",
+            "wait until the waiting messages are sent, or take them back".into(),
+        ),
+        StoreError::Runs(RunRefusal::NothingQueued) => (
+            Kind::Refused,
+            "nothing_waits",
+            Hint::new("the messages may have been sent already: {} shows the conversation", [Remedy::Log]),
+        ),
+        StoreError::Runs(RunRefusal::NothingRuns) => (
+            Kind::Refused,
+            "nothing_runs",
+            Hint::new("the answer may have ended already: {} shows the conversation", [Remedy::Log]),
+        ),
+        StoreError::Runs(RunRefusal::OtherWords) => {
+            (Kind::Stale, "other_words", "look at the waiting messages, then repeat the request".into())
         }
-        StoreError::Runs(RunRefusal::NothingQueued) => {
-            (Kind::Refused, "nothing_waits", "there is nothing to take back".into())
+        StoreError::Runs(RunRefusal::Fenced) => {
+            (Kind::Stale, "fenced", "send the message again to get an answer".into())
         }
-        StoreError::Runs(RunRefusal::NothingRuns) => {
-            (Kind::Refused, "nothing_runs", "there is nothing to stop".into())
-        }
-        StoreError::Runs(RunRefusal::OtherWords) => (Kind::Stale, "other_words", "look again".into()),
-        StoreError::Runs(RunRefusal::Fenced) => (Kind::Stale, "fenced", "ask again".into()),
-        StoreError::CallBegun(_) => (Kind::Refused, "call_begun", "give each call a name of its own".into()),
-        _ => (Kind::NotFound, "unknown_call", "write a call down before it runs".into()),
+        StoreError::CallBegun(_) => (Kind::Refused, "call_begun", "give each call its own id".into()),
+        _ => (Kind::NotFound, "unknown_call", Hint::new("{} checks the store for damage", [Remedy::Doctor])),
     }
 }

@@ -110,7 +110,7 @@ fn place(name: &str) -> Result<Place> {
         Some((id.parse().ok()?, entry))
     };
     read().ok_or_else(|| {
-        let what = format!("“{name}” is no place in the history");
+        let what = format!("“{name}” is not a position in the history");
         EngineError::new(Kind::NotFound, "bad_place", what)
             .with("place", name)
             .hint("take `earlier` from the page before, or begin without a place")

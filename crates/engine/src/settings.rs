@@ -101,7 +101,7 @@ pub enum SettingsError {
         source: Box<SettingsError>,
     },
     /// The file is not TOML.
-    #[error("line {line} is no TOML: {problem}")]
+    #[error("line {line} is not valid TOML: {problem}")]
     Syntax {
         /// The line, from 1.
         line: usize,

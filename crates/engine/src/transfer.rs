@@ -247,7 +247,7 @@ fn place(cursor: &str) -> Result<ExportPlace> {
 }
 
 fn bad_cursor(cursor: &str) -> EngineError {
-    EngineError::new(Kind::NotFound, "bad_cursor", format!("“{cursor}” is no cursor of an export"))
+    EngineError::new(Kind::NotFound, "bad_cursor", format!("“{cursor}” is not a cursor of an export"))
         .with("cursor", cursor)
         .hint("take the cursor from the piece before, or begin without one")
 }

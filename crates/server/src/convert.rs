@@ -184,11 +184,11 @@ fn source(source: Source) -> (Option<String>, Option<String>) {
 
 fn source_in(data: Option<String>, url: Option<String>) -> Result<Source, Problem> {
     match (data, url) {
-        (Some(data), None) => {
-            BASE64.decode(data).map(Source::Inline).map_err(|_| usage("“data” is not valid base64"))
-        }
+        (Some(data), None) => BASE64.decode(data).map(Source::Inline).map_err(|_| {
+            misused("“data” is not valid base64", "encode the bytes as standard base64, with padding")
+        }),
         (None, Some(url)) => Ok(Source::Link(url)),
-        _ => Err(usage("an image or a file needs either “data” or “url”")),
+        _ => Err(misused("an image or a file needs either “data” or “url”", "give exactly one of the two")),
     }
 }
 
@@ -233,7 +233,9 @@ fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {
             Part::ToolResult { call, content, outcome }
         }
         retake_wire::Part::Reasoning { text, signature } => Part::Reasoning { text, signature },
-        retake_wire::Part::Erased => return Err(usage("“erased” is not a content to say")),
+        retake_wire::Part::Erased => {
+            return Err(misused("a part of type “erased” can't be sent", "leave this part out"));
+        }
     })
 }
 

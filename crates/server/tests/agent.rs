@@ -456,7 +456,7 @@ async fn invalid_rule_is_refused_with_the_form_of_a_rule() {
     let add = vec!["allow rm -rf".to_owned()];
     let set = SetPermissions { conversation: agent.id.clone(), add, ..SetPermissions::default() };
     let problem = agent.desk.refused(Request::SetPermissions(set)).await;
-    assert!(problem.message.contains("\"allow rm -rf\" is no rule"), "{problem:?}");
+    assert!(problem.message.contains("\"allow rm -rf\" is not a valid rule"), "{problem:?}");
     assert_eq!(
         (&problem.fields["rule"], &problem.fields["what"]),
         (&"allow rm -rf".into(), &"tool_name".into())

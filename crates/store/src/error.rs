@@ -236,7 +236,7 @@ fn of_runs(refusal: &RunRefusal) -> &'static str {
         RunRefusal::Waiting => "something is waiting for its turn in this conversation",
         RunRefusal::NothingQueued => "nothing is waiting for its turn",
         RunRefusal::NothingRuns => "nothing is being answered",
-        RunRefusal::OtherWords => "other words wait by now than were made ready",
+        RunRefusal::OtherWords => "the waiting messages have changed since this answer was prepared",
         RunRefusal::Fenced => {
             "the run may not write any more: it was stopped, or the message it answers was taken back"
         }

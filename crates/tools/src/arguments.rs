@@ -8,7 +8,7 @@ use crate::files::text::escaped;
 
 /// The arguments, or their error.
 pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
-    T::deserialize(arguments).map_err(|error| format!("the arguments do not fit: {error}"))
+    T::deserialize(arguments).map_err(|error| format!("the arguments are not valid: {error}"))
 }
 
 /// A line for people: the first line of a text, with terminal control characters escaped.

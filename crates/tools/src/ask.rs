@@ -42,7 +42,7 @@ fn asked(Arguments { question, choices }: Arguments) -> Result<ToolQuestion, Str
 impl OwnTool for Ask {
     type Arguments = Arguments;
     const NAME: &'static str = "ask";
-    const ABOUT: &'static str = "Asks the person a question and waits for the answer. Ask only what you can't find out, and what the work hangs on.";
+    const ABOUT: &'static str = "Asks the person a question and waits for the answer. Ask only what you can't find out yourself and need to know to go on.";
     /// Only one question at a time.
     const IS_PARALLEL: bool = false;
     const NEEDS_FOLDER: bool = false;
@@ -57,7 +57,7 @@ impl OwnTool for Ask {
             biased;
             () = call.host.stopped() => Err(format!("[{}, without an answer]", call.host.stopped_by())),
             answer = call.host.ask(asked) => answer.map(Output::ok).ok_or_else(|| {
-                "Nobody is there to answer. Go on with what is most likely meant, and say what you have assumed.".to_owned()
+                "No one is there to answer. Go on with the most likely meaning, and state your assumptions.".to_owned()
             }),
         }
     }

@@ -94,10 +94,7 @@ impl Destination {
             Kind::Beside { file, unfinished, to } => {
                 file.sync_all()?;
                 if fs::symlink_metadata(&*to).is_ok_and(|there| !there.is_file()) {
-                    return Err(io::Error::new(
-                        ErrorKind::AlreadyExists,
-                        "something else has its name by now",
-                    ));
+                    return Err(io::Error::new(ErrorKind::AlreadyExists, "something else has its name now"));
                 }
                 fs::rename(&*unfinished, &*to)?;
                 // If a folder cannot be synced, the file is there anyway.

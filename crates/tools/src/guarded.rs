@@ -213,7 +213,11 @@ fn item(text: &str) -> Result<Item<'_>, BadItem> {
         return if pattern(below) { bad("is a path, which takes no pattern") } else { Ok(Item::Home(below)) };
     }
     if text.starts_with('/') {
-        return if pattern(text) || text == "/" { bad("is no file or folder") } else { Ok(Item::Path(text)) };
+        return if pattern(text) || text == "/" {
+            bad("is not a file or folder")
+        } else {
+            Ok(Item::Path(text))
+        };
     }
     let (name, guard) = text.strip_prefix("ask ").map_or((text, Guard::Refused), |name| (name, Guard::Asked));
     if name.is_empty() || name.contains('/') || name == "*" || Glob::new(name).is_err() {

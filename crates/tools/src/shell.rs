@@ -44,8 +44,8 @@ const LIMIT_S: u64 = 120;
 const MOST_S: u64 = 600;
 
 /// The note to the model on a command that failed in the read-only sandbox.
-const READ_ONLY: &str = "[it ran where nothing can be written and nothing reached, as a command that only reads; if that is why, begin \
-                         it with `env`, and it runs like others]";
+const READ_ONLY: &str = "[it ran as a command that only reads: it could write nothing and had no network. If it failed for that reason, \
+                         begin it with `env`]";
 
 /// The note on a command that could not write git's settings.
 const GIT_HELD: &str = "[git's hooks and settings are read only for commands, because git runs what they name; the person can change \
@@ -362,7 +362,7 @@ impl Tool for ShellTool {
             Err(why) => return Output::failed(why),
         };
         if call.reads && (given.background || given.network) {
-            return Output::failed("it was to read only: it runs neither as a job nor with network");
+            return Output::failed("a command that only reads runs neither as a job nor with network");
         }
         let done = if given.background {
             self.background(&call, &given).await

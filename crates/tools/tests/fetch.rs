@@ -172,9 +172,9 @@ async fn only_redirects_within_the_same_host_are_followed() {
     let arrived = fetch(&stage, config(), &format!("{base}/here")).await;
     assert_eq!(arrived.content, format!("[{base}/there · 200 OK · text/plain]\narrived"));
     for (path, why) in [
-        ("/away", "leads on to another server: http://other.example/x; fetch that, if it is wanted"),
-        ("/file", "leads on to another server: file:///etc/passwd"),
-        ("/round", "leads on and on"),
+        ("/away", "redirects to another server: http://other.example/x; fetch that address if you need it"),
+        ("/file", "redirects to another server: file:///etc/passwd"),
+        ("/round", "redirects more than"),
     ] {
         let output = fetch(&stage, config(), &format!("{base}{path}")).await;
         assert!(output.outcome == ToolOutcome::Failed && output.content.contains(why), "{output:?}");

@@ -59,7 +59,7 @@ async fn an_invalid_command_is_refused_with_the_reason() {
     let tool = shell(config());
     for arguments in [json!({}), json!({ "command": 1 }), json!({ "command": "a", "shout": true })] {
         let why = tool.intent(&arguments, stage.root(), &stage.roots).unwrap_err();
-        assert!(why.starts_with("the arguments do not fit"), "{why}");
+        assert!(why.starts_with("the arguments are not valid"), "{why}");
         assert_eq!(stage.call(&tool, arguments).await.outcome, ToolOutcome::Failed);
     }
     assert!(tool.intent(&json!({ "command": " " }), stage.root(), &stage.roots).is_err());
@@ -113,7 +113,7 @@ async fn a_shell_leaves_a_folder_that_was_removed() {
     std::fs::remove_dir(stage.root().join("a")).unwrap();
     let output = run(&stage, "pwd").await;
     assert!(output.content.starts_with(&format!("{}\n", stage.root().display())), "{output:?}");
-    assert!(output.content.contains("is no folder any more"), "{output:?}");
+    assert!(output.content.contains("is no longer a folder"), "{output:?}");
     assert_eq!(output.facts, [Fact::new("cwd", "")]);
 }
 

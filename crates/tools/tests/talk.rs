@@ -46,7 +46,7 @@ async fn the_ask_tool_asks_the_person() {
     let question = json!({ "question": "Which?", "choices": ["a", "b"] });
     let nobody = stage.call(&ask_tool(), question.clone()).await;
     assert!(
-        nobody.outcome == ToolOutcome::Failed && nobody.content.starts_with("Nobody is there"),
+        nobody.outcome == ToolOutcome::Failed && nobody.content.starts_with("No one is there"),
         "{nobody:?}"
     );
     Arc::get_mut(&mut stage.host).unwrap().answer = Some("b".to_owned());

@@ -42,7 +42,7 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         Condition::NoFileChanges => "files stay as they are: these messages changed none".to_owned(),
         Condition::ConversationOnly => "files are not touched: only the conversation goes back".to_owned(),
         Condition::NoCoveredFileChanges => "no file changes that Retake keeps track of".to_owned(),
-        Condition::FilesUnchanged => "no file changes: all are so already".to_owned(),
+        Condition::FilesUnchanged => "no file changes: all match already".to_owned(),
         Condition::CoveredFoldersOnly { folders } => format!(
             "only files of {} go back: not what commands did elsewhere, nor what git keeps for itself",
             if *folders > 1 { "these folders" } else { "this folder" }
@@ -138,7 +138,26 @@ fn of_erasure(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
             let more = if *more { ", …" } else { "" };
             format!("{contain} the text, too. Erase it there with the same TEXT: {commands}{more}")
         }
-        _ => "erased content can't be brought back, by nothing".to_owned(),
+        Condition::EraseIsFinal => "erased content cannot be brought back by any command".to_owned(),
+        // Not about an erasure: `condition` has the sentences for these.
+        Condition::NoFileChanges
+        | Condition::ConversationOnly
+        | Condition::NoCoveredFileChanges
+        | Condition::FilesUnchanged
+        | Condition::CoveredFoldersOnly { .. }
+        | Condition::NotCovered { .. }
+        | Condition::UnseenCalls { .. }
+        | Condition::UnseenCall { .. }
+        | Condition::CutOffCall { .. }
+        | Condition::CutOffCalls { .. }
+        | Condition::JobEnded { .. }
+        | Condition::Adopted { .. }
+        | Condition::Returned { .. }
+        | Condition::MarksStay { .. }
+        | Condition::OfParent { .. }
+        | Condition::InFolder { .. }
+        | Condition::FolderGone { .. }
+        | Condition::Unknown => UNKNOWN.to_owned(),
     }
 }
 

@@ -86,7 +86,7 @@ pub enum WorktreeError {
         why: UncoveredReason,
     },
     /// An object for a manifest or for findings is invalid.
-    #[error("the object {0} is no list of files of a version that is known")]
+    #[error("the object {0} is not a list of files of a known version")]
     NoManifest(ContentHash),
 }
 

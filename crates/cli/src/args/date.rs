@@ -11,7 +11,7 @@ use crate::error::{Failure, usage};
 pub(crate) fn parse(text: &str, now_ms: i64) -> Result<i64, Failure> {
     parse_in(&TimeZone::system(), text.trim(), now_ms).ok_or_else(|| {
         usage(
-            format!("{text:?} is no date"),
+            format!("{text:?} is not a date"),
             "write 2026-03-01, 2026-03-01T14:30, yesterday, or how long ago: \"3 days\", \"2h\"",
         )
     })

@@ -198,7 +198,7 @@ const COMMANDS: &[Command] = &[
         name: "search",
         takes: "WORDS",
         help: "search this conversation",
-        more: "Words, \"phrases\", prefix*, AND, OR, NOT and (parentheses). A hyphen is no operator. Options before the \
+        more: "Words, \"phrases\", prefix*, AND, OR, NOT and (parentheses). A hyphen is not an operator. Options before the \
                words: --all searches all conversations; --hidden and --rewound also search messages that are not shown.",
         does: CommandEffect::Own(|chat, words| handlers::search(chat, words).boxed_local()),
     },

@@ -11,7 +11,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Waits until a key can be read. If standard input is no terminal, none ever can. While [`super::echo::hide`] is active, a key
+/// Waits until a key can be read. If standard input is not a terminal, none ever can. While [`super::echo::hide`] is active, a key
 /// is available as soon as it is pressed; else when its line ends. Must be called within a runtime with its drivers enabled.
 pub async fn waiting() {
     if !stdin().is_terminal() {

@@ -46,7 +46,7 @@ pub(crate) struct Search {
     /// Also search messages that are rewound or hidden; they are marked
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     include: Vec<IncludeArg>,
-    /// Words, "phrases", prefix*, AND, OR, NOT, (parentheses); a hyphen is no operator
+    /// Words, "phrases", prefix*, AND, OR, NOT, (parentheses); a hyphen is not an operator
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
 }

@@ -153,7 +153,7 @@ fn a_rejection_is_sent_with_its_reason_and_ctrl_c_stops_the_run() {
 
 #[test]
 fn an_approval_that_was_answered_elsewhere_is_reported_and_the_run_goes_on() {
-    let gone = Problem { message: "nobody asks that any more".to_owned(), ..super::fixtures::stale() };
+    let gone = Problem { message: "this question is no longer open".to_owned(), ..super::fixtures::stale() };
     let gone = Problem { kind: retake_wire::ProblemKind::NotFound, hint: None, head: None, ..gone };
     let case = Case::terminal([Line("go on"), Says("y")]).reply("decide", Err(gone));
     assert_snapshot!(case.run(run([asks_edit()])).see(&[]));
@@ -162,7 +162,8 @@ fn an_approval_that_was_answered_elsewhere_is_reported_and_the_run_goes_on() {
 #[test]
 fn an_answer_to_a_closed_approval_is_no_message_and_returns_to_the_line() {
     let gone = || {
-        let gone = Problem { message: "nobody asks that any more".to_owned(), ..super::fixtures::stale() };
+        let gone =
+            Problem { message: "this question is no longer open".to_owned(), ..super::fixtures::stale() };
         Err(Problem { kind: retake_wire::ProblemKind::NotFound, hint: None, head: None, ..gone })
     };
     let question = Question { id: "q1".to_owned(), question: "Which one?".to_owned(), choices: Vec::new() };

@@ -42,7 +42,7 @@ pub(super) fn servers() -> McpServers {
                 ..server("time", McpState::Ready)
             },
         ],
-        file_problems: vec![problem("/home/ada/.mcp.json, line 2: this is no JSON")],
+        file_problems: vec![problem("/home/ada/.mcp.json, line 2: this is not valid JSON")],
         ..McpServers::default()
     }
 }

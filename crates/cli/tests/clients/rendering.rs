@@ -168,7 +168,7 @@ fn irreversible_effects_are_reported_before_and_after() {
     let done = Receipt { effects: effects(), waited, ..fixtures::receipt() };
     let case = Case::script("").reply("apply", Ok(Reply::Receipt(done)));
     let seen = case.see(&["rewind", "t1"]);
-    assert!(seen.contains(stays) && seen.contains("words that waited come back: “and then”\n"), "{seen}");
+    assert!(seen.contains(stays) && seen.contains("waiting messages return to you: “and then”\n"), "{seen}");
 }
 
 #[test]

@@ -349,12 +349,13 @@ fn trial_07_plan_and_refusal_report_a_step_that_changes_no_file() {
     world.write("b", "mine\n");
     let shown = ["show", "t1", "--scope", "files"];
     let skipped = ["drop", "t1", "--scope", "files", "--choose", "b=skip"];
-    for (step, planned) in [(&shown[..], "it is so already"), (&skipped[..], "b: stays as it is")] {
+    for (step, planned) in [(&shown[..], "it is already in this state"), (&skipped[..], "b: stays as it is")]
+    {
         let plan = out(&world.run(&[&["plan"], step].concat()));
         assert!(plan.contains("nothing would change") && plan.contains(planned), "{plan}");
         let refused = world.run(step);
         assert_eq!(refused.status.code(), Some(4), "{}", out(&refused));
-        assert!(error(&refused).contains("the files are so already"), "{}", error(&refused));
+        assert!(error(&refused).contains("the files are already in this state"), "{}", error(&refused));
     }
     assert_eq!(world.read("b").as_deref(), Some("mine\n"));
 }

@@ -153,7 +153,7 @@ fn trial_14_messages_that_are_no_list_are_refused_with_the_reason() {
     let world = World::new();
     world.write("m.json", "{\"messages\":7}");
     let said = ends(&world, &["import", "m.json"], 2);
-    assert!(said.contains("its “messages” is no list: ["), "{said}");
+    assert!(said.contains("its “messages” is not a list: ["), "{said}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn a_rewind_in_the_full_screen_program_shows_its_plan_and_can_be_undone() {
         !screen.contains("The third answer."),
         "the picker takes the place of the conversation: {screen}"
     );
-    assert!(screen.contains("the keys go above"), "the composer stays, and is not written to: {screen}");
+    assert!(screen.contains("the focus is above"), "the composer stays, and is not written to: {screen}");
 
     // A filter finds a turn, and its plan is beside it.
     client.types("pears");
@@ -391,7 +391,7 @@ fn branches_and_operations_are_shown_and_restored() {
     client.shows("Enter applies");
     answers(&client, "Enter", "rewound");
     client.press("M-t");
-    client.shows("every branch");
+    client.shows("all branches");
     client.types("pears");
     client.until("the branch that was left", |screen| {
         !screen.contains("the beginning") && screen.contains("The third")

@@ -41,7 +41,7 @@ pub trait MergeBytes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchHunks {
     /// They are no text, or too large to compare.
-    #[error("it is no text, or too large a one, and has no hunks")]
+    #[error("it is not text, or it is too large, so it has no hunks")]
     NoText,
     /// There are only this many.
     #[error("it has {}", match .0 { 0 => "no hunks".to_owned(), 1 => "one hunk".to_owned(), more => format!("{more} hunks") })]

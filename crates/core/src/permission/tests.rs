@@ -372,7 +372,7 @@ fn rules_are_read_and_printed() {
         ("allow shell(a\u{1b}[2J)", "it holds a line break or another control character"),
     ] {
         let bad = text.parse::<Rule>().expect_err("no rule").to_string();
-        assert_eq!(bad, format!("{text:?} is no rule: {why}"));
+        assert_eq!(bad, format!("{text:?} is not a valid rule: {why}"));
     }
 }
 

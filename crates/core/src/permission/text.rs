@@ -11,7 +11,7 @@ use super::{Rule, Ruling, command};
 
 /// A text that is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{text:?} is no rule: {}", why.text())]
+#[error("{text:?} is not a valid rule: {}", why.text())]
 pub struct BadRule {
     text: String,
     why: RuleDefect,

@@ -363,7 +363,7 @@ fn reason(action: &Action) -> Reason {
 
 /// The refusal of a step on files alone that changes no file.
 pub(super) fn unchanged() -> EngineError {
-    EngineError::new(Kind::Refused, "unchanged", "the files are so already")
+    EngineError::new(Kind::Refused, "unchanged", "the files are already in this state")
         .hint("what others wrote since a turn stays; only a checkpoint brings back what it was")
 }
 

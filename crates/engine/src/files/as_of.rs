@@ -177,7 +177,7 @@ fn path_in(root: &Path, further: &[PathBuf], name: &[u8]) -> Result<NamedPath> {
 }
 
 fn no_checkpoint(name: &str) -> EngineError {
-    let what = format!("“{name}” is no checkpoint: only what somebody gave a name is kept whole");
+    let what = format!("“{name}” is not a checkpoint: only a named checkpoint keeps a complete state");
     EngineError::new(Kind::NotFound, "unknown_checkpoint", what)
         .with("checkpoint", name)
         .hint(Hint::new("{} shows the checkpoints", [Remedy::FilesLog]))

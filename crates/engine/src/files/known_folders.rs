@@ -76,7 +76,7 @@ impl Engine {
             |row: &&WorkspaceInfo| [name.as_bytes(), real.as_os_str().as_bytes()].contains(&&*row.root);
         let found = rows.iter().filter(here).max_by_key(|row| (is_there(row), row.no));
         found.map(|row| row.no).ok_or_else(|| {
-            EngineError::new(Kind::NotFound, "unknown_workspace", format!("{name} is no known workspace"))
+            EngineError::new(Kind::NotFound, "unknown_workspace", format!("there is no workspace {name}"))
                 .with("workspace", name)
                 .hint(Hint::new("{} shows them, with their numbers", [Remedy::WorkspaceList]))
         })

@@ -89,7 +89,7 @@ impl ModelErrorKind {
             Self::Cut => "the connection ended before the answer was complete",
             Self::TimedOut => "nothing arrived for too long",
             Self::OutputLimit => "the answer reached its limit in the middle of a tool call",
-            Self::BadCall => "the model wrote a tool call that is none",
+            Self::BadCall => "the model wrote an invalid tool call",
             Self::BadReply => "the reply makes no sense",
             Self::BadSettings => "the settings are wrong",
         }

@@ -28,7 +28,7 @@ pub(super) fn beginning(path: &Path, most: u64) -> io::Result<FileBeginning> {
     }
     let about = file.metadata()?;
     if !about.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;

@@ -288,7 +288,7 @@ fn mention_that_is_not_attached_is_reported() {
         ("@zip", Mentioned::OtherKind),
         ("@long", too_large(FileKind::Text, 65537, 65536)),
         ("@more.pdf", too_large(FileKind::Pdf, 10485761, 10485760)),
-        ("@pipe", Mentioned::Unreadable("it is no regular file".to_owned())),
+        ("@pipe", Mentioned::Unreadable("it is not a regular file".to_owned())),
         ("@dangling", Mentioned::LeadsNowhere),
     ];
     for (text, outcome) in cases {

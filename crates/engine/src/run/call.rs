@@ -443,7 +443,7 @@ fn asked_again(settled: CallRuling, again: Option<&Effect>) -> CallRuling {
 fn arguments_of(text: &str) -> std::result::Result<Value, String> {
     match serde_json::from_str(if text.trim().is_empty() { "{}" } else { text }) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err("its arguments are no JSON object; give them as one".to_owned()),
+        Ok(_) => Err("its arguments are not a JSON object; give them as a JSON object".to_owned()),
         Err(error) => Err(format!("its arguments are not JSON ({error}); give them as one JSON object")),
     }
 }

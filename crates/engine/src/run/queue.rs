@@ -401,9 +401,9 @@ pub(super) fn skipped(over: &[Run]) -> EngineError {
         Some("seen_message_taken_back") => EngineError::new(
             Kind::Stale,
             "skipped",
-            "what these words answer was taken back before their turn came",
+            "the message that this one answers was taken back before its turn came",
         )
-        .hint("say them again"),
+        .hint("send it again"),
         _ => EngineError::new(Kind::Stale, "skipped", "the conversation has changed before the answer began")
             .hint("ask again"),
     }

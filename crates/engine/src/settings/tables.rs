@@ -307,7 +307,7 @@ impl Default for Owner {
     }
 }
 
-/// The table `[face]`: what the full-screen program reads. What the values mean only that program knows.
+/// The table `[face]`: what the full-screen program reads. Only that program knows what the values mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Client {

@@ -159,7 +159,7 @@ fn wrong_values_are_named_with_their_line_and_never_quoted() {
     for (text, message) in cases {
         assert!(refused(text).starts_with(message), "{}", refused(text));
     }
-    assert!(refused("[a\nb").starts_with("line 1 is no TOML: "), "{}", refused("[a\nb"));
+    assert!(refused("[a\nb").starts_with("line 1 is not valid TOML: "), "{}", refused("[a\nb"));
 }
 
 #[test]
@@ -263,11 +263,11 @@ fn permissions_are_read_and_errors_are_reported() {
         ("allow = \"edit\"", "the setting permissions.allow (line 2) takes a list of rules, such as"),
         (
             "deny = [\"edit\", 1]",
-            "the setting permissions.deny (line 2) has a rule 2 that is no text in quotes",
+            "the setting permissions.deny (line 2) has a rule 2 that is not a text in quotes",
         ),
         (
             "ask = [\"rm -rf\"]",
-            "the setting permissions.ask (line 2) has a rule 1 that is none: the name of a tool",
+            "the setting permissions.ask (line 2) has a rule 1 that is not valid: the name of a tool",
         ),
         ("mode = \"yolo\"", "the setting permissions.mode (line 2) takes one of ask, allow-edits"),
     ] {

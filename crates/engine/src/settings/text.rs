@@ -49,7 +49,7 @@ pub fn text(path: &Path) -> Result<String, SettingsError> {
         .map_err(|error| no_text(format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to() + 1)))
 }
 
-/// What it is, where it is no regular file.
+/// What it is, where it is not a regular file.
 fn other_than_text(kind: std::fs::FileType) -> Option<&'static str> {
     match kind {
         kind if kind.is_file() => None,

@@ -155,8 +155,10 @@ fn each<'de, D: Deserializer<'de>, T, E: Display>(
     let items = Vec::<toml::Value>::deserialize(deserializer).map_err(wrong)?;
     let read = |(number, value): (usize, &toml::Value)| match value.as_str().map(&read) {
         Some(Ok(value)) => Ok(value),
-        Some(Err(bad)) => Err(D::Error::custom(format!("has {item} {} that is none: {bad}", number + 1))),
-        None => Err(D::Error::custom(format!("has {item} {} that is no text in quotes", number + 1))),
+        Some(Err(bad)) => {
+            Err(D::Error::custom(format!("has {item} {} that is not valid: {bad}", number + 1)))
+        }
+        None => Err(D::Error::custom(format!("has {item} {} that is not a text in quotes", number + 1))),
     };
     items.iter().enumerate().map(read).collect()
 }

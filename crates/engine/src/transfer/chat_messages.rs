@@ -85,7 +85,7 @@ pub(super) fn document(text: &str) -> Result<List, (Option<u64>, String)> {
     let list = match list {
         Some(Value::Array(list)) => list,
         Some(_) if value.is_object() => {
-            return Err((None, "its “messages” is no list: [{\"role\": …, \"content\": …}, …]".into()));
+            return Err((None, "its “messages” is not a list: [{\"role\": …, \"content\": …}, …]".into()));
         }
         _ => return Err((None, "it has no list of messages".into())),
     };

@@ -32,7 +32,7 @@ pub(super) fn format_of(line: &str) -> Result<Format, String> {
     match value.get("format").and_then(Value::as_str) {
         Some(EXPORT_FORMAT) => known(version, EXPORT_VERSION).map(|()| Format::Export),
         Some(FULL_FORMAT) => known(version, FULL_VERSION).map(|()| Format::Full),
-        Some(other) => Err(format!("“{other}” is no format that can be imported")),
+        Some(other) => Err(format!("“{other}” is not a format that can be imported")),
         None if value.get("messages").is_some() => Ok(Format::Document),
         None => Ok(Format::Messages),
     }

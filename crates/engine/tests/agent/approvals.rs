@@ -150,7 +150,7 @@ async fn files_that_must_not_be_read_are_not_searched() {
     desk.write("key", "needle\n");
     desk.rules(&["deny read(key)"]).await;
     let searched = desk.answers(&[("grep", json!({"pattern": "n", "path": "key"}))]).await;
-    assert_eq!(searched, ["[No line fits.]\n[1 file or folder left out by a rule of the person.]\n"]);
+    assert_eq!(searched, ["[No line matches.]\n[1 file or folder left out by a rule of the person.]\n"]);
     let listed = desk.answers(&[("list", json!({}))]).await;
     assert_eq!(listed, ["key  7 B\n"], "its name is another matter");
 }

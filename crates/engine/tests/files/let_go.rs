@@ -1,4 +1,4 @@
-//! A client that requests a step and goes away leaves nothing half done; an interrupted step is finished before anything
+//! A client that requests a step and goes away leaves no incomplete step; an interrupted step is finished before anything
 //! overwrites it.
 
 use std::pin::pin;

@@ -178,7 +178,7 @@ async fn rewind_case_37_unknown_hunks_are_refused_and_nothing_changes() {
     let before = yard.all();
     for (path, why) in [
         ("a", "it has 2 hunks"),
-        ("bytes", "it is no text, or too large a one, and has no hunks"),
+        ("bytes", "it is not text, or it is too large, so it has no hunks"),
         ("gone", "it comes back as a whole"),
         ("made", "it goes as a whole"),
         ("other", "nothing would be done to it"),

@@ -148,7 +148,7 @@ async fn malformed_arguments_reach_whoever_runs_tools_and_go_back_as_the_model_w
     let hint = "`retry` asks again, or choose another model with `model`".to_owned();
     assert_eq!(
         told(&error.expect("an error")),
-        (Kind::BadCall, "the model wrote a tool call that is none".into(), hint)
+        (Kind::BadCall, "the model wrote an invalid tool call".into(), hint)
     );
 }
 

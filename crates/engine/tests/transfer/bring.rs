@@ -86,7 +86,7 @@ async fn trial_16_an_import_keeps_times_and_what_is_inactive_and_says_what_it_di
             format!("{place} 1: “id”, “session_id”"),
             format!("{place} 3: “reactions”"),
             format!("{place} 4: “annotations”"),
-            format!("{place} 5: “timestamp”, which is no time: \"soon\""),
+            format!("{place} 5: “timestamp”, which is not a time: \"soon\""),
             format!(
                 "{place} 6: “created”, which is another time: 1, “usage.total_tokens”, “model”, “token_count”, \
                  “finish_reason”, “folded”, “active”, “tool_call_id”, “image_url.detail”, “tool_calls.index”, “function.strict”"

@@ -13,7 +13,7 @@ use retake_wire::{
 use super::files::translate;
 use super::{head, request_id, works_in};
 use crate::InProcess;
-use crate::convert::{self, misused, problem, usage};
+use crate::convert::{self, misused, problem};
 use crate::log;
 
 impl InProcess {
@@ -142,7 +142,7 @@ impl InProcess {
         let idle = "no model is answering in this conversation";
         Err(problem(
             retake_engine::EngineError::new(retake_engine::Kind::Refused, "not_running", idle)
-                .hint("there is nothing to stop"),
+                .hint("nothing to do: the answer may have ended already"),
         ))
     }
 
@@ -246,7 +246,12 @@ impl InProcess {
                 Start::Edit(entry, self.wording(of, entry, parts, attached).await?)
             }
             RunStart::Answer => Start::Answer,
-            RunStart::Exec { .. } => return Err(usage("a command can't be a prompt")),
+            RunStart::Exec { .. } => {
+                return Err(misused(
+                    "a command can't be a prompt",
+                    "send it as text, or run it in a request of its own",
+                ));
+            }
         })
     }
 
@@ -279,7 +284,10 @@ impl InProcess {
             WireAction::Label { entry, name } => Action::Label(Some(self.entry(of, &entry).await?), name),
             WireAction::Title { title } => Action::Label(None, title),
             WireAction::RestoreFiles { .. } => {
-                return Err(usage("files are put back with options for them"));
+                return Err(misused(
+                    "files can't be restored by this request",
+                    "plan and apply the action in requests that take options for files",
+                ));
             }
             WireAction::Erase { entries, matching } => {
                 if entries.is_empty() && matching.as_deref().is_none_or(str::is_empty) {
@@ -322,7 +330,7 @@ fn verb_of(verb: MarkVerb) -> Reason {
 fn mark(name: &str) -> Result<Mark, Problem> {
     let named = Mark::ALL.into_iter().find(|mark| mark.name() == name);
     named.ok_or_else(|| {
-        misused(format!("“{name}” is no mark"), "a mark is normal, excluded, hidden or dropped")
+        misused(format!("“{name}” is not a mark"), "a mark is normal, excluded, hidden or dropped")
             .with("name", name)
     })
 }

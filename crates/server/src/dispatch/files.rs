@@ -7,7 +7,7 @@ use retake_wire::{Action as WireAction, Condition, Problem, Reply, english, repl
 use super::changes::seen;
 use super::{erase, steps};
 use crate::InProcess;
-use crate::convert::{self, problem, usage};
+use crate::convert::{self, misused, problem};
 
 pub(super) mod authors;
 mod folders;
@@ -170,10 +170,13 @@ impl InProcess {
             return Ok((self.action(of, action).await?, options));
         };
         if paths.is_empty() {
-            return Err(usage("name the files to put back; “.” is all of the folder"));
+            return Err(misused("no files to restore are named", "name them; “.” means the whole folder"));
         }
         if options.scope == Scope::Conversation {
-            return Err(usage("files that are put back are no conversation"));
+            return Err(misused(
+                "restoring files can't be limited to the conversation",
+                "leave the scope out, or set it to `files`",
+            ));
         }
         let names = paths.iter().map(bytes_in).collect::<Result<Vec<_>, _>>()?;
         let paths = self.engine.paths(of, names).await.map_err(problem)?;
@@ -187,5 +190,5 @@ fn no_file_options(files: &retake_wire::FileOptions, diff: bool) -> Result<(), P
     if files.is_default() && !diff {
         return Ok(());
     }
-    Err(usage("this action has nothing to do with files"))
+    Err(misused("this action does not change files", "leave out the options for files"))
 }

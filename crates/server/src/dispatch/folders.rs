@@ -11,7 +11,7 @@ use retake_wire::{Problem, Reply, english, reply, request};
 use super::files::translate::{bytes_in, grade, name};
 use super::{limit, page};
 use crate::InProcess;
-use crate::convert::{problem, uncovered_cause, usage};
+use crate::convert::{misused, problem, uncovered_cause};
 
 /// The most bytes of diffs in a reply; other files are only named.
 const MAX_DIFFS: usize = 8 << 20;
@@ -27,7 +27,7 @@ const EXAMPLES: usize = 100;
 impl InProcess {
     pub(super) async fn checkpoint(&self, checkpoint: request::Checkpoint) -> Result<Reply, Problem> {
         if checkpoint.name.trim().is_empty() {
-            return Err(usage("a checkpoint needs a name"));
+            return Err(misused("the checkpoint has no name", "give a name that is not empty"));
         }
         let name =
             retake_core::name::title(&checkpoint.name).map_err(|no| problem(EngineError::refused(&no)))?;

@@ -142,7 +142,7 @@ impl Fields {
 
     /// The problem of a request that cannot be read.
     fn unreadable(&self, given: &Map<String, Value>) -> ProblemResponse {
-        let none = || "the request is none that the document describes".to_owned();
+        let none = || "the document does not describe such a request".to_owned();
         let why = self.shape.misfit(given).unwrap_or_else(|| RequestMismatch::new("unfit", "", none()));
         why.told("/openapi.json describes each request")
     }

@@ -64,7 +64,7 @@ fn title(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Usage => "the request makes no sense as it is",
         ProblemKind::NotFound => "something named in the request is not there",
-        ProblemKind::Refused => "the request does not fit the state of things now",
+        ProblemKind::Refused => "the request is not possible in the current state",
         ProblemKind::Stale => "the author of the request saw an older state",
         ProblemKind::Model => "the model or its provider failed",
         ProblemKind::Storage => "the store or the machine failed",

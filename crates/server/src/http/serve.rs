@@ -96,10 +96,16 @@ pub async fn serve(serving: Serving) -> Result<ListeningOwner, Problem> {
     let desk = HttpState { client, shapes: Arc::new(Shapes::new()), stop: stopped };
     let mut listening = JoinSet::new();
     // Before the first client: a client that finds the socket must find the token, too.
-    let token = Token::of(&data_dir).map_err(|error| trouble("can't read or make the token", &error))?;
+    let token = Token::of(&data_dir).map_err(|error| {
+        trouble("can't read or create the token", &error, "check the permissions of the data folder")
+    })?;
     let (socket, made) = socket::listen(&data_dir).map_err(|error| {
-        trouble(&format!("can't listen at {}", data_dir.display()), &error)
-            .with("path", data_dir.display().to_string())
+        trouble(
+            &format!("can't listen at {}", data_dir.display()),
+            &error,
+            "check the permissions of the data folder",
+        )
+        .with("path", data_dir.display().to_string())
     })?;
     let mut address = None;
     if let Some(at) = listen_at {
@@ -144,7 +150,8 @@ async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
     }
     let listener = TcpListener::bind(listen).await;
     listener.map_err(|error| {
-        trouble(&format!("can't listen at {listen}"), &error).with("address", listen.to_string())
+        trouble(&format!("can't listen at {listen}"), &error, "choose another port")
+            .with("address", listen.to_string())
     })
 }
 
@@ -159,12 +166,12 @@ async fn after(stop: watch::Receiver<bool>) {
     tokio::time::sleep(MOMENT).await;
 }
 
-fn trouble(what: &str, error: &io::Error) -> Problem {
+fn trouble(what: &str, error: &io::Error, hint: &str) -> Problem {
     Problem {
         code: "listen".into(),
         kind: ProblemKind::Storage,
         message: what.to_owned(),
-        hint: None,
+        hint: Some(hint.into()),
         causes: vec![error.to_string()],
         ..Problem::default()
     }
@@ -346,7 +353,7 @@ async fn attach(
     body: Bytes,
 ) -> Response {
     let Ok(attach) = serde_json::from_slice::<Attach>(&body) else {
-        let hint = "it may be of another version";
+        let hint = "use a client of the same version as the owner";
         return bad("bad_request", "the description of the client is not valid", hint).into_response();
     };
     match desk.client.attend(attach, line.pid()).await {
@@ -359,10 +366,12 @@ async fn attach(
 async fn leave(State(desk): State<HttpState>, body: Bytes) -> Response {
     match serde_json::from_slice::<Number>(&body) {
         Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number).await).unwrap_or_default()),
-        Err(_) => {
-            bad("bad_request", "the body is not the number of a client", "it may be of another version")
-                .into_response()
-        }
+        Err(_) => bad(
+            "bad_request",
+            "the body is not the number of a client",
+            "use a client of the same version as the owner",
+        )
+        .into_response(),
     }
 }
 

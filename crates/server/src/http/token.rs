@@ -84,7 +84,7 @@ fn kept(path: &Path) -> io::Result<Option<String>> {
     let mut file = open(path)?;
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(io::Error::other("this is no file; remove it, and a token is made"));
+        return Err(io::Error::other("this is not a file; remove it, and a token is created"));
     }
     let us = rustix::process::geteuid();
     // Root may work with another user's data, who knows the token anyway.

@@ -23,10 +23,10 @@ const REQUESTS: &[&str] = &["ExportWhole", "Follow", "ImportWhole", "Request", "
 
 /// Errors that any request can get.
 const PROBLEMS: &[(u16, &str)] = &[
-    (400, "The request is none that this document describes."),
+    (400, "This document does not describe such a request."),
     (401, "The token is missing, or another one."),
     (404, "Something named in it is not there."),
-    (409, "It does not fit the state of things now, or the same key came with another request."),
+    (409, "It is not possible in the current state, or the same key came with another request."),
     (412, "Its author saw an older state; `head` is the one of now."),
     (413, "The body is larger than 64 MiB; of an import that comes as a stream, one line of it."),
     (414, "The path with its query is longer than 65,534 bytes."),

@@ -215,7 +215,7 @@ pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decod
         return Ok(ImportEntry { said: vec![said], chosen: 0, mark: Mark::Excluded, label: None });
     }
     let record: EntryRecord = from_json("line", line)?;
-    let role = Role::from_name(&record.role).ok_or_else(|| format!("“{}” is no role", record.role))?;
+    let role = Role::from_name(&record.role).ok_or_else(|| format!("“{}” is not a role", record.role))?;
     let mark = match record.mark.as_deref() {
         None => Mark::Normal,
         Some(mark) if mark == Mark::Excluded.name() => Mark::Excluded,
@@ -228,7 +228,7 @@ pub fn decode_exported(line: &str, mut new_id: impl FnMut() -> EntryId) -> Decod
             return Err("only an answer has alternatives".into());
         }
         let at = number.checked_sub(1).filter(|at| *at <= others.len());
-        chosen = at.ok_or_else(|| format!("{number} is no number of an alternative"))?;
+        chosen = at.ok_or_else(|| format!("{number} is not the number of an alternative"))?;
         for other in others {
             let parts = other.parts.into_iter().map(part).collect::<Decoded<_>>()?;
             all.push(ImportMessage {

@@ -78,7 +78,9 @@ pub(super) fn bytes(bytes: &[u8]) -> Bytes {
 fn unbytes(bytes: Bytes) -> Decoded<Vec<u8>> {
     match bytes {
         Bytes::Text(text) => Ok(text.into_bytes()),
-        Bytes::Base64 { b } => STANDARD.decode(&b).map_err(|error| format!("“{b}” is no base64: {error}")),
+        Bytes::Base64 { b } => {
+            STANDARD.decode(&b).map_err(|error| format!("“{b}” is not valid base64: {error}"))
+        }
     }
 }
 
@@ -101,7 +103,9 @@ fn record(record: Option<&Record>) -> MaybeRecord {
 }
 
 fn unrecord(record: MaybeRecord) -> Decoded<Option<Record>> {
-    let mode = |mode: u16| (mode <= 0o777).then_some(mode).ok_or_else(|| format!("{mode:o} is no mode"));
+    let mode = |mode: u16| {
+        (mode <= 0o777).then_some(mode).ok_or_else(|| format!("{mode:o} is not a valid file mode"))
+    };
     record
         .map(|record| {
             Ok(match record {
@@ -116,7 +120,7 @@ fn unrecord(record: MaybeRecord) -> Decoded<Option<Record>> {
 }
 
 fn unhash(text: &str) -> Decoded<ContentHash> {
-    let bad = || format!("“{text}” is no hash");
+    let bad = || format!("“{text}” is not a hash");
     let digits = text.as_bytes();
     if digits.len() != 64 {
         return Err(bad());

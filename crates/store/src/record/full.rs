@@ -267,7 +267,7 @@ fn digits(print: Fingerprint) -> String {
 }
 
 fn digest(digits: &str) -> Decoded<Fingerprint> {
-    let print = u128::from_str_radix(digits, 16).map_err(|_| format!("“{digits}” is no digest"))?;
+    let print = u128::from_str_radix(digits, 16).map_err(|_| format!("“{digits}” is not a digest"))?;
     Ok(print.to_be_bytes())
 }
 
@@ -350,7 +350,7 @@ fn entry(record: EntryRecord) -> Decoded<Entry> {
         pos: Pos::new(record.depth, place.seq),
         after: place.after.map(decode_pos).transpose()?,
         turn: place.turn.map(decode_pos).transpose()?,
-        role: Role::from_name(&record.role).ok_or_else(|| format!("“{}” is no role", record.role))?,
+        role: Role::from_name(&record.role).ok_or_else(|| format!("“{}” is not a role", record.role))?,
         flags: decode_flags(record.flags)?,
         time: Time(record.time_ms),
         totals: Totals { messages, calls, turns },

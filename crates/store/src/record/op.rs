@@ -187,7 +187,7 @@ pub(super) fn encode_step(step: Step) -> String {
 }
 
 pub(super) fn decode_step(text: &str) -> Decoded<Step> {
-    let bad = || format!("“{text}” is no step of the undo history");
+    let bad = || format!("“{text}” is not a step of the undo history");
     if let Some(packed) = text.strip_prefix('t') {
         Ok(Step::Turn(decode_pos(packed.parse().map_err(|_| bad())?)?))
     } else if let Some(no) = text.strip_prefix('o') {

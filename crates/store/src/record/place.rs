@@ -20,7 +20,7 @@ pub(crate) fn encode_pos(pos: Pos) -> i64 {
 
 /// The position in this number.
 pub(crate) fn decode_pos(packed: i64) -> Decoded<Pos> {
-    let bad = || format!("{packed} is no position");
+    let bad = || format!("{packed} is not a position");
     let depth = u32::try_from(packed >> SEQ_BITS).map_err(|_| bad())?;
     let seq = u64::try_from(packed & ((1 << SEQ_BITS) - 1)).map_err(|_| bad())?;
     if seq == 0 {
@@ -43,7 +43,7 @@ pub(crate) fn encode_flags(flags: Flags, opens: bool, run: bool) -> i64 {
 /// The flags in these bits.
 pub(crate) fn decode_flags(bits: i64) -> Decoded<Flags> {
     if !(0..RUN_BIT * 2).contains(&bits) {
-        return Err(format!("{bits} are no flags"));
+        return Err(format!("{bits} are not valid flags"));
     }
     let has = |bit: u32| bits & (1 << bit) != 0;
     Ok(Flags { synthetic: has(0), observed: has(1), interrupted: has(2), detached: has(3), erased: has(4) })

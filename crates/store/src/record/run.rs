@@ -64,10 +64,10 @@ pub(crate) fn decode_run(no: RunNo, state: &str, fence: Fence, json: &str) -> De
     let record: RunRecord = from_json("run", json)?;
     let (entry, alternatives, mark) = record.tail;
     let mark =
-        Mark::ALL.into_iter().find(|known| known.name() == mark).ok_or(format!("“{mark}” is no mark"))?;
+        Mark::ALL.into_iter().find(|known| known.name() == mark).ok_or(format!("“{mark}” is not a mark"))?;
     Ok(Run {
         no,
-        state: RunState::from_name(state).ok_or_else(|| format!("“{state}” is no state of runs"))?,
+        state: RunState::from_name(state).ok_or_else(|| format!("“{state}” is not a state of a run"))?,
         steer: Steer::from_name(&record.steer).ok_or_else(|| format!("“{}” steers nothing", record.steer))?,
         words: record.words.into_iter().map(words).collect::<Decoded<_>>()?,
         tail: Tail { entry: entry.map(decode_pos).transpose()?, alternatives, mark },
@@ -95,7 +95,7 @@ fn words_record(words: &Words) -> WordsRecord {
 fn words(record: WordsRecord) -> Decoded<Words> {
     let wording = record.wording.map(|text| match u128::from_str_radix(&text, 16) {
         Ok(print) if text.len() == 32 => Ok(print.to_be_bytes().into()),
-        _ => Err(format!("“{text}” is no digest")),
+        _ => Err(format!("“{text}” is not a digest")),
     });
     let request = record.request.map(|text| text.parse().map_err(|error| format!("its request: {error}")));
     Ok(Words {

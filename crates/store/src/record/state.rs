@@ -90,7 +90,7 @@ fn span(first: Pos, len: u64) -> Decoded<Span> {
     let to = len.checked_sub(1).and_then(|more| first.seq.checked_add(more));
     match to {
         Some(to) => Ok(Span::new(first.depth, first.seq, to)),
-        None => Err(format!("a span of {len} entries is none")),
+        None => Err(format!("a span of {len} entries is not valid")),
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn decode_effect_state(name: &str) -> Decoded<EffectState> {
 
 /// The class with this name.
 pub(crate) fn decode_effect_class(name: &str) -> Decoded<EffectClass> {
-    EffectClass::from_name(name).ok_or_else(|| format!("“{name}” is no class of effects"))
+    EffectClass::from_name(name).ok_or_else(|| format!("“{name}” is not a class of effects"))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -50,11 +50,11 @@ pub(crate) fn encode_permission(permission: &Permission) -> String {
 pub(crate) fn decode_permission(json: &str) -> Decoded<Permission> {
     let PermissionRecord { mode, rules } = from_json("permission", json)?;
     let rule = |(ruling, tool, what): RuleRecord| {
-        let ruling = Ruling::from_name(&ruling).ok_or_else(|| format!("“{ruling}” is no ruling"))?;
+        let ruling = Ruling::from_name(&ruling).ok_or_else(|| format!("“{ruling}” is not a ruling"))?;
         Ok(Rule { ruling, tool, what })
     };
     Ok(Permission {
-        mode: Mode::from_name(&mode).ok_or_else(|| format!("“{mode}” is no mode"))?,
+        mode: Mode::from_name(&mode).ok_or_else(|| format!("“{mode}” is not a mode"))?,
         rules: rules.into_iter().map(rule).collect::<Decoded<_>>()?,
     })
 }

@@ -34,7 +34,7 @@ impl<'a> Cells<'a> {
     /// The next cell, a number that is not negative.
     pub(super) fn count(&mut self) -> Decoded<u64> {
         let number: i64 = self.next()?;
-        u64::try_from(number).map_err(|_| format!("{number} is no count"))
+        u64::try_from(number).map_err(|_| format!("{number} is not a count"))
     }
 
     /// The next cell, decoded, unless it is empty.

@@ -363,7 +363,7 @@ impl Store {
 fn kept_since(rows: &dyn Rows) -> Result<Option<Time>> {
     let damaged = |_| StoreError::Damaged {
         row: "the note of how far back files are kept".into(),
-        why: "it is no time".into(),
+        why: "it is not a valid time".into(),
     };
     let note = rows.note(KEPT_SINCE)?;
     let time = note.map(|bytes| <[u8; 8]>::try_from(bytes).map(i64::from_le_bytes).map(Time));

@@ -21,7 +21,10 @@ pub(super) fn kind_of(response: &Response) -> Result<Kind, String> {
     let field = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let coding = field(header::CONTENT_ENCODING);
     if !matches!(coding, "" | "identity") {
-        return Err(format!("can't read {}: it comes packed as {coding}, unasked", response.url()));
+        return Err(format!(
+            "can't read {}: it is compressed as {coding}, which was not requested",
+            response.url()
+        ));
     }
     kind(field(header::CONTENT_TYPE)).ok_or_else(|| {
         format!("can't read {}: it is {}, not text", response.url(), field(header::CONTENT_TYPE))

@@ -260,7 +260,7 @@ fn elsewhere(call: &Call, plan: &Plan, ground: &PathBase) -> Option<String> {
     let place = plan.changes.iter().flat_map(Change::places).find(|place| !settled.contains(&place.path))?;
     let now = ground.shown(&place.path);
     Some(format!(
-        "nothing was changed. The path leads to {now} by now, and that is not what was settled: call it again, if it is wanted"
+        "nothing was changed. The path now leads to {now}, which was not approved: call the tool again if you want that"
     ))
 }
 

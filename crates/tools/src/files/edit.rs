@@ -43,7 +43,7 @@ struct Edit {
 impl OwnTool for EditFile {
     type Arguments = Arguments;
     const NAME: &'static str = "edit";
-    const ABOUT: &'static str = "Replaces exact texts of a file by others; several at once, all or nothing. The file must have been read, and not \
+    const ABOUT: &'static str = "Replaces exact texts in a file; several at once, all or nothing. You must have read the file, and it must not have \
          changed since. A file whose lines end with CRLF keeps that; write plain line feeds.";
     const CLASS: EffectClass = EffectClass::Workspace;
 

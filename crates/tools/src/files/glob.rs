@@ -38,8 +38,8 @@ pub(super) struct Arguments {
 impl OwnTool for GlobFiles {
     type Arguments = Arguments;
     const NAME: &'static str = "glob";
-    const ABOUT: &'static str = "Finds files by a pattern of their names, the newest first, at most 200. What `.gitignore` leaves out is left out. \
-         To find files by what they hold, use `grep`.";
+    const ABOUT: &'static str = "Finds files by a pattern of their names, the newest first, at most 200. Files that `.gitignore` excludes are left out. \
+         To find files by their content, use `grep`.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         matcher(&arguments.pattern)?;

@@ -62,7 +62,7 @@ pub(super) enum Show {
     Lines,
     /// Only the names of the files.
     Files,
-    /// How many lines fit in each file.
+    /// How many lines match in each file.
     Count,
 }
 
@@ -70,8 +70,8 @@ pub(super) enum Show {
 impl OwnTool for GrepFiles {
     type Arguments = Arguments;
     const NAME: &'static str = "grep";
-    const ABOUT: &'static str = "Searches files for lines that fit a regular expression. What `.gitignore` leaves out and binary files are passed \
-         over. At most 500 lines are shown.";
+    const ABOUT: &'static str = "Searches files for lines that match a regular expression. Files that `.gitignore` leaves out and binary \
+         files are skipped. At most 500 lines are shown.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         matchers(&arguments)?;
@@ -92,7 +92,7 @@ fn matchers(arguments: &Arguments) -> Result<(RegexMatcher, Option<GlobMatcher>)
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(arguments.ignore_case).line_terminator(Some(b'\n'));
     let regex = builder.build(&arguments.pattern);
-    let regex = regex.map_err(|error| format!("the pattern is no regular expression:\n{error}"))?;
+    let regex = regex.map_err(|error| format!("the pattern is not a valid regular expression:\n{error}"))?;
     Ok((regex, arguments.glob.as_deref().map(glob::matcher).transpose()?))
 }
 

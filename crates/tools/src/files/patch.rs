@@ -39,8 +39,8 @@ pub(super) struct Arguments {
 impl OwnTool for PatchFiles {
     type Arguments = Arguments;
     const NAME: &'static str = "patch";
-    const ABOUT: &'static str = "Applies a unified diff: changes, makes, deletes and moves files, all or nothing. Context must fit exactly; line \
-         numbers may be off. Files that are there must have been read, and not changed since.";
+    const ABOUT: &'static str = "Applies a unified diff: changes, creates, deletes and moves files, all or nothing. Context must match exactly; line \
+         numbers may differ. You must have read existing files, and they must not have changed since.";
     const CLASS: EffectClass = EffectClass::Workspace;
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {

@@ -48,7 +48,7 @@ impl OwnTool for ReadFile {
     type Arguments = Arguments;
     const NAME: &'static str = "read";
     const ABOUT: &'static str = "Reads a file. A text comes with its line numbers (number, tab, line), at most 2,000 lines or 50 kB at once. \
-         A picture (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB comes as it is. For a folder, use `list`.";
+         A picture (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB is returned as it is. For a folder, use `list`.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         let place = named(&arguments, ground)?;
@@ -91,7 +91,7 @@ fn read(arguments: &Arguments, place: &Place, veil: &HiddenPaths, stop: &Stop) -
     }
     if head.contains(&0) {
         return Err(format!(
-            "it is no text but {} of binary data; use a command that knows it",
+            "it is not text but {} of binary data; use a command that can read this format",
             text::size(size)
         ));
     }
@@ -134,7 +134,7 @@ fn window(from: impl std::io::BufRead, arguments: &Arguments, breaks: LineEnds) 
     let most = arguments.limit.map_or(MOST_LINES, NonZeroUsize::get).min(MOST_LINES);
     let window = Window::read(from, first, most, breaks).map_err(|error| error.to_string())?;
     if window.text.contains('\0') {
-        return Err("it is no text: binary data begins within these lines".to_owned());
+        return Err("it is not text: there is binary data within these lines".to_owned());
     }
     if window.shown == 0 && first > 1 {
         let lines = text::count(window.passed, "line");

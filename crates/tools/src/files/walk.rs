@@ -61,7 +61,7 @@ impl HiddenPaths {
 }
 
 /// Why a name is not followed that has another target than before the call.
-pub(super) const ELSEWHERE: &str = "it leads elsewhere than a moment ago; look again";
+pub(super) const ELSEWHERE: &str = "it now leads to another place; look again";
 
 /// What a walk has left out.
 #[derive(Clone, Copy, Debug, Default)]

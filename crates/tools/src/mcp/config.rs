@@ -207,7 +207,7 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, ConfigError> {
         Err(error) => return Err(unreadable(error)),
     };
     if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(unreadable(std::io::Error::other("it is no regular file")));
+        return Err(unreadable(std::io::Error::other("it is not a regular file")));
     }
     let mut text = String::new();
     file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
@@ -312,7 +312,7 @@ impl Reading<'_> {
         match kind.as_deref() {
             None | Some("stdio" | "http" | "streamable-http" | "streamableHttp") => {}
             Some("sse") => {
-                let why = "the older transport “sse” is not spoken here; many servers also speak “http”";
+                let why = "the older transport “sse” is not supported; many servers also support “http”";
                 return Err(self.wrong(&[SERVERS, name, "type"], why));
             }
             Some(_) => return Err(self.wrong(&[SERVERS, name, "type"], "takes “stdio” or “http”")),

@@ -48,7 +48,7 @@ fn makes_sense(name: &str, way: &ServerTransport) -> Result<(), ConfigError> {
             problem("its address begins neither with `https://` nor with `http://`")
         }
         ServerTransport::Url { headers, .. } if super::http::headers(headers).is_err() => {
-            problem("a header is none")
+            problem("a header is not valid")
         }
         _ => Ok(()),
     }

@@ -13,7 +13,7 @@ const LONGEST: usize = 16 << 20;
 /// The headers to send, or the invalid one.
 pub(super) fn headers(pairs: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let header = |(name, value): &(String, String)| {
-        let none = || format!("the header “{}” is none", super::text::line(name, 60));
+        let none = || format!("the header “{}” is not valid", super::text::line(name, 60));
         let mut value = HeaderValue::from_str(value).map_err(|_| none())?;
         value.set_sensitive(true);
         Ok((HeaderName::from_str(name).map_err(|_| none())?, value))
@@ -27,7 +27,7 @@ pub(super) fn transport(
     url: &str,
     pairs: &[(String, String)],
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    let address = reqwest::Url::parse(url).map_err(|error| format!("its address is none: {error}"))?;
+    let address = reqwest::Url::parse(url).map_err(|error| format!("its address is not valid: {error}"))?;
     if !matches!(address.scheme(), "http" | "https") {
         return Err("its address begins neither with `https://` nor with `http://`".to_owned());
     }

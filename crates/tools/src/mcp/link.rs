@@ -126,10 +126,10 @@ fn no_hello(error: &ClientInitializeError) -> LinkError {
         }
         ClientInitializeError::ConflictInitResponseId(..)
         | ClientInitializeError::UncorrelatedErrorResponse { .. } => {
-            "it answers what was not asked".to_owned()
+            "it answered a request that was not sent".to_owned()
         }
         ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
-            "its hello is none".to_owned()
+            "its reply to the first request (`initialize`) is not valid".to_owned()
         }
         other => other.to_string(),
     };
@@ -142,7 +142,7 @@ fn no_answer(error: &ServiceError) -> LinkError {
         ServiceError::McpError(error) => (FailureKind::Refused, error.message.to_string()),
         ServiceError::TransportSend(error) => return not_sent(error),
         ServiceError::Cancelled { .. } => {
-            (FailureKind::Refused, "the server took the request back".to_owned())
+            (FailureKind::Refused, "the server cancelled the request".to_owned())
         }
         other => (FailureKind::BadReply, other.to_string()),
     };

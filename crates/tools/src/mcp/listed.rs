@@ -48,7 +48,7 @@ impl Listing {
     /// Adds a page. Returns the next page's cursor, if it must be read; an error for an invalid page.
     pub(super) fn page(&mut self, mut page: Value) -> Result<Option<String>, String> {
         let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
-            return Err("its list of tools is none".to_owned());
+            return Err("its list of tools is not valid".to_owned());
         };
         self.offered += tools.len();
         for tool in tools {

@@ -25,7 +25,7 @@ pub(super) async fn output(server: &str, answer: &Value, call: &Call) -> Output 
         return structured(answer).map_or_else(
             || {
                 Output::failed(format!(
-                    "the MCP server “{server}” answered with something that is no result of a tool"
+                    "the MCP server “{server}” answered with something that is not a tool result"
                 ))
             },
             Output::ok,
@@ -76,7 +76,7 @@ impl Read<'_> {
             }
             other => {
                 let kind = line(other.unwrap_or("nothing"), 40);
-                self.texts.push(format!("[content of the kind “{kind}”, which is not understood here]"));
+                self.texts.push(format!("[content of the kind “{kind}”, which is not supported]"));
             }
         }
     }

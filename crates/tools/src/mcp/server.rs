@@ -243,7 +243,10 @@ impl Server {
         let trouble = match opened {
             Ok(Ok(link)) => return Ok(Connection { link, process, expanded }),
             Ok(Err(trouble)) => trouble,
-            Err(_) => silent(format!("it did not say hello within {}", seconds(limit))),
+            Err(_) => silent(format!(
+                "it did not answer the first request (`initialize`) within {}",
+                seconds(limit)
+            )),
         };
         let mut failure = explain(process.as_ref(), &expanded, trouble).await;
         if process.is_some() && self.sandbox().is_some() {

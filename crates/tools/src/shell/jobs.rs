@@ -66,7 +66,7 @@ impl RecordedJob {
         match all.len() {
             0 => Err(format!("there is no job {id}; job_list names those there are")),
             1 => Ok(all.remove(0)),
-            _ => Err(format!("several jobs end in {id}; name more of it")),
+            _ => Err(format!("the ids of several jobs end in {id}; give more of the id")),
         }
     }
 

@@ -26,7 +26,7 @@ impl StartFolder {
             return Self { folder, remark: None };
         }
         let root = call.roots.first().cloned().unwrap_or_default();
-        let remark = format!("[it ran in {}: {} is no folder any more]", root.display(), folder.display());
+        let remark = format!("[it ran in {}: {} is no longer a folder]", root.display(), folder.display());
         Self { folder: root, remark: Some(remark) }
     }
 

@@ -102,7 +102,7 @@ fn lines_are_found_by_a_regular_expression() {
         grep(json!({ "pattern": "needle", "all": true, "show": "count" })),
         "a.log: 1\nsrc/deep/lib.rs: 1\ntarget/out.rs: 1\n"
     );
-    assert_eq!(grep(json!({ "pattern": "nothing such" })), "[No line fits.]\n");
+    assert_eq!(grep(json!({ "pattern": "nothing such" })), "[No line matches.]\n");
     assert_eq!(
         grep(json!({ "pattern": "^fn|^\\}", "path": "src" })),
         "src/main.rs\n1: fn main() {\n--\n3: }\n".replace("--\n", "")
@@ -114,12 +114,14 @@ fn an_invalid_search_is_reported() {
     let stage = project();
     let bad = stage.no("grep", &json!({ "pattern": "a(b" }));
     assert!(
-        bad.starts_with("the pattern is no regular expression:\n") && bad.contains("unclosed group"),
+        bad.starts_with("the pattern is not a valid regular expression:\n") && bad.contains("unclosed group"),
         "{bad}"
     );
     assert_eq!(stage.intent("grep", &json!({ "pattern": "a(b" })).unwrap_err(), bad);
     assert!(
-        stage.no("grep", &json!({ "pattern": "a\\nb" })).starts_with("the pattern is no regular expression:")
+        stage
+            .no("grep", &json!({ "pattern": "a\\nb" }))
+            .starts_with("the pattern is not a valid regular expression:")
     );
     assert!(stage.no("grep", &json!({ "pattern": "a", "glob": "{" })).contains("cannot be read"));
     assert!(stage.no("grep", &json!({ "pattern": "a", "show": "all" })).contains("unknown variant `all`"));

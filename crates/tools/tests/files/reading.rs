@@ -40,7 +40,7 @@ fn the_beginning_and_end_of_a_text_are_marked() {
     let past = stage.no("read", &json!({ "path": "two", "offset": 3 }));
     assert_eq!(past, "cannot read `two`: it has 2 lines only; begin at an earlier one");
     let zero = stage.no("read", &json!({ "path": "two", "offset": 0 }));
-    assert!(zero.starts_with("the arguments do not fit: invalid value: integer `0`"), "{zero}");
+    assert!(zero.starts_with("the arguments are not valid: invalid value: integer `0`"), "{zero}");
     let other = stage.no("read", &json!({ "path": "two", "lines": 3 }));
     assert!(other.contains("unknown field `lines`"), "{other}");
     assert_eq!(stage.no("read", &json!({ "path": "" })), "cannot read: the path is empty");
@@ -116,9 +116,9 @@ fn content_that_is_no_text_is_refused() {
     stage.put("binary", b"\x7fELF\0\0\0\0");
     stage.put("late", [vec![b'\n'; 9_000], b"a\0b".to_vec()].concat());
     let binary = stage.no("read", &json!({ "path": "binary" }));
-    assert!(binary.contains("it is no text but 8 B of binary data"), "{binary}");
+    assert!(binary.contains("it is not text but 8 B of binary data"), "{binary}");
     let late = stage.no("read", &json!({ "path": "late", "offset": 9_000 }));
-    assert!(late.contains("binary data begins within these lines"), "{late}");
+    assert!(late.contains("there is binary data within these lines"), "{late}");
     assert_eq!(stage.no("read", &json!({ "path": "src" })), "cannot read `src`: it is a folder; use `list`");
     assert_eq!(stage.no("read", &json!({ "path": "none" })), "cannot read `none`: nothing is there");
     assert_eq!(stage.no("read", &json!({ "path": "binary/x" })), "cannot read `binary/x`: nothing is there");

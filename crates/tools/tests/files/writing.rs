@@ -65,7 +65,7 @@ fn only_the_approved_content_is_written() {
         std::fs::create_dir_all(stage.path("other")).expect("a folder");
         let refused = stage.run_settled(tool, &call, Some(settled.clone())).content;
         assert!(
-            refused.starts_with("nothing was changed. The path leads to other/y by now"),
+            refused.starts_with("nothing was changed. The path now leads to other/y"),
             "{tool}: {refused}"
         );
         assert_eq!(stage.text("other/y"), None);

@@ -40,8 +40,8 @@ fn trial_23_a_projects_file_of_servers_that_leads_out_is_not_read() {
 #[test]
 fn an_error_names_file_line_and_key_and_the_valid_entries_are_used() {
     let rows = [
-        ("{\n\"mcpServers\": {\n", "line 3: this is no JSON: EOF while parsing an object"),
-        ("[]", "line 1: this is no JSON: an object in braces is expected"),
+        ("{\n\"mcpServers\": {\n", "line 3: this is not valid JSON: EOF while parsing an object"),
+        ("[]", "line 1: this is not valid JSON: an object in braces is expected"),
         ("{\n\n\"mcpServers\": 1}", "line 3: `mcpServers`: takes an object: a name and a server each"),
         (
             "{\"mcpServers\": {\n\"a\": {\"command\": 1}}}",
@@ -66,7 +66,7 @@ fn an_error_names_file_line_and_key_and_the_valid_entries_are_used() {
         ),
         (
             "{\"mcpServers\": {\"a\": {\"type\": \"sse\", \"url\": \"y\"}}}",
-            "line 1: `mcpServers.a.type`: the older transport “sse” is not spoken here; many servers also speak “http”",
+            "line 1: `mcpServers.a.type`: the older transport “sse” is not supported; many servers also support “http”",
         ),
         (
             "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"disabled\": 1}}}",
@@ -167,7 +167,7 @@ fn an_invalid_change_changes_nothing() {
         "the MCP server `a` can't be added: its command is empty".into(),
         "the MCP server `a` can't be added: its address begins neither with `https://` nor with `http://`"
             .into(),
-        "the MCP server `a` can't be added: a header is none".into(),
+        "the MCP server `a` can't be added: a header is not valid".into(),
         format!("there is no MCP server `a` in {}", path.display()),
     ];
     assert_eq!(refused, expected);

@@ -38,7 +38,10 @@ async fn a_silent_server_fails_at_its_time_limit_and_other_servers_work() {
         .expect("written");
     let servers = world.connect().await;
     let states: Vec<_> = servers.shown().into_iter().map(|server| server.state).collect();
-    let silent = Failure { kind: FailureKind::Silent, why: "it did not say hello within 1 s".to_owned() };
+    let silent = Failure {
+        kind: FailureKind::Silent,
+        why: "it did not answer the first request (`initialize`) within 1 s".to_owned(),
+    };
     assert_eq!(states, [State::Failed(silent), State::Ready]);
     assert_eq!(said(&servers, "mcp__b__echo", json!({"x": 1})).await, r#"{"x": 1}"#);
 }
@@ -46,8 +49,8 @@ async fn a_silent_server_fails_at_its_time_limit_and_other_servers_work() {
 #[tokio::test]
 async fn missing_and_invalid_lists_of_tools_are_reported() {
     let rows = [
-        ("liar", "it answers what was not asked"),
-        ("no-list", "its list of tools is none"),
+        ("liar", "it answered a request that was not sent"),
+        ("no-list", "its list of tools is not valid"),
         ("deaf", "it did not list its tools within 1 s"),
     ];
     for (what, expected) in rows {
@@ -165,9 +168,9 @@ async fn gigantic_answers_are_cut_or_end_the_connection() {
 #[tokio::test]
 async fn a_partly_invalid_answer_is_read_as_far_as_possible() {
     let odd = said(&World::with("odd").connect().await, "mcp__it__echo", json!({})).await;
-    assert_eq!(odd, "[content of the kind “hologram”, which is not understood here]\nand words");
+    assert_eq!(odd, "[content of the kind “hologram”, which is not supported]\nand words");
     let nothing = fails(&World::with("nothing").connect().await, "mcp__it__echo", json!({})).await;
-    assert_eq!(nothing, "the MCP server “it” answered with something that is no result of a tool");
+    assert_eq!(nothing, "the MCP server “it” answered with something that is not a tool result");
     let shape = said(&World::with("shape").connect().await, "mcp__it__echo", json!({})).await;
     assert_eq!(shape, "{\n  \"degrees\": 21\n}");
     assert_eq!(

@@ -111,7 +111,7 @@ pub fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Ask => "reads in the workspace unasked, and asks about everything else",
         Mode::AllowEdits => "reads and writes files of the workspace unasked, and asks about everything else",
-        Mode::AllowAll => "does everything unasked but what a rule says otherwise",
+        Mode::AllowAll => "does everything unasked, unless a rule says otherwise",
         Mode::Plan => "reads, and does nothing else",
     }
 }
@@ -267,7 +267,7 @@ pub(crate) fn is_denied_command(rule: &Rule) -> bool {
 /// Waiting messages.
 pub fn waiting(look: &Look, all: &Waiting) -> Text {
     if all.words.is_empty() {
-        return dim(look, "nothing waits");
+        return dim(look, "no message is waiting");
     }
     let one = |words: &retake_wire::reply::Words| content::parts(look, &words.parts, 0);
     all.words.iter().map(one).collect()

@@ -38,7 +38,7 @@ pub(crate) enum CallStart {
 /// The outcome of an interrupted call.
 pub(crate) fn cut_off(name: &str, begun: CallStart) -> &'static str {
     match begun {
-        CallStart::Perhaps => "what came of it is no part of this conversation: it may have run",
+        CallStart::Perhaps => "its result is not part of this conversation: it may have run",
         _ if reads(name) => "interrupted before there was a result",
         CallStart::No => "interrupted while it waited for an approval, before it began: nothing has changed",
         CallStart::Yes => {

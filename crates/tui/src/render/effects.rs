@@ -80,7 +80,7 @@ pub fn waited(look: &Look, all: &[Words]) -> Text {
     let attached = content::attached(&parts).map(|attached| format!(" {attached}")).unwrap_or_default();
     let text = text(&parts);
     let quoted = if text.trim().is_empty() { String::new() } else { format!(" “{text}”") };
-    content::block(look, &format!("words that waited come back:{quoted}{attached}"), 0, None)
+    content::block(look, &format!("waiting messages return to you:{quoted}{attached}"), 0, None)
 }
 
 /// The text of a message, for editing.

@@ -20,7 +20,7 @@ pub fn conversations(look: &Look, page: &Conversations) -> Text {
     if page.conversations.is_empty() {
         return dim(
             look,
-            "there is no conversation here: `retake` begins one, `retake list --archived` shows those put away",
+            "there is no conversation here: `retake` begins one, `retake list --archived` shows archived ones",
         );
     }
     let ids: Ids = page.conversations.iter().map(|it| it.id.as_str()).collect();
@@ -33,7 +33,7 @@ pub fn conversations(look: &Look, page: &Conversations) -> Text {
             state.push_str("read-only ");
         }
         if it.archived {
-            state.push_str("put away ");
+            state.push_str("archived ");
         }
         vec![
             cell(ids.short(&it.id)).style(Style::Dim),

@@ -24,7 +24,7 @@ pub fn status(look: &Look, status: &Status) -> String {
             ));
         }
     }
-    text.push_str(&format!("followed by {}\n", words::count(*following, "client")));
+    text.push_str(&format!("subscribers: {}\n", words::count(*following, "client")));
     text.push_str(&stays(look, status));
     text
 }

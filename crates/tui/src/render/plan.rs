@@ -57,10 +57,10 @@ fn told(look: &Look, action: Option<&Action>, plan: &Plan) -> Text {
 }
 
 /// The sentence for a plan that changes nothing.
-pub(crate) const SO_ALREADY: &str = "nothing would change: it is so already\n";
+pub(crate) const SO_ALREADY: &str = "nothing would change: it is already in this state\n";
 
 /// The sentence for a plan about which there is nothing else to report.
-pub(crate) const NO_MESSAGE: &str = "no message comes or goes\n";
+pub(crate) const NO_MESSAGE: &str = "no message is added or removed\n";
 
 /// What happens to the conversation: its messages and folds, and the text that returns to the input line.
 pub(crate) fn conversation(look: &Look, action: Option<&Action>, plan: &Plan) -> Text {
@@ -81,7 +81,7 @@ pub(crate) fn comparison(look: &Look, plan: &Plan) -> Text {
     let mut text = messages(look, None, &plan.timeline, ["only here", "only there"]);
     match &plan.files {
         Some(plan) if !plan.paths.is_empty() => {
-            text.push("files, for them to be as they were there\n");
+            text.push("what would have to change for files to be as they were there\n");
             text.push(files::plan(look, plan));
         }
         _ => text.push("no file is different there\n"),

@@ -53,7 +53,7 @@ pub fn earlier(look: &Look, receipt: &Receipt) -> Text {
 /// The same, for an action or another request, such as a retry.
 fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> Text {
     if receipt.unchanged {
-        return "nothing changed: it was so already\n".into();
+        return "nothing changed: it was already in this state\n".into();
     }
     // Marks hide and show messages; they do not take them back or bring them back.
     let (back, forth) = match action {

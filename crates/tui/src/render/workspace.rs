@@ -29,7 +29,7 @@ pub fn shown(look: &Look, it: &WorkspaceShown) -> Text {
     if it.unsettled {
         text.push(text![
             (Style::Warn, "!"),
-            " a step back or forth is not finished here: `retake doctor --mend` finishes it\n"
+            " an undo or redo is not finished here: `retake doctor --mend` finishes it\n"
         ]);
     }
     let ids: Vec<_> = it.conversations.iter().take(LISTED).map(|one| id::short(one)).collect();
@@ -91,12 +91,12 @@ pub fn pruned(it: &Pruned) -> Text {
         words::count(it.versions, "version"),
         words::count(it.captures, "old capture")
     ));
-    text.push(format!("{}{} stay, of {} that there may be\n", about, size(it.size), size(it.quota)));
+    text.push(format!("{}{} stay, of {} that are allowed\n", about, size(it.size), size(it.quota)));
     if !it.let_go.is_empty() {
         let what = if it.how == PruneHow::ToQuota {
-            "going back with these commands' files is no longer possible, at least not for all of them"
+            "some files that these commands changed can no longer be rewound"
         } else {
-            "to keep within the quota, these would have to go: `retake workspace prune --to-quota` lets them go"
+            "to stay within the quota, the data of these commands must be deleted: `retake workspace prune --to-quota` deletes it"
         };
         text.push(text![(Style::Warn, "!"), format!(" {what}\n")]);
         for going in &it.let_go {

@@ -94,7 +94,7 @@ pub enum UiError {
     #[error("the conversations can't be opened")]
     Owner(#[source] Problem),
     /// A part of the program panicked; its message was printed.
-    #[error("a part of the program has failed; what was said is kept")]
+    #[error("a part of the program has failed; the conversation is kept")]
     Panicked,
 }
 

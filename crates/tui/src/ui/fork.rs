@@ -133,7 +133,7 @@ impl ForkPane {
         }
         match (&self.shown, &self.asked) {
             (_, Some((_, ForkRequest::Fork))) => {}
-            (ForkPlanState::Wrong(_), _) => self.note = Some("there is nothing to make".to_owned()),
+            (ForkPlanState::Wrong(_), _) => self.note = Some("there is nothing to create".to_owned()),
             (ForkPlanState::Begins(begins), None) => {
                 // By its own id: messages that arrive meanwhile were not shown.
                 let last = begins.page.entries.last().map(|entry| entry.id.clone());
@@ -141,7 +141,7 @@ impl ForkPane {
                 let fork = Fork { conversation: cx.id(), entry, title: None, request_id: None };
                 self.asked = Some((cx.ask(Request::Fork(fork)), ForkRequest::Fork));
             }
-            _ => self.note = Some("it is being read: press again".to_owned()),
+            _ => self.note = Some("the plan is still loading: press again".to_owned()),
         }
     }
 
@@ -186,7 +186,7 @@ fn named(entry: &Entry) -> String {
     let speaker = match entry.role {
         Role::User => "you",
         Role::Assistant => "the answer",
-        _ => "what a tool gave",
+        _ => "the result of a tool",
     };
     match (entry.place.turn, entry.place.opens_turn) {
         (0, _) => format!("{speaker} {quoted}"),
@@ -221,7 +221,7 @@ impl ForkBeginning {
         match unfinished(&self.page.entries) {
             0 => {}
             _ if self.is_named => {
-                let results = "Results of the calls at its end come along, as far as there are some.";
+                let results = "Results of the calls at its end are copied too, if there are any.";
                 all.push((results.to_owned(), Paint::Warn));
             }
             1 => all.push(("It ends with a call that has no result there.".to_owned(), Paint::Warn)),
@@ -242,7 +242,7 @@ impl ForkBeginning {
             return lines;
         }
         lines.push(Line::default());
-        lines.push(Line::styled("turns that come along, the last one first", brush.theme.style(Paint::Dim)));
+        lines.push(Line::styled("turns that are copied, the last one first", brush.theme.style(Paint::Dim)));
         for turn in turns.into_iter().rev() {
             let text = format!("  {}", named(turn));
             lines.push(Line::raw(width::truncate(&safe::line(&text), columns.into()).into_owned()));
@@ -272,14 +272,14 @@ impl Pane for ForkPane {
             Command::Accept => self.make(cx),
             _ => match scrolled(command, self.scroll, self.height) {
                 Some(scroll) => self.scroll = scroll,
-                None => self.note = Some("there is only the plan here".to_owned()),
+                None => self.note = Some("only the plan is shown here".to_owned()),
             },
         }
     }
 
     fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
         self.letters.stray(text, cx.now_ms);
-        self.note = Some("there is nothing to type here".to_owned());
+        self.note = Some("text cannot be typed here".to_owned());
     }
 
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {

@@ -39,8 +39,8 @@ const ESSENTIALS: &[Command] = &[
 
 /// What the mouse does.
 const MOUSE: &[(&str, &str)] = &[
-    ("drag", "Copy the text that is dragged over; Esc or a click drops the highlight"),
-    ("Shift drag", "Select as the terminal does without retake"),
+    ("drag", "Copy the text that you drag over; Esc or a click removes the highlight"),
+    ("Shift drag", "Select text as the terminal does"),
     ("click", "Select a message, a row or a tab; in the composer, write there"),
     ("wheel", "Scroll"),
 ];
@@ -48,13 +48,13 @@ const MOUSE: &[(&str, &str)] = &[
 /// What signs and badges mean.
 const SIGNS: &[(&str, &str)] = &[
     ("✓ ✗ ○ !", "a call: done, failed, not run, interrupted"),
-    ("3 files", "a turn changed so many files"),
-    ("1 command", "it ran so many commands"),
-    ("1 stays", "it reached outside so often: that may stay"),
+    ("3 files", "the number of files that a turn changed"),
+    ("1 command", "the number of commands that it ran"),
+    ("1 stays", "calls with effects outside, which may stay"),
     ("~3 $1 !1", "the same in a narrow window"),
     ("● ⊘ ⑂", "a conversation: at work, read-only, a fork"),
     ("2 * title", "a tab: its run has ended since you looked"),
-    ("●", "what holds now, where one is chosen"),
+    ("●", "the current choice in a list"),
     ("● ○ ◆", "the tree: here, another branch, the beginning"),
     ("↶ ↷", "what undo and redo do next"),
 ];
@@ -135,7 +135,7 @@ impl Help {
         sections.push(Section { title: "Signs", rows: signs.collect() });
         if self.filter.trim().is_empty() {
             let rows = ESSENTIALS.iter().filter_map(|command| self.told(command.row())).collect();
-            sections.insert(0, Section { title: "First of all", rows });
+            sections.insert(0, Section { title: "Most important", rows });
         }
         let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
         for section in &mut sections {

@@ -163,7 +163,7 @@ impl Pane for Jobs {
         let about = "commands in the background, newest first";
         let body = PaneFrame { title: "Jobs", about, keys: &keys }.draw(frame, area, brush);
         if let Some(list) = self.preview.beside(frame, body, brush) {
-            let nothing = "no command was begun in the background here";
+            let nothing = "no background command was started here";
             let empty = told(self.wrong.as_ref(), self.loading.is_some(), nothing);
             let armed = self.armed.as_deref();
             self.rows.draw(frame, list, brush, &empty, |Job(job), ink| {

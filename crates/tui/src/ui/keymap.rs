@@ -74,8 +74,10 @@ impl Keymap {
                 match text.parse::<Key>() {
                     Err(error) => wrong.push(format!("{}: {error}", at(name))),
                     Ok(key) => match (key.told_as(), given.get(&(row.context, key))) {
-                        (Some(other), _) => wrong
-                            .push(format!("{}: terminals tell {key} as {other}; take another key", at(name))),
+                        (Some(other), _) => wrong.push(format!(
+                            "{}: terminals report {key} as {other}; choose another key",
+                            at(name)
+                        )),
                         (_, Some(other)) => {
                             wrong.push(format!("{}: {key} is given to {other} already", at(name)));
                         }
@@ -172,12 +174,12 @@ mod tests {
         );
         assert_eq!(
             said(&[("rewind", &["ctrl+i"])]),
-            ["settings, face.keys.rewind: terminals tell Ctrl+I as Tab; take another key"]
+            ["settings, face.keys.rewind: terminals report Ctrl+I as Tab; choose another key"]
         );
         assert_eq!(
             said(&[("rewind", &["hyper+x"])]),
             [
-                "settings, face.keys.rewind: “hyper+x” is no key: keys are written like ctrl+r, alt+enter, shift+tab, f1, pageup, space or ?"
+                "settings, face.keys.rewind: “hyper+x” is not a key: keys are written like ctrl+r, alt+enter, shift+tab, f1, pageup, space or ?"
             ]
         );
         assert_eq!(

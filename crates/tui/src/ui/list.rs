@@ -198,7 +198,7 @@ impl List {
         {
             // “No hits” is certain only after the whole search.
             self.search.promises = true;
-            self.rows.extend([Item::Heading("── searching what was said…".to_owned())]);
+            self.rows.extend([Item::Heading("── searching all messages…".to_owned())]);
         }
         let words = self.rows.filter().trim();
         if !self.search.is_due(words, cx.now_ms) {
@@ -219,7 +219,7 @@ impl List {
         self.rows.retain(|item| matches!(item, Item::Talk(..)));
         let Some(hits) = hits.filter(|hits| !hits.hits.is_empty()) else { return };
         let more = if hits.more { ", and more" } else { "" };
-        let heading = format!("── said somewhere: {}{more}", hits.hits.len());
+        let heading = format!("── found in messages: {}{more}", hits.hits.len());
         let hits = hits.hits.into_iter().map(|hit| Item::Hit(Box::new(hit)));
         self.rows.extend(std::iter::once(Item::Heading(heading)).chain(hits));
     }
@@ -268,8 +268,7 @@ impl List {
     /// Archives the selected conversation, or unarchives it.
     fn archive(&mut self, cx: &mut Cx<'_>) {
         let Some(Item::Talk(it, _)) = self.rows.selected() else {
-            return cx
-                .want(PaneInstruction::Say("select a conversation, not something said in one".to_owned()));
+            return cx.want(PaneInstruction::Say("select a conversation, not a message".to_owned()));
         };
         let set = SetArchived { conversation: it.id.clone(), archived: !self.archive.is_shown };
         let moves = ListChange::Move(it.id.clone());

@@ -31,7 +31,7 @@ use proposal::StateBeforeLetter;
 pub(crate) use proposal::{Proposal, ProposalOutcome, ProposalStage, ReplyOutcome, worded};
 
 /// The notice for an Enter after words.
-pub(crate) const NO_WORDS: &str = "these were no words for here: once more agrees to the plan";
+pub(crate) const NO_WORDS: &str = "typed text was ignored: press again to agree to the plan";
 
 /// The plan of an action.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ impl PlanPane {
         let before = self.before.take().filter(|_| put_back);
         if let (Some(before), Some(proposal)) = (before, self.proposal()) {
             proposal.put_back(before, now_ms);
-            proposal.say("there is nothing to type here: it is as before these letters");
+            proposal.say("text cannot be typed here: the plan is as it was before");
         }
     }
 
@@ -226,9 +226,9 @@ impl Pane for PlanPane {
         }
         if let Some(proposal) = self.proposal().filter(|_| is_command || !goes_on) {
             proposal.say(if is_command {
-                "commands are typed in the composer: leave this first"
+                "commands are typed in the composer: close this view first"
             } else {
-                "there is nothing to type here"
+                "text cannot be typed here"
             });
         }
     }
@@ -253,7 +253,7 @@ impl Pane for PlanPane {
         if let Some(proposal) = self.proposal()
             && proposal.changed(cx.now_ms)
         {
-            proposal.say("changed elsewhere: this is how it is now");
+            proposal.say("changed elsewhere: this is the new plan");
         }
     }
 
@@ -322,8 +322,8 @@ pub(crate) fn parts(area: Rect) -> [Rect; 3] {
 pub(crate) fn scroll(proposal: &mut Proposal, command: Command) -> bool {
     match command {
         _ if proposal.view.command(command) => {}
-        Command::Other => proposal.say("there is only the plan here"),
-        Command::Erase | Command::EraseAll => proposal.say("there is nothing to type here"),
+        Command::Other => proposal.say("only the plan is shown here"),
+        Command::Erase | Command::EraseAll => proposal.say("text cannot be typed here"),
         _ => return false,
     }
     true

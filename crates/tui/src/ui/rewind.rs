@@ -160,9 +160,9 @@ impl Rewind {
             return;
         }
         let why = match self.turns.selected() {
-            Some(_) => "the plan is being made: a moment",
+            Some(_) => "the plan is being made: wait a moment",
             None if self.turns.is_empty() => "there is no turn to go back to",
-            None => "no turn fits what is typed",
+            None => "no turn matches what is typed",
         };
         self.say(why);
     }
@@ -224,7 +224,7 @@ impl Pane for Rewind {
             self.follow(cx.now_ms);
         } else if matches!(self.stage(), ProposalStage::Agreeing { .. }) {
             self.letters.stray(text, cx.now_ms);
-            self.say("there is nothing to type here");
+            self.say("text cannot be typed here");
         }
     }
 
@@ -246,7 +246,7 @@ impl Pane for Rewind {
         let came = shown.proposal.replied(ticket, reply, cx);
         if came == ReplyOutcome::Stale {
             shown.proposal.hush();
-            self.say("it has changed meanwhile, and nothing was done: list refreshed");
+            self.say("changed meanwhile: nothing was done, the list was refreshed");
         }
         if matches!(came, ReplyOutcome::Stale | ReplyOutcome::Stopped) {
             self.kept.clear();

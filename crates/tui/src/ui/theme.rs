@@ -65,7 +65,7 @@ paints! {
     Plain "plain" "Ordinary text.";
     Dim "dim" "Secondary: times, ids, hints.";
     Bold "bold" "Emphasis.";
-    Italic "italic" "Leaning.";
+    Italic "italic" "Italic text.";
     Struck "struck" "Struck out.";
     Accent "accent" "What can be chosen or typed.";
     Heading "heading" "A heading.";
@@ -81,8 +81,8 @@ paints! {
     Added "added" "An added line.";
     Removed "removed" "A removed line.";
     Selected "selected" "The selected row.";
-    Match "match" "A letter that fits what is searched.";
-    Border "border" "The border of what has the keys.";
+    Match "match" "A letter that matches the search.";
+    Border "border" "The border of the pane that has the focus.";
     Bar "bar" "Bars at the edge.";
     Keyword "keyword" "Highlighted code: a keyword.";
     Text "string" "Highlighted code: a string.";

@@ -184,14 +184,14 @@ impl Tree {
         let conversation = cx.id();
         let (about, manner, log) = match &node.is {
             NodeKind::Fork(..) if self.compares => {
-                self.preview.head("a conversation of its own:".to_owned());
+                self.preview.head("a separate conversation:".to_owned());
                 return self.preview.say(
                     "it can't be compared with this one: only branches of one conversation are; open it to read it",
                 );
             }
             NodeKind::Fork(fork, _) => {
                 let log = last_of(&fork.conversation, LAST);
-                ("a conversation of its own:".to_owned(), ReplyDisplay::Plain, log)
+                ("a separate conversation:".to_owned(), ReplyDisplay::Plain, log)
             }
             NodeKind::Tip(branch) if branch.current => {
                 ("you are here:".to_owned(), ReplyDisplay::Plain, last_of(&conversation, LAST))
@@ -394,7 +394,7 @@ impl Pane for Tree {
             (Command::Carry, "quote"),
             (Command::Other, "preview"),
         ];
-        let about = "every branch that this conversation has, newest above";
+        let about = "all branches of this conversation, newest first";
         let body = PaneFrame { title: "Tree", about, keys: &keys }.draw(frame, area, brush);
         if let Some(list) = self.preview.beside(frame, body, brush) {
             let empty = told(self.wrong.as_ref(), self.loading.is_some(), "nothing was said here yet");

@@ -53,7 +53,7 @@ pub fn unavailable_cause(it: &UnavailableCause) -> String {
         UnavailableCause::NoAnswer { address, late: false } => format!("nothing answers at {address}"),
         UnavailableCause::NoAnswer { address, late: true } => format!("nothing answers at {address} in time"),
         UnavailableCause::NoModelServer { address } => {
-            format!("what answers at {address} is no such server")
+            format!("what answers at {address} is not a model server of this kind")
         }
         UnavailableCause::Status { address, status } => format!("{address} answers with HTTP {status}"),
         UnavailableCause::Unknown => super::UNKNOWN.to_owned(),
@@ -229,7 +229,7 @@ mod tests {
             ),
             (
                 r#"{"code":"no_model_server","address":"http://h/v1"}"#,
-                "what answers at http://h/v1 is no such server",
+                "what answers at http://h/v1 is not a model server of this kind",
             ),
             (
                 r#"{"code":"status","address":"http://h/v1","status":404}"#,

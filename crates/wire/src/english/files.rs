@@ -12,7 +12,7 @@ pub fn path_cause(it: &PathCause) -> String {
         }
         PathCause::NoParent { by } => {
             let by = by.as_ref().map(|by| format!(": {} changed that", author(by))).unwrap_or_default();
-            format!("the folder that it belongs in is none any more{by}")
+            format!("the folder that it belongs in is no longer a folder{by}")
         }
         PathCause::Needed => "what comes back belongs into it".to_owned(),
         PathCause::NotEmpty { by: None } => "something else is in it".to_owned(),

@@ -26,7 +26,7 @@ pub fn mcp_remark(it: &McpRemark) -> String {
     match it {
         McpRemark::ToolName { tool } => left_out(tool, "its name is empty or longer than 128 characters"),
         McpRemark::ToolTwice { tool } => left_out(tool, "there is one of that name before it"),
-        McpRemark::ToolWithoutSchema { tool } => left_out(tool, "its schema is no object"),
+        McpRemark::ToolWithoutSchema { tool } => left_out(tool, "its schema is not an object"),
         McpRemark::ToolSchema { tool } => left_out(tool, "its schema describes no object"),
         McpRemark::ToolSchemaTooLong { tool } => left_out(tool, "its schema has more than 64 kB"),
         McpRemark::MoreToolsLeftOut { tools } => {
@@ -58,7 +58,7 @@ mod tests {
             ),
             (
                 r#"{"code":"tool_without_schema","tool":"x"}"#,
-                "left out its tool “x”: its schema is no object",
+                "left out its tool “x”: its schema is not an object",
             ),
             (r#"{"code":"tool_schema","tool":"x"}"#, "left out its tool “x”: its schema describes no object"),
             (

@@ -135,7 +135,7 @@ pub fn model_failure(it: ModelFailure) -> &'static str {
         ModelFailure::Cut => "the connection ended before the answer was complete",
         ModelFailure::TimedOut => "nothing arrived for too long",
         ModelFailure::OutputLimit => "the answer reached its limit in the middle of a tool call",
-        ModelFailure::BadCall => "the model wrote a tool call that is none",
+        ModelFailure::BadCall => "the model wrote an invalid tool call",
         ModelFailure::BadReply => "the reply makes no sense",
         ModelFailure::BadSettings => "the settings are wrong",
         ModelFailure::Unknown => super::UNKNOWN,
@@ -146,7 +146,7 @@ fn mention(name: &str, outcome: &MentionOutcome) -> String {
     let large =
         |what: &str, bytes: u64, most: u64| format!("{what} has {bytes} bytes, and {most} are the most");
     let why = match outcome {
-        MentionOutcome::NoFile => return format!("@{name} is no file here: it stays words"),
+        MentionOutcome::NoFile => return format!("@{name} is not a file here: it is sent as plain text"),
         MentionOutcome::Secret => return format!("@{name} looks like a secret, and the model is sent it"),
         MentionOutcome::Piped => {
             "what comes through a pipe attaches nothing; to send it, name it in the command".to_owned()
@@ -276,8 +276,8 @@ mod tests {
             "this folder names an MCP server “a” that may not be started yet: mcp allow",
         ),
         (
-            r#"{"code":"server_file","cause":{"code":"mcp","message":"line 2 is no JSON","fields":{"line":2},"hint":"mend it"}}"#,
-            "line 2 is no JSON; mend it",
+            r#"{"code":"server_file","cause":{"code":"mcp","message":"line 2 is not valid JSON","fields":{"line":2},"hint":"mend it"}}"#,
+            "line 2 is not valid JSON; mend it",
         ),
         (
             r#"{"code":"not_sent","messages":["and this",""]}"#,
@@ -285,7 +285,7 @@ mod tests {
         ),
         (
             r#"{"code":"mention","name":"a","outcome":{"code":"no_file"}}"#,
-            "@a is no file here: it stays words",
+            "@a is not a file here: it is sent as plain text",
         ),
         (
             r#"{"code":"owner_silent","pid":7}"#,
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn each_outcome_of_a_mention_has_a_sentence() {
         let rows = [
-            (r#"{"code":"no_file"}"#, "@a is no file here: it stays words"),
+            (r#"{"code":"no_file"}"#, "@a is not a file here: it is sent as plain text"),
             (r#"{"code":"secret"}"#, "@a looks like a secret, and the model is sent it"),
             (
                 r#"{"code":"piped"}"#,
@@ -362,7 +362,7 @@ mod tests {
             (r#"{"code":"cut"}"#, "the connection ended before the answer was complete"),
             (r#"{"code":"timed_out"}"#, "nothing arrived for too long"),
             (r#"{"code":"output_limit"}"#, "the answer reached its limit in the middle of a tool call"),
-            (r#"{"code":"bad_call"}"#, "the model wrote a tool call that is none"),
+            (r#"{"code":"bad_call"}"#, "the model wrote an invalid tool call"),
             (r#"{"code":"bad_reply"}"#, "the reply makes no sense"),
             (r#"{"code":"bad_settings"}"#, "the settings are wrong"),
         ];

@@ -66,7 +66,7 @@ impl Plan {
             None | Some(Some(Record::Folder { .. })) => Ok(()),
             _ if wanted(change, side).is_none() => Ok(()),
             _ => {
-                let why = "it is in something that is no folder";
+                let why = "what contains it is not a folder";
                 Err(WorktreeError::BadPlan { path: change.path.clone(), why })
             }
         }

@@ -25,7 +25,7 @@ impl StoredMerges {
     }
 
     /// The first error since the last call.
-    #[must_use = "a plan made over an error shows conflicts that are none"]
+    #[must_use = "a plan made over an error shows false conflicts"]
     pub fn take_error(&mut self) -> Option<WorktreeError> {
         self.error.take()
     }

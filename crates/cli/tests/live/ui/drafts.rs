@@ -185,7 +185,7 @@ fn an_invalid_reference_to_a_message_is_kept_and_named() {
     client.leaves();
     let client = Tmux::client(&world, "-c");
     client.until("the words, and what they are", |screen| {
-        screen.contains("› hello and goodbye") && screen.contains("written in the place of t1")
+        screen.contains("› hello and goodbye") && screen.contains("written to replace t1")
     });
 }
 

@@ -129,12 +129,12 @@ fn the_tree_shows_other_branches_and_escape_closes_panes_one_by_one() {
     model.then(vec![words("Grapes, then.")]);
     says(&client, "grapes please", "Grapes, then.");
     client.press("M-t");
-    client.shows("every branch");
+    client.shows("all branches");
     client.types("third");
     selects(&client, "The third");
     // Beside the branch: where it leaves the current one, and its messages since.
     let said = client.until("what was said there", |screen| {
-        ["leaves what is here", "pears please", "The second answer.", "plums please"]
+        ["branches off after", "pears please", "The second answer.", "plums please"]
             .iter()
             .all(|it| screen.contains(it))
     });
@@ -144,17 +144,17 @@ fn the_tree_shows_other_branches_and_escape_closes_panes_one_by_one() {
         screen.contains("only here") && screen.contains("only there") && screen.contains("new.txt")
     });
     client.press("C-d");
-    client.shows("leaves what is here");
+    client.shows("branches off after");
     // Its plan is in front of the tree, the tree in front of the conversation.
     client.press("Enter");
     client.until("the plan", |screen| screen.contains("Enter applies") && screen.contains("new.txt"));
     client.press("Escape");
     client.until("the tree as it was", |screen| {
-        screen.contains("every branch") && screen.contains("leaves what is here")
+        screen.contains("all branches") && screen.contains("branches off after")
     });
     client.press("Escape");
     client.until("the conversation", |screen| {
-        !screen.contains("every branch") && screen.contains("Grapes, then.")
+        !screen.contains("all branches") && screen.contains("Grapes, then.")
     });
     assert_eq!((world.read("new.txt"), is_said(&world, "plums")), (None, false), "nothing has changed");
 }
@@ -169,13 +169,13 @@ fn a_small_window_shows_one_half_of_the_tree_at_a_time() {
     client.press("M-t");
     client.shows("The third");
     let list = client
-        .until("the list alone", |screen| screen.contains("❯") && !screen.contains("leaves what is here"));
+        .until("the list alone", |screen| screen.contains("❯") && !screen.contains("branches off after"));
     assert!(list.contains("Tree"), "{list}");
     client.types("third");
     selects(&client, "The third");
     client.press("Tab");
     client
-        .until("the preview alone", |screen| screen.contains("leaves what is here") && !screen.contains('❯'));
+        .until("the preview alone", |screen| screen.contains("branches off after") && !screen.contains('❯'));
     client.press("Tab");
     selects(&client, "The third");
     client.press("Escape");

@@ -80,7 +80,7 @@ fn a_branch_is_named_in_the_tree_and_forked() {
     let model = Model::start();
     let (world, client) = three_turns(&model);
     client.press("M-t");
-    client.shows("every branch");
+    client.shows("all branches");
     client.types("pears");
     client.shows("1 of 2");
     client.press("C-e");

@@ -112,7 +112,7 @@ pub(super) fn when(object: &Map<String, Value>) -> About {
             }
             Some(time) if about.time == Some(time) => {}
             Some(_) => about.lost.push(format!("“{name}”, which is another time: {}", short(value))),
-            None => about.lost.push(format!("“{name}”, which is no time: {}", short(value))),
+            None => about.lost.push(format!("“{name}”, which is not a time: {}", short(value))),
         }
     }
     about

@@ -25,7 +25,10 @@ pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Res
     };
     let nothing_to_choose = files.choose.is_empty() && !files.exact && files.seen.is_none();
     if scope == Scope::Conversation && !nothing_to_choose {
-        return Err(usage("there is nothing to choose for files that stay as they are"));
+        return Err(misused(
+            "the scope is the conversation: no files change, so there is nothing to choose for them",
+            "leave out the choices for files, or choose another scope",
+        ));
     }
     let mut chosen = Chosen { others: files.exact.then_some(Choice::Checkpoint), ..Chosen::default() };
     let mut elsewhere = BTreeMap::new();
@@ -49,7 +52,12 @@ pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Res
 /// The bytes of a given name.
 pub(in crate::dispatch) fn bytes_in(name: &retake_wire::FileName) -> Result<Vec<u8>, Problem> {
     match &name.path_base64 {
-        Some(text) => BASE64.decode(text).map_err(|_| usage("“path_base64” is not valid base64")),
+        Some(text) => BASE64.decode(text).map_err(|_| {
+            misused(
+                "“path_base64” is not valid base64",
+                "encode the bytes of the path as standard base64, with padding",
+            )
+        }),
         None => Ok(name.path.clone().into_bytes()),
     }
 }
@@ -73,7 +81,7 @@ fn choice_in(choice: &retake_wire::Choice) -> Result<Choice, Problem> {
         retake_wire::Choice::Merge => Choice::Merge,
         retake_wire::Choice::Skip => Choice::Skip,
         retake_wire::Choice::Hunks(numbers) if numbers.is_empty() => {
-            return Err(usage("no hunk is chosen: name one at least, or skip the file"));
+            return Err(misused("no hunk is chosen", "name at least one hunk, or skip the file"));
         }
         retake_wire::Choice::Hunks(numbers) => {
             let mut numbers = numbers.clone();

@@ -63,7 +63,7 @@ pub(crate) fn full_piece(rows: &dyn Rows, root: LogNo, cursor: Option<&str>) -> 
     let mut cursor = match cursor {
         Some(cursor) => {
             let read = Cursor::read(cursor).filter(|read| read.ends.len() <= tree.len());
-            read.ok_or_else(|| StoreError::BadExport(format!("“{cursor}” is no cursor of it")))?
+            read.ok_or_else(|| StoreError::BadExport(format!("“{cursor}” is not a cursor of it")))?
         }
         None => Cursor { done: 0, ends: begin(rows, &tree, &mut text)? },
     };

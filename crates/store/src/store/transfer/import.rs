@@ -143,7 +143,7 @@ impl Context {
         let bad = |why: &str| StoreError::BadExport(format!("conversation {}: {why}", full.id));
         let parent = match full.parent {
             None if homes.is_empty() => None,
-            None => return Err(bad("only the first one is no fork")),
+            None => return Err(bad("all but the first one must be forks")),
             Some((number, head, tip)) => {
                 let parent = homes.get(number).ok_or_else(|| bad("its parent does not come before it"))?;
                 Some(ParentRow { log: parent.log, head, tip })

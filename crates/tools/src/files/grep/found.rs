@@ -64,7 +64,7 @@ impl FoundMatches {
     /// The result for the model.
     pub(super) fn said(mut self, missed: WalkOmissions) -> String {
         if self.shown.is_empty() && !missed.stopped {
-            self.shown.push_str("[No line fits.]\n");
+            self.shown.push_str("[No line matches.]\n");
         }
         if self.full {
             self.shown

@@ -26,7 +26,7 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// It is not JSON.
-    #[error("{}, line {line}: this is no JSON: {problem}", path.display())]
+    #[error("{}, line {line}: this is not valid JSON: {problem}", path.display())]
     Syntax {
         /// The file.
         path: PathBuf,

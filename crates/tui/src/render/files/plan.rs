@@ -24,7 +24,7 @@ const LEFT: [(Verdict, &str); 5] = [
     (Verdict::Ambiguous, "nobody knows whose these changes are"),
     (Verdict::GitHas, "git has it, which a command moved"),
     (Verdict::NotEmpty, "something else is in it"),
-    (Verdict::Foreign, "it was made since"),
+    (Verdict::Foreign, "it was created since then"),
     (Verdict::NotCovered, "not covered"),
 ];
 

@@ -135,7 +135,7 @@ impl App {
         if typed(event).is_some() {
             self.write(before.letter);
         } else if event.code == KeyCode::Enter {
-            self.refuse("nothing is answered: press one key, and no other");
+            self.refuse("nothing was answered: press a single key");
             return true;
         }
         false
@@ -264,7 +264,9 @@ impl App {
         } else if is_yes(text) {
             let allow = self.keys.beside_words(Command::AllowOnce);
             let allow = allow.map_or_else(|| self.keys.named(Command::AllowOnce), |key| key.to_string());
-            self.refuse(format!("words only refuse, and nobody means these to: {allow} allows this call"));
+            self.refuse(format!(
+                "a text refuses the call, but this one does not look like a refusal: {allow} allows the call"
+            ));
         } else {
             let words = Some(text.to_owned());
             self.tab_mut().composer.clear();
@@ -277,7 +279,7 @@ impl App {
     pub(super) fn answers_too_late(&mut self) -> bool {
         let is_late = std::mem::take(&mut self.tab_mut().answers.is_late) && !self.tab().composer.is_empty();
         if is_late {
-            self.refuse("what was asked is answered already: Enter again says these words as a message");
+            self.refuse("the question is already answered: press Enter again to send this text as a message");
         }
         is_late
     }

@@ -94,7 +94,8 @@ impl App {
         pieces.extend(super::draw::editing(tab, &self.keys, columns).filter(|_| is_low));
         let turn = usize::try_from(self.now_ms / SPIN_MS).unwrap_or(0) % SPINNER.len();
         if let Some(why) = &tab.loading.lost {
-            let why = if why.is_empty() { "the owner is gone, seeking it".into() } else { safe::line(why) };
+            let why =
+                if why.is_empty() { "the owner is gone, connecting again".into() } else { safe::line(why) };
             pieces.push(format!("{} {why}", SPINNER[turn]));
         } else if let Some(live) = &tab.talk.live {
             let stop = self.keys.named(Command::Stop);

@@ -98,8 +98,8 @@ impl App {
                 match command {
                     _ if done => {}
                     Command::Complete => self.say("nothing to complete: / begins a command, @ a path"),
-                    Command::TypingUndo => self.say("nothing was typed that could be undone"),
-                    Command::TypingRedo => self.say("no typing was undone that could come back"),
+                    Command::TypingUndo => self.say("there is no typing to undo"),
+                    Command::TypingRedo => self.say("there is no typing to redo"),
                     Command::DraftBack | Command::DraftDrop => self.say("no draft was moved aside"),
                     _ => {}
                 }
@@ -171,7 +171,8 @@ impl App {
             Command::Undo | Command::Redo => match count(words) {
                 Some(count) if command == Command::Undo => self.plan("Undo", Action::Undo { count }),
                 Some(count) => self.plan("Redo", Action::Redo { count }),
-                None => self.refuse(format!("{words:?} is not how many: give a number, or nothing for 1")),
+                None => self
+                    .refuse(format!("{words:?} is not a number of steps: give a number, or nothing for 1")),
             },
             Command::Tree => self.open(Tree::new()),
             Command::Restore if !words.is_empty() => {
@@ -359,7 +360,7 @@ impl App {
             return self.leave();
         }
         let stop = self.keys.named(Command::Stop);
-        self.hint(format!("{stop} once more leaves; everything is kept"));
+        self.hint(format!("{stop} again quits; everything is kept"));
     }
 
     /// A line that begins with a slash or a colon.

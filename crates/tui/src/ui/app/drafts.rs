@@ -94,7 +94,7 @@ impl App {
         if !self.drafts.unbegun.is_asked && self.tabs.iter().any(is_new) {
             self.wants_unbegun();
         }
-        self.say("leaving, as soon as what you typed is kept");
+        self.say("quitting, as soon as your text is saved");
     }
 
     /// Quits when nobody can request it again.
@@ -253,8 +253,8 @@ impl App {
         let name = turn.map_or_else(|| render::id::short(entry).to_owned(), |turn| format!("t{turn}"));
         let back = self.keys.named(Command::DraftBack);
         let what = format!(
-            "what stands in the composer was written in the place of {name}: sent now, it becomes a new message; \
-             /edit {name}, then {back}, puts it there"
+            "this text was written to replace {name}: sent now, it becomes a new message; \
+             to replace {name}, use /edit {name}, then {back}"
         );
         self.note_in(id, what, Tone::Quiet);
     }

@@ -179,7 +179,7 @@ pub(super) fn editing(tab: &Tab, keys: &Keymap, columns: usize) -> Option<String
     let known = tab.talk.entry(entry);
     let name = known.map_or_else(|| "a message".to_owned(), |known| format!("t{}", known.place.turn));
     let escape = keys.named(Command::Escape);
-    let full = format!("editing {name}: sending takes back {takes_back} · {escape} gives it up");
+    let full = format!("editing {name}: sending takes back {takes_back} · {escape} cancels");
     let short = format!("editing {name}: takes back {takes_back}");
     let fits = [full, short].into_iter().find(|text| width::columns(text) <= columns);
     fits.or_else(|| {
@@ -198,29 +198,30 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> Str
     if let Some(pane) = &tab.panes.front {
         let close = named(Command::Close);
         return match pane.leaves() {
-            true => format!("the keys go above · {close} leaves retake"),
-            false => format!("the keys go above · {close} comes back here"),
+            true => format!("the focus is above · {close} quits retake"),
+            false => format!("the focus is above · {close} returns here"),
         };
     }
     if let Some(line) = &tab.line {
         let (enter, esc) = (named(Command::FindNext), named(Command::FindLeave));
         return match line.what {
-            InputFor::Deny => format!("{enter} refuses the call with these words · {esc} asks again"),
-            InputFor::Find => format!("{enter} finds the one before · {esc} comes back here"),
+            InputFor::Deny => format!("{enter} refuses the call with this text · {esc} asks again"),
+            InputFor::Find => format!("{enter} finds the earlier one · {esc} returns here"),
             InputFor::Title | InputFor::Label(_) => format!("{enter} names it · {esc} leaves it as it was"),
         };
     }
     match (&tab.outgoing.rewriting, tab.talk.is_running(), has_keys) {
         (_, _, Context::Select) => selected(keys),
-        (Some(_), ..) => format!("Another wording of that message · {} gives it up", named(Command::Escape)),
+        (Some(_), ..) => format!("Another wording of that message · {} cancels", named(Command::Escape)),
         (_, _, Context::Asked) => {
             let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
-            let full = format!("{allow} allows this call, {deny} says no · words that you send refuse it");
+            let full =
+                format!("{allow} allows this call, {deny} refuses it · a text that you send refuses it, too");
             let fits = width::columns(&full) + 2 <= usize::from(columns);
-            if fits { full } else { format!("{allow} allows, {deny} says no, words refuse it") }
+            if fits { full } else { format!("{allow} allows, {deny} refuses, a text refuses it") }
         }
-        _ if tab.waits()[1] => "Type the number of an answer, or other words".to_owned(),
-        (_, true, _) => "Say something meanwhile: the agent gets it as soon as it comes to it".to_owned(),
+        _ if tab.waits()[1] => "Type the number of an answer, or another answer".to_owned(),
+        (_, true, _) => "Say something meanwhile: the agent reads it as soon as it can".to_owned(),
         _ => "Say something · / for commands · @ for files".to_owned(),
     }
 }

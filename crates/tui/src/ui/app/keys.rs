@@ -112,7 +112,7 @@ impl App {
         if self.is_once_more(Command::Stop) {
             return self.leave();
         }
-        self.hint("Ctrl+D once more leaves; everything is kept");
+        self.hint("Ctrl+D again quits; everything is kept");
     }
 
     /// The person typed: the draft is stored soon.
@@ -157,7 +157,7 @@ impl App {
         }
     }
 
-    /// Esc leaves what is half done; pressed twice with nothing to leave, it opens the rewind.
+    /// Esc cancels what is in progress; pressed twice with nothing to cancel, it opens the rewind.
     pub(super) fn escape(&mut self) {
         let now_ms = self.now_ms;
         let rewinds = self.settings.escape_rewinds;

@@ -60,8 +60,7 @@ impl App {
     /// Offers the themes, or uses the one with this name.
     pub(super) fn choose_theme(&mut self, name: &str) {
         if self.looks.theme.colours == Colours::None {
-            return self
-                .refuse("there are no colours here: NO_COLOR, or face.colours in the settings, says so");
+            return self.refuse("colours are turned off, by NO_COLOR or by face.colours in the settings");
         }
         if !name.is_empty() {
             return self.use_theme(name, ChoiceDuration::Kept);
@@ -83,7 +82,7 @@ impl App {
     pub(super) fn theme_stored(&mut self, name: &str, stored: Result<(), String>) {
         match stored {
             Ok(()) => self.say(format!("the theme is {name}, here and in the settings")),
-            Err(why) => self.refuse(format!("the theme is {name}, but only until you leave: {why}")),
+            Err(why) => self.refuse(format!("the theme is {name}, but only until you quit: {why}")),
         }
     }
 

@@ -93,7 +93,7 @@ impl App {
             (RequestPurpose::Unqueued, Reply::Waiting(waiting)) => {
                 let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
                 if parts.is_empty() {
-                    self.say("nothing waits");
+                    self.say("no message is waiting");
                 } else {
                     self.returned(id, &parts);
                     self.say("your words are back in the composer");
@@ -202,7 +202,7 @@ impl App {
             if tab.talk.entries.is_empty() {
                 tab.loading.show = Some(entry);
             } else {
-                self.say("that message is not in the conversation as it is now: /tree shows the branches");
+                self.say("that message is not on the current branch: /tree shows the branches");
             }
             return;
         };

@@ -39,10 +39,10 @@ impl App {
         }
         if self.tab().outgoing.rewriting.is_some() && self.tab().front().is_some() {
             let stop = self.keys.named(Command::Stop);
-            return self.refuse(format!("something is asked: answer that first, or {stop} ends what runs"));
+            return self.refuse(format!("a question is open: answer it first, or {stop} stops the run"));
         }
         if self.tab().outgoing.rewriting.as_ref().is_some_and(|rewriting| rewriting.is_stale) {
-            return self.refuse("what sending takes back is being planned again: a moment");
+            return self.refuse("the plan for this message is being made again: wait a moment");
         }
         let text = self.tab().composer.text();
         if self.typed_command(text.trim()) || (self.tab().draft.opening.is_none() && self.words_answer()) {
@@ -52,10 +52,10 @@ impl App {
             return;
         }
         if self.tab().draft.opening.is_some() {
-            return self.refuse("the conversation is just being opened: these words wait here until it is");
+            return self.refuse("the conversation is being opened: your text waits here until then");
         }
         if self.is_beginning() {
-            return self.refuse("the conversation is just beginning: these words wait here until it has");
+            return self.refuse("the conversation is being created: your text waits here until then");
         }
         // Later keys are not part of this text.
         self.tab_mut().answers.words_end();
@@ -76,7 +76,7 @@ impl App {
         let is_meant = tab.presses.is_meant_for_step(now_ms);
         if is_meant && !tab.composer.is_empty() {
             let send = self.keys.named(Command::Send);
-            self.hint(format!("{send} once more sends"));
+            self.hint(format!("{send} again sends it"));
         }
         is_meant
     }
@@ -289,7 +289,7 @@ impl App {
         let takes_back = rewriting.takes_back.clone();
         let enter = self.keys.named(Command::Send);
         let note = format!(
-            "it has changed meanwhile, and nothing was sent: {enter} sends now, and takes back {takes_back}"
+            "the conversation has changed, and nothing was sent: {enter} sends now and takes back {takes_back}"
         );
         self.note_in(id, note, Tone::Quiet);
     }

@@ -187,9 +187,8 @@ impl App {
         let named = self.tab().talk.entry(&entry);
         if named.is_some_and(|named| named.role != Role::User || named.flags.synthetic) {
             let retry = self.keys.named(Command::SelectRetry);
-            return self.refuse(format!(
-                "that is not a message of a person, so there are no words to edit: {retry} asks for another answer"
-            ));
+            return self
+                .refuse(format!("only messages of a person can be edited: {retry} asks for another answer"));
         }
         if self.here().is_some() {
             let pane = PlanPane::edit(&entry).about(self.words_of(&entry).as_deref());

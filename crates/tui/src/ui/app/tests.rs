@@ -142,7 +142,7 @@ fn reason_for_a_missing_owner_is_shown_if_known() {
         drop(app.on(Msg::Lost(Some(TabId(1)), Some(Box::new(problem))), NOW_MS));
         screen(120, 12, |frame| app.draw(frame))
     };
-    assert!(shown("owner_away").contains("the owner is gone, seeking it"));
+    assert!(shown("owner_away").contains("the owner is gone, connecting again"));
     let screen = shown("data_moved");
     assert!(screen.contains("the data were moved") && !screen.contains("seeking"), "{screen}");
 }
@@ -227,7 +227,7 @@ fn a_theme_has_a_name_and_needs_colours() {
     app.command(Command::Theme, "");
     assert!(app.tab().panes.front.is_none());
     let screen = looks(&mut app);
-    assert!(screen.contains("there are no colours here"), "{screen}");
+    assert!(screen.contains("colours are turned off"), "{screen}");
 }
 
 #[test]

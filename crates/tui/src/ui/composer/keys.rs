@@ -15,10 +15,7 @@ pub(crate) const EDITING: &[(&str, &str)] = &[
     ("Alt+B Alt+F", "A word back, a word on; also with Alt or Ctrl and the arrows"),
     ("Alt+< Alt+>", "To the beginning and to the end of all"),
     ("Ctrl+W", "Cut the word before; with Alt+Backspace only back to a sign"),
-    (
-        "Ctrl+D Alt+Delete",
-        "Delete the letter behind, the word behind; Ctrl+D twice with nothing typed leaves",
-    ),
+    ("Ctrl+D Alt+Delete", "Delete the letter behind, the word behind; Ctrl+D twice with nothing typed quits"),
     ("Ctrl+U Ctrl+K", "Cut to the beginning, to the end of the line"),
     ("Ctrl+Y", "Paste what was cut last"),
 ];

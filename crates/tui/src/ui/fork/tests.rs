@@ -85,7 +85,7 @@ fn call_without_a_result_is_reported() {
     let text = shown(&mut opened(None, &page).0);
     assert!(text.contains("ends with 2 calls that have no results there"), "{text}");
     let text = shown(&mut opened(Some("t1"), &page).0);
-    assert!(text.contains("Results of the calls at its end come along"), "{text}");
+    assert!(text.contains("Results of the calls at its end are copied too"), "{text}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn section_for_the_current_place_is_first() {
     for row in TABLE {
         let (help, _) = help(row.context);
         let titles: Vec<_> = help.sections().iter().map(|section| section.title).collect();
-        assert_eq!(titles[..2], ["First of all", row.context.title()]);
+        assert_eq!(titles[..2], ["Most important", row.context.title()]);
     }
 }
 

@@ -27,7 +27,7 @@ impl PartialOrd for Key {
 
 /// A key can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("“{text}” is no key: keys are written like ctrl+r, alt+enter, shift+tab, f1, pageup, space or ?")]
+#[error("“{text}” is not a key: keys are written like ctrl+r, alt+enter, shift+tab, f1, pageup, space or ?")]
 pub struct KeyError {
     text: String,
 }

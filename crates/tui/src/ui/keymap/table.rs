@@ -102,9 +102,9 @@ macro_rules! commands {
 commands! {
     Everywhere {
         Help "help" ["f1", "alt+/"] "Show keys and commands" / "";
-        Quit "quit" ["ctrl+q"] "Leave; what was said is kept" / "";
-        Stop "stop" ["ctrl+c"] "Stop the run; with nothing to stop, clear the composer, then leave" / "";
-        Suspend "suspend" ["ctrl+z"] "Go to the shell; fg comes back";
+        Quit "quit" ["ctrl+q"] "Quit; the conversation is kept" / "";
+        Stop "stop" ["ctrl+c"] "Stop the run; with nothing to stop, clear the composer, then quit" / "";
+        Suspend "suspend" ["ctrl+z"] "Suspend and go to the shell; fg returns";
         Redraw "redraw" ["ctrl+l"] "Draw everything again";
         NewTab "new" ["ctrl+t"] "Begin a conversation in a new tab" / "";
         CloseTab "close" ["alt+w"] "Close the tab; the conversation stays" / "";
@@ -118,7 +118,7 @@ commands! {
         Send "send" ["enter"] "Send";
         NewLine "newline" ["alt+enter", "shift+enter", "ctrl+j"] "Begin a new line";
         Complete "complete" ["tab"] "Complete a path after @ or a command after /";
-        Escape "escape" ["esc"] "Leave what is half done; twice with an empty composer: rewind";
+        Escape "escape" ["esc"] "Cancel; twice with an empty composer: rewind";
         Rewind "rewind" ["ctrl+r"] "Go back to before a message" / "[ENTRY]";
         Undo "undo" ["alt+u"] "Take back the last thing said or done" / "[N]";
         Redo "redo" ["alt+shift+u"] "Bring back what was undone" / "[N]";
@@ -139,12 +139,12 @@ commands! {
         TypingUndo "typing-undo" ["alt+z", "ctrl+_"] "Undo typing";
         TypingRedo "typing-redo" ["alt+shift+z"] "Redo typing";
         DraftBack "draft" ["alt+d"] "Call back the draft that was moved aside" / "";
-        DraftDrop "draft-drop" ["alt+shift+d"] "Throw that draft away; Up finds its words for a while" / "";
+        DraftDrop "draft-drop" ["alt+shift+d"] "Discard that draft; Up finds its text for a while" / "";
         Model "model" ["alt+m"] "Choose the model" / "[NAME]";
         Permissions "permissions" ["alt+p"] "What the agent may do unasked" / "[MODE]";
         Retry "retry" [] "Ask for another answer" / "[ENTRY]";
         Alternatives "alternatives" [] "Choose between the answers to a message" / "[ENTRY]";
-        Edit "edit" [] "Say something else in the place of a message" / "[ENTRY]";
+        Edit "edit" [] "Edit an earlier message" / "[ENTRY]";
         Fork "fork" [] "Begin a new conversation with what was said up to here" / "[ENTRY]";
         Hide "hide" [] "Hide a message, as if it were deleted" / "ENTRY";
         Show "show" [] "Bring back what is hidden: a message, or all of a turn" / "[ENTRY]";
@@ -154,7 +154,7 @@ commands! {
         DropTurn "drop" [] "Take a turn out of the middle, with its files" / "ENTRY";
         Label "label" [] "Name a message" / "ENTRY [NAME]";
         Title "title" ["f2"] "Name the conversation" / "[TITLE]";
-        Restore "restore" [] "Return to what an operation left, or to before it" / "[before] N";
+        Restore "restore" [] "Return to the state after an operation, or before it" / "[before] N";
         Files "files" [] "What differs in the folder now" / "";
         Diff "diff" [] "How files differ since the last turn" / "";
         Todo "todo" [] "The agent's list" / "";
@@ -162,10 +162,10 @@ commands! {
         Tools "tools" [] "What the agent can do" / "";
         Cost "cost" [] "What model calls used" / "";
         Detach "detach" [] "Leave out what is attached to the next message" / "";
-        Unqueue "unqueue" [] "Take back words that wait" / "";
+        Unqueue "unqueue" [] "Take back waiting messages" / "";
     }
     Asked {
-        AllowOnce "allow-once" ["y", "alt+y"] "Allow this call; letters answer only while nothing is typed";
+        AllowOnce "allow-once" ["y", "alt+y"] "Allow this call; letters answer only while the composer is empty";
         AllowHere "allow-here" ["c", "alt+c"] "Allow such calls in this conversation";
         AllowAlways "allow-always" ["a", "alt+a"] "Allow such calls always";
         Deny "deny" ["n", "alt+n"] "Refuse, and say why if you like";
@@ -181,7 +181,7 @@ commands! {
         SelectLeave "select-leave" ["esc", "q"] "Back to the composer";
         SelectOpen "select-open" ["enter", "space"] "Show all of it, or fold it";
         SelectRewind "select-rewind" ["R"] "Rewind to before it";
-        SelectEdit "select-edit" ["e"] "Say something else in its place";
+        SelectEdit "select-edit" ["e"] "Edit it";
         SelectRetry "select-retry" ["r"] "Ask for another answer";
         SelectHide "select-hide" ["h"] "Hide it";
         SelectExclude "select-exclude" ["x"] "Keep it from the model, or let the model see it again";
@@ -197,7 +197,7 @@ commands! {
     Find {
         FindNext "find-next" ["enter", "down", "ctrl+n"] "The hit before (older)";
         FindPrevious "find-previous" ["up", "shift+enter", "ctrl+p"] "The hit after (newer)";
-        FindLeave "find-leave" ["esc"] "Leave the search where it is";
+        FindLeave "find-leave" ["esc"] "Close the search and stay here";
     }
     Pane {
         Up "up" ["up", "ctrl+p"] "Up";
@@ -207,10 +207,10 @@ commands! {
         First "first" ["home"] "The first one";
         Last "last" ["end"] "The last one";
         Accept "accept" ["enter"] "Take it";
-        Close "leave" ["esc"] "Back; nothing has changed";
-        Erase "erase-letter" ["backspace", "ctrl+h"] "Take the last letter of the filter away";
+        Close "leave" ["esc"] "Go back without a change";
+        Erase "erase-letter" ["backspace", "ctrl+h"] "Delete the last letter of the filter";
         EraseAll "erase-filter" ["ctrl+u"] "Empty the filter";
-        Other "other" ["tab"] "The other half";
+        Other "other" ["tab"] "Switch to the other half";
         DetailUp "detail-up" ["shift+up", "ctrl+k"] "Scroll the right half up";
         DetailDown "detail-down" ["shift+down", "ctrl+j"] "Scroll the right half down";
     }
@@ -229,7 +229,7 @@ commands! {
         ConfirmStop "plan-stop" ["ctrl+x"] "Stop the run first";
     }
     Tree {
-        Compare "compare" ["ctrl+d"] "Compare with where the conversation is";
+        Compare "compare" ["ctrl+d"] "Compare with the current branch";
         Branch "branch" ["ctrl+b"] "Fork a new conversation here";
         Name "name" ["ctrl+e"] "Name it";
         Carry "carry" ["ctrl+y"] "Quote its last answer in the composer, to go on with it here";
@@ -237,12 +237,12 @@ commands! {
     Ops {
         StepBack "step-back" ["alt+u", "left"] "Undo one step";
         StepForth "step-forth" ["alt+shift+u", "right"] "Redo one step";
-        RestoreAfter "restore-after" ["alt+enter"] "Restore what it left, in the place of what was before it";
+        RestoreAfter "restore-after" ["alt+enter"] "Restore the state after it, not the state before it";
     }
     List {
         Rename "rename" ["f2", "ctrl+e"] "Rename it";
         Archive "archive" ["ctrl+x"] "Archive it, or bring it back";
-        Archived "archived" ["ctrl+a"] "Show archived ones, or not";
+        Archived "archived" ["ctrl+a"] "Show or hide archived ones";
         Beside "beside" ["alt+enter", "ctrl+t"] "Open it in a new tab";
     }
 }

@@ -146,7 +146,7 @@ fn counted(action: &Action, plan: &Plan, choices: &FileOptions, how: Counts) -> 
         (Some(files), _) => pieces.push(words::count(render_files::changed(files.counts), "file")),
         (None, _) => {}
     }
-    if pieces.is_empty() { "no message comes or goes".to_owned() } else { pieces.join("; ") }
+    if pieces.is_empty() { "no message is added or removed".to_owned() } else { pieces.join("; ") }
 }
 
 fn body(frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>, proposal: &mut Proposal) {
@@ -234,7 +234,7 @@ fn question(
     let does = match proposal.ends() {
         ProposalOutcome::Applied if stop => "stops it and applies",
         ProposalOutcome::Applied => "applies",
-        ProposalOutcome::Rewritten(_) => "takes up the words",
+        ProposalOutcome::Rewritten(_) => "edits the text",
         ProposalOutcome::Retried(_) if stop => "stops it and asks again",
         ProposalOutcome::Retried(_) => "asks for another answer",
     };

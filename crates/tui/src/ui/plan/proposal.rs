@@ -30,13 +30,13 @@ const RUNNING_REST_MS: i64 = 1_000;
 const NEW_MS: i64 = 700;
 
 /// The notice while there is no plan yet.
-const PLANNING: &str = "the plan is being made: a moment";
+const PLANNING: &str = "the plan is being made: wait a moment";
 
 /// The notice when a request was refused as stale, and a new plan is shown.
-const STALE: &str = "it has changed meanwhile, and nothing was done: this is how it is now";
+const STALE: &str = "the conversation has changed, and nothing was done: this is the new plan";
 
 /// The same when stopping the run for the plan made it stale.
-const STOPPED: &str = "stopped; this is the plan now: once more agrees to it";
+const STOPPED: &str = "stopped; this is the new plan: press again to agree to it";
 
 /// How often the owner is asked about its progress during a long request.
 const POLL_MS: i64 = 250;

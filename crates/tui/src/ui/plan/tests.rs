@@ -107,7 +107,7 @@ fn words_typed_into_a_plan_confirm_nothing() {
     stage.owner.applies.push_back(Ok(Receipt { head: "4.12".to_owned(), ..Receipt::default() }));
     stage.keys("/ z % enter");
     assert!(stage.applied().is_empty());
-    assert!(stage.screen(100, 24).contains("these were no words for here"), "{}", stage.screen(100, 24));
+    assert!(stage.screen(100, 24).contains("typed text was ignored"), "{}", stage.screen(100, 24));
     stage.keys("enter");
     assert_eq!(stage.applied().len(), 1);
 }
@@ -124,7 +124,7 @@ fn typed_words_never_act_as_keys() {
         stage.wait(1_000);
         assert!(stage.applied().is_empty(), "{words}");
         let screen = stage.screen(100, 24);
-        assert!(screen.contains("these were no words for here: once more agrees to the plan"), "{screen}");
+        assert!(screen.contains("typed text was ignored: press again to agree to the plan"), "{screen}");
         assert!(screen.contains("[conversation and files]"), "{words}:\n{screen}");
         assert!(!screen.contains('▸'), "{words}: a file is looked at\n{screen}");
         stage.keys("enter");
@@ -150,7 +150,7 @@ fn a_single_key_and_an_enter_right_behind_it_are_both_meant() {
     let mut stage = stage(undo(), with_files());
     stage.press("s");
     stage.press("enter");
-    assert!(stage.screen(80, 24).contains("the plan is being made: a moment"));
+    assert!(stage.screen(80, 24).contains("the plan is being made: wait a moment"));
     assert!(stage.applied().is_empty());
 }
 
@@ -166,7 +166,7 @@ fn slowly_typed_words_are_words_and_a_key_after_a_pause_is_a_key() {
     stage.keys("s");
     assert!(stage.screen(100, 24).contains("[conversation only]"));
     stage.keys("enter");
-    assert!(stage.applied().is_empty() && stage.screen(100, 24).contains("no words for here"));
+    assert!(stage.applied().is_empty() && stage.screen(100, 24).contains("typed text was ignored"));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn stale_plan_is_planned_again_and_never_applied_by_itself() {
     stage.press("enter");
     stage.wait(200);
     stage.press("enter");
-    assert!(stage.screen(80, 24).contains("it has just changed: this is how it is now, press again"));
+    assert!(stage.screen(80, 24).contains("it has just changed: this is the new plan, press again"));
     stage.wait(1_000);
     assert!(stage.applied().is_empty(), "nobody has seen it");
     stage.owner.applies.push_back(Err(problem(ProblemKind::Stale, "another head")));
@@ -273,7 +273,10 @@ fn message_of_the_model_cannot_be_edited() {
     let without = retake_wire::reply::Plan { composer: None, ..plan() };
     let mut stage = stage(PlanPane::edit("@"), without);
     stage.keys("enter");
-    assert!(stage.screen(80, 12).contains("no words to edit") && stage.world.wants.is_empty());
+    assert!(
+        stage.screen(80, 12).contains("only messages of a person can be edited")
+            && stage.world.wants.is_empty()
+    );
 }
 
 #[test]
@@ -414,7 +417,7 @@ fn a_small_window_shows_what_matters_of_a_plan_or_nothing_is_agreed_to() {
 fn command_typed_into_a_plan_gets_a_notice() {
     let mut stage = stage(undo(), with_files());
     stage.keys("/ u d");
-    assert!(stage.screen(80, 24).contains("commands are typed in the composer: leave this first"));
+    assert!(stage.screen(80, 24).contains("commands are typed in the composer: close this view first"));
 }
 
 #[test]
@@ -430,7 +433,7 @@ fn changes_of_a_stopped_run_are_taken_back_by_a_plan_pane_too() {
         stage.keys("ctrl+x enter");
         assert_eq!(stage.applied().len(), if at_once { 2 } else { 1 });
         if !at_once {
-            assert!(stage.screen(80, 24).contains("stopped; this is the plan now: once more applies it"));
+            assert!(stage.screen(80, 24).contains("stopped; this is the new plan: press again to apply it"));
             stage.keys("enter");
             assert_eq!(stage.applied().len(), 2);
         }

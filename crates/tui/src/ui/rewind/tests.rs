@@ -69,7 +69,7 @@ fn filter_without_hits_is_reported() {
     stage.keys("z z z");
     shows!("no_hit", stage);
     stage.keys("enter");
-    assert!(stage.screen(80, 24).contains("no turn fits what is typed"));
+    assert!(stage.screen(80, 24).contains("no turn matches what is typed"));
     stage.keys("backspace backspace backspace");
     assert!(stage.screen(80, 24).contains("3 turns"));
 }
@@ -176,7 +176,7 @@ fn early_enter_shows_the_question_with_the_plan() {
     stage.press("down");
     stage.press("enter");
     stage.press("enter");
-    assert!(stage.screen(80, 24).contains("the plan is being made: a moment"));
+    assert!(stage.screen(80, 24).contains("the plan is being made: wait a moment"));
     stage.wait(1);
     let screen = stage.screen(80, 24);
     assert!(screen.contains("Go back to before t4"), "{screen}");
@@ -218,7 +218,7 @@ fn without_files_there_is_one_scope_and_it_says_why() {
     stage.keys("ctrl+s right ctrl+d");
     assert_eq!(stage.plans().len(), 1);
     stage.keys("ctrl+s");
-    assert!(stage.screen(80, 24).ends_with("no file comes or goes\n"));
+    assert!(stage.screen(80, 24).ends_with("no file is added or removed\n"));
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn colour(word: &str) -> Result<Option<Color>, String> {
     match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
         Some(number) => Ok(Some(Color::from_u32(number))),
         None => Err(format!(
-            "“{}” is no colour: allowed are #rrggbb, default, {}, and before them {}",
+            "“{}” is not a colour: allowed are #rrggbb, default, {}, and before them {}",
             crate::text::safe::line(word),
             "black, red, green, yellow, blue, magenta, cyan, white, each also as bright-red",
             MODIFIERS.map(|(name, _)| name).join(", "),
@@ -163,8 +163,8 @@ mod tests {
             ("white on blue", "Gray on Blue NONE | Gray on Blue NONE".to_owned()),
             ("#ff7b72", "#FF7B72 on - NONE | LightRed on - NONE".to_owned()),
             ("on #263447", "- on #263447 NONE | - on - REVERSED".to_owned()),
-            ("pink", format!("“pink” is no colour: {allowed}")),
-            ("#12345", format!("“#12345” is no colour: {allowed}")),
+            ("pink", format!("“pink” is not a colour: {allowed}")),
+            ("#12345", format!("“#12345” is not a colour: {allowed}")),
             ("red blue", "“blue” is a second colour; that of the background stands after “on”".to_owned()),
             ("red on", "a colour is missing after “on”".to_owned()),
         ] {

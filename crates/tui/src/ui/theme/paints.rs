@@ -64,7 +64,10 @@ impl Paints {
             Some((_, _, Some(base))) => base.looks.clone(),
             Some((at, base, None)) => {
                 let base = safe::line(base);
-                wrong.push(format!("{file}, line {at}: “{base}” can be no base: one of {}", known::names()));
+                wrong.push(format!(
+                    "{file}, line {at}: “{base}” can't be a base: allowed are {}",
+                    known::names()
+                ));
                 known::terminal().looks.clone()
             }
             // A paint without a look looks like plain text.

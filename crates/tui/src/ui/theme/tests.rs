@@ -125,11 +125,11 @@ fn error_in_a_theme_names_its_line() {
                    bright-red, and before them bold, dim, italic, underlined, struck, reversed";
     for (text, expected) in [
         ("\nacent = \"red\"", format!("line 2: nothing is called “acent”: {allowed}")),
-        ("accent = \"pink\"", format!("line 1: accent: “pink” is no colour: {colours}")),
+        ("accent = \"pink\"", format!("line 1: accent: “pink” is not a colour: {colours}")),
         ("\n\naccent = 3", "line 3: accent: a look is a text in quotes, such as \"bold #56d4dd\"".to_owned()),
         (
             "base = \"mine\"",
-            "line 1: “mine” can be no base: one of terminal, dark, light, ember, paper".to_owned(),
+            "line 1: “mine” can't be a base: allowed are terminal, dark, light, ember, paper".to_owned(),
         ),
     ] {
         let (themes, wrong) = added(&format!("{text}\ngood = \"blue\"\n"));

@@ -18,7 +18,7 @@ pub(super) fn reads(conversation: &str, node: &Node) -> Result<Log, &'static str
         NodeKind::Tip(branch) => Ok(Log { branch: Some(branch.leaf.clone()), ..last_of(conversation, BACK) }),
         NodeKind::Fork(fork, _) => Ok(last_of(&fork.conversation, BACK)),
         NodeKind::Beginning(_) | NodeKind::Parting(_) | NodeKind::Heading(_) => {
-            Err("only what a branch says can be carried over")
+            Err("only messages of a branch can be carried over")
         }
     }
 }

@@ -19,8 +19,8 @@ pub(super) fn there(conversation: &str, branch: &Branch) -> (String, ReplyDispla
     let log = Log { branch: Some(branch.leaf.clone()), after, ..log };
     match &branch.shared {
         Some(shared) => {
-            (format!("leaves what is here after {}; said there:", said(shared)), ReplyDisplay::FromTop, log)
+            (format!("branches off after {}; messages there:", said(shared)), ReplyDisplay::FromTop, log)
         }
-        None => ("has nothing in common with what is here; its end:".to_owned(), ReplyDisplay::Plain, log),
+        None => ("has no message in common with this branch; its end:".to_owned(), ReplyDisplay::Plain, log),
     }
 }

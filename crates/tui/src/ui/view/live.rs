@@ -331,7 +331,7 @@ fn answers(page: &mut Page<'_>, asks: &PendingApproval, asking: Asking) {
     if asking.is_writing {
         let send = page.ink.keys.named(Command::Send);
         page.text(
-            &format!("you are writing, and letters answer nothing; {send} refuses with your words"),
+            &format!("while you write, letters do not answer; {send} refuses with your text"),
             Paint::Dim,
         );
     }
@@ -370,8 +370,8 @@ fn ask(page: &mut Page<'_>, question: &Question, asking: Asking) {
     }
     let how = match (question.choices.is_empty(), asking.is_writing) {
         (true, _) => "your answer goes to the model",
-        (false, true) => "you are writing: what you send is the answer; numbers answer with nothing typed",
-        (false, false) => "type the number of an answer, or send other words",
+        (false, true) => "what you send is the answer; numbers answer only while the composer is empty",
+        (false, false) => "type the number of an answer, or send another answer",
     };
     page.text(how, Paint::Dim);
 }
@@ -441,7 +441,7 @@ fn greeted(
         (Command::Help, "all keys and commands"),
     ];
     if whole {
-        things.push((Command::Quit, "leave; everything is kept"));
+        things.push((Command::Quit, "quit; everything is kept"));
     }
     let names: Vec<_> = things.iter().map(|(command, _)| ink.keys.named(*command)).collect();
     let wide = names.iter().map(|name| doc::columns(name)).max().unwrap_or(0);

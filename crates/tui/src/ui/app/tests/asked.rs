@@ -203,7 +203,7 @@ fn edited_message_answers_no_request() {
     let acts = press(&mut app, "enter", NOW_MS + 4 * LATER);
     assert!(acts.iter().all(|act| !matches!(act, Act::Ask(..) | Act::Run(..))), "{acts:?}");
     assert_eq!(text(&app), "17 * 3");
-    assert!(shown(&mut app).contains("something is asked: answer that first"), "{}", shown(&mut app));
+    assert!(shown(&mut app).contains("a question is open: answer it first"), "{}", shown(&mut app));
 }
 
 /// Two clients may answer one request: the text of the second is kept, and is sent as a message only after Enter is

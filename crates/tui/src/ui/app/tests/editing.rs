@@ -78,10 +78,10 @@ fn the_composer_is_grey_where_keys_do_not_reach_it() {
     insta::assert_snapshot!("grey", styled(60, 14, |frame| app.draw(frame)));
     let mut app = talking(Theme::default());
     app.command(Command::Undo, "");
-    assert!(shown(&mut app).contains("the keys go above · Esc comes back here"));
+    assert!(shown(&mut app).contains("the focus is above · Esc returns here"));
     let mut app = asked(Theme::default());
     drop(press(&mut app, "alt+n", NOW_MS + LATER));
-    assert!(shown(&mut app).contains("Enter refuses the call with these words · Esc asks again"));
+    assert!(shown(&mut app).contains("Enter refuses the call with this text · Esc asks again"));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn stale_edit_is_planned_again_and_sent_with_the_new_head() {
     assert!(sent(&waits).is_none() && shown(&mut app).contains("planned again"), "{}", shown(&mut app));
     planned(&mut app, acts, &Plan { head: "3.14".into(), ..with_files() });
     let seen = screen(120, 20, |frame| app.draw(frame));
-    assert!(seen.contains("nothing was sent: Enter sends now, and takes back 1 turn, 3 files"), "{seen}");
+    assert!(seen.contains("nothing was sent: Enter sends now and takes back 1 turn, 3 files"), "{seen}");
     assert!(
         seen.contains("sending takes back 1 turn, 3 files") && seen.contains("› what is 6 times 7?"),
         "{seen}"

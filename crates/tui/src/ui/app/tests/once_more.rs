@@ -30,7 +30,7 @@ fn second_esc_opens_the_rewind_while_the_notice_is_shown() {
 fn second_ctrl_c_quits_while_the_notice_is_shown() {
     let mut app = talking(Theme::default());
     drop(press(&mut app, "ctrl+c", NOW_MS));
-    assert!(shown(&mut app).contains("Ctrl+C once more leaves"));
+    assert!(shown(&mut app).contains("Ctrl+C again quits"));
     assert_eq!(after(&mut app, "ctrl+c", 1_000), (false, true));
 }
 
@@ -61,7 +61,7 @@ fn quitting_during_a_run_is_immediate_and_the_run_continues() {
 #[test]
 fn hint_about_a_key_ends_with_the_next_key_or_pane() {
     let esc = ("esc", "Esc once more: back to an earlier message");
-    let leave = ("ctrl+c", "Ctrl+C once more leaves");
+    let leave = ("ctrl+c", "Ctrl+C again quits");
     for (first, said) in [esc, leave] {
         for next in ["x", "ctrl+r", "f1", "alt+u", "ctrl+t", "up"] {
             let mut app = talking(Theme::default());
@@ -127,7 +127,7 @@ fn enter_right_after_a_step_sends_nothing_and_says_so() {
     }
     let (mut app, _) = enters(&[800]);
     let seen = shown(&mut app);
-    assert!(seen.contains("Enter once more sends") && seen.contains("old words"), "{seen}");
+    assert!(seen.contains("Enter again sends it") && seen.contains("old words"), "{seen}");
 }
 
 #[test]

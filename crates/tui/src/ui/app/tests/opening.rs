@@ -162,7 +162,7 @@ fn draft_that_edits_a_message_is_stored_as_such() {
     let draft = Draft { parts: set.parts.clone(), edits: set.edits.clone(), ..Draft::default() };
     next.take_draft(TabId(1), draft);
     let seen = screen(80, 24, |frame| next.draw(frame));
-    assert!(seen.contains("written in the place of t1") && seen.contains("/edit t1"), "{seen}");
+    assert!(seen.contains("written to replace t1") && seen.contains("/edit t1"), "{seen}");
     let set = kept(&paste(&mut next, "!")).expect("kept again");
     assert_eq!(set.edits, Some(entry), "as what they are");
     // Leaving them takes them back.

@@ -50,21 +50,21 @@ fn empty_conversation_shows_folder_mode_and_how_to_quit() {
     let shown = wide(&mut app);
     let place = "in /home/ann/work · reads in the workspace unasked, and asks about everything else";
     assert!(shown.contains(place), "{shown}");
-    assert!(shown.contains("Ctrl+Q") && shown.contains("leave; everything is kept"), "{shown}");
+    assert!(shown.contains("Ctrl+Q") && shown.contains("quit; everything is kept"), "{shown}");
 }
 
 #[test]
 fn second_ctrl_d_in_an_empty_composer_quits() {
     let mut app = talking(Theme::default());
     assert!(press(&mut app, "ctrl+d", NOW_MS).is_empty());
-    assert!(shown(&mut app).contains("Ctrl+D once more leaves; everything is kept"));
+    assert!(shown(&mut app).contains("Ctrl+D again quits; everything is kept"));
     let acts = press(&mut app, "ctrl+d", NOW_MS + 1_000);
     assert!(app.is_leaving() || acts.iter().any(|act| matches!(act, Act::Quit)));
 
     let mut app = talking(Theme::default());
     drop(press(&mut app, "x", NOW_MS));
     drop(press(&mut app, "ctrl+d", NOW_MS));
-    assert!(!shown(&mut app).contains("once more leaves"), "with words it deletes");
+    assert!(!shown(&mut app).contains("again quits"), "with words it deletes");
 }
 
 #[test]

@@ -21,14 +21,13 @@ pub(crate) struct StateBeforeLetter {
 }
 
 /// The notice for an Enter that is too early.
-const NEW: &str = "it has just changed: this is how it is now, press again";
+const NEW: &str = "it has just changed: this is the new plan, press again";
 
 /// No person wrote the message.
-const NO_EDIT: &str =
-    "that is not a message of a person, so there are no words to edit: /retry asks for another answer";
+const NO_EDIT: &str = "only messages of a person can be edited: /retry asks for another answer";
 
 /// The action does not affect files.
-const NO_FILE: &str = "no file comes or goes";
+const NO_FILE: &str = "no file is added or removed";
 
 /// Whether a condition of a plan says that no file changes, of all files or of the covered ones.
 fn says_no_file(condition: &Condition) -> bool {
@@ -106,7 +105,7 @@ impl Proposal {
             ProposalStage::Looking => match self.refuses() {
                 Some(why) => self.note = Some(why),
                 None if self.stops() => {
-                    self.note = Some("something is at work: it has to be stopped first".to_owned());
+                    self.note = Some("something is running: it must be stopped first".to_owned());
                 }
                 None if !self.asks_twice() && cx.now_ms < self.planning.new_until_ms => {
                     self.note = Some(NEW.to_owned());
@@ -127,7 +126,7 @@ impl Proposal {
         match self.refuses() {
             Some(why) => self.note = Some(why),
             None if self.stops() => self.stage = ProposalStage::Agreeing { stop: true },
-            None => self.note = Some("nothing is at work that had to be stopped".to_owned()),
+            None => self.note = Some("nothing is running that must be stopped".to_owned()),
         }
     }
 
@@ -151,7 +150,7 @@ impl Proposal {
             return Some(PLANNING.to_owned());
         };
         if plan.unchanged && self.choices.choose.is_empty() && self.ends == ProposalOutcome::Applied {
-            return Some("nothing would change: it is so already".to_owned());
+            return Some("nothing would change: it is already in this state".to_owned());
         }
         let conflicts = plan.files.as_ref().map_or(0, |files| files.conflicts);
         if conflicts > 0 {
@@ -239,7 +238,7 @@ impl Proposal {
             Scopes::Several(scopes) => scopes,
             Scopes::One(why) => return self.say(why),
             Scopes::Nothing if self.has_files == Some(false) => return self.say(NO_FILE),
-            Scopes::Nothing => return self.say("files have nothing to do with this"),
+            Scopes::Nothing => return self.say("this step does not change files"),
         };
         let at = scopes.iter().position(|scope| *scope == self.choices.scope).unwrap_or(0);
         self.stage = ProposalStage::Looking;
@@ -253,7 +252,7 @@ impl Proposal {
             return Scopes::Nothing;
         }
         if matches!(self.action, Action::RestoreFiles { .. }) {
-            return Scopes::One("the conversation stays: this is about files");
+            return Scopes::One("this step changes only files");
         }
         match self.has_files {
             // An edit changes the conversation in any scope.
@@ -290,7 +289,7 @@ impl Proposal {
             return self.view.turn(0);
         }
         let Some(path) = self.view.path(plan) else {
-            self.note = Some("no file is shown to choose for: go to one first".to_owned());
+            self.note = Some("no file is selected: go to a file first".to_owned());
             return;
         };
         let all = options(path);

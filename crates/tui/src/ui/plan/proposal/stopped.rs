@@ -77,10 +77,10 @@ impl Proposal {
         self.stopped = Some(stopped);
         self.note = Some(match refuses {
             _ if self.stops() => {
-                "not applied: something is at work again, and this is the plan now".to_owned()
+                "not applied: something is running again, and this is the new plan".to_owned()
             }
             Some(why) => format!("stopped; {why}"),
-            None => "stopped; this is the plan now: once more applies it".to_owned(),
+            None => "stopped; this is the new plan: press again to apply it".to_owned(),
         });
         if !self.stops() && self.refuses().is_none() && self.asks_twice() {
             self.stage = ProposalStage::Agreeing { stop: false };

@@ -16,7 +16,7 @@ fn words_typed_into_the_final_question_confirm_nothing() {
     stage.keys("enter");
     stage.keys("s t o p enter");
     assert!(stage.applied().is_empty());
-    assert!(stage.screen(80, 24).contains("these were no words for here: once more agrees to the plan"));
+    assert!(stage.screen(80, 24).contains("typed text was ignored: press again to agree to the plan"));
     stage.keys("enter");
     assert_eq!(stage.applied().len(), 1);
 }
@@ -103,7 +103,7 @@ fn unseen_changes_are_shown_again_after_a_stop() {
         stage.changed();
         stage.wait(1_000);
         let screen = stage.screen(80, 24);
-        assert!(screen.contains("stopped; this is the plan now: once more applies it"), "{screen}");
+        assert!(screen.contains("stopped; this is the new plan: press again to apply it"), "{screen}");
         assert!(!screen.contains("nothing was done") && !screen.contains("changed elsewhere"), "{screen}");
         assert!(screen.contains("Enter applies"), "{screen}");
         assert_eq!(stage.applied().len(), 1, "nobody has seen it");
@@ -136,7 +136,7 @@ fn changes_in_a_read_only_list_keep_its_keys_and_a_row_says_why_it_does_nothing(
     stage.changed();
     stage.wait(1_000);
     let screen = stage.screen(100, 24);
-    assert!(screen.contains("something is at work: it has to be stopped first"), "{screen}");
+    assert!(screen.contains("something is running: it must be stopped first"), "{screen}");
     assert!(screen.contains("Ctrl+X"), "{screen}");
 }
 
@@ -149,12 +149,15 @@ fn run_can_be_stopped_while_its_plan_is_renewed() {
     stage.wait(1_000);
     stage.changed();
     stage.press("enter");
-    assert!(stage.screen(100, 24).contains("something is at work: it has to be stopped first"));
+    assert!(stage.screen(100, 24).contains("something is running: it must be stopped first"));
     stage.press("ctrl+x");
     assert!(stage.screen(100, 24).contains("Enter stops it and applies"), "{}", stage.screen(100, 24));
     stage.press("ctrl+s");
     stage.press("ctrl+x");
-    assert!(stage.screen(100, 24).contains("the plan is being made: a moment"), "not of what is wanted now");
+    assert!(
+        stage.screen(100, 24).contains("the plan is being made: wait a moment"),
+        "not of what is wanted now"
+    );
 }
 
 /// The plan on its way does not contain the stop.
