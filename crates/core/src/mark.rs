@@ -1,9 +1,14 @@
 //! Marks: ranges of entries that are excluded, hidden or dropped. A component of the state.
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 use crate::ranges::{RangeChange, Ranges};
 
 /// What people and models see of an entry. Unmarked is `Normal`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Mark {
     /// Visible to people and the model.
     #[default]
@@ -18,16 +23,16 @@ pub enum Mark {
 
 impl Mark {
     /// Every mark, in a fixed order.
-    pub const ALL: [Self; 4] = [Self::Normal, Self::Excluded, Self::Hidden, Self::Dropped];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The lower-case name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Excluded => "excluded",
-            Self::Hidden => "hidden",
-            Self::Dropped => "dropped",
-        }
+        self.into()
+    }
+
+    /// The mark with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        name.parse().ok()
     }
 
     /// Whether people see entries with this mark (timeline, scheduling, search, export).
@@ -101,7 +106,10 @@ mod tests {
 
     #[test]
     fn the_names_of_marks_are_those_that_are_stored() {
-        assert_eq!(Mark::ALL.map(Mark::name), ["normal", "excluded", "hidden", "dropped"]);
-        assert_eq!(Mark::ALL.map(Mark::is_visible), [true, true, false, false]);
+        let rows = [("normal", true), ("excluded", true), ("hidden", false), ("dropped", false)];
+        for (&mark, (name, visible)) in Mark::ALL.iter().zip(rows) {
+            assert_eq!((mark.name(), Mark::from_name(name), mark.is_visible()), (name, Some(mark), visible));
+        }
+        assert_eq!(Mark::ALL.len(), rows.len());
     }
 }

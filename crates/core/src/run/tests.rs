@@ -84,7 +84,8 @@ fn states_follow_each_other_as_drawn_and_none_follows_an_end() {
         (Skipped, vec![]),
     ];
     for (from, to) in drawn {
-        let found: Vec<RunState> = RunState::ALL.into_iter().filter(|next| from.may_become(*next)).collect();
+        let found: Vec<RunState> =
+            RunState::ALL.iter().copied().filter(|next| from.may_become(*next)).collect();
         assert_eq!(found, to, "{from:?}");
         assert_eq!(from.is_over(), to.is_empty());
         assert_eq!(RunState::from_name(from.name()), Some(from));
@@ -168,7 +169,7 @@ fn messages_wait_join_or_interrupt_a_run() {
     let both = vec![said("a", Steer::Queue), said("b", Steer::Interrupt), end, RunInput::Claim(T)];
     check(then(both), &["say a", "say b", "start 2 with 2"]);
     // With nothing to join or to interrupt, they begin a run.
-    for steer in Steer::ALL {
+    for &steer in Steer::ALL {
         check(vec![said("a", steer), RunInput::Claim(T)], &["say a", "start 1 with 1"]);
         assert_eq!(Steer::from_name(steer.name()), Some(steer));
     }

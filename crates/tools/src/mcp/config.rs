@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use serde_json::{Map, Value};
+use strum::IntoStaticStr;
 
 pub use error::{ConfigError, ConfigFault};
 
@@ -31,7 +32,8 @@ const LONGEST_NAME: usize = 40;
 const LONGEST_ENTRY: usize = 4 << 10;
 
 /// The file that declares a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Origin {
     /// The user's own file.
     User,
@@ -42,10 +44,7 @@ pub enum Origin {
 impl Origin {
     /// The name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
+        self.into()
     }
 }
 

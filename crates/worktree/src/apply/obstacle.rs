@@ -4,6 +4,7 @@ use std::io;
 
 use retake_core::FilePath;
 use rustix::io::Errno;
+use strum::IntoStaticStr;
 
 /// A path that stopped the apply, with the reason.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +17,8 @@ pub struct Refusal {
 }
 
 /// Why a path cannot be changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum Obstacle {
     /// It is not the version that the plan found.
@@ -30,15 +32,19 @@ pub enum Obstacle {
     NotEmpty,
     /// A folder above it is a link.
     #[error("its folder is a link")]
+    #[strum(serialize = "folder_is_link")]
     Linked,
     /// A folder above it is on another device, or was moved away.
     #[error("its folder is not in the workspace's own file system")]
+    #[strum(serialize = "other_file_system")]
     Elsewhere,
     /// It is a FIFO, a socket or a device.
     #[error("it is a {0}")]
+    #[strum(serialize = "special_file")]
     Strange(&'static str),
     /// It, or its folder, is write-protected.
     #[error("it is write-protected")]
+    #[strum(serialize = "write_protected")]
     Protected,
     /// It cannot be read.
     #[error("it can't be read")]
@@ -48,12 +54,14 @@ pub enum Obstacle {
     Attributes(&'static str),
     /// It is a set-uid or set-gid file. The person who set the bit saw the current content, not the new one.
     #[error("its setuid or setgid bit was granted to its current content only")]
+    #[strum(serialize = "setuid")]
     RunsAsOwner,
     /// The object store lacks one of its versions.
     #[error("the object store does not hold its bytes")]
     NotStored,
     /// The disk is full, or a quota is reached.
     #[error("there is no room on the disk")]
+    #[strum(serialize = "disk_full")]
     Full,
     /// The system failed.
     #[error("the system refused")]
@@ -78,21 +86,7 @@ impl Obstacle {
 
     /// The name of the obstacle, for programs.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::NoFolder => "no_folder",
-            Self::NotEmpty => "not_empty",
-            Self::Linked => "folder_is_link",
-            Self::Elsewhere => "other_file_system",
-            Self::Strange(_) => "special_file",
-            Self::Protected => "write_protected",
-            Self::Unreadable => "unreadable",
-            Self::Attributes(_) => "attributes",
-            Self::RunsAsOwner => "setuid",
-            Self::NotStored => "not_stored",
-            Self::Full => "disk_full",
-            Self::System(_) => "system",
-        }
+        self.into()
     }
 
     /// The obstacle for a system error.

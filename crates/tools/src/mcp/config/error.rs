@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 /// Why a file of servers cannot be read or changed.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ConfigError {
     /// It can't be read.
     #[error("cannot read the MCP servers in {}", path.display())]
@@ -37,6 +39,7 @@ pub enum ConfigError {
     },
     /// A key has an invalid value.
     #[error("{}, line {line}: `{key}`: {problem}", path.display())]
+    #[strum(serialize = "wrong_value")]
     Wrong {
         /// The file.
         path: PathBuf,
@@ -144,18 +147,7 @@ impl ConfigError {
     }
 
     fn name(&self) -> &'static str {
-        match self {
-            Self::Unreadable { .. } => "unreadable",
-            Self::Unwritable { .. } => "unwritable",
-            Self::Syntax { .. } => "syntax",
-            Self::Wrong { .. } => "wrong_value",
-            Self::NoServers { .. } => "no_servers",
-            Self::UnknownKey { .. } => "unknown_key",
-            Self::BadName(_) => "bad_name",
-            Self::BadEntry { .. } => "bad_entry",
-            Self::Exists { .. } => "exists",
-            Self::Missing { .. } => "missing",
-        }
+        self.into()
     }
 
     /// The hint; empty for a warning.
