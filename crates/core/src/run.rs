@@ -73,15 +73,6 @@ impl RunState {
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
-
-    /// Whether `next` may follow this state.
-    pub fn may_become(self, next: Self) -> bool {
-        match self {
-            Self::Queued => next != Self::Queued && next != Self::Failed,
-            Self::Running => matches!(next, Self::Succeeded | Self::Failed | Self::Canceled),
-            _ => false,
-        }
-    }
 }
 
 /// What happens to messages that arrive during a run.
