@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use retake_core::{Hint, Remedy};
 use strum::IntoStaticStr;
 use thiserror::Error;
 
@@ -150,19 +151,22 @@ impl ConfigError {
         self.into()
     }
 
-    /// The hint; empty for a warning.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::NoServers { .. } | Self::UnknownKey { .. } => "",
+    /// What to do next; nothing for a warning.
+    pub fn hint(&self) -> Option<Hint> {
+        let hint = match self {
+            Self::NoServers { .. } | Self::UnknownKey { .. } => return None,
+            Self::Exists { .. } => {
+                return Some(Hint::new("{} takes that one out first", [Remedy::McpRemove]));
+            }
+            Self::Missing { .. } => return Some(Hint::new("{} lists the servers", [Remedy::McpList])),
             Self::Unreadable { .. } | Self::Unwritable { .. } => "check the file: its permissions, the disk",
             Self::Syntax { .. } => "mend that line, or move the file away; it was not changed",
             Self::Wrong { .. } => {
                 r#"a server is "name": {"command": "…", "args": ["…"], "env": {}} or "name": {"url": "https://…"}"#
             }
             Self::BadName(_) => "use letters, digits, `-`, `_` and `.`, at most 40",
-            Self::BadEntry { .. } => "give a command behind `--`, or an address with --url",
-            Self::Exists { .. } => "`retake mcp remove` takes that one out first",
-            Self::Missing { .. } => "`retake mcp list` shows those that there are",
-        }
+            Self::BadEntry { .. } => "give a command, or an address",
+        };
+        Some(hint.into())
     }
 }
