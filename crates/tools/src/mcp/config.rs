@@ -10,6 +10,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use retake_core::shell_word;
 use rustix::fs::OFlags;
 use serde_json::{Map, Value};
 use strum::IntoStaticStr;
@@ -77,7 +78,7 @@ impl ServerTransport {
         match self {
             Self::Command { command, args, .. } => {
                 let words = std::iter::once(command).chain(args);
-                words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+                words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
             }
             Self::Url { url, .. } => url.clone(),
         }
@@ -113,15 +114,6 @@ impl ServerTransport {
         }
         fields.into()
     }
-}
-
-/// A word quoted for a shell.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// A server in a file.
