@@ -38,8 +38,8 @@ fn own(tool: &str, given: &Value) -> Option<String> {
         "ask" => format!("ask: {}", word("question")),
         "todo" => format!("write the to-do list, {}", amount("items", "item")),
         "job_output" => format!("read the output of job {}", word("id")),
-        "job_stop" => format!("stop job {}", word("id")),
-        "job_list" => "list jobs".to_owned(),
+        "job_stop" => format!("end job {}", word("id")),
+        "job_list" => "list the jobs".to_owned(),
         _ => return None,
     })
 }
