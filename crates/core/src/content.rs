@@ -5,8 +5,13 @@
 
 use std::borrow::Cow;
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 /// The role of an entry's author.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     /// A person.
     User,
@@ -20,21 +25,16 @@ pub enum Role {
 
 impl Role {
     /// Every role, in a fixed order.
-    pub const ALL: [Self; 4] = [Self::User, Self::Assistant, Self::Tool, Self::System];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The lower-case name used in every format: `user`, `assistant`, `tool`, `system`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-            Self::System => "system",
-        }
+        self.into()
     }
 
     /// The role with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
+        name.parse().ok()
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_names_of_roles_are_those_that_are_stored() {
-        for (role, name) in Role::ALL.into_iter().zip(["user", "assistant", "tool", "system"]) {
+        for (role, name) in Role::ALL.iter().copied().zip(["user", "assistant", "tool", "system"]) {
             assert_eq!((role.name(), Role::from_name(name)), (name, Some(role)));
         }
         assert_eq!(Role::from_name("User"), None);

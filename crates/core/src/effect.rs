@@ -3,10 +3,15 @@
 
 use std::path::PathBuf;
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 use crate::id::{ConversationId, EntryId, Time};
 
 /// The most that a call does to the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum EffectClass {
     /// Nothing permanent.
     None,
@@ -20,21 +25,16 @@ pub enum EffectClass {
 
 impl EffectClass {
     /// Every class.
-    pub const ALL: [Self; 4] = [Self::None, Self::Workspace, Self::Compensable, Self::External];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Workspace => "workspace",
-            Self::Compensable => "compensable",
-            Self::External => "external",
-        }
+        self.into()
     }
 
     /// The class with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.name() == name)
+        name.parse().ok()
     }
 }
 
@@ -72,7 +72,8 @@ pub struct Intent {
 }
 
 /// The state of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum EffectState {
     /// It began; its end is not known (yet, or for ever after a crash).
     Begun,
@@ -109,9 +110,7 @@ mod tests {
 
     #[test]
     fn the_names_of_classes_are_those_that_are_stored() {
-        for (class, name) in
-            EffectClass::ALL.into_iter().zip(["none", "workspace", "compensable", "external"])
-        {
+        for (&class, name) in EffectClass::ALL.iter().zip(["none", "workspace", "compensable", "external"]) {
             assert_eq!((class.name(), EffectClass::from_name(name)), (name, Some(class)));
         }
         assert_eq!(EffectClass::from_name("other"), None);

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use strum::IntoStaticStr;
+
 use crate::conversation::{ChangeOrigin, Commit, Conversation, SeenState};
 use crate::files::FilePath;
 use crate::id::{Head, OpNo, Pos, WorkspaceNo};
@@ -14,7 +16,8 @@ use crate::ranges::{RangeChange, Ranges};
 use crate::records::Records;
 
 /// What a step affects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Scope {
     /// Messages and files.
     #[default]
@@ -28,11 +31,7 @@ pub enum Scope {
 impl Scope {
     /// Its name, as stored.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Both => "both",
-            Self::Files => "files",
-            Self::Conversation => "conversation",
-        }
+        self.into()
     }
 }
 

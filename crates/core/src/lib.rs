@@ -38,6 +38,7 @@ mod request;
 mod run;
 mod session;
 mod shell_line;
+mod shell_word;
 mod state;
 #[cfg(test)]
 mod testing;
@@ -99,6 +100,7 @@ pub use session::{
     Access, AnsweredRequest, CommandResult, Session, SessionAnswer, SessionCommand, Ticket, WaitCondition,
 };
 pub use shell_line::{PlainCommand, PlainLine, PlainWord, WordKind, plain_line};
+pub use shell_word::shell_word;
 pub use state::State;
 pub use tree::{Leaf, LogSegment, Tree};
 pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};

@@ -2,6 +2,8 @@
 //!
 //! Typed, numbered, each with the delta of the one component that it changes. Must never be recognised by a text.
 
+use strum::{EnumDiscriminants, IntoStaticStr};
+
 use crate::fold::Fold;
 use crate::id::{OpNo, Pos, RequestId, Revision, Seq, Time};
 use crate::kept::KeptChange;
@@ -9,7 +11,8 @@ use crate::mark::MarkChange;
 use crate::undo_history::{Step, UndoHistory};
 
 /// An operation's change, before and after.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Change {
     /// The tip.
     Move {
@@ -63,14 +66,8 @@ impl Change {
     /// The kind's name: one lower-case word.
     pub fn kind(&self) -> &str {
         match self {
-            Self::Move { .. } => "move",
-            Self::Mark(_) => "mark",
-            Self::Fold(_) => "fold",
-            Self::Unfold(_) => "unfold",
-            Self::Label { .. } => "label",
-            Self::Files => "files",
-            Self::Erase(_) => "erase",
-            Self::Unknown { kind, .. } => kind,
+            Self::Unknown { kind } => kind,
+            known => known.into(),
         }
     }
 }
@@ -85,7 +82,9 @@ pub enum LabelTarget {
 }
 
 /// Why an operation was made: its verb.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumDiscriminants, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+#[strum_discriminants(name(Verb), vis(pub(crate)), doc = "A kind of action, without its target.")]
 pub enum Reason {
     /// A rewind to before an entry.
     Rewind,
@@ -134,29 +133,7 @@ pub enum Reason {
 impl Reason {
     /// The verb in one lower-case word.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Rewind => "rewind",
-            Self::Undo(_) => "undo",
-            Self::Redo(_) => "redo",
-            Self::Restore(_) => "restore",
-            Self::Checkout => "checkout",
-            Self::Choose => "choose",
-            Self::Retry => "retry",
-            Self::Edit => "edit",
-            Self::Compensate(_) => "compensate",
-            Self::Hide => "hide",
-            Self::Show => "show",
-            Self::Exclude => "exclude",
-            Self::Include => "include",
-            Self::Drop => "drop",
-            Self::Files => "files",
-            Self::Fold => "fold",
-            Self::AutoFold => "auto-fold",
-            Self::Unfold => "unfold",
-            Self::Label => "label",
-            Self::Title => "title",
-            Self::Erase => "erase",
-        }
+        self.into()
     }
 }
 

@@ -10,6 +10,8 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 use crate::call_refusal::CallRefusal;
 use crate::effect::{EffectClass, Intent};
 use fit::Piece;
@@ -17,7 +19,8 @@ use fit::Piece;
 pub use text::{BadRule, RuleDefect};
 
 /// What a conversation's agent may do without an approval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Mode {
     /// Reading in the workspace is allowed, everything else needs an approval.
     #[default]
@@ -32,26 +35,24 @@ pub enum Mode {
 
 impl Mode {
     /// Every mode.
-    pub const ALL: [Self; 4] = [Self::Ask, Self::AllowEdits, Self::AllowAll, Self::Plan];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::AllowEdits => "allow-edits",
-            Self::AllowAll => "allow-all",
-            Self::Plan => "plan",
-        }
+        self.into()
     }
 
     /// The mode with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.name() == name)
+        name.parse().ok()
     }
 }
 
 /// The ruling of a rule for what it matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Ruling {
     /// It may run.
     Allow,
@@ -63,20 +64,16 @@ pub enum Ruling {
 
 impl Ruling {
     /// Every ruling, the strictest last.
-    pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
+        self.into()
     }
 
     /// The ruling with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|ruling| ruling.name() == name)
+        name.parse().ok()
     }
 }
 

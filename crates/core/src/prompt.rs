@@ -246,7 +246,7 @@ mod tests {
     }
 
     fn message() -> impl Strategy<Value = Message> {
-        (proptest::sample::select(&Role::ALL), vec(part(), 0..4))
+        (proptest::sample::select(Role::ALL), vec(part(), 0..4))
             .prop_map(|(role, parts)| Message::new(role, parts))
     }
 

@@ -97,11 +97,6 @@ impl<T: Copy + Default + PartialEq> Ranges<T> {
             .collect()
     }
 
-    /// Whether the entries of each change have the value that it expects.
-    pub fn admits(&self, changes: &[RangeChange<T>]) -> bool {
-        changes.iter().all(|change| self.pieces(change.span).iter().all(|(_, value)| *value == change.before))
-    }
-
     /// Applies the changes.
     pub fn apply(&mut self, changes: &[RangeChange<T>]) {
         for change in changes {

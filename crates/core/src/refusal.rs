@@ -1,11 +1,14 @@
 //! Why a request is refused. A refusal changes nothing; each has its own type, text and hint.
 
+use strum::IntoStaticStr;
+
 use crate::hint::{Field, Hint, Remedy};
 use crate::id::{Head, OpNo, Pos};
 use crate::mark::Mark;
 
 /// A refusal. The texts name no entry: the client that shows one adds the id from the request.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Refusal {
     /// The position names no entry of this conversation.
     #[error("there is no such entry in this conversation")]
@@ -23,6 +26,7 @@ pub enum Refusal {
     NotVisible(Mark),
     /// The author saw another state than the current one.
     #[error("the conversation has changed: it was at {seen} and is at {now}")]
+    #[strum(serialize = "stale_head")]
     Stale {
         /// The head that the author saw.
         seen: Head,
@@ -86,26 +90,7 @@ pub enum Refusal {
 impl Refusal {
     /// A stable word for programs.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::UnknownEntry => "unknown_entry",
-            Self::NotOnPath { .. } => "not_on_path",
-            Self::NotVisible(_) => "not_visible",
-            Self::Stale { .. } => "stale_head",
-            Self::StaleMark(_) => "stale_mark",
-            Self::NothingToUndo => "nothing_to_undo",
-            Self::NothingToRedo => "nothing_to_redo",
-            Self::UnknownHead(_) => "unknown_head",
-            Self::Overtaken => "overtaken",
-            Self::UnknownFold => "unknown_fold",
-            Self::NotFoldable => "not_foldable",
-            Self::EmptyLabel => "empty_label",
-            Self::BadName(_) => "bad_name",
-            Self::EmptySummary => "empty_summary",
-            Self::LabelTaken(_) => "label_taken",
-            Self::NoSuchAlternative { .. } => "no_such_alternative",
-            Self::NotAnAnswer => "not_an_answer",
-            Self::ReadOnly { .. } => "read_only",
-        }
+        self.into()
     }
 
     /// Its values, by name.

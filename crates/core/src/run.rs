@@ -4,6 +4,8 @@
 //! A waiting run records the tail that it answers, which is compared with the current one when the run is claimed. A claimed run
 //! writes with a *fence*: once it is over, rewound or taken over, its writes are refused.
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 use crate::content::Part;
 use crate::id::{Pos, RequestId, Time};
 use crate::mark::Mark;
@@ -34,7 +36,10 @@ pub(crate) const MOST_WORDS: usize = 1000;
 /// queued ──withdrawn──▶ canceled
 /// queued ──its messages joined the running one──▶ succeeded
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum RunState {
     /// It waits for its turn.
     Queued,
@@ -52,43 +57,27 @@ pub enum RunState {
 
 impl RunState {
     /// Every state.
-    pub const ALL: [Self; 6] =
-        [Self::Queued, Self::Running, Self::Succeeded, Self::Failed, Self::Canceled, Self::Skipped];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Canceled => "canceled",
-            Self::Skipped => "skipped",
-        }
+        self.into()
     }
 
     /// The state with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
+        name.parse().ok()
     }
 
     /// Whether it is final.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
-
-    /// Whether `next` may follow this state.
-    pub fn may_become(self, next: Self) -> bool {
-        match self {
-            Self::Queued => next != Self::Queued && next != Self::Failed,
-            Self::Running => matches!(next, Self::Succeeded | Self::Failed | Self::Canceled),
-            _ => false,
-        }
-    }
 }
 
 /// What happens to messages that arrive during a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Steer {
     /// They wait until it is over.
     #[default]
@@ -101,20 +90,16 @@ pub enum Steer {
 
 impl Steer {
     /// Every way.
-    pub const ALL: [Self; 3] = [Self::Queue, Self::Join, Self::Interrupt];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Join => "join",
-            Self::Interrupt => "interrupt",
-        }
+        self.into()
     }
 
     /// The way with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|steer| steer.name() == name)
+        name.parse().ok()
     }
 }
 

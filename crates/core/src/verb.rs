@@ -2,34 +2,8 @@
 //! decided: the compiler demands a row for each new action.
 
 use crate::kept::Scope;
-use crate::op::Reason;
+use crate::op::{Reason, Verb};
 use crate::request::Action;
-
-/// A kind of action, without its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verb {
-    Rewind,
-    Edit,
-    Retry,
-    Undo,
-    Redo,
-    Restore,
-    Checkout,
-    Choose,
-    Compensate,
-    Hide,
-    Show,
-    Exclude,
-    Include,
-    Drop,
-    Fold,
-    AutoFold,
-    Unfold,
-    Label,
-    Title,
-    Files,
-    Erase,
-}
 
 /// The traits of a kind of action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,35 +53,9 @@ impl Verb {
 }
 
 impl Reason {
-    fn verb(self) -> Verb {
-        match self {
-            Self::Rewind => Verb::Rewind,
-            Self::Undo(_) => Verb::Undo,
-            Self::Redo(_) => Verb::Redo,
-            Self::Restore(_) => Verb::Restore,
-            Self::Checkout => Verb::Checkout,
-            Self::Choose => Verb::Choose,
-            Self::Retry => Verb::Retry,
-            Self::Edit => Verb::Edit,
-            Self::Compensate(_) => Verb::Compensate,
-            Self::Hide => Verb::Hide,
-            Self::Show => Verb::Show,
-            Self::Exclude => Verb::Exclude,
-            Self::Include => Verb::Include,
-            Self::Drop => Verb::Drop,
-            Self::Files => Verb::Files,
-            Self::Fold => Verb::Fold,
-            Self::AutoFold => Verb::AutoFold,
-            Self::Unfold => Verb::Unfold,
-            Self::Label => Verb::Label,
-            Self::Title => Verb::Title,
-            Self::Erase => Verb::Erase,
-        }
-    }
-
     /// The traits of the action of an operation.
     pub fn traits(self) -> Traits {
-        self.verb().traits()
+        Verb::from(self).traits()
     }
 }
 
@@ -124,7 +72,7 @@ impl Action {
             Self::Checkout(_) => Verb::Checkout,
             Self::Choose(..) => Verb::Choose,
             Self::Compensate(_) => Verb::Compensate,
-            Self::Mark { verb, .. } | Self::Fold { verb, .. } => verb.verb(),
+            Self::Mark { verb, .. } | Self::Fold { verb, .. } => verb.into(),
             Self::Files(_) => Verb::Files,
             Self::Half(Scope::Files, whole) => return Traits { moves_tip: false, ..whole.traits() },
             Self::Half(Scope::Conversation, whole) => {

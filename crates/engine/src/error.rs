@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use retake_core::{BadHunks, Field, Head, Hint, Refusal, Remedy, RunRefusal};
 use retake_store::StoreError;
-use retake_worktree::{Obstacle, WorktreeError};
+use retake_worktree::WorktreeError;
 
 use crate::model::{ModelError, ModelErrorKind};
 use crate::notice::Notice;
@@ -290,14 +290,6 @@ impl From<WorktreeError> for EngineError {
             error.source().map(|cause| Cause { text: chain(cause), for_log: error.for_log() }.shared());
         let fields = fields::of_worktree(&error);
         Self { hint: Some(hint.into()), cause, fields, ..Self::new(kind, code, error.to_string()) }
-    }
-}
-
-/// What to do about a file that cannot be restored.
-pub(crate) fn of_obstacle(obstacle: &Obstacle) -> Hint {
-    match obstacle {
-        Obstacle::NotStored => Hint::new("leave this path out; {} looks for damage", [Remedy::Doctor]),
-        other => other.hint().into(),
     }
 }
 

@@ -401,15 +401,13 @@ impl From<ConfigError> for EngineError {
             | ConfigError::BadName(_)
             | ConfigError::BadEntry { .. } => Kind::Usage,
         };
-        let hint = match &error {
-            ConfigError::BadEntry { .. } => "give a command, or an address".into(),
-            ConfigError::Exists { .. } => Hint::new("{} takes that one out first", [Remedy::McpRemove]),
-            ConfigError::Missing { .. } => Hint::new("{} lists the servers", [Remedy::McpList]),
-            other => other.hint().into(),
-        };
         let cause = std::error::Error::source(&error).map(|cause| said(cause.to_string()));
-        let hint = (!error.hint().is_empty()).then_some(hint);
-        Self { cause, hint, fields: fields_of(&error), ..Self::new(kind, "mcp", error.to_string()) }
+        Self {
+            cause,
+            hint: error.hint(),
+            fields: fields_of(&error),
+            ..Self::new(kind, "mcp", error.to_string())
+        }
     }
 }
 

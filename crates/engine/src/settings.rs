@@ -19,6 +19,7 @@ use retake_core::{Field, Hint, Permission, Remedy, Rule, Ruling};
 use retake_tools::Secrets;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 use crate::model::genai::Timeouts;
@@ -63,7 +64,8 @@ pub enum EndpointKind {
 }
 
 /// What is wrong with the settings.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum SettingsError {
     /// The file cannot be read.
     #[error("cannot read the settings in {}", path.display())]
@@ -110,6 +112,7 @@ pub enum SettingsError {
     },
     /// There is no such setting.
     #[error("unknown setting {key}{}", at(*line))]
+    #[strum(serialize = "unknown_key")]
     Unknown {
         /// The setting as written.
         key: String,
@@ -130,6 +133,7 @@ pub enum SettingsError {
     },
     /// The value is not one that the setting takes.
     #[error("the setting {key}{} {problem}", at(*line))]
+    #[strum(serialize = "wrong_value")]
     Wrong {
         /// The setting.
         key: String,
@@ -195,14 +199,8 @@ impl SettingsError {
     /// The kind of error; the same in every format.
     fn name(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "unreadable",
-            Self::Unwritable { .. } => "unwritable",
-            Self::NoText { .. } => "no_text",
-            Self::Syntax { .. } => "syntax",
-            Self::Unknown { .. } => "unknown_key",
-            Self::Section { .. } => "section",
-            Self::Wrong { .. } => "wrong_value",
             Self::InFile { source, .. } => source.name(),
+            plain => plain.into(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The log of requests: operation, conversation, request id, outcome and time. Must never log anything else of a request or of a
 //! reply: both contain texts.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use retake_core::RequestId;
 use retake_wire::{Follow, Problem, Request, Run};
@@ -25,20 +25,22 @@ impl<T> LogFailure<T> for Result<T, Problem> {
 
 /// The span of a request, and whether it gets a line of its own: reads and drafts are sent with each key press.
 pub(crate) fn of_request(request: &mut Request) -> (Span, bool) {
-    let action = match request {
-        Request::Plan(it) => Some(name(&it.action)),
-        Request::Apply(it) => Some(name(&it.action)),
+    let action: Option<&str> = match request {
+        Request::Plan(it) => Some((&it.action).into()),
+        Request::Apply(it) => Some((&it.action).into()),
         _ => None,
     };
+    let operation = <&str>::from(&*request);
     let id = request.request_id().and_then(|id| known_id(id.as_deref()));
-    let span = info_span!("request", operation = name(request), action, conversation = Empty, request = id);
+    let span = info_span!("request", operation, action, conversation = Empty, request = id);
     (span, !request.only_reads() && request.holder().is_none())
 }
 
 /// The span of a run's request.
 pub(crate) fn of_run(run: &Run) -> Span {
     let id = known_id(run.request_id.as_deref());
-    info_span!("request", operation = "run", action = name(&run.start), conversation = Empty, request = id)
+    let action = <&str>::from(&run.start);
+    info_span!("request", operation = "run", action, conversation = Empty, request = id)
 }
 
 /// The span of a subscription.
@@ -77,36 +79,14 @@ fn known_id(text: Option<&str>) -> Option<String> {
     text.and_then(|text| text.parse::<RequestId>().ok()).map(|id| id.to_string())
 }
 
-/// The name of a variant in the form of the API. The fields are never formatted.
-fn name(of: &impl fmt::Debug) -> String {
-    let mut name = VariantName(String::new());
-    // Formatting stops with an error where the fields begin.
-    let _ = write!(name, "{of:?}");
-    name.0
-}
-
-struct VariantName(String);
-
-impl fmt::Write for VariantName {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for c in text.chars() {
-            match c {
-                'A'..='Z' if self.0.is_empty() => self.0.push(c.to_ascii_lowercase()),
-                'A'..='Z' => self.0.extend(['_', c.to_ascii_lowercase()]),
-                'a'..='z' => self.0.push(c),
-                _ => return Err(fmt::Error),
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use retake_wire::request::{ConversationTarget, SetArchived};
     use retake_wire::{Action, Request, RunStart};
 
-    use super::name;
+    fn name(of: impl Into<&'static str>) -> &'static str {
+        of.into()
+    }
 
     #[test]
     fn names_of_variants_are_those_of_the_api_and_hold_no_field() {

@@ -22,6 +22,11 @@ mod stage;
 mod tool_turns;
 mod turns;
 
+use retake_core::{ConversationId, Receipt, SayRequest};
+
+use crate::Store;
+use crate::error::Result;
+
 pub use atoms::*;
 pub use basics::*;
 pub use branches::*;
@@ -40,6 +45,19 @@ pub use several::*;
 pub use stage::Stage;
 pub use tool_turns::*;
 pub use turns::*;
+
+impl Store {
+    /// Appends several messages in order, all or none; at least one.
+    pub async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt> {
+        self.write(move |context| {
+            let receipts = says.into_iter().map(|say| context.say(conversation, say));
+            let receipts = receipts.collect::<Result<Vec<_>>>()?;
+            let entries = receipts.iter().flat_map(|receipt| receipt.entries.clone()).collect();
+            Ok(Receipt { entries, ..receipts.into_iter().next_back().expect("BUG: no message is said") })
+        })
+        .await
+    }
+}
 
 /// Makes a test of every case that applies to all backends. `$open` is an expression that returns a new store as
 /// `Arc<Store>`, in a pair with a value that must live as long.

@@ -1,7 +1,9 @@
 //! The names that each client of this program uses for the remedies in a hint. Must never change any other
 //! word.
 
-use retake_wire::{Condition, Event, Hint, NumberedEvent, Problem, Remedy, RunEvent, RunNotice, english};
+use retake_wire::{
+    Condition, Event, Hint, NumberedEvent, Problem, Remedy, RunEvent, RunNotice, english, shell_word,
+};
 
 /// The client whose user reads a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +139,7 @@ impl Audience {
 /// A path for a shell, in one line: a name may have line ends.
 fn quoted(path: &str) -> String {
     if !path.contains(char::is_control) {
-        return format!("'{}'", path.replace('\'', r"'\''"));
+        return shell_word(path);
     }
     let escaped = |c: char| match c {
         '\'' | '\\' => format!("\\{c}"),
@@ -209,10 +211,7 @@ mod tests {
             assert!(told.ends_with(&format!("; to put it back: {command}")), "{told}");
         };
         ends(Some(put_back("/it's", None)), r"`retake files put-back --remove '/it'\''s'`");
-        ends(
-            Some(put_back("/a\n", Some("/k"))),
-            r"`retake files put-back $'/a\u000a' --from '/k' --mode 755`",
-        );
+        ends(Some(put_back("/a\n", Some("/k"))), r"`retake files put-back $'/a\u000a' --from /k --mode 755`");
         ends(Some(Remedy::Unknown), "as the owner calls it");
         ends(None, "as the owner calls it");
     }

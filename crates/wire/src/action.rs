@@ -1,6 +1,7 @@
 //! The changes of a conversation's state as one type, for plans and for applying.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use crate::files::FileName;
 use crate::mark_verb::MarkVerb;
@@ -8,9 +9,10 @@ use crate::mark_verb::MarkVerb;
 use crate::shape;
 
 /// A change of a conversation's state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, IntoStaticStr)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "action", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Action {
     /// Rewinds to before an entry.
     Rewind {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use crate::ask_cause::AskCause;
 use crate::call_refusal::CallRefusal;
@@ -42,7 +43,8 @@ pub struct CallShown {
 }
 
 /// The ruling of a permission rule or of the mode on calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
@@ -82,17 +84,14 @@ impl Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ruling = match self.ruling {
-            Ruling::Allow => "allow",
-            Ruling::Ask => "ask",
-            Ruling::Deny => "deny",
-        };
+        let ruling: &str = self.ruling.into();
         write!(f, "{ruling} {}", self.short())
     }
 }
 
 /// The mode of permissions: what an agent may do without an approval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -113,12 +112,7 @@ impl Mode {
 
     /// The name of the mode.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::AllowEdits => "allow-edits",
-            Self::AllowAll => "allow-all",
-            Self::Plan => "plan",
-        }
+        self.into()
     }
 }
 

@@ -71,4 +71,4 @@ pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};
 pub use sandbox::{SandboxCause, SandboxFact};
 pub use search::{Hit, Hits, Search, Sort};
-pub use told::{call_line, call_words};
+pub use told::{call_line, call_words, shell_word};

@@ -1,9 +1,11 @@
 //! The verbs that mark messages. Only their names.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// A verb that sets or removes the mark of entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MarkVerb {
@@ -22,12 +24,6 @@ pub enum MarkVerb {
 impl MarkVerb {
     /// The name of the verb in JSON and on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Hide => "hide",
-            Self::Show => "show",
-            Self::Exclude => "exclude",
-            Self::Include => "include",
-            Self::Drop => "drop",
-        }
+        self.into()
     }
 }

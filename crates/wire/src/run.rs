@@ -1,6 +1,7 @@
 //! Model runs: how a run begins, its events, and how it ends.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use crate::agent::{CallEnded, CallShown, PendingApproval, Permit, Question, Steer};
 use crate::content::Part;
@@ -47,9 +48,10 @@ pub struct Run {
 }
 
 /// How a run begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, IntoStaticStr)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "start", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum RunStart {
     /// With a message of a person.
     Say {

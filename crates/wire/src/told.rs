@@ -38,8 +38,8 @@ fn own(tool: &str, given: &Value) -> Option<String> {
         "ask" => format!("ask: {}", word("question")),
         "todo" => format!("write the to-do list, {}", amount("items", "item")),
         "job_output" => format!("read the output of job {}", word("id")),
-        "job_stop" => format!("stop job {}", word("id")),
-        "job_list" => "list jobs".to_owned(),
+        "job_stop" => format!("end job {}", word("id")),
+        "job_list" => "list the jobs".to_owned(),
         _ => return None,
     })
 }
@@ -80,16 +80,17 @@ fn command(given: &Value) -> String {
     match given.get("command") {
         Some(Value::String(command)) => command.clone(),
         Some(Value::Array(words)) => {
-            words.iter().filter_map(Value::as_str).map(word_of_shell).collect::<Vec<_>>().join(" ")
+            words.iter().filter_map(Value::as_str).map(shell_word).collect::<Vec<_>>().join(" ")
         }
         _ => String::new(),
     }
 }
 
-/// A word quoted for a shell.
-fn word_of_shell(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
+/// A word as a shell reads it: in quotes, unless it is plain.
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+@,".contains(&byte);
+    match !word.is_empty() && word.bytes().all(plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
@@ -108,7 +109,7 @@ mod tests {
             ("shell", r#"{"command":"cargo  test\n"}"#, "$ cargo test"),
             ("shell", r#"{"command":"git push","network":true}"#, "with network: $ git push"),
             ("exec", r#"{"command":["sh","-c","echo a\n  b"]}"#, "$ sh -c 'echo a b'"),
-            ("exec", r#"{"command":["./a.sh","it's","","-x=1","*"]}"#, r"$ ./a.sh 'it'\''s' '' -x=1 '*'"),
+            ("exec", r#"{"command":["./a.sh","it's","","-x=1","*"]}"#, r"$ ./a.sh 'it'\''s' '' '-x=1' '*'"),
             ("patch", r#"{"patch":"--- a\n+++ b\n"}"#, "patch b"),
             ("todo", r#"{"items":[]}"#, "write the to-do list, 0 items"),
             ("mcp__mail__send", r#"{"to":"ann"}"#, r#"mcp__mail__send {"to":"ann"}"#),

@@ -41,7 +41,7 @@ pub fn tidy(tree: &Checkout) -> anyhow::Result<Vec<Finding>> {
         found.extend(prose::check(manifest.krate(), &tree.sources));
     }
     found.extend(walls::check(&tree.sources));
-    found.extend(language::ceilings(&tree.sources));
+    found.extend(language::sources(&tree.sources, None));
     found.extend(papers(tree)?);
     found.sort();
     Ok(found)
@@ -91,10 +91,5 @@ pub fn cycles(tree: &Checkout, krate: Option<&str>) -> Vec<String> {
 /// Places in the source code of a crate, or of all, whose language is not plain.
 #[must_use]
 pub fn language(tree: &Checkout, krate: Option<&str>) -> Vec<Finding> {
-    let found = language::sources(&tree.sources);
-    found
-        .into_iter()
-        .filter(|(name, _)| krate.is_none_or(|krate| krate == name))
-        .flat_map(|(_, found)| found)
-        .collect()
+    language::sources(&tree.sources, krate)
 }

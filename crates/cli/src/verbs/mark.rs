@@ -31,13 +31,8 @@ enum Mark {
 
 impl Marked {
     fn action(&self, verb: MarkVerb) -> Action {
-        let seen = self.seen.map(|mark| match mark {
-            Mark::Normal => "normal",
-            Mark::Excluded => "excluded",
-            Mark::Hidden => "hidden",
-            Mark::Dropped => "dropped",
-        });
-        Action::Mark { verb, entries: self.entries.clone(), range: self.range, seen: seen.map(str::to_owned) }
+        let seen = self.seen.and_then(|mark| mark.to_possible_value()).map(|mark| mark.get_name().to_owned());
+        Action::Mark { verb, entries: self.entries.clone(), range: self.range, seen }
     }
 }
 

@@ -29,7 +29,7 @@ fn trial_27_a_planted_hook_is_reported_in_card_plan_and_receipt_and_can_be_rever
     let called = told.iter().find(|event| event["event"] == "called").expect("a call");
     let card = called["shown"].as_str().expect("words");
     for name in [
-        ".git/hooks/pre-commit (new; git runs it; to put it back: retake files put-back --remove '",
+        ".git/hooks/pre-commit (new; git runs it; to put it back: retake files put-back --remove /",
         ".git/config (changed;",
     ] {
         assert!(card.contains(name), "{card}");
@@ -95,7 +95,7 @@ fn trial_27_planted_files_in_nested_repositories_and_by_jobs_are_reported() {
     );
     assert!(
         told.contains(
-            "deep/sub/.git/hooks/x (new; git runs it; to put it back: retake files put-back --remove '"
+            "deep/sub/.git/hooks/x (new; git runs it; to put it back: retake files put-back --remove /"
         ),
         "{told}"
     );

@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use strum::IntoStaticStr;
+
 /// A path below a workspace's root: components separated by `/`, at least one, none of them empty, `.`, `..` or `.git`
 /// in any case (spec `rewind.md`, *Capture*, case 29). Ordered by components, so that a folder comes right before its
 /// content. Cheap to clone.
@@ -20,7 +22,8 @@ pub struct BadFilePath {
 }
 
 /// What is wrong with a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum PathDefect {
     /// It begins with `/`.
     Absolute,
@@ -39,14 +42,7 @@ pub enum PathDefect {
 impl PathDefect {
     /// Its name for programs.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Absolute => "absolute",
-            Self::TooLong => "too_long",
-            Self::LeavesRoot => "leaves_root",
-            Self::ZeroByte => "zero_byte",
-            Self::Git => "git",
-            Self::Empty => "empty",
-        }
+        self.into()
     }
 
     fn text(self) -> &'static str {

@@ -11,6 +11,8 @@ mod file;
 mod remark;
 mod worktrees;
 
+use crate::shell_word::shell_word;
+
 pub use file::{GitFile, GitFileChange, GitFileRole, PutBack};
 pub use remark::GitRemark;
 
@@ -200,18 +202,18 @@ impl<'a> GitBack<'a> {
         let first = base.filter(|_| !is_there).map(|base| format!("git reset --soft {}", short(base)));
         let (way, last) = match (&to.branch, commit) {
             (Some(branch), Some(commit)) => {
-                let (name, moved) = (quoted(branch), self.moved(branch));
+                let (name, moved) = (shell_word(branch), self.moved(branch));
                 let is_gone = moved.is_some_and(|moved| moved.after.is_none());
                 let way = match base {
                     Some(_) if is_gone => format!("git switch -c {name} {commit}"),
                     Some(_) => format!("git switch {name}"),
-                    None => format!("git symbolic-ref HEAD {}", quoted(&format!("{HEADS}{branch}"))),
+                    None => format!("git symbolic-ref HEAD {}", shell_word(&format!("{HEADS}{branch}"))),
                 };
                 let is_moved = moved.is_some() && !(is_gone && base.is_some());
                 (way, is_moved.then(|| format!("git reset --soft {commit}")))
             }
             (Some(branch), None) => {
-                let way = format!("git symbolic-ref HEAD {}", quoted(&format!("{HEADS}{branch}")));
+                let way = format!("git symbolic-ref HEAD {}", shell_word(&format!("{HEADS}{branch}")));
                 (way, self.moved(branch).map(|_| "git update-ref -d HEAD".to_owned()))
             }
             (None, Some(commit)) if base.is_some() => (format!("git switch --detach {commit}"), None),
@@ -239,7 +241,7 @@ impl<'a> GitBack<'a> {
         {
             return None;
         }
-        let (branch, name) = (branch.to_owned(), quoted(branch));
+        let (branch, name) = (branch.to_owned(), shell_word(branch));
         Some(match (moved.before.as_deref().map(short), &moved.after) {
             (None, after) => {
                 // Its name may be the only one of these commits.
@@ -253,7 +255,7 @@ impl<'a> GitBack<'a> {
             }
             (Some(commit), Some(_)) => {
                 let command = match self.checked_out(&branch) {
-                    Some(path) => format!("git -C {} reset --soft {commit}", quoted(path)),
+                    Some(path) => format!("git -C {} reset --soft {commit}", shell_word(path)),
                     None => format!("git branch -f {name} {commit}"),
                 };
                 GitRemark::BranchMoved { branch, command }
@@ -275,12 +277,6 @@ fn head_before(moves: &[GitMove], now: &GitPlace) -> Option<GitPlace> {
 
 fn short(commit: &str) -> String {
     commit.get(..SHORT).unwrap_or(commit).to_owned()
-}
-
-/// A name quoted for a shell.
-fn quoted(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+@,".contains(&byte);
-    if name.bytes().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Applies only some hunks of a path's change (spec `rewind.md`, case 37). Hunks are of bytes: the mode stays, and a
 //! path that is created, removed or changes its kind has none.
 
+use strum::IntoStaticStr;
+
 use super::file_path::FilePath;
 use super::merge::{MergeBytes, NoSuchHunks};
 use super::record::Record;
@@ -16,7 +18,8 @@ pub struct BadHunks {
 }
 
 /// Why a choice of hunks does not fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum HunkDefect {
     /// The plan does not change it.
     #[error("nothing would be done to it")]

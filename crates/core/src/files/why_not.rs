@@ -1,5 +1,7 @@
 //! Paths that captures do not cover, with the reason. Must never report one as empty or missing.
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 use super::FilePath;
 
 /// An existing path that is not covered; for a folder, all its content.
@@ -12,7 +14,10 @@ pub struct Uncovered {
 }
 
 /// Why a path is not covered: it is never restored as empty or missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum UncoveredReason {
     /// A folder that `.gitignore`, `.ignore` or `.retakeignore` excludes.
     Ignored,
@@ -45,31 +50,14 @@ pub enum UncoveredReason {
 }
 
 impl UncoveredReason {
-    const ALL: [Self; 14] = [
-        Self::Ignored,
-        Self::NodeModules,
-        Self::CacheFolder,
-        Self::VirtualEnvironment,
-        Self::Repository,
-        Self::DataFolder,
-        Self::OtherFileSystem,
-        Self::TooLarge,
-        Self::IgnoredAndLarge,
-        Self::TooDeep,
-        Self::Special,
-        Self::Unstable,
-        Self::Unreadable,
-        Self::NotKept,
-    ];
-
     /// Its number in stored bytes; never used for another reason.
     pub fn code(self) -> u8 {
-        Self::ALL.iter().position(|why| *why == self).expect("BUG: every reason is listed") as u8
+        Self::VARIANTS.iter().position(|why| *why == self).expect("BUG: every reason is listed") as u8
     }
 
     /// The reason with this number.
     pub fn of_code(code: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(code)).copied()
+        Self::VARIANTS.get(usize::from(code)).copied()
     }
 
     /// Whether it may still be unchanged: its old record is kept, to be compared later.
@@ -79,26 +67,11 @@ impl UncoveredReason {
 
     /// The name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ignored => "ignored",
-            Self::NodeModules => "node_modules",
-            Self::CacheFolder => "cache_folder",
-            Self::VirtualEnvironment => "virtual_environment",
-            Self::Repository => "repository",
-            Self::DataFolder => "data_folder",
-            Self::OtherFileSystem => "other_file_system",
-            Self::TooLarge => "too_large",
-            Self::IgnoredAndLarge => "ignored_and_large",
-            Self::TooDeep => "too_deep",
-            Self::Special => "special",
-            Self::Unstable => "unstable",
-            Self::Unreadable => "unreadable",
-            Self::NotKept => "not_kept",
-        }
+        self.into()
     }
 
     /// The reason with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|why| why.name() == name)
+        name.parse().ok()
     }
 }

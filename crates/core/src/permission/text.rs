@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 use super::fit::NETWORK;
@@ -18,7 +19,8 @@ pub struct BadRule {
 }
 
 /// What is wrong with the text of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum RuleDefect {
     /// It holds a line break or another control character.
     ControlCharacter,
@@ -37,14 +39,7 @@ pub enum RuleDefect {
 impl RuleDefect {
     /// Its name for programs.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ControlCharacter => "control_character",
-            Self::OpenBracket => "open_bracket",
-            Self::NoTool => "no_tool",
-            Self::ToolName => "tool_name",
-            Self::EmptyBrackets => "empty_brackets",
-            Self::NoRuling => "no_ruling",
-        }
+        self.into()
     }
 
     /// A sentence for people, without its first letter in upper case and without a full stop.

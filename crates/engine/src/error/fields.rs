@@ -67,16 +67,12 @@ pub(super) fn of_worktree(error: &WorktreeError) -> Fields {
 pub(super) fn of_hunks(unfit: &BadHunks) -> Fields {
     let mut fields = vec![text("path", &unfit.path)];
     let what = match &unfit.why {
-        HunkDefect::NotPlanned => "not_planned",
-        HunkDefect::ComesBack => "comes_back",
-        HunkDefect::Goes => "goes",
-        HunkDefect::NoFile => "no_file",
-        HunkDefect::SameBytes => "same_bytes",
         HunkDefect::Bytes(NoSuchHunks::NoText) => "no_text",
         HunkDefect::Bytes(NoSuchHunks::Only(count)) => {
             fields.push(("count", u64::from(*count).into()));
             "no_such_hunks"
         }
+        whole => whole.into(),
     };
     fields.push(text("what", what));
     fields

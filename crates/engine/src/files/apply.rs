@@ -382,7 +382,7 @@ impl Engine {
             );
             let error = EngineError::new(Kind::Storage, "unsettled", what)
                 .with("folder", held.root.path())
-                .hint(crate::error::of_obstacle(&failed.why));
+                .hint(failed.why.hint());
             let path = failed.path.as_ref().map(ToString::to_string);
             return Err(path.into_iter().fold(error, |error, path| error.with("path", path)));
         }

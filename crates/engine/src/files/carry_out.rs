@@ -311,7 +311,7 @@ fn refused(folder: Option<&Path>, refusals: &[Refusal]) -> EngineError {
             .with("obstacles", few(&obstacles))
             .with("count", paths.len());
     match refusals.first() {
-        Some(first) => error.hint(crate::error::of_obstacle(&first.why)),
+        Some(first) => error.hint(first.why.hint()),
         None => error,
     }
 }

@@ -6,13 +6,15 @@
 use std::time::Duration;
 
 use retake_core::{Hint, Remedy};
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 /// The longest quote of a provider's message, in characters.
 const MAX_QUOTE: usize = 400;
 
 /// The kinds of failure that callers distinguish.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ModelErrorKind {
     /// No key is configured, or it cannot be read.
     NoKey,
@@ -54,24 +56,7 @@ pub enum ModelErrorKind {
 impl ModelErrorKind {
     /// Its name in all output formats.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::NoKey => "no_key",
-            Self::Refused => "refused",
-            Self::OutOfCredit => "out_of_credit",
-            Self::RateLimited { .. } => "rate_limited",
-            Self::Overloaded => "overloaded",
-            Self::ContextTooLong => "context_too_long",
-            Self::SafetyRefusal => "safety_refusal",
-            Self::UnknownModel => "unknown_model",
-            Self::Rejected => "rejected",
-            Self::Unreachable => "unreachable",
-            Self::Cut => "cut",
-            Self::TimedOut => "timed_out",
-            Self::OutputLimit => "output_limit",
-            Self::BadCall => "bad_call",
-            Self::BadReply => "bad_reply",
-            Self::BadSettings => "bad_settings",
-        }
+        self.into()
     }
 
     fn what(self) -> &'static str {

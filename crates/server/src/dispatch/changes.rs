@@ -328,8 +328,7 @@ fn verb_of(verb: MarkVerb) -> Reason {
 }
 
 fn mark(name: &str) -> Result<Mark, Problem> {
-    let named = Mark::ALL.into_iter().find(|mark| mark.name() == name);
-    named.ok_or_else(|| {
+    Mark::from_name(name).ok_or_else(|| {
         misused(format!("“{name}” is not a mark"), "a mark is normal, excluded, hidden or dropped")
             .with("name", name)
     })

@@ -189,7 +189,7 @@ impl InProcess {
         let id = self.conversation(&of.conversation).await?;
         // The entry there may be hidden itself.
         let before = match &of.before {
-            Some(name) => self.engine.marked(id, name, &Mark::ALL).await.map_err(problem)?.first().copied(),
+            Some(name) => self.engine.marked(id, name, Mark::ALL).await.map_err(problem)?.first().copied(),
             None => None,
         };
         let (head, _) = self.engine.now_at(id).await.map_err(problem)?;

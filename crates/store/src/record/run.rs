@@ -63,8 +63,7 @@ pub(crate) fn encode_run(run: &Run) -> String {
 pub(crate) fn decode_run(no: RunNo, state: &str, fence: Fence, json: &str) -> Decoded<Run> {
     let record: RunRecord = from_json("run", json)?;
     let (entry, alternatives, mark) = record.tail;
-    let mark =
-        Mark::ALL.into_iter().find(|known| known.name() == mark).ok_or(format!("“{mark}” is not a mark"))?;
+    let mark = Mark::from_name(&mark).ok_or_else(|| format!("“{mark}” is not a mark"))?;
     Ok(Run {
         no,
         state: RunState::from_name(state).ok_or_else(|| format!("“{state}” is not a state of a run"))?,

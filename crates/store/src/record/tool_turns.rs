@@ -7,21 +7,12 @@ use super::{Decoded, from_json, to_json};
 
 /// The ledger's word for the state of a call.
 pub(crate) fn encode_effect_state(state: EffectState) -> &'static str {
-    match state {
-        EffectState::Begun => "begun",
-        EffectState::Done => "done",
-        EffectState::Failed => "failed",
-    }
+    state.into()
 }
 
 /// The state of a call for this word.
 pub(crate) fn decode_effect_state(name: &str) -> Decoded<EffectState> {
-    match name {
-        "begun" => Ok(EffectState::Begun),
-        "done" => Ok(EffectState::Done),
-        "failed" => Ok(EffectState::Failed),
-        _ => Err(format!("nothing that comes of a call is “{name}”")),
-    }
+    name.parse().map_err(|_| format!("nothing that comes of a call is “{name}”"))
 }
 
 /// The class with this name.

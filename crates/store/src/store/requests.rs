@@ -5,7 +5,6 @@ use retake_core::{
     RequestId, SayRequest,
 };
 
-use super::write::said;
 use super::{Store, read};
 use crate::error::Result;
 use crate::stream::StreamRow;
@@ -24,21 +23,6 @@ impl Store {
     /// Appends a message.
     pub async fn say(&self, conversation: ConversationId, say: SayRequest) -> Result<Receipt> {
         self.write(move |context| context.say(conversation, say)).await
-    }
-
-    /// Appends several messages in order, all or none.
-    pub async fn say_all(&self, conversation: ConversationId, says: Vec<SayRequest>) -> Result<Receipt> {
-        self.write(move |context| {
-            let mut all: Option<Receipt> = None;
-            for say in says {
-                let receipt = context.say(conversation, say)?;
-                let entries = all.map(|all| all.entries).unwrap_or_default();
-                all = Some(Receipt { entries: [entries, receipt.entries].concat(), ..receipt });
-            }
-            let loaded = context.load(conversation)?;
-            Ok(all.unwrap_or_else(|| said(&loaded, None)))
-        })
-        .await
     }
 
     /// Moves back and appends a message there, as one step: an edit. Returns both receipts; the request id belongs to the

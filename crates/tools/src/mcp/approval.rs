@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use retake_core::mcp::Approves;
+use retake_core::shell_word;
 
-use super::config::{ServerTransport, quoted};
+use super::config::ServerTransport;
 use super::expand::{Variables, named};
 use super::text::visible;
 
@@ -15,10 +16,11 @@ pub(super) fn asked(way: &ServerTransport, variables: &Variables) -> Vec<Approve
     let texts: Vec<&String> = match way {
         ServerTransport::Command { command, args, env, cwd } => {
             asked.push(Approves::Command(visible(&way.line())));
-            asked.extend(cwd.iter().map(|cwd| Approves::Folder(visible(&quoted(cwd)))));
+            asked.extend(cwd.iter().map(|cwd| Approves::Folder(visible(&shell_word(cwd)))));
             asked.extend(
-                env.iter()
-                    .map(|(name, value)| Approves::Variable(visible(&format!("{name}={}", quoted(value))))),
+                env.iter().map(|(name, value)| {
+                    Approves::Variable(visible(&format!("{name}={}", shell_word(value))))
+                }),
             );
             let values = env.iter().map(|(_, value)| value);
             [command].into_iter().chain(args).chain(values).chain(cwd).collect()

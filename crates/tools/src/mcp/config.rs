@@ -10,8 +10,10 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use retake_core::shell_word;
 use rustix::fs::OFlags;
 use serde_json::{Map, Value};
+use strum::IntoStaticStr;
 
 pub use error::{ConfigError, ConfigFault};
 
@@ -31,7 +33,8 @@ const LONGEST_NAME: usize = 40;
 const LONGEST_ENTRY: usize = 4 << 10;
 
 /// The file that declares a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Origin {
     /// The user's own file.
     User,
@@ -42,10 +45,7 @@ pub enum Origin {
 impl Origin {
     /// The name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
+        self.into()
     }
 }
 
@@ -78,7 +78,7 @@ impl ServerTransport {
         match self {
             Self::Command { command, args, .. } => {
                 let words = std::iter::once(command).chain(args);
-                words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+                words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
             }
             Self::Url { url, .. } => url.clone(),
         }
@@ -114,15 +114,6 @@ impl ServerTransport {
         }
         fields.into()
     }
-}
-
-/// A word quoted for a shell.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// A server in a file.

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use strum::IntoStaticStr;
+
 /// Why a server cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -13,7 +15,8 @@ pub struct Failure {
 }
 
 /// The kind of failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum FailureKind {
     /// A variable in its entry is not set.
     UnsetVariable,
@@ -38,17 +41,7 @@ pub enum FailureKind {
 impl FailureKind {
     /// The name used in every format.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::UnsetVariable => "unset_variable",
-            Self::BadEntry => "bad_entry",
-            Self::NotStarted => "not_started",
-            Self::Silent => "silent",
-            Self::Unauthorized => "unauthorized",
-            Self::Unreachable => "unreachable",
-            Self::Closed => "closed",
-            Self::Refused => "refused",
-            Self::BadReply => "bad_reply",
-        }
+        self.into()
     }
 
     /// A failure of this kind with this text.

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use retake_core::shell_word;
 use tokio::process::Command;
 
 use crate::regular;
@@ -53,7 +54,7 @@ pub(super) fn shell() -> &'static OsStr {
 /// A script that runs its first argument as a command line, and writes the shell's last folder to a file. A command that replaces
 /// the shell, or sets its own exit trap, leaves no note.
 pub(super) fn foreground(note: &Path, processes: usize) -> String {
-    let trap = quoted(&format!("pwd -P 2>/dev/null >|{}", quoted(&note.to_string_lossy())));
+    let trap = shell_word(&format!("pwd -P 2>/dev/null >|{}", shell_word(&note.to_string_lossy())));
     format!("trap {trap} EXIT; {}eval \"$1\"", limits(processes))
 }
 
@@ -65,7 +66,7 @@ pub(super) fn supervised(processes: usize) -> String {
 /// A script that runs its first argument as a job which outlives us, and writes its end to a file. The job's output goes to the
 /// script's own output up to a cap; the rest is dropped, so that the job continues.
 pub(super) fn background(note: &Path, processes: usize, cap: u64) -> String {
-    let trap = quoted(&format!("echo $? >|{}", quoted(&note.to_string_lossy())));
+    let trap = shell_word(&format!("echo $? >|{}", shell_word(&note.to_string_lossy())));
     let job = format!("( trap {trap} EXIT; {}eval \"$1\" )", limits(processes));
     // Small blocks, because a partial read counts as one.
     format!("{job} 2>&1 | {{ dd bs=64 count={} 2>/dev/null; cat >/dev/null; }}", cap.div_ceil(64))
@@ -101,11 +102,6 @@ fn tasks_of_user() -> usize {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let states = processes.filter_map(|entry| std::fs::read_to_string(entry.path().join("status")).ok());
     states.filter_map(own).sum()
-}
-
-/// A word quoted for a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// The name of the log file of a call's output.
@@ -164,7 +160,7 @@ mod tests {
 
     use tokio::process::Command;
 
-    use super::{Secrets, quoted, set_environment};
+    use super::{Secrets, set_environment};
 
     #[test]
     fn no_secret_is_passed_to_a_command() {
@@ -196,11 +192,5 @@ mod tests {
                 "gh_token"
             ]
         );
-    }
-
-    #[test]
-    fn a_quoted_word_stands_for_itself() {
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's $x"), "'it'\\''s $x'");
     }
 }

@@ -2,8 +2,9 @@
 
 use std::io;
 
-use retake_core::FilePath;
+use retake_core::{FilePath, Hint, Remedy};
 use rustix::io::Errno;
+use strum::IntoStaticStr;
 
 /// A path that stopped the apply, with the reason.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +17,8 @@ pub struct Refusal {
 }
 
 /// Why a path cannot be changed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum Obstacle {
     /// It is not the version that the plan found.
@@ -30,15 +32,19 @@ pub enum Obstacle {
     NotEmpty,
     /// A folder above it is a link.
     #[error("its folder is a link")]
+    #[strum(serialize = "folder_is_link")]
     Linked,
     /// A folder above it is on another device, or was moved away.
     #[error("its folder is not in the workspace's own file system")]
+    #[strum(serialize = "other_file_system")]
     Elsewhere,
     /// It is a FIFO, a socket or a device.
     #[error("it is a {0}")]
+    #[strum(serialize = "special_file")]
     Strange(&'static str),
     /// It, or its folder, is write-protected.
     #[error("it is write-protected")]
+    #[strum(serialize = "write_protected")]
     Protected,
     /// It cannot be read.
     #[error("it can't be read")]
@@ -48,12 +54,14 @@ pub enum Obstacle {
     Attributes(&'static str),
     /// It is a set-uid or set-gid file. The person who set the bit saw the current content, not the new one.
     #[error("its setuid or setgid bit was granted to its current content only")]
+    #[strum(serialize = "setuid")]
     RunsAsOwner,
     /// The object store lacks one of its versions.
     #[error("the object store does not hold its bytes")]
     NotStored,
     /// The disk is full, or a quota is reached.
     #[error("there is no room on the disk")]
+    #[strum(serialize = "disk_full")]
     Full,
     /// The system failed.
     #[error("the system refused")]
@@ -62,37 +70,26 @@ pub enum Obstacle {
 
 impl Obstacle {
     /// What to do next.
-    pub fn hint(&self) -> &'static str {
-        match self {
+    pub fn hint(&self) -> Hint {
+        let hint = match self {
+            Self::NotStored => {
+                return Hint::new("leave this path out; {} looks for damage", [Remedy::Doctor]);
+            }
             Self::Changed | Self::NoFolder | Self::NotEmpty => "make a new plan, it sees what is there now",
             Self::Linked | Self::Elsewhere => "put a real folder there, or leave this path out",
             Self::Strange(_) => "move it away, or leave this path out",
             Self::Protected | Self::Unreadable => "change its permissions, or leave this path out",
             Self::Attributes(_) => "ask its owner, or leave this path out",
             Self::RunsAsOwner => "remove the bit (chmod ug-s), or leave this path out",
-            Self::NotStored => "leave this path out; `retake doctor` looks for damage",
             Self::Full => "make room, then try again",
             Self::System(_) => "look at the disk, then try again",
-        }
+        };
+        hint.into()
     }
 
     /// The name of the obstacle, for programs.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::NoFolder => "no_folder",
-            Self::NotEmpty => "not_empty",
-            Self::Linked => "folder_is_link",
-            Self::Elsewhere => "other_file_system",
-            Self::Strange(_) => "special_file",
-            Self::Protected => "write_protected",
-            Self::Unreadable => "unreadable",
-            Self::Attributes(_) => "attributes",
-            Self::RunsAsOwner => "setuid",
-            Self::NotStored => "not_stored",
-            Self::Full => "disk_full",
-            Self::System(_) => "system",
-        }
+        self.into()
     }
 
     /// The obstacle for a system error.

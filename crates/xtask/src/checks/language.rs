@@ -1,7 +1,5 @@
-//! Text for people is in plain English: short sentences, and no words that readers had to look up. In documents every finding
-//! must be fixed. In source code (texts for users, and all doc comments) each crate has a ceiling that may only shrink.
-
-use std::collections::BTreeMap;
+//! Text for people is in plain English: short sentences, and no words that readers had to look up. Checked
+//! are documents, and in source code the texts for users and all doc comments.
 
 use crate::count::{is_counted, test_files};
 use crate::finding::Finding;
@@ -77,22 +75,6 @@ const SQL: &[&str] = &[
     "FROM",
 ];
 
-/// The permitted number of findings in each crate's source code. Lower a number when there are fewer.
-const CEILINGS: &[(&str, usize)] = &[
-    ("bench", 0),
-    ("cli", 0),
-    ("core", 0),
-    ("engine", 0),
-    ("server", 0),
-    ("store", 0),
-    ("testkit", 0),
-    ("tools", 0),
-    ("tui", 0),
-    ("wire", 0),
-    ("worktree", 0),
-    ("xtask", 0),
-];
-
 /// Checks the language of a document.
 pub(crate) fn check(path: &str, text: &str) -> Vec<Finding> {
     let plain = |(line, paragraph): (usize, String)| {
@@ -124,42 +106,19 @@ fn faults(paragraph: &str) -> Vec<String> {
     found
 }
 
-/// All findings in the source code, by crate.
-pub(crate) fn sources(sources: &[Source]) -> BTreeMap<String, Vec<Finding>> {
+/// The findings in the source code of a crate, or of all.
+pub(crate) fn sources(sources: &[Source], krate: Option<&str>) -> Vec<Finding> {
     let tests = test_files(sources);
-    let mut found: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
-    for source in sources.iter().filter(|source| is_counted(source, &tests)) {
-        let of_crate = found.entry(source.krate().to_owned()).or_default();
-        of_crate.extend(comments(source));
+    let wanted =
+        |source: &&Source| is_counted(source, &tests) && krate.is_none_or(|krate| krate == source.krate());
+    let mut found = Vec::new();
+    for source in sources.iter().filter(wanted) {
+        found.extend(comments(source));
         if SPEAKING.contains(&source.krate()) {
-            of_crate.extend(literals(source));
+            found.extend(literals(source));
         }
     }
     found
-}
-
-/// The crates with more findings than their ceilings. Text that moved between crates is no finding: crates are named only if the
-/// sum has grown.
-pub(crate) fn ceilings(sources: &[Source]) -> Vec<Finding> {
-    over(&self::sources(sources), CEILINGS)
-}
-
-fn over(found: &BTreeMap<String, Vec<Finding>>, ceilings: &[(&str, usize)]) -> Vec<Finding> {
-    let ceiling = |krate: &str| ceilings.iter().find(|(name, _)| *name == krate).map_or(0, |(_, most)| *most);
-    let sum: usize = found.values().map(Vec::len).sum();
-    if sum <= ceilings.iter().map(|(_, most)| most).sum() {
-        return Vec::new();
-    }
-    let grown = found.iter().filter(|(krate, found)| found.len() > ceiling(krate));
-    let finding = |(krate, found): (&String, &Vec<Finding>)| {
-        let what = format!(
-            "{} places in texts and doc comments are not plain English, at most {}: see `cargo xtask language {krate}`",
-            found.len(),
-            ceiling(krate)
-        );
-        Finding::new(&format!("crates/{krate}/src"), 0, what)
-    };
-    grown.map(finding).collect()
 }
 
 /// Doc comments and headers, in paragraphs.
@@ -260,9 +219,7 @@ fn paragraphs(text: &str) -> Vec<(usize, String)> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use super::{check, over, readme, sources};
+    use super::{check, readme, sources};
     use crate::source::Source;
 
     #[test]
@@ -303,28 +260,16 @@ mod tests {
     fn texts_and_doc_comments_of_the_source_are_checked() {
         let text = "//! Made anew.\n\n/// Whoever\n/// reads.\nfn a() { b(\"begin it anew now\", \"SELECT it anew now\"); } // anew\n\
                     #[cfg(test)]\nmod tests { fn c() { d(\"begin it anew now\"); } }\n";
-        let found =
-            sources(&[Source::new("crates/cli/src/a.rs", text), Source::new("crates/bench/src/a.rs", text)]);
-        let lines: Vec<_> = found["cli"].iter().map(ToString::to_string).collect();
+        let all = [Source::new("crates/cli/src/a.rs", text), Source::new("crates/bench/src/a.rs", text)];
+        let lines: Vec<_> = sources(&all, Some("cli")).iter().map(ToString::to_string).collect();
         let expected = [
             "crates/cli/src/a.rs:1: `anew` is no plain English",
             "crates/cli/src/a.rs:3: `whoever` is no plain English",
             "crates/cli/src/a.rs:5: `anew` is no plain English",
         ];
         assert_eq!(lines, expected);
-        assert_eq!(found["bench"].len(), 2, "bench says nothing to people by literals");
-    }
-
-    #[test]
-    fn a_ceiling_is_for_a_crate_and_moved_text_is_no_finding() {
-        let text = "/// Made anew.\nfn a() {}";
-        let found =
-            sources(&[Source::new("crates/cli/src/a.rs", text), Source::new("crates/core/src/a.rs", text)]);
-        assert_eq!(over(&found, &[("cli", 2)]), []);
-        let over = over(&found, &[("cli", 1)]);
-        assert_eq!(over.len(), 1);
-        assert!(over[0].to_string().starts_with("crates/core/src: 1 places"), "{over:?}");
-        assert_eq!(super::over(&BTreeMap::new(), &[]), []);
+        assert_eq!(sources(&all, Some("bench")).len(), 2, "bench says nothing to people by literals");
+        assert_eq!(sources(&all, None).len(), 5);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{GitBack, GitMove, GitRemark, GitWorktree, GitWorktreeMove, quoted, short};
+use super::{GitBack, GitMove, GitRemark, GitWorktree, GitWorktreeMove, short};
+use crate::shell_word::shell_word;
 
 /// The total moves of linked worktrees, unless somebody has moved these since.
 pub(super) fn moved(moves: &[GitMove], there: &BTreeMap<String, GitWorktree>) -> Vec<GitWorktreeMove> {
@@ -86,7 +87,7 @@ impl GitBack<'_> {
         gone.filter_map(|moved| moved.before.as_ref()).map(|before| {
             let folder = before.path.clone();
             let command = typed(&folder).and_then(|name| match (&before.head.branch, &before.head.commit) {
-                (Some(branch), _) => Some(format!("git worktree add {name} {}", quoted(branch))),
+                (Some(branch), _) => Some(format!("git worktree add {name} {}", shell_word(branch))),
                 (None, Some(commit)) => Some(format!("git worktree add --detach {name} {}", short(commit))),
                 (None, None) => None,
             });
@@ -103,13 +104,13 @@ fn removes(name: &str, is_locked: bool) -> String {
 
 /// A path quoted for a shell. None if it is not UTF-8: it is not known completely here, so no command can name it.
 fn typed(path: &str) -> Option<String> {
-    (!path.contains(char::REPLACEMENT_CHARACTER)).then(|| quoted(path))
+    (!path.contains(char::REPLACEMENT_CHARACTER)).then(|| shell_word(path))
 }
 
 /// The place of a worktree's HEAD, in the form for `git switch`.
 fn place(tree: &GitWorktree) -> Option<String> {
     match (&tree.head.branch, &tree.head.commit) {
-        (Some(branch), _) => Some(quoted(branch)),
+        (Some(branch), _) => Some(shell_word(branch)),
         (None, Some(commit)) => Some(format!("--detach {}", short(commit))),
         (None, None) => None,
     }

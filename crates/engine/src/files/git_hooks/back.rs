@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use retake_core::PutBack;
+use retake_core::{PutBack, shell_word};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 
 /// Removes a new file; or restores a file's content from a kept file, and its mode.
@@ -79,7 +79,7 @@ pub fn put_back(path: &Path, kept: Option<(&Path, u32)>) -> io::Result<()> {
 /// A path quoted for a shell, in one line: a name may have line ends.
 fn quoted(path: &str) -> String {
     if !path.contains(char::is_control) {
-        return format!("'{}'", path.replace('\'', "'\\''"));
+        return shell_word(path);
     }
     let escaped = |c: char| match c {
         '\'' | '\\' => format!("\\{c}"),

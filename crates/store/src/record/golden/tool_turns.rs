@@ -83,7 +83,7 @@ fn runs() {
     };
     golden("runs", &[run(), joins, full].map(pin).join("\n"));
     let json = encode_run(&run());
-    for state in RunState::ALL {
+    for &state in RunState::ALL {
         let read = decode_run(RunNo(3), state.name(), Fence(0), &json).unwrap();
         assert_eq!(read, Run { state, ..run() });
     }
@@ -109,9 +109,9 @@ fn runs() {
 fn permissions() {
     let rule =
         |ruling, what: Option<&str>| Rule { ruling, tool: "shell".into(), what: what.map(str::to_owned) };
-    let rules = Ruling::ALL.into_iter().zip([Some("git status"), None, Some("")]);
+    let rules = Ruling::ALL.iter().copied().zip([Some("git status"), None, Some("")]);
     let rules: Vec<Rule> = rules.map(|(ruling, what)| rule(ruling, what)).collect();
-    let all = Mode::ALL.into_iter().map(|mode| Permission { mode, rules: Vec::new() });
+    let all = Mode::ALL.iter().map(|&mode| Permission { mode, rules: Vec::new() });
     let all = all.chain([Permission { mode: Mode::Ask, rules }]).map(|permission| {
         let json = encode_permission(&permission);
         assert_eq!(decode_permission(&json).as_ref(), Ok(&permission));

@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
+use retake_core::{Hint, Remedy};
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 /// Why a file of servers cannot be read or changed.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ConfigError {
     /// It can't be read.
     #[error("cannot read the MCP servers in {}", path.display())]
@@ -37,6 +40,7 @@ pub enum ConfigError {
     },
     /// A key has an invalid value.
     #[error("{}, line {line}: `{key}`: {problem}", path.display())]
+    #[strum(serialize = "wrong_value")]
     Wrong {
         /// The file.
         path: PathBuf,
@@ -144,33 +148,25 @@ impl ConfigError {
     }
 
     fn name(&self) -> &'static str {
-        match self {
-            Self::Unreadable { .. } => "unreadable",
-            Self::Unwritable { .. } => "unwritable",
-            Self::Syntax { .. } => "syntax",
-            Self::Wrong { .. } => "wrong_value",
-            Self::NoServers { .. } => "no_servers",
-            Self::UnknownKey { .. } => "unknown_key",
-            Self::BadName(_) => "bad_name",
-            Self::BadEntry { .. } => "bad_entry",
-            Self::Exists { .. } => "exists",
-            Self::Missing { .. } => "missing",
-        }
+        self.into()
     }
 
-    /// The hint; empty for a warning.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::NoServers { .. } | Self::UnknownKey { .. } => "",
+    /// What to do next; nothing for a warning.
+    pub fn hint(&self) -> Option<Hint> {
+        let hint = match self {
+            Self::NoServers { .. } | Self::UnknownKey { .. } => return None,
+            Self::Exists { .. } => {
+                return Some(Hint::new("{} takes that one out first", [Remedy::McpRemove]));
+            }
+            Self::Missing { .. } => return Some(Hint::new("{} lists the servers", [Remedy::McpList])),
             Self::Unreadable { .. } | Self::Unwritable { .. } => "check the file: its permissions, the disk",
             Self::Syntax { .. } => "mend that line, or move the file away; it was not changed",
             Self::Wrong { .. } => {
                 r#"a server is "name": {"command": "…", "args": ["…"], "env": {}} or "name": {"url": "https://…"}"#
             }
             Self::BadName(_) => "use letters, digits, `-`, `_` and `.`, at most 40",
-            Self::BadEntry { .. } => "give a command behind `--`, or an address with --url",
-            Self::Exists { .. } => "`retake mcp remove` takes that one out first",
-            Self::Missing { .. } => "`retake mcp list` shows those that there are",
-        }
+            Self::BadEntry { .. } => "give a command, or an address",
+        };
+        Some(hint.into())
     }
 }
