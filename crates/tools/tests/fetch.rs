@@ -81,7 +81,7 @@ async fn content_that_is_no_text_is_refused() {
     });
     let stage = Stage::new();
     for (path, why) in
-        [("/png", "it is image/png, not text"), ("/lie", "is not text"), ("/zip", "packed as gzip")]
+        [("/png", "it is image/png, not text"), ("/lie", "is not text"), ("/zip", "compressed as gzip")]
     {
         let output = fetch(&stage, config(), &format!("{base}{path}")).await;
         assert!(output.outcome == ToolOutcome::Failed && output.content.contains(why), "{output:?}");

@@ -211,7 +211,7 @@ async fn trial_22_a_call_that_was_classified_as_reading_runs_in_the_read_only_sa
     let call = |arguments: Value| Call { reads: true, ..hostile.stage.prepare(arguments) };
     let output = hostile.shell.call(call(json!({ "command": "echo x > victim" }))).await;
     assert_eq!(output.outcome, ToolOutcome::Failed);
-    assert!(output.content.contains("nothing can be written"), "{}", output.content);
+    assert!(output.content.contains("it could write nothing"), "{}", output.content);
     for arguments in [json!({"command": "ls", "background": true}), json!({"command": "ls", "network": true})]
     {
         let output = hostile.shell.call(call(arguments)).await;

@@ -261,6 +261,23 @@ mod tests {
         Ok(())
     }
 
+    fn grows(text: &str, width: u16) -> Result<(), TestCaseError> {
+        let mut streaming = Streaming::default();
+        for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let whole = markdown(&text[..end], width, THEME);
+            let lines = streaming.update(&text[..end], width, THEME);
+            prop_assert_eq!(lines, &whole[..], "{:?}", &text[..end]);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn code_whose_language_has_an_escape_is_drawn_like_the_whole_text() {
+        for info in ["&#27;", "a&amp;b", "a\\`b", "\\"] {
+            grows(&format!("```{info}\n\n[1]: http://e.org\n\n"), 20).unwrap();
+        }
+    }
+
     proptest! {
         #[test]
         fn no_line_is_wider_than_requested(text in pieces(), width in 1u16..40) {
@@ -275,12 +292,7 @@ mod tests {
         #[test]
         fn growing_text_is_drawn_like_the_whole_text(text in pieces(), width in 8u16..40) {
             warm("rust");
-            let mut streaming = Streaming::default();
-            for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
-                let whole = markdown(&text[..end], width, THEME);
-                let lines = streaming.update(&text[..end], width, THEME);
-                prop_assert_eq!(lines, &whole[..], "{:?}", &text[..end]);
-            }
+            grows(&text, width)?;
         }
     }
 

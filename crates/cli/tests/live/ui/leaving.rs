@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::open;
+use super::{open, permits};
 use crate::live::harness::{World, until};
 use crate::live::model::{Model, call, words};
 use crate::live::tmux::Tmux;
@@ -10,10 +10,8 @@ use crate::live::tmux::Tmux;
 /// A command runs, in a conversation with all permissions.
 fn at_work(model: &Model, world: &World, command: &str) -> Tmux {
     model.then(vec![call("shell", json!({"command": command})), words("Done.")]);
+    permits(world, "allow-all");
     let client = open(world);
-    client.types("/permissions allow-all");
-    client.press("Enter");
-    client.shows("allow-all");
     client.types("work");
     client.press("Enter");
     until("the command runs", || world.read("begun").is_some());

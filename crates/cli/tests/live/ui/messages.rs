@@ -1,6 +1,6 @@
 //! Actions on a selected message, each with its plan first. Must never apply anything that was not shown.
 
-use super::{EMPTY, answers, opened, says, three_turns};
+use super::{EMPTY, answers, open, permits, says, three_turns};
 use crate::live::model::{Model, shell, words};
 use crate::live::tmux::Tmux;
 
@@ -111,10 +111,10 @@ fn a_message_is_edited_and_answered_again() {
 #[test]
 fn the_tail_of_long_output_is_shown_while_the_command_runs() {
     let model = Model::start();
-    let (_world, client) = opened(&model, vec![shell("seq 1 200000; sleep 60")]);
-    client.types("/permissions allow-all");
-    client.press("Enter");
-    client.shows("allow-all");
+    let world = model.world(&[]);
+    permits(&world, "allow-all");
+    model.then(vec![shell("seq 1 200000; sleep 60")]);
+    let client = open(&world);
     client.types("count");
     client.press("Enter");
     client.until("its end", |screen| {

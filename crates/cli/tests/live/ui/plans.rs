@@ -1,6 +1,6 @@
 //! The files of a plan, and the choices in it. Must never lose a person's text.
 
-use super::{EMPTY, PICKER, answers, opened, three_turns};
+use super::{EMPTY, PICKER, answers, open, permits, three_turns};
 use crate::live::harness::{World, until};
 use crate::live::model::{Model, shell, words};
 use crate::live::tmux::Tmux;
@@ -92,13 +92,10 @@ fn diffs_are_paged_through_and_a_key_changes_the_scope() {
 #[test]
 fn files_that_a_command_writes_until_it_is_stopped_are_reverted_with_its_turn() {
     let model = Model::start();
-    let (world, client) = opened(
-        &model,
-        vec![shell("for i in $(seq 2000); do echo $i >> r.txt; sleep 0.05; done"), words("Counted.")],
-    );
-    client.types("/permissions allow-all");
-    client.press("Enter");
-    client.shows("allow-all");
+    let world = model.world(&[]);
+    permits(&world, "allow-all");
+    model.then(vec![shell("for i in $(seq 2000); do echo $i >> r.txt; sleep 0.05; done"), words("Counted.")]);
+    let client = open(&world);
     client.types("count to many");
     client.press("Enter");
     until("the command writes", || world.read("r.txt").is_some_and(|text| text.contains("3\n")));

@@ -40,6 +40,7 @@ fn the_end_of_a_long_turn_is_notified() {
     let world = model.world(&[]);
     let before = std::fs::read_to_string(world.config()).expect("settings");
     world.settings(&format!("{before}[face]\nnotify_after_s = 2\n"));
+    super::permits(&world, "allow-all");
     let file = world.home().join("printed");
     let printed = || std::fs::read_to_string(&file).expect("recorded");
     model.then(vec![words("Soon."), shell("sleep 3"), words("At last.")]);
@@ -47,9 +48,6 @@ fn the_end_of_a_long_turn_is_notified() {
     client.records(&file);
     client.runs("\"$RETAKE\"");
     client.shows(EMPTY);
-    client.types("/permissions allow-all");
-    client.press("Enter");
-    client.shows("allow-all");
     client.sends(NO_FOCUS);
     super::says(&client, "hello", "Soon.");
     assert!(!printed().contains("\x1b]9;"), "that was a moment");

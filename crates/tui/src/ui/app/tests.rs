@@ -251,7 +251,7 @@ fn second_message_before_the_conversation_exists_begins_no_other_one() {
     assert_eq!(says(&mut app, "first"), 1);
     assert_eq!(says(&mut app, "second"), 0);
     assert!(app.tab().composer.text().contains("second"), "the words wait in the composer");
-    assert!(looks(&mut app).contains("just beginning"));
+    assert!(looks(&mut app).contains("is being created"));
 }
 
 /// Answers all requests and those that follow; ignores other acts.

@@ -172,7 +172,12 @@ impl Streaming {
         let Some((head, body)) = bare.split_once('\n') else { return false };
         let Some(fence) = blocks::opening(head.trim_end()) else { return false };
         let closes = |line: &str| blocks::closes(line.trim_start(), fence);
-        if bare.contains('\r') || !body.contains('\n') || body.split('\n').any(closes) {
+        // Escapes in the name of the language are decoded by the parser.
+        if bare.contains('\r')
+            || head.contains(['&', '\\'])
+            || !body.contains('\n')
+            || body.split('\n').any(closes)
+        {
             return false;
         }
         let info = safe::line(head[fence.len()..].trim()).into_owned();

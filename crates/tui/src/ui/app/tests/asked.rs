@@ -216,7 +216,7 @@ fn words_for_a_request_answered_elsewhere_are_not_sent() {
     drop(types(&mut app, "not there", 100, NOW_MS + LATER));
     settled(&mut app);
     assert!(!says(&press(&mut app, "enter", NOW_MS + 4 * LATER)));
-    assert!(shown(&mut app).contains("is answered already"), "{}", shown(&mut app));
+    assert!(shown(&mut app).contains("is already answered"), "{}", shown(&mut app));
     assert_eq!(text(&app), "not there");
     assert!(says(&press(&mut app, "enter", NOW_MS + 5 * LATER)));
     // Earlier text, and text that was there when the person answered with a key, is for a message.

@@ -117,7 +117,9 @@ fn a_fork_shows_its_plan_first() {
 #[test]
 fn message_of_no_person_cannot_be_edited_and_a_notice_says_so() {
     let mut app = talking(Theme::default());
-    for (key, says) in [("alt+up", ""), ("e", "not a message of a person"), ("up", ""), ("e", "Edit")] {
+    for (key, says) in
+        [("alt+up", ""), ("e", "only messages of a person can be edited"), ("up", ""), ("e", "Edit")]
+    {
         drop(press(&mut app, key, NOW_MS));
         let shown = screen(120, 12, |frame| app.draw(frame));
         assert!(shown.contains(says), "{key}: {shown}");
@@ -173,7 +175,7 @@ fn stale_edit_is_planned_again_and_sent_with_the_new_head() {
     let mut app = editing();
     let acts = refused(&mut app, NOW_MS + LATER);
     let waits = press(&mut app, "enter", NOW_MS + 2 * LATER);
-    assert!(sent(&waits).is_none() && shown(&mut app).contains("planned again"), "{}", shown(&mut app));
+    assert!(sent(&waits).is_none() && shown(&mut app).contains("is being made again"), "{}", shown(&mut app));
     planned(&mut app, acts, &Plan { head: "3.14".into(), ..with_files() });
     let seen = screen(120, 20, |frame| app.draw(frame));
     assert!(seen.contains("nothing was sent: Enter sends now and takes back 1 turn, 3 files"), "{seen}");
