@@ -64,7 +64,7 @@ async fn invalid_call_is_reported_to_the_model_and_the_turn_continues() {
         ["try", "calls no_such, calls read, calls read", "failed", "failed", "failed", "sorry"]
     );
     assert!(told[1].contains("no tool “no_such”") && told[1].contains("grep"), "{told:?}");
-    assert!(told[3].contains("no JSON object"), "{told:?}");
+    assert!(told[3].contains("not a JSON object"), "{told:?}");
 }
 
 #[tokio::test]

@@ -331,7 +331,9 @@ const FORMATS: [(&str, &str, Rule); 4] = [
 #[test]
 fn trial_13_every_request_keeps_the_rules_of_its_format() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    proptest!(|(steps in vec(step(), 0..14))| {
+    // Each asks a server in every format: a quarter of the usual number of cases, or as many as PROPTEST_CASES says.
+    let cases = ProptestConfig::with_cases(ProptestConfig::default().cases / 4);
+    proptest!(cases, |(steps in vec(step(), 0..14))| {
         runtime.block_on(async {
             let talk = Talk::of(&steps).await;
             let prompt = talk.store.prompt(talk.id, None).await.expect("a prompt");
