@@ -7,7 +7,9 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use futures::StreamExt as _;
 use retake_wire::request::{Apply, ConversationTarget, Create, Plan};
-use retake_wire::{Action, Client as _, FileOptions, HttpClient, Permit, Request, Run, RunEvent, RunStart};
+use retake_wire::{
+    Action, Client as _, FileOptions, HttpClient, Permit, Problem, Request, Run, RunEvent, RunStart,
+};
 
 use crate::BusyArguments;
 use crate::report::Report;
@@ -55,13 +57,13 @@ async fn measure(arguments: &BusyArguments, folder: &Path, report: &mut Report) 
         let erased = tokio::spawn(async move { erasing.call(erase).await });
         let (mut status, mut stop, mut command) = (Vec::new(), Vec::new(), Vec::new());
         while !applied.is_finished() {
-            status.push(time(http.call(Request::Status)).await);
+            status.push(time(http.call(Request::Status)).await?);
             // There is no run to stop: this measures the time until that reply.
             stop.push(
-                time(http.call(Request::Cancel(ConversationTarget { conversation: other.clone() }))).await,
+                time(http.call(Request::Cancel(ConversationTarget { conversation: other.clone() }))).await?,
             );
             stop.push(
-                time(http.call(Request::Cancel(ConversationTarget { conversation: large.clone() }))).await,
+                time(http.call(Request::Cancel(ConversationTarget { conversation: large.clone() }))).await?,
             );
             let began = Instant::now();
             exec(&http, &other, "true").await?;
@@ -90,11 +92,11 @@ fn plan_of_erasure(conversation: &str) -> Request {
     })
 }
 
-/// Milliseconds until the reply.
-async fn time<T>(call: impl Future<Output = T>) -> f64 {
+/// Milliseconds until the reply. A refusal is an error of the benchmark.
+async fn time<T>(call: impl Future<Output = Result<T, Problem>>) -> anyhow::Result<f64> {
     let start = Instant::now();
-    call.await;
-    start.elapsed().as_secs_f64() * 1e3
+    call.await.map_err(failed)?;
+    Ok(start.elapsed().as_secs_f64() * 1e3)
 }
 
 /// A new conversation in a new folder.

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use retake_core::{Fact, Permission, Steer};
+use retake_core::{Fact, Permission};
 use retake_tools::{CallEnvironment, Guarded, Sandbox, Secrets, Toolbox, processes};
 
 use crate::Engine;
@@ -37,8 +37,6 @@ pub struct AgentConfig {
     pub spool: PathBuf,
     /// The permission of a conversation without settings of its own.
     pub permission: Permission,
-    /// What happens to messages that arrive during a run.
-    pub steer: Steer,
     /// Absolute paths of further folders that the agent works in.
     pub roots: Vec<PathBuf>,
     /// Files with secrets: the agent reads them only with a person's permission.

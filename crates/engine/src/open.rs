@@ -139,7 +139,6 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         tools,
         spool: request.data_dir.join("output"),
         permission: settings.permission(),
-        steer: settings.agent.steering,
         roots: settings.agent.roots.clone(),
         guarded: Arc::new(guarded),
         secrets: settings.secrets(),

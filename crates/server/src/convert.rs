@@ -412,6 +412,7 @@ pub(crate) fn entry(
             observed: flags.observed,
             interrupted: flags.interrupted,
             erased: flags.erased,
+            damaged: meta.is_none(),
         },
         alternative: shown.alternative,
         parts: parts(content),

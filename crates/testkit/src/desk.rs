@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use retake_core::{ConversationId, Permission, Steer, Time};
+use retake_core::{ConversationId, Permission, Time};
 use retake_engine::settings::Retention;
 use retake_engine::{AgentConfig, Engine, FilesConfig};
 use retake_store::{Memory, Sqlite, Store};
@@ -37,7 +37,6 @@ pub fn agent_config(data: &Path, tools: Toolbox) -> AgentConfig {
         tools,
         spool: data.join("output"),
         permission: Permission::default(),
-        steer: Steer::Queue,
         roots: Vec::new(),
         guarded: Arc::default(),
         secrets: Secrets::default(),

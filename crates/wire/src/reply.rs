@@ -347,6 +347,9 @@ pub struct EntryFlags {
     /// The content was erased.
     #[serde(default)]
     pub erased: bool,
+    /// The entry can't be read; its text says why.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
 }
 
 /// A prompt in the repaired form that a provider gets.

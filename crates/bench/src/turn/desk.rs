@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use retake_core::{
-    ConversationId, EffectClass, Flags, Intent, Mark, Mode, Part, Permission, Role, SeenState, Steer, Time,
+    ConversationId, EffectClass, Flags, Intent, Mark, Mode, Part, Permission, Role, SeenState, Time,
 };
 use retake_engine::clock::SystemClock;
 use retake_engine::ids::SystemRandom;
@@ -142,7 +142,6 @@ impl Desk {
             tools,
             spool: data.join("output"),
             permission: Permission { mode: Mode::AllowAll, rules: Vec::new() },
-            steer: Steer::Queue,
             roots: Vec::new(),
             guarded: Arc::default(),
             secrets: Secrets::default(),

@@ -51,7 +51,7 @@ const TABLE: &[Permission] = &[
     Permission { krate: "worktree", workspace: &["core"], forbidden: &["genai", "reqwest", "rusqlite", LOG] },
     Permission {
         krate: "wire",
-        workspace: &["core"],
+        workspace: &[],
         forbidden: &["fs4", "genai", "reqwest", "rusqlite", "rustix", "tempfile", LOG],
     },
     // The model's effects on the world: processes, files and the network; neither the log nor the snapshots.
