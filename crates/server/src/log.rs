@@ -90,13 +90,13 @@ mod tests {
 
     #[test]
     fn names_of_variants_are_those_of_the_api_and_hold_no_field() {
-        assert_eq!(name(&Request::Status), "status");
+        assert_eq!(name(Request::Status), "status");
         assert_eq!(
-            name(&Request::SetArchived(SetArchived { conversation: "secret".into(), archived: true })),
+            name(Request::SetArchived(SetArchived { conversation: "secret".into(), archived: true })),
             "set_archived"
         );
-        assert_eq!(name(&Request::Info(ConversationTarget { conversation: "secret".into() })), "info");
-        assert_eq!(name(&RunStart::Retry { entry: "secret".into() }), "retry");
-        assert_eq!(name(&Action::Label { entry: "secret".into(), name: None }), "label");
+        assert_eq!(name(Request::Info(ConversationTarget { conversation: "secret".into() })), "info");
+        assert_eq!(name(RunStart::Retry { entry: "secret".into() }), "retry");
+        assert_eq!(name(Action::Label { entry: "secret".into(), name: None }), "label");
     }
 }
