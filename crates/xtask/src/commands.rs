@@ -28,15 +28,47 @@ const TO_FETCH: Duration = Duration::from_secs(120);
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// The tests of a long run.
-const STORE: &str = "model::sqlite_agrees_with_a_model_that_copies_lists";
-const CAPTURES: &str = "capture::model::captures_agree_with_reading_everything";
-const KILLS: &str = "crash::store_case_23_killed_at_any_moment";
-const LENGTH: &str = "scale::store_case_26_an_operation_costs_the_same_in_a_long_conversation";
+/// The model of files runs for an hour.
 const FILES: &str = "files::model::files_and_conversation_agree_with_a_model_that_copies_maps";
-const LINES: &str = "shell_line::trial_19_bash_starts";
-const DOCUMENT: &str = "live::document::every_reply_is_one_that_the_document_promises";
-const API: &str = "history::concurrent_requests_are_linearised_and_done_once";
+
+/// What else a long run does: the test, and the variable that says how much.
+const LONG: [(&str, &str, (&str, &str)); 7] = [
+    (
+        "the model of conversations, in SQLite",
+        "model::sqlite_agrees_with_a_model_that_copies_lists",
+        ("PROPTEST_CASES", "16000"),
+    ),
+    (
+        "the model of captures",
+        "capture::model::captures_agree_with_reading_everything",
+        ("PROPTEST_CASES", "4000"),
+    ),
+    (
+        "writers of the store that are killed",
+        "crash::store_case_23_killed_at_any_moment",
+        ("RETAKE_CRASH_ROUNDS", "2000"),
+    ),
+    (
+        "a conversation of 100,000 entries",
+        "scale::store_case_26_an_operation_costs_the_same_in_a_long_conversation",
+        ("RETAKE_SCALE_ENTRIES", "100000"),
+    ),
+    (
+        "the model of the API",
+        "history::concurrent_requests_are_linearised_and_done_once",
+        ("RETAKE_MODEL_OPERATIONS", "100000"),
+    ),
+    (
+        "random requests that fit the API document",
+        "live::document::every_reply_is_one_that_the_document_promises",
+        ("RETAKE_API_EXAMPLES", "200"),
+    ),
+    (
+        "random shell lines against bash",
+        "shell_line::trial_19_bash_starts",
+        ("RETAKE_SHELL_LINES", "1500000"),
+    ),
+];
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -154,32 +186,13 @@ fn long(out: &mut dyn Write) -> anyhow::Result<bool> {
             return Ok(false);
         }
     }
-    writeln!(out, "» the model of conversations, in SQLite")?;
-    if !model(STORE, ("PROPTEST_CASES", "16000"), out)? {
-        return Ok(false);
+    for (what, test, amount) in LONG {
+        writeln!(out, "» {what}")?;
+        if !model(test, amount, out)? {
+            return Ok(false);
+        }
     }
-    writeln!(out, "» the model of captures")?;
-    if !model(CAPTURES, ("PROPTEST_CASES", "4000"), out)? {
-        return Ok(false);
-    }
-    writeln!(out, "» writers of the store that are killed")?;
-    if !model(KILLS, ("RETAKE_CRASH_ROUNDS", "2000"), out)? {
-        return Ok(false);
-    }
-    writeln!(out, "» a conversation of 100,000 entries")?;
-    if !model(LENGTH, ("RETAKE_SCALE_ENTRIES", "100000"), out)? {
-        return Ok(false);
-    }
-    writeln!(out, "» the model of the API")?;
-    if !model(API, ("RETAKE_MODEL_OPERATIONS", "100000"), out)? {
-        return Ok(false);
-    }
-    writeln!(out, "» random requests that fit the API document")?;
-    if !model(DOCUMENT, ("RETAKE_API_EXAMPLES", "200"), out)? {
-        return Ok(false);
-    }
-    writeln!(out, "» random shell lines against bash")?;
-    model(LINES, ("RETAKE_SHELL_LINES", "1500000"), out)
+    Ok(true)
 }
 
 fn model(test: &str, (name, value): (&str, &str), out: &mut dyn Write) -> anyhow::Result<bool> {
@@ -263,25 +276,28 @@ mod tests {
     use std::process::Command;
     use std::time::Duration;
 
-    use super::{API, CAPTURES, DOCUMENT, FILES, KILLS, LENGTH, LINES, STORE, fetched, now, run};
+    use super::{FILES, LONG, fetched, now, run};
     use crate::root;
 
     #[test]
     fn a_long_run_takes_tests_that_are_there() {
-        for (test, file) in [
-            (FILES, "engine/tests/files/model.rs"),
-            (STORE, "store/tests/model.rs"),
-            (CAPTURES, "worktree/tests/capture/model.rs"),
-            (KILLS, "store/tests/crash.rs"),
-            (LENGTH, "store/tests/scale.rs"),
-            (DOCUMENT, "cli/tests/live/document.rs"),
-            (API, "server/tests/history.rs"),
-            (LINES, "tools/tests/shell_line.rs"),
-        ] {
+        let files = [
+            "engine/tests/files/model.rs",
+            "store/tests/model.rs",
+            "worktree/tests/capture/model.rs",
+            "store/tests/crash.rs",
+            "store/tests/scale.rs",
+            "server/tests/history.rs",
+            "cli/tests/live/document.rs",
+            "tools/tests/shell_line.rs",
+        ];
+        let tests = [FILES].into_iter().chain(LONG.map(|(_, test, _)| test));
+        for (test, file) in tests.zip(files) {
             let name = test.rsplit("::").next().unwrap();
             let text = std::fs::read_to_string(root().join("crates").join(file)).unwrap();
             assert!(text.contains(&format!("fn {name}")), "{test}");
         }
+        assert_eq!(LONG.len() + 1, files.len());
     }
 
     #[test]

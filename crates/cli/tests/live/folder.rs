@@ -238,7 +238,7 @@ fn damage_in_the_middle_is_reported_and_the_rest_stays_readable() {
     assert_eq!((texts[0].as_str(), texts[5].as_str()), ("one apple", "four figs"));
     assert!(texts[4].starts_with("[damaged: "), "{}", texts[4]);
     let log = world.json(&["log"]);
-    let flags = log["entries"].as_array().expect("entries").iter().map(|entry| &entry["flags"]["damaged"]);
+    let flags = log["entries"].as_array().expect("entries").iter().map(|entry| &entry["damaged"]);
     let damaged = flags.enumerate().filter(|(_, flag)| **flag == true).map(|(number, _)| number);
     assert_eq!(damaged.collect::<Vec<_>>(), [4], "only that one: {log}");
     shows!(world.transcript(&[&["list"], &["search", "figs"], &["doctor"], &["say", "five"]]));
