@@ -49,9 +49,9 @@ const LONG: [(&str, &str, (&str, &str)); 7] = [
         ("RETAKE_CRASH_ROUNDS", "2000"),
     ),
     (
-        "a conversation of 100,000 entries",
+        "a conversation of a million entries (case 26 of the specification of the store)",
         "scale::store_case_26_an_operation_costs_the_same_in_a_long_conversation",
-        ("RETAKE_SCALE_ENTRIES", "100000"),
+        ("RETAKE_SCALE_ENTRIES", "1000000"),
     ),
     (
         "the model of the API",
@@ -74,7 +74,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
   test     get the tools that tests start, build, run all tests; run those that failed once more
   long     run the model of files for an hour, and those of conversations and captures on 1,000 new random sequences each;
-           kill 2,000 writers of the store; measure a conversation of 100,000 entries; run the model of the API for
+           kill 2,000 writers of the store; measure a conversation of a million entries; run the model of the API for
            100,000 operations, 200 random requests of each kind, and three million random shell lines against bash
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
   language [CRATE]
