@@ -2,8 +2,10 @@
 
 /// A word as a shell reads it: in quotes, unless it is plain.
 pub fn shell_word(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+@,".contains(&byte);
-    match !word.is_empty() && word.bytes().all(plain) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+@,:%=".contains(&byte);
+    // At the beginning of a line, `a=b` would set a variable.
+    let assigns = word.contains('=') && !word.starts_with('-');
+    match !word.is_empty() && !assigns && word.bytes().all(plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
@@ -21,6 +23,7 @@ mod tests {
             ("a b", "'a b'"),
             ("it's $x", r"'it'\''s $x'"),
             ("A=b", "'A=b'"),
+            ("--a=https://b:1/%c", "--a=https://b:1/%c"),
             ("ä", "'ä'"),
         ] {
             assert_eq!(shell_word(word), quoted);

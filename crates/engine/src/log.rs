@@ -20,6 +20,8 @@ pub(crate) fn failed(error: &EngineError, meaning: &'static str) {
     let EngineError { code, kind, .. } = error;
     let cause = error.for_log();
     match kind {
+        // A rewind has ended the run, as it should; the end is stored.
+        Kind::Stale if *code == "fenced" => tracing::debug!(code, cause, meaning),
         Kind::Storage => tracing::error!(code, cause, meaning),
         Kind::Model | Kind::Usage | Kind::NotFound | Kind::Refused | Kind::Stale => {
             tracing::warn!(code, cause, meaning);
@@ -60,6 +62,8 @@ mod tests {
                 let failed: Result<(), _> = Err(EngineError::new(kind, "planted_code", "planted message"));
                 assert_eq!(failed.or_log("this is not done"), None);
             }
+            let fenced: Result<(), _> = Err(EngineError::new(Kind::Stale, "fenced", "a rewind ended it"));
+            assert_eq!(fenced.or_log("this was to be expected"), None);
         });
         let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
         let levels: Vec<_> = log.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use retake_core::shell_word;
 use retake_tools::destination::{self, Destination};
 
 /// If this process was started as the supervisor of a command, does that work and returns the exit code. Call it first in `main`,
@@ -52,10 +53,5 @@ impl Write for OutputFile {
 
 /// A command's words quoted as one line for a shell.
 pub(crate) fn command_line<T: AsRef<str>>(words: &[T]) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
-    let word = |word: &T| match word.as_ref() {
-        word if !word.is_empty() && word.chars().all(plain) => word.to_owned(),
-        word => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    words.iter().map(word).collect::<Vec<_>>().join(" ")
+    words.iter().map(|word| shell_word(word.as_ref())).collect::<Vec<_>>().join(" ")
 }

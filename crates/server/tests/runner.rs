@@ -24,6 +24,7 @@ mod plans;
 mod port;
 mod requests;
 mod search;
+mod shell_words;
 mod stalled;
 mod stays;
 mod streams;

@@ -42,7 +42,7 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         Condition::NoFileChanges => "files stay as they are: these messages changed none".to_owned(),
         Condition::ConversationOnly => "files are not touched: only the conversation goes back".to_owned(),
         Condition::NoCoveredFileChanges => "no file changes that Retake keeps track of".to_owned(),
-        Condition::FilesUnchanged => "no file changes: all match already".to_owned(),
+        Condition::FilesUnchanged => "no file changes: all are already in this state".to_owned(),
         Condition::CoveredFoldersOnly { folders } => format!(
             "only files of {} go back: not what commands did elsewhere, nor what git keeps for itself",
             if *folders > 1 { "these folders" } else { "this folder" }

@@ -1,4 +1,4 @@
-//! All requests: each has one reply. Runs ([`crate::Run`]) and subscriptions ([`crate::Follow`]) are no requests: they have
+//! All requests: each has one reply. Runs ([`crate::Run`]) and subscriptions ([`crate::Follow`]) are not requests: they have
 //! streams of events.
 //!
 //! A conversation is named by its id, or by a unique prefix of it (8 characters or more). An entry is named by its id, a unique

@@ -89,8 +89,10 @@ fn command(given: &Value) -> String {
 /// A word as a shell reads it: in quotes, unless it is plain.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+@,".contains(&byte);
-    match !word.is_empty() && word.bytes().all(plain) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+@,:%=".contains(&byte);
+    // At the beginning of a line, `a=b` would set a variable.
+    let assigns = word.contains('=') && !word.starts_with('-');
+    match !word.is_empty() && !assigns && word.bytes().all(plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
@@ -109,7 +111,7 @@ mod tests {
             ("shell", r#"{"command":"cargo  test\n"}"#, "$ cargo test"),
             ("shell", r#"{"command":"git push","network":true}"#, "with network: $ git push"),
             ("exec", r#"{"command":["sh","-c","echo a\n  b"]}"#, "$ sh -c 'echo a b'"),
-            ("exec", r#"{"command":["./a.sh","it's","","-x=1","*"]}"#, r"$ ./a.sh 'it'\''s' '' '-x=1' '*'"),
+            ("exec", r#"{"command":["./a.sh","it's","","-x=1","*"]}"#, r"$ ./a.sh 'it'\''s' '' -x=1 '*'"),
             ("patch", r#"{"patch":"--- a\n+++ b\n"}"#, "patch b"),
             ("todo", r#"{"items":[]}"#, "write the to-do list, 0 items"),
             ("mcp__mail__send", r#"{"to":"ann"}"#, r#"mcp__mail__send {"to":"ann"}"#),

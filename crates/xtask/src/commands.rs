@@ -32,16 +32,31 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const FILES: &str = "files::model::files_and_conversation_agree_with_a_model_that_copies_maps";
 
 /// What else a long run does: the test, and the variable that says how much.
-const LONG: [(&str, &str, (&str, &str)); 7] = [
+const LONG: [(&str, &str, (&str, &str)); 10] = [
     (
         "the model of conversations, in SQLite",
         "model::sqlite_agrees_with_a_model_that_copies_lists",
-        ("PROPTEST_CASES", "16000"),
+        ("PROPTEST_CASES", "2000"),
     ),
     (
         "the model of captures",
         "capture::model::captures_agree_with_reading_everything",
-        ("PROPTEST_CASES", "4000"),
+        ("PROPTEST_CASES", "2000"),
+    ),
+    (
+        "the model of captures, with a watch that is wrong",
+        "capture::model::a_wrong_watch_costs_only_time",
+        ("PROPTEST_CASES", "2000"),
+    ),
+    (
+        "the model of conversations, in memory",
+        "model::memory_agrees_with_a_model_that_copies_lists",
+        ("PROPTEST_CASES", "2000"),
+    ),
+    (
+        "the rules of the formats of providers",
+        "providers::rules::trial_13_every_request_keeps_the_rules_of_its_format",
+        ("PROPTEST_CASES", "2000"),
     ),
     (
         "writers of the store that are killed",
@@ -73,7 +88,8 @@ const LONG: [(&str, &str, (&str, &str)); 7] = [
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
   test     get the tools that tests start, build, run all tests; run those that failed once more
-  long     run the model of files for an hour, and those of conversations and captures on 1,000 new random sequences each;
+  long     run the model of files for an hour, and those of conversations, captures and formats of
+           providers on 2,000 new random sequences each;
            kill 2,000 writers of the store; measure a conversation of a million entries; run the model of the API for
            100,000 operations, 200 random requests of each kind, and three million random shell lines against bash
   tidy     check headers, budgets, the dependency table, documents (also: cargo tidy)
@@ -285,6 +301,9 @@ mod tests {
             "engine/tests/files/model.rs",
             "store/tests/model.rs",
             "worktree/tests/capture/model.rs",
+            "worktree/tests/capture/model.rs",
+            "store/tests/model.rs",
+            "engine/tests/providers/rules.rs",
             "store/tests/crash.rs",
             "store/tests/scale.rs",
             "server/tests/history.rs",

@@ -31,7 +31,10 @@ enum Mark {
 
 impl Marked {
     fn action(&self, verb: MarkVerb) -> Action {
-        let seen = self.seen.and_then(|mark| mark.to_possible_value()).map(|mark| mark.get_name().to_owned());
+        let seen = self.seen.map(|mark| {
+            let named = mark.to_possible_value().expect("BUG: each mark can be given");
+            named.get_name().to_owned()
+        });
         Action::Mark { verb, entries: self.entries.clone(), range: self.range, seen }
     }
 }

@@ -48,6 +48,7 @@ fn opened(model: &Model, answers: Vec<Answer>) -> (World, Tmux) {
 /// Sets the mode of new conversations. A command does it, too, but its notice hides for seconds what is read below it.
 pub(super) fn permits(world: &World, mode: &str) {
     let before = std::fs::read_to_string(world.config()).expect("settings");
+    assert!(before.contains("[permissions]\n"), "{before}");
     world.settings(&before.replace("[permissions]\n", &format!("[permissions]\nmode = \"{mode}\"\n")));
 }
 
@@ -174,7 +175,7 @@ fn escape_twice_in_an_empty_composer_opens_the_picker_and_never_while_something_
     }
     client.shows(EMPTY);
     client.press("Escape");
-    client.shows("Esc once more: back to an earlier message");
+    client.shows("Esc again: back to an earlier message");
     client.press("Escape");
     client.shows(PICKER);
     client.press("Escape");

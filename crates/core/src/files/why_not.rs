@@ -13,7 +13,7 @@ pub struct Uncovered {
     pub why: UncoveredReason,
 }
 
-/// Why a path is not covered: it is never restored as empty or missing.
+/// Why a path is not covered: it is never restored as empty or missing. The order is stored: add at the end only.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
 )]
@@ -73,5 +73,37 @@ impl UncoveredReason {
     /// The reason with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         name.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UncoveredReason;
+
+    /// Manifests, indexes and findings have these numbers and names.
+    #[test]
+    fn each_reason_keeps_its_number_and_its_name() {
+        let names = [
+            "ignored",
+            "node_modules",
+            "cache_folder",
+            "virtual_environment",
+            "repository",
+            "data_folder",
+            "other_file_system",
+            "too_large",
+            "ignored_and_large",
+            "too_deep",
+            "special",
+            "unstable",
+            "unreadable",
+            "not_kept",
+        ];
+        for (code, name) in (0..).zip(names) {
+            let reason = UncoveredReason::of_code(code).expect("a reason");
+            assert_eq!((reason.code(), reason.name()), (code, name));
+            assert_eq!(UncoveredReason::from_name(name), Some(reason));
+        }
+        assert_eq!(UncoveredReason::of_code(14), None);
     }
 }

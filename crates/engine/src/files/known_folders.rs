@@ -113,7 +113,7 @@ impl Engine {
         let row = self.workspace_row(no).await?;
         let shown = self.kept_of(row).await?;
         if shown.unsettled && shown.away.is_none() {
-            let what = "a rewind in this folder is not finished";
+            let what = "a step in this folder is not finished";
             return Err(EngineError::new(Kind::Refused, "unsettled", what)
                 .hint(Hint::new("{} finishes it; then forget the folder", [Remedy::DoctorMend])));
         }
@@ -127,7 +127,9 @@ impl Engine {
         self.files.close(no);
         let dir = self.files.index_dir(no)?;
         // The index is created again when it is needed: leftovers do no harm.
-        if let Err(error) = blocking(move || std::fs::remove_dir_all(dir)).await? {
+        if let Err(error) = blocking(move || std::fs::remove_dir_all(dir)).await?
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
             let cause = tracing::field::debug(error.kind());
             tracing::warn!(cause, "the index of a forgotten folder stays");
         }

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use retake_core::{BlockingAuthor, FilePath, FilePlan, GitRemark, PathPlan, Record, Verdict};
+use retake_core::{BlockingAuthor, FilePath, FilePlan, GitRemark, PathPlan, Record, Verdict, shell_word};
 use retake_worktree::Nested;
 
 use super::blocking;
@@ -119,13 +119,8 @@ fn kept_in(root: &Path, folder: &FilePath) -> Option<Nested> {
 
 /// A name quoted for a shell; none if its shown form contains an escape.
 fn shell(name: &str) -> Option<String> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
     let dash = if name.starts_with('-') { "./" } else { "" };
-    match name.bytes().all(is_plain) {
-        true => Some(format!("{dash}{name}")),
-        false if name.contains('\\') => None,
-        false => Some(format!("'{dash}{}'", name.replace('\'', r"'\''"))),
-    }
+    (!name.contains('\\')).then(|| shell_word(&format!("{dash}{name}")))
 }
 
 /// The folders that stay because they contain a repository.

@@ -364,7 +364,7 @@ fn ended_unsent(run: &Run) -> Ended {
     let (outcome, error) = match run.state {
         RunState::Skipped => (Outcome::Failed, skipped(std::slice::from_ref(run))),
         _ => {
-            let what = "the words were taken back before their turn came";
+            let what = "the message was taken back before its turn came";
             (Outcome::RolledBack, EngineError::new(Kind::Refused, "unqueued", what))
         }
     };
@@ -405,6 +405,6 @@ pub(super) fn skipped(over: &[Run]) -> EngineError {
         )
         .hint("send it again"),
         _ => EngineError::new(Kind::Stale, "skipped", "the conversation has changed before the answer began")
-            .hint("ask again"),
+            .hint("send it again"),
     }
 }

@@ -130,15 +130,18 @@ impl RequestMismatch {
         if !parameter.is_empty() {
             told = told.with("parameter", parameter);
         }
-        let types: Vec<_> = expected.types.iter().map(|kind| kind.name.clone()).collect();
+        let mut types: Vec<_> = expected.types.iter().map(|kind| kind.name.clone()).collect();
+        types.dedup();
+        // Limits belong together: they are those of one type.
+        let limited = expected.types.iter().find(|kind| kind.least.is_some() || kind.most.is_some());
         for (name, list) in [("expected", expected.words), ("expected_types", types)] {
             if !list.is_empty() {
                 told = told.with(name, list);
             }
         }
         let rest = [
-            ("least", expected.types.iter().find_map(|kind| kind.least).map(Value::from)),
-            ("most", expected.types.iter().find_map(|kind| kind.most).map(Value::from)),
+            ("least", limited.and_then(|kind| kind.least).map(Value::from)),
+            ("most", limited.and_then(|kind| kind.most).map(Value::from)),
             ("given", given.map(Value::from)),
         ];
         rest.into_iter().fold(told, |told, (name, value)| match value {

@@ -150,7 +150,7 @@ async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
     }
     let listener = TcpListener::bind(listen).await;
     listener.map_err(|error| {
-        trouble(&format!("can't listen at {listen}"), &error, "choose another port")
+        trouble(&format!("can't listen at {listen}"), &error, "choose another address or port")
             .with("address", listen.to_string())
     })
 }

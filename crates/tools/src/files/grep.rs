@@ -70,7 +70,7 @@ pub(super) enum Show {
 impl OwnTool for GrepFiles {
     type Arguments = Arguments;
     const NAME: &'static str = "grep";
-    const ABOUT: &'static str = "Searches files for lines that match a regular expression. Files that `.gitignore` leaves out and binary \
+    const ABOUT: &'static str = "Searches files for lines that match a regular expression. Files that `.gitignore` excludes and binary \
          files are skipped. At most 500 lines are shown.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 impl OwnTool for ListFolder {
     type Arguments = Arguments;
     const NAME: &'static str = "list";
-    const ABOUT: &'static str = "Lists what is in a folder, with sizes; folders end with `/`. Files that `.gitignore` excludes are left out. To find \
+    const ABOUT: &'static str = "Lists what is in a folder, with sizes; folders end with `/`. Files and folders that `.gitignore` excludes are left out. To find \
          files by name, use `glob`.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {

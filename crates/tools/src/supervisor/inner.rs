@@ -66,13 +66,18 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     started.env(MARK, &plan.call);
     let passing = plan.cap.map(|cap| pass_on(cap, &mut started)).transpose().map_err(|error| fail(&error))?;
     mounts.watch();
+    let namespaces = plan.namespaces;
     let first = start(started, plan).map_err(|error| fail(&error))?;
     let_go();
     // Without it the command would not be confined: it ends with this process.
     mounts.keep().map_err(|error| fail(&error))?;
     // A command could try to misuse the supervisor's capabilities.
     if !mounts.are_lasting() {
-        crate::sandbox::drop_capabilities().map_err(|error| fail(&error))?;
+        let dropped = crate::sandbox::drop_capabilities();
+        // In namespaces the command ends with this process; elsewhere it would go on without its supervisor.
+        if namespaces {
+            dropped.map_err(|error| fail(&error))?;
+        }
     }
     let ended = reap(first, |ended| drop(report.write_all(&ended.to_bytes())), note, passing);
     mounts.take_down();

@@ -29,7 +29,7 @@ pub fn shown(look: &Look, it: &WorkspaceShown) -> Text {
     if it.unsettled {
         text.push(text![
             (Style::Warn, "!"),
-            " an undo or redo is not finished here: `retake doctor --mend` finishes it\n"
+            " a step in this folder is not finished: `retake doctor --mend` finishes it\n"
         ]);
     }
     let ids: Vec<_> = it.conversations.iter().take(LISTED).map(|one| id::short(one)).collect();

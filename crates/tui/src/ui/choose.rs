@@ -338,7 +338,7 @@ impl Choose {
     /// What Enter does to the selected row.
     fn does(&self) -> &'static str {
         match self.rows.selected().map(|choice| &choice.pick) {
-            Some(Pick::Rule(_)) if self.armed.is_some() => "once more forgets it",
+            Some(Pick::Rule(_)) if self.armed.is_some() => "again forgets it",
             Some(Pick::Rule(_)) => "forget it",
             Some(Pick::Marked("Include", _)) => "let the model see it",
             Some(Pick::Marked(..)) => "bring it back",

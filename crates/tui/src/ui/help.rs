@@ -182,7 +182,7 @@ impl Help {
         self.all = columns.iter().map(Vec::len).max().unwrap_or(0);
         self.scroll(self.top);
         if self.all == 0 {
-            let says = format!("nothing fits “{}”", safe::line(&self.filter));
+            let says = format!("nothing matches “{}”", safe::line(&self.filter));
             frame
                 .render_widget(Line::styled(says, brush.theme.style(Paint::Dim)), Rect { height: 1, ..area });
             return;

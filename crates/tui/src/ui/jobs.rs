@@ -158,7 +158,7 @@ impl Pane for Jobs {
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
-        let stop = if self.armed.is_some() { "once more stops it" } else { "stop it" };
+        let stop = if self.armed.is_some() { "again stops it" } else { "stop it" };
         let keys = [(Command::Accept, stop), (Command::Other, "what it printed")];
         let about = "commands in the background, newest first";
         let body = PaneFrame { title: "Jobs", about, keys: &keys }.draw(frame, area, brush);

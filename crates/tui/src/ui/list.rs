@@ -462,7 +462,7 @@ impl Pane for List {
         let about = self.about();
         let title = if self.archive.is_shown { "Archived conversations" } else { "Conversations" };
         let around = PaneFrame { title, about: &about, keys: &keys };
-        let body = around.closing(frame, area, brush, if self.leaves() { "leave" } else { "back" });
+        let body = around.closing(frame, area, brush, if self.leaves() { "quit" } else { "back" });
         if let Some(list) = self.preview.beside(frame, body, brush) {
             self.draw_list(frame, list, brush);
         }

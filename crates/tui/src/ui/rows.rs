@@ -489,7 +489,7 @@ impl<T: Row> Rows<T> {
             return paragraph(frame, area, brush, empty, paint);
         }
         let (filter, key) = (safe::line(&self.filter), brush.keys.named(Command::EraseAll));
-        let text = format!("nothing fits “{filter}”: {key} empties the filter");
+        let text = format!("nothing matches “{filter}”: {key} empties the filter");
         paragraph(frame, area, brush, &text, Paint::Dim);
     }
 }

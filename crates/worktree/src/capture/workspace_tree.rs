@@ -242,7 +242,9 @@ impl Tree {
         let began = below::stamp();
         let (named, links) = match (sweep, hint) {
             (CaptureScope::Whole, _) | (CaptureScope::Watched, None) => (None, None),
-            (CaptureScope::Watched, Some(of)) => (Some((ReadScope::Watched, of.folders)), Some(of.links)),
+            (CaptureScope::Watched, Some(hint)) => {
+                (Some((ReadScope::Watched, hint.folders)), Some(hint.links))
+            }
             (CaptureScope::Folders(named), _) => (Some((ReadScope::Named, named.clone())), None),
         };
         let context = Context {

@@ -102,7 +102,7 @@ fn faults(paragraph: &str) -> Vec<String> {
             edge(lower[..at].chars().next_back()) && edge(lower[at + word.len()..].chars().next())
         })
     };
-    found.extend(REFUSED.iter().filter(is_there).map(|word| format!("`{word}` is no plain English")));
+    found.extend(REFUSED.iter().filter(is_there).map(|word| format!("`{word}` is not plain English")));
     found
 }
 
@@ -263,9 +263,9 @@ mod tests {
         let all = [Source::new("crates/cli/src/a.rs", text), Source::new("crates/bench/src/a.rs", text)];
         let lines: Vec<_> = sources(&all, Some("cli")).iter().map(ToString::to_string).collect();
         let expected = [
-            "crates/cli/src/a.rs:1: `anew` is no plain English",
-            "crates/cli/src/a.rs:3: `whoever` is no plain English",
-            "crates/cli/src/a.rs:5: `anew` is no plain English",
+            "crates/cli/src/a.rs:1: `anew` is not plain English",
+            "crates/cli/src/a.rs:3: `whoever` is not plain English",
+            "crates/cli/src/a.rs:5: `anew` is not plain English",
         ];
         assert_eq!(lines, expected);
         assert_eq!(sources(&all, Some("bench")).len(), 2, "bench says nothing to people by literals");

@@ -57,8 +57,9 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
                     );
                 }
             } else if !FIELDS.contains(&field) {
-                let what =
-                    format!("`{field}` is no field of the log; `checks/logs.rs` has those that hold no text");
+                let what = format!(
+                    "`{field}` is not a field of the log; `checks/logs.rs` has those that hold no text"
+                );
                 found.push(source.finding(at, what));
             }
         }

@@ -19,7 +19,7 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     let (code, literals) = (&source.production().code, &source.production().literals);
-    let what = "the message shows a value that is no field; add `.with(\"name\", value)`";
+    let what = "the message shows a value that is not a field; add `.with(\"name\", value)`";
     let mut found = Vec::new();
     for (_, maker, message) in MAKERS.iter().filter(|(folder, ..)| source.path().starts_with(folder)) {
         for at in places(code, maker) {

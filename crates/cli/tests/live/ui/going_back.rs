@@ -49,7 +49,7 @@ fn several_steps_are_refused_if_a_file_has_changed_since_the_plan() {
     client.until("the plan", |screen| screen.contains("deletes 1 file") && screen.contains("Enter applies"));
     world.write("new.txt", "by hand\n");
     client.press("Enter");
-    client.shows("and nothing was done");
+    client.shows("something has changed, and nothing was done");
     client.shows("can't decide about 1 file");
     assert_eq!(world.read("new.txt").as_deref(), Some("by hand\n"));
     assert!(world.texts().iter().any(|text| text == "The third answer."));

@@ -1,6 +1,6 @@
 //! Actions on a selected message, each with its plan first. Must never apply anything that was not shown.
 
-use super::{EMPTY, answers, open, permits, says, three_turns};
+use super::{EMPTY, answers, open, says, three_turns};
 use crate::live::model::{Model, shell, words};
 use crate::live::tmux::Tmux;
 
@@ -112,9 +112,11 @@ fn a_message_is_edited_and_answered_again() {
 fn the_tail_of_long_output_is_shown_while_the_command_runs() {
     let model = Model::start();
     let world = model.world(&[]);
-    permits(&world, "allow-all");
     model.then(vec![shell("seq 1 200000; sleep 60")]);
     let client = open(&world);
+    client.types("/permissions allow-all");
+    client.press("Enter");
+    client.shows("the agent may now: ");
     client.types("count");
     client.press("Enter");
     client.until("its end", |screen| {

@@ -197,7 +197,7 @@ impl App {
                 let place =
                     if command == Command::AllowHere { RuleExtent::Here } else { RuleExtent::Everywhere };
                 let key = self.keys.named(command);
-                return self.say(format!("{key} once more: {}", agent::allows(&rule, place)));
+                return self.say(format!("{key} again: {}", agent::allows(&rule, place)));
             }
             (Command::AllowHere, Some(rule)) => {
                 self.say(format!("from now on: {}", agent::allows(&rule, RuleExtent::Here)));

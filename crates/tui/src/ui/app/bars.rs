@@ -151,7 +151,7 @@ impl App {
             // The text in the composer would be the answer.
             Context::Asked if !self.tab().is_free_to_answer() => &[
                 (Command::AllowOnce, "allows"),
-                (Command::Deny, "says no"),
+                (Command::Deny, "refuses"),
                 (Command::Send, "refuses with this"),
             ],
             Context::Asked if self.rule().is_none() => {
@@ -165,12 +165,12 @@ impl App {
                 (Command::AllowAlways, "always"),
             ],
             Context::Find if self.tab().line.as_ref().is_some_and(|line| line.what != InputFor::Find) => {
-                &[(Command::FindNext, "goes on"), (Command::FindLeave, "leaves it")]
+                &[(Command::FindNext, "goes on"), (Command::FindLeave, "cancels")]
             }
             Context::Find => &[
                 (Command::FindNext, "older"),
                 (Command::FindPrevious, "newer"),
-                (Command::FindLeave, "leave"),
+                (Command::FindLeave, "close"),
             ],
             Context::Talk if self.tab().waits()[1] && self.tab().view.hides_asked() => {
                 &[(Command::ScrollUp, "the question"), (Command::Help, "help")]

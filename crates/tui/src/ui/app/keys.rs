@@ -190,7 +190,7 @@ impl App {
             }
             (false, false) => {
                 let escape = self.keys.named(Command::Escape);
-                self.hint(format!("{escape} once more: back to an earlier message"));
+                self.hint(format!("{escape} again: back to an earlier message"));
             }
             (false, true) => {}
         }

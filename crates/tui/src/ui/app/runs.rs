@@ -289,7 +289,7 @@ impl App {
         let takes_back = rewriting.takes_back.clone();
         let enter = self.keys.named(Command::Send);
         let note = format!(
-            "the conversation has changed, and nothing was sent: {enter} sends now and takes back {takes_back}"
+            "something has changed, and nothing was sent: {enter} sends now and takes back {takes_back}"
         );
         self.note_in(id, note, Tone::Quiet);
     }

@@ -144,7 +144,7 @@ fn reason_for_a_missing_owner_is_shown_if_known() {
     };
     assert!(shown("owner_away").contains("the owner is gone, connecting again"));
     let screen = shown("data_moved");
-    assert!(screen.contains("the data were moved") && !screen.contains("seeking"), "{screen}");
+    assert!(screen.contains("the data were moved") && !screen.contains("connecting again"), "{screen}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn keys_filter_and_scroll() {
     help.command(Command::First, &mut world.cx());
     assert_eq!(seen(&mut help, 80, 24), whole);
     help.typed("Rewind \x1b[2J", &mut world.cx());
-    assert!(seen(&mut help, 80, 24).contains("nothing fits “Rewind ␛[2J”"));
+    assert!(seen(&mut help, 80, 24).contains("nothing matches “Rewind ␛[2J”"));
     for _ in 0..4 {
         help.command(Command::Erase, &mut world.cx());
     }

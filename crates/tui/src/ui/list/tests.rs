@@ -439,7 +439,7 @@ fn nothing_fits_only_once_everything_was_searched() {
     let (mut list, mut world) = filled();
     world.press(&mut list, "q q z");
     let seen = sizes(&mut list);
-    assert!(seen.contains("searching all messages…") && !seen.contains("nothing fits"), "{seen}");
+    assert!(seen.contains("searching all messages…") && !seen.contains("nothing matches"), "{seen}");
     world.passed_ms += 1_000;
     list.tick(&mut world.cx());
     world.answer(&mut list, |request| match request {
@@ -447,7 +447,7 @@ fn nothing_fits_only_once_everything_was_searched() {
         _ => owner(request),
     });
     let seen = sizes(&mut list);
-    assert!(seen.contains("nothing fits “qqz”") && !seen.contains("searching all"), "{seen}");
+    assert!(seen.contains("nothing matches “qqz”") && !seen.contains("searching all"), "{seen}");
     world.press(&mut list, "q backspace");
     assert!(!sizes(&mut list).contains("searching all"), "that is searched already");
 }

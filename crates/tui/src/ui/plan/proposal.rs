@@ -33,7 +33,7 @@ const NEW_MS: i64 = 700;
 const PLANNING: &str = "the plan is being made: wait a moment";
 
 /// The notice when a request was refused as stale, and a new plan is shown.
-const STALE: &str = "the conversation has changed, and nothing was done: this is the new plan";
+const STALE: &str = "something has changed, and nothing was done: this is the new plan";
 
 /// The same when stopping the run for the plan made it stale.
 const STOPPED: &str = "stopped; this is the new plan: press again to agree to it";

@@ -218,7 +218,7 @@ fn without_files_there_is_one_scope_and_it_says_why() {
     stage.keys("ctrl+s right ctrl+d");
     assert_eq!(stage.plans().len(), 1);
     stage.keys("ctrl+s");
-    assert!(stage.screen(80, 24).ends_with("no file is added or removed\n"));
+    assert!(stage.screen(80, 24).ends_with("no file changes\n"));
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn notice_names_the_configured_keys_that_answer_during_typing() {
     let mut app = asked(Theme::default());
     drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
     let seen = screen(80, 24, |frame| app.draw(frame));
-    assert!(seen.contains("Alt+Y allows · Alt+N says no · Enter refuses with this"), "{seen}");
+    assert!(seen.contains("Alt+Y allows · Alt+N refuses · Enter refuses with this"), "{seen}");
     assert!(seen.contains("Alt+Y  allow it, this once") && !seen.contains("\n  y "), "{seen}");
     app.keys.bind(Command::AllowOnce, &["y".parse().expect("a key"), "f6".parse().expect("a key")]);
     let seen = screen(80, 24, |frame| app.draw(frame));
@@ -268,7 +268,7 @@ fn wider_rule_is_chosen_and_described() {
     drop(press(&mut app, "c", NOW_MS + 9 * LATER));
     assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 300)), None, "the widest one is asked about");
     let seen = screen(100, 30, |frame| app.draw(frame));
-    assert!(seen.contains("c once more: every command, for this conversation"), "{seen}");
+    assert!(seen.contains("c again: every command, for this conversation"), "{seen}");
     drop(press(&mut app, "c", NOW_MS + 9 * LATER + 600));
     let said = decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 900));
     assert_eq!(said, Some(Decision::InConversation { rule: offers[2].clone() }));

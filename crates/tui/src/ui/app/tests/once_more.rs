@@ -12,7 +12,7 @@ fn after(app: &mut App, key: &str, wait_ms: i64) -> (bool, bool) {
 
 #[test]
 fn second_esc_opens_the_rewind_while_the_notice_is_shown() {
-    let said = "Esc once more: back to an earlier message";
+    let said = "Esc again: back to an earlier message";
     let mut app = talking(Theme::default());
     drop(press(&mut app, "esc", NOW_MS));
     assert!(shown(&mut app).contains(said));
@@ -60,7 +60,7 @@ fn quitting_during_a_run_is_immediate_and_the_run_continues() {
 
 #[test]
 fn hint_about_a_key_ends_with_the_next_key_or_pane() {
-    let esc = ("esc", "Esc once more: back to an earlier message");
+    let esc = ("esc", "Esc again: back to an earlier message");
     let leave = ("ctrl+c", "Ctrl+C again quits");
     for (first, said) in [esc, leave] {
         for next in ["x", "ctrl+r", "f1", "alt+u", "ctrl+t", "up"] {

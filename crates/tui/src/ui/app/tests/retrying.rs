@@ -76,7 +76,7 @@ fn failed_retry_says_that_the_old_answer_is_still_there() {
 #[test]
 fn stale_retry_is_planned_again() {
     for (stop, says) in [
-        (false, "the conversation has changed, and nothing was done: this is the new plan"),
+        (false, "something has changed, and nothing was done: this is the new plan"),
         (true, "stopped; this is the new plan: press again to agree to it"),
     ] {
         let mut app = talking(Theme::default());

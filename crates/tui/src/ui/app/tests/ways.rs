@@ -72,7 +72,8 @@ fn esc_in_the_first_list_quits() {
     let mut app = begun(Start::Pick, retake_wire::Mode::Ask);
     assert_eq!(app.context(), Context::List);
     let shown = wide(&mut app);
-    assert!(shown.contains("Esc quit") && shown.contains("Esc quits retake"), "{shown}");
+    assert!(shown.lines().any(|line| line.trim_end().ends_with("Esc quit")), "{shown}");
+    assert!(shown.contains("Esc quits retake"), "{shown}");
     let acts = press(&mut app, "esc", NOW_MS + LATER);
     assert!(app.is_leaving() || acts.iter().any(|act| matches!(act, Act::Quit)));
 

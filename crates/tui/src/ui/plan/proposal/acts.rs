@@ -27,7 +27,7 @@ const NEW: &str = "it has just changed: this is the new plan, press again";
 const NO_EDIT: &str = "only messages of a person can be edited: /retry asks for another answer";
 
 /// The action does not affect files.
-const NO_FILE: &str = "no file is added or removed";
+const NO_FILE: &str = "no file changes";
 
 /// Whether a condition of a plan says that no file changes, of all files or of the covered ones.
 fn says_no_file(condition: &Condition) -> bool {
