@@ -54,7 +54,7 @@ fn text_typed_when_a_question_appears_stays_whole_and_other_keys_answer() {
     client.types("yes, can any of");
     client.types(" you also try?");
     client.shows("› yes, can any of you also try?");
-    client.shows("Alt+Y allows · Alt+N says no · Enter refuses with this");
+    client.shows("Alt+Y allows · Alt+N refuses · Enter refuses with this");
     assert_eq!(world.read("n.txt"), None);
     answers(&client, "M-y", "Written.");
     assert_eq!(world.read("n.txt").as_deref(), Some("one\n"));
