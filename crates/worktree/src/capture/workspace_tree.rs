@@ -238,13 +238,11 @@ impl Tree {
         let mut rules = self.rules.clone();
         rules.always.extend(self.index.always.iter().cloned());
         // Before the sweep: later events belong to the next capture.
-        let hint = self.watching().named();
+        let watched = self.watching().named().map(|hint| ((ReadScope::Watched, hint.folders), hint.links));
         let began = below::stamp();
-        let (named, links) = match (sweep, hint) {
+        let (named, links) = match (sweep, watched) {
             (CaptureScope::Whole, _) | (CaptureScope::Watched, None) => (None, None),
-            (CaptureScope::Watched, Some(hint)) => {
-                (Some((ReadScope::Watched, hint.folders)), Some(hint.links))
-            }
+            (CaptureScope::Watched, Some((named, links))) => (Some(named), Some(links)),
             (CaptureScope::Folders(named), _) => (Some((ReadScope::Named, named.clone())), None),
         };
         let context = Context {
