@@ -129,10 +129,10 @@ pub trait Model: Send + Sync {
     fn stream(&self, prompt: Prompt) -> BoxStream<'static, Result<Chunk, ModelError>>;
 }
 
-/// The cost of a call in US dollars; `None` if a count or a price that it needs is unknown.
+/// The cost of a call in US dollars by these prices; `None` if a count or a price that it needs is unknown.
 ///
 /// Without a price for cached tokens they cost as much as the others, so the cost is never too low.
-pub fn cost(usage: &Usage, info: &ModelInfo) -> Option<f64> {
+pub(crate) fn cost(usage: &Usage, info: &ModelInfo) -> Option<f64> {
     let input = usage.input_tokens?;
     let cached = usage.cached_input_tokens.unwrap_or(0).min(input);
     let input_price = info.input_price?;

@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retake_core::{Field, Hint, Permission, Remedy, Rule, Ruling};
+use retake_core::{Field, Hint, Permission, Remedy, Rule, Ruling, Usage};
 use retake_tools::Secrets;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -329,11 +329,17 @@ impl Settings {
         })
     }
 
+    /// The cost of a call of a model in US dollars; `None` if it is not known. A model without prices that is free costs 0.
+    pub fn cost(&self, name: &str, usage: &Usage) -> Option<f64> {
+        let priced = crate::model::cost(usage, &self.model_info(name));
+        priced.or_else(|| self.is_free(name).then_some(0.0))
+    }
+
     /// Whether a model costs nothing where no price is set for it: the demo, and those of servers on this computer.
-    pub fn is_free(&self, name: &str) -> bool {
+    fn is_free(&self, name: &str) -> bool {
         let (provider, _) = name.split_once('/').unwrap_or((name, ""));
-        let here = self.endpoints().get(provider).is_some_and(|endpoint| is_loopback(&endpoint.base_url));
-        here || name == "demo" || name.starts_with("demo:")
+        let is_here = || self.endpoints().get(provider).is_some_and(|it| is_loopback(&it.base_url));
+        name == "demo" || name.starts_with("demo:") || is_here()
     }
 
     /// The model to use of a provider when only its key is known.

@@ -146,6 +146,24 @@ async fn full_export_has_everything_with_ids() {
 }
 
 #[tokio::test]
+async fn answer_costs_the_same_in_the_log_and_in_the_cost_of_its_conversation() {
+    let desk = Desk::new().await;
+    let text = [
+        r#"{"role": "user", "content": "Tea?"}"#,
+        r#"{"role": "assistant", "content": "Yes.", "model": "ollama/x", "usage": {"input_tokens": 9, "output_tokens": 2}}"#,
+        r#"{"role": "user", "content": "Cake?"}"#,
+        r#"{"role": "assistant", "content": "No.", "model": "openai/y", "usage": {"input_tokens": 9, "output_tokens": 2}}"#,
+    ];
+    let conversation = import(&desk, &text.join("\n")).await.conversation;
+    let entries = desk.timeline(&conversation).await.1;
+    let by_entry: Vec<_> = entries.iter().filter_map(|entry| Some(entry.usage?.cost_usd)).collect();
+    assert_eq!(by_entry, [Some(0.0), None], "one is free, the price of the other is not known");
+    let cost = get!(desk, Cost, Request::Cost(ConversationTarget { conversation }));
+    let by_model: Vec<_> = cost.models.iter().map(|of| of.usage.cost_usd).collect();
+    assert_eq!(by_model, by_entry);
+}
+
+#[tokio::test]
 async fn pieces_of_an_export_are_of_one_state() {
     let desk = Desk::new().await;
     let import = start(&desk).await;

@@ -106,7 +106,7 @@ pub struct Usage {
     /// The number of tokens in the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// The cost in US dollars, if prices are set.
+    /// The cost in US dollars, if prices are set or the model is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }

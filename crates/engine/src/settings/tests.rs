@@ -399,8 +399,12 @@ fn the_demo_and_models_of_this_computer_cost_nothing() {
         ("demonstration/x", false),
         ("", false),
     ] {
-        assert_eq!(settings.is_free(name), free, "{name}");
+        assert_eq!(settings.cost(name, &Usage::default()), free.then_some(0.0), "{name}");
     }
+    let text = "[models.\"ollama/qwen3\"]\ninput_price = 3\noutput_price = 15\n";
+    let settings = Settings::parse(text).expect("valid");
+    let usage = Usage { input_tokens: Some(1_000_000), cached_input_tokens: None, output_tokens: Some(0) };
+    assert_eq!(settings.cost("ollama/qwen3", &usage), Some(3.0), "a price that is set counts");
 }
 
 #[test]

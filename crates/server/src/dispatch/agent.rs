@@ -131,10 +131,7 @@ impl InProcess {
 
     pub(super) async fn cost(&self, name: &str) -> Result<Reply, Problem> {
         let id = self.conversation(name).await?;
-        let cost = |model: &str, usage: &retake_core::Usage| {
-            let cost = retake_engine::model::cost(usage, &self.settings.model_info(model));
-            cost.or_else(|| self.settings.is_free(model).then_some(0.0))
-        };
+        let cost = |model: &str, usage: &retake_core::Usage| self.settings.cost(model, usage);
         let used = self.engine.used(id, cost).await.map_err(problem)?;
         let models = used.into_iter().map(|used| reply::ModelCost {
             model: used.model,

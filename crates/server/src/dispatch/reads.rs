@@ -129,16 +129,14 @@ impl InProcess {
         }))
     }
 
-    /// Entries with what they cost, where prices are set, and how long the calls worked whose results they are.
+    /// Entries with what they cost, where that is known, and how long the calls worked whose results they are.
     pub(crate) async fn wire_entries(
         &self,
         of: ConversationId,
         shown: Vec<retake_core::ShownEntry>,
     ) -> Result<Vec<reply::Entry>, Problem> {
         let took = self.engine.took(of, &shown).await.map_err(problem)?;
-        let cost = |model: &str, usage: &retake_core::Usage| {
-            retake_engine::model::cost(usage, &self.settings.model_info(model))
-        };
+        let cost = |model: &str, usage: &retake_core::Usage| self.settings.cost(model, usage);
         let entry = |(shown, took_ms)| reply::Entry { took_ms, ..convert::entry(shown, cost) };
         Ok(shown.into_iter().zip(took).map(entry).collect())
     }
