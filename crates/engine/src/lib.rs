@@ -325,8 +325,3 @@ pub fn request_digest(
 ) -> retake_core::Digest {
     retake_store::digest::of_request(kind, arguments)
 }
-
-/// A digest of a request's wording, which distinguishes it from another request with the same id.
-pub fn digest(words: &str) -> [u8; 16] {
-    retake_store::digest(words)
-}

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::stream::BoxStream;
 use retake_core::ConversationId;
-use retake_engine::digest;
+use retake_engine::request_digest;
 use retake_wire::{Problem, Reply, Request, Run, RunEvent};
 use tokio::sync::OwnedMutexGuard;
 
@@ -17,14 +17,14 @@ use crate::convert::problem;
 /// The scope of a key, and the key: in a conversation, or among the requests that create one.
 type Key = (Option<ConversationId>, String);
 
-/// The digest of a request, and its reply, for equal ones that have waited.
+/// The digest of a request's content, and its reply, for equal ones that have waited.
 type SharedReply = Option<([u8; 16], Result<Reply, Problem>)>;
 
 /// Requests in progress with a key.
 #[derive(Default)]
-pub(crate) struct InFlight(Mutex<HashMap<Key, Arc<tokio::sync::Mutex<SharedReply>>>>);
+pub(crate) struct RequestsInProgress(Mutex<HashMap<Key, Arc<tokio::sync::Mutex<SharedReply>>>>);
 
-impl InFlight {
+impl RequestsInProgress {
     /// Waits until no other request with this key is in progress, and excludes others with it while the result lives.
     async fn turn(&self, key: Key) -> OwnedMutexGuard<SharedReply> {
         let one = {
@@ -40,28 +40,25 @@ impl InFlight {
 impl InProcess {
     /// Carries out a request; with a key, only once.
     pub(crate) async fn done_once(&self, mut request: Request) -> Result<Reply, Problem> {
-        let Some(id) = request.request_id().and_then(|id| id.clone()) else {
+        let identity = request.identity();
+        let identity = identity.and_then(|it| Some((it.id.clone()?, it.conversation.map(str::to_owned))));
+        let Some((id, conversation)) = identity else {
             return self.dispatch(request).await;
         };
-        let of = match &request {
-            Request::Say(it) => Some(&it.conversation),
-            Request::Edit(it) => Some(&it.conversation),
-            Request::Apply(it) => Some(&it.conversation),
-            _ => None,
-        };
-        let of = match of {
-            Some(name) => Some(self.engine.conversation(name).await.map_err(problem)?),
+        let of = match conversation {
+            Some(name) => Some(self.engine.conversation(&name).await.map_err(problem)?),
             None => None,
         };
-        let asked = digest(&format!("{request:?}"));
+        // The store recognises a repeated request by such a digest, too.
+        let content = request_digest(request.endpoint().name, &request).current;
         let mut turn = self.once.turn((of, id)).await;
         if let Some((same, answer)) = &*turn
-            && *same == asked
+            && *same == content
         {
             return answer.clone();
         }
         let answer = self.dispatch(request).await;
-        *turn = Some((asked, answer.clone()));
+        *turn = Some((content, answer.clone()));
         answer
     }
 

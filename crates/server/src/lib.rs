@@ -25,7 +25,7 @@ use retake_engine::settings::Settings;
 use retake_wire::{Client, Follow, NumberedEvent, Problem, Reply, Request, Run, RunEvent};
 
 use events::Subscriptions;
-use idempotency::InFlight;
+use idempotency::RequestsInProgress;
 use owner::OwnerInfo;
 use presence::ConnectedClients;
 
@@ -47,7 +47,7 @@ pub struct InProcess {
     pub(crate) owner_info: Arc<OwnerInfo>,
     pub(crate) present: Arc<ConnectedClients>,
     /// Requests in progress with a key.
-    pub(crate) once: Arc<InFlight>,
+    pub(crate) once: Arc<RequestsInProgress>,
 }
 
 impl InProcess {

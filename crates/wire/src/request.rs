@@ -20,6 +20,7 @@ pub use composer::{
     ClaimDraft, ClaimDraftIn, DraftIn, DraftOf, FolderPaths, History, Paths, SetDraft, SetDraftIn, Typed,
 };
 pub use files::{FilesDiff, PruneHow, WorkspacePrune, WorkspaceTarget};
+pub use identity::Identity;
 pub use page::{
     Alternatives, Jobs, LARGEST_PAGE, Marked, Page, Targets, Tree, USUAL_HITS, USUAL_PAGE, Workspaces,
 };

@@ -6,9 +6,9 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 
 /// A value in which each field occurs once.
-pub(super) struct InFlight(pub(super) Value);
+pub(super) struct UniqueFields(pub(super) Value);
 
-impl<'de> Deserialize<'de> for InFlight {
+impl<'de> Deserialize<'de> for UniqueFields {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(Reader).map(Self)
     }
@@ -53,7 +53,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(InFlight(item)) = from.next_element()? {
+        while let Some(UniqueFields(item)) = from.next_element()? {
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -61,7 +61,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut fields = Map::new();
-        while let Some((name, InFlight(value))) = from.next_entry::<String, InFlight>()? {
+        while let Some((name, UniqueFields(value))) = from.next_entry::<String, UniqueFields>()? {
             if fields.contains_key(&name) {
                 return Err(A::Error::custom(format!("`{}` is given twice", name.escape_debug())));
             }
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn json_is_read_in_full_and_a_repeated_name_is_refused() {
         let text = r#"{"a": [null, true, -1, 18446744073709551615, 1.5, "x\u00e4", {"a": {}}], "b": "c"}"#;
-        let InFlight(read) = serde_json::from_str(text).expect("sound");
+        let UniqueFields(read) = serde_json::from_str(text).expect("sound");
         assert_eq!(read, serde_json::from_str::<Value>(text).expect("sound"));
-        assert!(serde_json::from_str::<InFlight>(r#"[{"a": 1, "\u0061": 2}]"#).is_err());
+        assert!(serde_json::from_str::<UniqueFields>(r#"[{"a": 1, "\u0061": 2}]"#).is_err());
     }
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::bad_request::{Expected, RequestMismatch, Shape, got, stranger, unfit};
 use super::body::whole;
-use super::json::InFlight;
+use super::json::UniqueFields;
 use super::problem::{ProblemResponse, bad};
 
 /// The possible fields of a request.
@@ -245,7 +245,7 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
     }
     let hint = "/openapi.json describes each request";
     let text = str::from_utf8(&bytes).map_err(|_| bad("bad_request", "the body is not valid UTF-8", hint))?;
-    let InFlight(given) =
+    let UniqueFields(given) =
         serde_json::from_str(&whole_pairs(text)).map_err(|error| match error.is_data() {
             true => bad("bad_request", error.to_string(), "name each field once")
                 .with("detail", error.to_string()),

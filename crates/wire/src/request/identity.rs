@@ -2,19 +2,104 @@
 
 use super::Request;
 
+/// The id of a request, and the requests among which it is unique.
+#[derive(Debug)]
+pub struct Identity<'a> {
+    /// The id, if the request has one.
+    pub id: &'a mut Option<String>,
+    /// The conversation that the request changes, as the request names it. The id is unique there. `None`: the id is unique among
+    /// the requests that create a conversation.
+    pub conversation: Option<&'a str>,
+}
+
+impl<'a> Identity<'a> {
+    /// The id of a request that creates a conversation.
+    fn creating(id: &'a mut Option<String>) -> Option<Self> {
+        Some(Self { id, conversation: None })
+    }
+
+    /// The id of a request that changes a conversation.
+    fn within(conversation: &'a str, id: &'a mut Option<String>) -> Option<Self> {
+        Some(Self { id, conversation: Some(conversation) })
+    }
+}
+
 impl Request {
+    /// The id of the request, with the conversation that it belongs to; `None` if requests of this kind have no id. Every kind of
+    /// request has an arm, so a new one does not compile without a decision.
+    pub fn identity(&mut self) -> Option<Identity<'_>> {
+        match self {
+            Self::Create(it) => Identity::creating(&mut it.request_id),
+            Self::Fork(it) => Identity::creating(&mut it.request_id),
+            Self::ImportStart(it) => Identity::creating(&mut it.request_id),
+            Self::Say(it) => Identity::within(&it.conversation, &mut it.request_id),
+            Self::Edit(it) => Identity::within(&it.conversation, &mut it.request_id),
+            Self::Apply(it) => Identity::within(&it.conversation, &mut it.request_id),
+            Self::Plan(_)
+            | Self::Checkpoint(_)
+            | Self::FilesLog(_)
+            | Self::FilesStatus(_)
+            | Self::FilesDiff(_)
+            | Self::Workspaces(_)
+            | Self::WorkspaceShow(_)
+            | Self::WorkspaceForget(_)
+            | Self::WorkspacePrune(_)
+            | Self::Work
+            | Self::Cancel(_)
+            | Self::List(_)
+            | Self::Info(_)
+            | Self::SetArchived(_)
+            | Self::Log(_)
+            | Self::Prompt(_)
+            | Self::Targets(_)
+            | Self::Alternatives(_)
+            | Self::Marked(_)
+            | Self::Ops(_)
+            | Self::EarlierRequest(_)
+            | Self::Tree(_)
+            | Self::Search(_)
+            | Self::CatchUp(_)
+            | Self::Export(_)
+            | Self::ImportLines(_)
+            | Self::ImportEnd(_)
+            | Self::Models
+            | Self::McpList(_)
+            | Self::McpTools(_)
+            | Self::McpAdd(_)
+            | Self::McpRemove(_)
+            | Self::McpAllow(_)
+            | Self::Backup(_)
+            | Self::Doctor(_)
+            | Self::History(_)
+            | Self::Draft(_)
+            | Self::DraftIn(_)
+            | Self::Paths(_)
+            | Self::FolderPaths(_)
+            | Self::SetDraft(_)
+            | Self::SetDraftIn(_)
+            | Self::ClaimDraft(_)
+            | Self::ClaimDraftIn(_)
+            | Self::Decide(_)
+            | Self::Respond(_)
+            | Self::Todo(_)
+            | Self::Jobs(_)
+            | Self::JobOutput(_)
+            | Self::JobStop(_)
+            | Self::Tools(_)
+            | Self::Permissions(_)
+            | Self::SetPermissions(_)
+            | Self::Waiting(_)
+            | Self::Unqueue(_)
+            | Self::Cost(_)
+            | Self::Status
+            | Self::Stop => None,
+        }
+    }
+
     /// The id of the request; `None` if requests of this kind have no id. A test compares this and `holder` with the API
     /// document.
     pub fn request_id(&mut self) -> Option<&mut Option<String>> {
-        match self {
-            Self::Create(it) => Some(&mut it.request_id),
-            Self::Fork(it) => Some(&mut it.request_id),
-            Self::Say(it) => Some(&mut it.request_id),
-            Self::Edit(it) => Some(&mut it.request_id),
-            Self::Apply(it) => Some(&mut it.request_id),
-            Self::ImportStart(it) => Some(&mut it.request_id),
-            _ => None,
-        }
+        self.identity().map(|identity| identity.id)
     }
 
     /// The holder of the draft; `None` if the request neither stores nor claims a draft.
@@ -40,5 +125,32 @@ impl Request {
     /// Whether the request changes nothing. A server may drop such a request when the client no longer waits.
     pub fn only_reads(&self) -> bool {
         self.endpoint().reads
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Request;
+
+    /// An id that is used in one conversation can be used in another one, too.
+    #[test]
+    fn id_belongs_to_the_conversation_that_the_request_changes() {
+        let rows = [
+            (json!({ "request": "create" }), None),
+            (json!({ "request": "fork", "conversation": "c" }), None),
+            (json!({ "request": "import_start" }), None),
+            (json!({ "request": "say", "conversation": "c", "role": "user", "parts": [] }), Some("c")),
+            (json!({ "request": "edit", "conversation": "c", "entry": "@", "parts": [] }), Some("c")),
+            (json!({ "request": "apply", "conversation": "c", "action": "undo", "count": 1 }), Some("c")),
+        ];
+        for (mut fields, conversation) in rows {
+            fields["request_id"] = Value::from("once");
+            let mut request: Request = serde_json::from_value(fields).expect("a request");
+            let identity = request.identity().expect("it has an id");
+            assert_eq!((identity.id.as_deref(), identity.conversation), (Some("once"), conversation));
+        }
+        assert!(Request::Status.identity().is_none());
     }
 }
