@@ -366,7 +366,7 @@ fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Res
             .with("server", name)
             .hint("it is used as it is"));
     }
-    if seen.is_some_and(|seen| seen != entry.digest) {
+    if seen.is_some_and(|seen| !entry.has_digest(seen)) {
         let message = format!("the entry of the MCP server `{name}` has changed since you saw it");
         return Err(EngineError::new(Kind::Refused, "mcp", message)
             .with("what", "changed")

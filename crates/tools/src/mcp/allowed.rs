@@ -27,8 +27,10 @@ impl Allowed {
         if entry.origin == Origin::User {
             return Ok(true);
         }
-        let digest = |item: &Value| item.get("digest").and_then(Value::as_str) == Some(&entry.digest);
-        Ok(self.read()?.iter().any(digest))
+        let is_of = |item: &Value| {
+            item.get("digest").and_then(Value::as_str).is_some_and(|digest| entry.has_digest(digest))
+        };
+        Ok(self.read()?.iter().any(is_of))
     }
 
     /// Approves a server of this folder with its current entry, and revokes the approval of an earlier entry with

@@ -131,8 +131,17 @@ pub struct Entry {
     pub confined: bool,
     /// Additional folders that its process may write, from the user's file.
     pub write: Vec<String>,
-    /// A digest of folder, name and entry, which an approval is for.
+    /// A digest of folder, name and entry, which an approval is for. The order of keys in the file does not change it.
     pub digest: String,
+    /// The digest of earlier versions of this program, which depends on the order of keys.
+    earlier_digest: String,
+}
+
+impl Entry {
+    /// Whether this is the digest of the entry, whichever version of this program made it.
+    pub fn has_digest(&self, digest: &str) -> bool {
+        digest == self.digest || digest == self.earlier_digest
+    }
 }
 
 /// All servers of a folder.
@@ -293,9 +302,9 @@ impl Reading<'_> {
                 self.wrong(&[SERVERS, name, key], "only your own file can open the sandbox of a server")
             );
         }
-        let digest = digest(self.folder, name, value);
+        let (digest, earlier_digest) = digests(self.folder, name, value);
         let (name, enabled) = (name.to_owned(), !disabled);
-        Ok(Entry { name, origin: self.origin, enabled, way, confined, write, digest })
+        Ok(Entry { name, origin: self.origin, enabled, way, confined, write, digest, earlier_digest })
     }
 
     fn way(&self, name: &str, fields: &Map<String, Value>) -> Result<ServerTransport, ConfigError> {
@@ -372,13 +381,16 @@ impl Reading<'_> {
         let named = |key: &str| !key.is_empty() && !key.contains(['=', '\0']);
         match fields.get(key) {
             None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Object(items)) => items
-                .iter()
-                .map(|(key, item)| match plain(item) {
+            Some(Value::Object(items)) => {
+                let pair = |(key, item): (&String, &Value)| match plain(item) {
                     Some(text) if named(key) => Ok((key.clone(), text)),
                     _ => Err(wrong()),
-                })
-                .collect(),
+                };
+                let mut pairs = items.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
+                // Of two headers that differ only in case, the last one is sent. The order in the file must not choose it.
+                pairs.sort();
+                Ok(pairs)
+            }
             Some(_) => Err(wrong()),
         }
     }
@@ -401,9 +413,17 @@ fn plain(item: &Value) -> Option<String> {
     item.as_str().filter(|text| !text.contains('\0')).map(str::to_owned)
 }
 
-/// The digest that an approval is for. The folder is part of it: the same entry starts another program elsewhere.
-fn digest(folder: &Path, name: &str, value: &Value) -> String {
-    let mut hasher = blake3::Hasher::new_derive_key("retake mcp leave 1");
+/// The digest that an approval is for, and that of earlier versions of this program: they kept the order of keys in the file.
+fn digests(folder: &Path, name: &str, value: &Value) -> (String, String) {
+    let mut sorted = value.clone();
+    sorted.sort_all_objects();
+    let earlier = digest("retake mcp leave 1", folder, name, value);
+    (digest("retake mcp approval 2", folder, name, &sorted), earlier)
+}
+
+/// The digest of an entry in one form. The folder is part of it: the same entry starts another program elsewhere.
+fn digest(form: &str, folder: &Path, name: &str, value: &Value) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key(form);
     for part in [folder.as_os_str().as_encoded_bytes(), name.as_bytes(), value.to_string().as_bytes()] {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
     }

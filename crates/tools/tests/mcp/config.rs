@@ -198,6 +198,49 @@ async fn a_project_starts_nothing_without_approval_and_an_approval_covers_only_t
     assert_eq!(only(&world.connect().await).state, State::NeedsApproval, "the entry is another one now");
 }
 
+#[test]
+fn an_approval_holds_for_any_order_of_keys_and_that_of_an_earlier_version_still_counts() {
+    let world = World::new(&json!({}));
+    let entry = |text: &str| {
+        project(&world, &format!("{{\"mcpServers\": {{\"it\": {text}}}}}"));
+        world.config().servers.remove(0)
+    };
+    let holds = |text: &str| {
+        let entry = entry(text);
+        world.allowed().holds(&entry).expect("read")
+    };
+    let shown = r#"{"command":"x","args":["a","b"],"env":{"B":"2","A":"1"}}"#;
+    let sorted = r#"{"args":["a","b"],"command":"x","env":{"A":"1","B":"2"}}"#;
+    assert!(!holds(shown));
+    let mut hasher = blake3::Hasher::new_derive_key("retake mcp leave 1");
+    let folder = world.folder();
+    for part in [folder.as_os_str().as_encoded_bytes(), b"it", shown.as_bytes()] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    let earlier = json!({"folder": folder, "name": "it", "digest": hasher.finalize().to_hex().to_string()});
+    let file = world.user_file().with_file_name("mcp-allowed.json");
+    fs::write(&file, json!({ "allowed": [earlier] }).to_string()).expect("written");
+    assert!(holds(shown), "an earlier version stored it");
+    assert!(!holds(sorted), "an earlier version knew one order");
+    fs::remove_file(&file).expect("removed");
+    world.allowed().allow(&folder, &entry(shown)).expect("allowed");
+    assert!(holds(shown) && holds(sorted));
+    for changed in [sorted.replace(r#""a","b""#, r#""b","a""#), sorted.replace(r#""A":"1""#, r#""A":"2""#)] {
+        assert!(!holds(&changed), "{changed}");
+    }
+}
+
+#[test]
+fn the_order_in_the_file_does_not_choose_between_headers_that_differ_in_case() {
+    let world = World::new(&json!({}));
+    let ways = [r#"{"A": "1", "a": "2"}"#, r#"{"a": "2", "A": "1"}"#].map(|headers| {
+        let url = r#"{"mcpServers": {"it": {"url": "http://127.0.0.1", "headers": HEADERS}}}"#;
+        project(&world, &url.replace("HEADERS", headers));
+        world.config().servers.remove(0).way
+    });
+    assert_eq!(ways[0], ways[1]);
+}
+
 #[tokio::test]
 async fn a_projects_server_that_is_too_long_to_be_shown_is_refused() {
     let world = World::new(&json!({}));
