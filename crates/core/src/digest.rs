@@ -1,6 +1,6 @@
-//! Digests of requests and calls, which identify repeated ones. Must never compute one: the caller does.
+//! Digests of requests, calls and texts, which identify repeated ones. Must never compute one: the caller does.
 
-/// A digest of the arguments of a request or a call, in the current encoding and in that of earlier versions.
+/// A digest of the arguments of a request or a call, or of a text: in the current encoding and in that of earlier versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     /// In the current encoding, which is stored.

@@ -1,4 +1,5 @@
-//! Stored digests: of a request's arguments, and of a call. Must never depend on names of Rust types or on the order of keys.
+//! Stored digests: of a request's arguments, of a call, and of a text. Must never depend on names of Rust types or on the order
+//! of keys.
 //!
 //! The encoding has a version. Version 2 is the JSON of the arguments with sorted keys, without spaces, and without members that
 //! are null or false. The version and the kind of the digest come before it. Version 1, of earlier programs, was a debugging
@@ -38,7 +39,12 @@ pub fn of_call(tool: &str, arguments: &Result<Value, String>) -> Digest {
     Digest { current: of_value("call", &value), before: Some(before) }
 }
 
-/// A digest of a text in version 1, for values that are compared within one conversation and were always stored this way.
+/// A digest of a text, such as the content of a file.
+pub fn of_text(kind: &str, text: &str) -> Digest {
+    Digest { current: of_value(kind, &Value::from(text)), before: Some(version_1(&text)) }
+}
+
+/// A digest of a text in version 1, for values that are not stored: another version of this program may make another digest.
 pub fn digest(text: &str) -> Fingerprint {
     version_1(&text)
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use retake_core::{Fact, Part};
+use retake_core::{Digest, Fact, Part};
+use retake_store::digest::of_text;
 
 use super::{Places, bounded_read};
 
@@ -40,11 +41,20 @@ impl Instruction {
         format!("{FACT}{}", self.path.display())
     }
 
-    /// The digest of this version.
-    pub fn digest(&self) -> String {
-        let digest = retake_store::digest(&format!("{}\n{}", self.cut, self.text));
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    /// The digest of this version, which its fact records.
+    fn digest(&self) -> Digest {
+        of_text("instructions", &format!("{}\n{}", self.cut, self.text))
     }
+}
+
+/// The value of a fact for this digest.
+fn value(digest: [u8; 16]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether the value of a fact is for this digest, whichever version of this program stored it.
+fn is_of(recorded: &str, digest: Digest) -> bool {
+    recorded == value(digest.current) || digest.before.is_some_and(|before| recorded == value(before))
 }
 
 /// The instruction files of a folder, the nearest last. If not all fit, the nearest ones come first.
@@ -141,11 +151,11 @@ pub fn due(current: &[Instruction], given: &[Fact]) -> Option<Vec<Part>> {
     for instruction in current {
         let (key, digest) = (instruction.key(), instruction.digest());
         let before = given.get(key.as_str());
-        if before == Some(&digest.as_str()) {
+        if before.is_some_and(|recorded| is_of(recorded, digest)) {
             continue;
         }
         texts.push(told(instruction, before.is_some()));
-        facts.push(Fact::new(key, digest));
+        facts.push(Fact::new(key, value(digest.current)));
     }
     (!facts.is_empty()).then(|| vec![Part::text(texts.join("\n\n")), Part::Facts(facts)])
 }

@@ -173,6 +173,14 @@ fn a_version_is_reported_once_and_what_changes_or_goes_is_reported_again() {
     assert!(told(&[file("/a", "three"), file("/b", "two")], &second).is_some());
 }
 
+#[test]
+fn a_version_that_an_earlier_program_recorded_is_not_reported_again() {
+    let file = |text: &str| [Instruction { path: "/a".into(), text: text.into(), cut: 0 }];
+    let recorded = [Fact::new("instructions//a", "01804022311fc1c7b02119be4efb5555")];
+    assert_eq!(due(&file("one\n"), &recorded), None);
+    assert!(due(&file("two\n"), &recorded).is_some());
+}
+
 /// A job of the agent can replace a file by a link after the check.
 #[test]
 fn trial_23_a_path_into_which_a_link_has_come_since_is_not_read() {

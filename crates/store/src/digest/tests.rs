@@ -9,7 +9,9 @@ use retake_core::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{action_value, canonical, import_value, of_arguments, of_call, of_lines, of_stored, parts_value};
+use super::{
+    action_value, canonical, import_value, of_arguments, of_call, of_lines, of_stored, of_text, parts_value,
+};
 use crate::transfer::{FullConversation, FullImport, Import, ImportEntry, ImportMessage};
 
 fn id(number: u128) -> EntryId {
@@ -135,6 +137,7 @@ fn stored_digests_do_not_change() {
         Ok(json!({ "command": "true", "more": { "a": [1.5, "é"], "b": 1 }, "network": true, "path": null }));
     add("call".into(), of_call("shell", &call));
     add("call with bad arguments".into(), of_call("shell", &Err("no JSON".into())));
+    add("text".into(), of_text("instructions", "0\nUse “tabs”.\n"));
     insta::with_settings!({ snapshot_path => "../../tests/golden", prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!("digests", all);
     });
