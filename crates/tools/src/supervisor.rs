@@ -1,12 +1,13 @@
 //! The supervisor of a call: this program started again, twice. The outer one gets namespaces for the call and ends with the
 //! command, as the command ended. The inner one starts the command within its sandbox, adopts every process of the call whose
-//! parent has ended, and ends with the last of them. Must never start a command with less confinement than in its plan.
+//! parent has ended, and ends with the last of them. Must never run a command with less confinement than in its plan.
 
 mod arguments;
 mod inner;
 mod mounts;
 mod outer;
 mod signal;
+mod threads;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -35,8 +36,8 @@ const LAYOUT: &str = "lay-out-page";
 /// The prefix of variables for the command.
 const GIVEN: &str = "RETAKE_GIVEN_";
 
-/// The exit code of a command that could not be started.
-const NOT_STARTED: u8 = 126;
+/// The exit code of a command that could not be started in its sandbox, or not be kept in it.
+const UNCONFINED: u8 = 126;
 
 /// Enough for a supervisor that starts nothing.
 const TRIAL: Bounds = Bounds { memory: 1 << 30, tasks: 1000 };
@@ -69,7 +70,7 @@ pub fn supervise() -> Option<ExitCode> {
 #[expect(clippy::print_stderr, reason = "the standard error of a supervisor is that of its command")]
 fn refuse(why: &str) -> ExitCode {
     eprintln!("retake: can't start the command in its sandbox: {why}");
-    ExitCode::from(NOT_STARTED)
+    ExitCode::from(UNCONFINED)
 }
 
 /// The places for groups, for each tested program.

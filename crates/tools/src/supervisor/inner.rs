@@ -14,8 +14,9 @@ use rustix::process::{Pid, Resource, Rlimit, WaitOptions};
 
 use super::mounts::Mounts;
 use super::outer::Ended;
-use super::{Arguments, GIVEN, refuse};
+use super::{Arguments, GIVEN, refuse, threads};
 use crate::processes::MARK;
+use crate::sandbox::drop_capabilities;
 
 /// The most bytes that are forwarded at once.
 const PIECE: usize = 64 << 10;
@@ -64,21 +65,27 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
         }
     }
     started.env(MARK, &plan.call);
-    let passing = plan.cap.map(|cap| pass_on(cap, &mut started)).transpose().map_err(|error| fail(&error))?;
-    mounts.watch();
-    let namespaces = plan.namespaces;
-    let first = start(started, plan).map_err(|error| fail(&error))?;
-    let_go();
-    // Without it the command would not be confined: it ends with this process.
+    // A command could try to misuse the supervisor's capabilities. One that is not confined has them itself.
+    let drops: threads::Drops = match plan.confined {
+        Some(_) => drop_capabilities,
+        None => || Ok(()),
+    };
+    let drop_own = || drops().map_err(|error| format!("capabilities: {error}"));
+    let passing = plan.cap.map(|cap| pass_on(cap, drops, &mut started)).transpose();
+    let passing = passing.map_err(|error| fail(&error))?;
+    mounts.watch()?;
     mounts.keep().map_err(|error| fail(&error))?;
-    // A command could try to misuse the supervisor's capabilities.
-    if !mounts.are_lasting() {
-        let dropped = crate::sandbox::drop_capabilities();
-        // In namespaces the command ends with this process; elsewhere it would go on without its supervisor.
-        if namespaces {
-            dropped.map_err(|error| fail(&error))?;
-        }
+    let namespaces = plan.namespaces;
+    // Without namespaces a command that has begun would go on without its supervisor.
+    if !namespaces {
+        drop_own()?;
     }
+    let first = start(started, plan).map_err(|error| fail(&error))?;
+    // In namespaces the command ends with this process.
+    if namespaces && !mounts.are_lasting() {
+        drop_own()?;
+    }
+    let_go();
     let ended = reap(first, |ended| drop(report.write_all(&ended.to_bytes())), note, passing);
     mounts.take_down();
     ended
@@ -123,12 +130,11 @@ fn pid_of(child: &std::process::Child) -> Pid {
 }
 
 /// Lets the command print into a pipe, and forwards output up to this limit, even after the other processes are gone.
-fn pass_on(cap: u64, command: &mut Command) -> std::io::Result<JoinHandle<()>> {
+fn pass_on(cap: u64, drops: threads::Drops, command: &mut Command) -> std::io::Result<JoinHandle<()>> {
     let (mut pipe, writer) = std::io::pipe()?;
     let out = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
     command.stdout(Stdio::from(writer.try_clone()?)).stderr(Stdio::from(writer));
     let pass = move || {
-        let _ = crate::sandbox::drop_capabilities();
         let (mut out, mut left) = (File::from(out), usize::try_from(cap).unwrap_or(usize::MAX));
         let mut piece = vec![0; PIECE];
         while let Ok(read @ 1..) = pipe.read(&mut piece) {
@@ -138,7 +144,7 @@ fn pass_on(cap: u64, command: &mut Command) -> std::io::Result<JoinHandle<()>> {
             let _ = out.write_all(&piece[..passed]);
         }
     };
-    std::thread::Builder::new().name("output".into()).spawn(pass)
+    threads::start("output", drops, pass)
 }
 
 /// Waits for every process of the call. If others continue, the end of the command is reported at once; otherwise when nothing

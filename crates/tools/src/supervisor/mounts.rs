@@ -103,11 +103,15 @@ impl Mounts {
     }
 
     fn confine(&mut self, confined: &Confinement, covers: &Covers) -> Result<(), String> {
+        // First: a socket that is bound from now on is a later one, or is found below.
+        if confined.net == Net::Open {
+            self.later = Some(sockets::LaterSockets::new(covers, &confined.sockets)?);
+        }
         // Even if it cannot connect to them: a later call could, through another link that this one creates. A read-only command
         // cannot.
         let can_move = !confined.reads_only;
         let (folders, absent) = match can_move {
-            true => sockets::folders(confined.multiplexer.as_deref()),
+            true => sockets::folders(confined.multiplexer.as_deref())?,
             false => Default::default(),
         };
         // A socket that can be moved, or was bound by another name, is in one of them; a call without network cannot connect
@@ -116,7 +120,7 @@ impl Mounts {
             Net::Open => [&confined.write[..], &Sandbox::temporary()].concat(),
             Net::Closed => Vec::new(),
         };
-        let sockets = if can_move { sockets::of_others(&confined.sockets, &open) } else { Vec::new() };
+        let sockets = if can_move { sockets::of_others(&confined.sockets, &open)? } else { Vec::new() };
         // Before anything is covered: mounting a folder copies the mounts below it.
         for root in &confined.roots {
             self.pin(root, &confined.write)?;
@@ -143,10 +147,6 @@ impl Mounts {
         // Nothing can be mounted yet; the remounter does it.
         let absent = confined.absent.iter().cloned().chain(absent);
         self.places.extend(absent.map(|path| Place { path, kind: Kind::Covered }));
-        if confined.net == Net::Open {
-            let later = sockets::LaterSockets::new(covers, &confined.sockets);
-            self.later = Some(later.map_err(|error| error.to_string())?);
-        }
         Ok(())
     }
 
@@ -172,7 +172,9 @@ impl Mounts {
 
     /// Makes a file or folder read-only.
     fn hold(&mut self, path: &Path) -> Result<(), String> {
-        hold(path)?;
+        if !hold(path)? {
+            return Err(at(path)(Errno::NOENT));
+        }
         self.places.push(Place { path: path.to_owned(), kind: Kind::Held });
         Ok(())
     }
@@ -195,7 +197,7 @@ impl Mounts {
                 own.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
             for path in missing.into_iter().rev() {
                 let is_folder = is_folder || path != own;
-                self.make(path.to_owned(), is_folder, if is_folder { 0o700 } else { 0o600 });
+                self.make(path.to_owned(), is_folder, if is_folder { 0o700 } else { 0o600 })?;
             }
             self.share(own);
             self.stay(own, &confined.write)?;
@@ -242,7 +244,8 @@ fn is_below(folder: &Path, writable: &[PathBuf]) -> bool {
 /// It cannot look into those of a further group, and the command could open such a folder again.
 fn is_out_of_reach(path: &Path, error: Errno) -> bool {
     match error {
-        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => true,
+        // The last one is of a file system whose program has ended.
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NOTCONN => true,
         Errno::ACCESS => !is_closed_by_us(path),
         _ => false,
     }
@@ -274,26 +277,47 @@ fn check_reach(path: &Path) -> Result<(), String> {
     }
 }
 
+/// Whether a file or folder is there already, or the command cannot create it either.
+fn cannot_be_made(error: Errno) -> bool {
+    let has_place = !matches!(error, Errno::EXIST | Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
+    let is_refused = matches!(error, Errno::ACCESS | Errno::PERM | Errno::ROFS);
+    let is_unsupported = matches!(error, Errno::NOSYS | Errno::OPNOTSUPP);
+    !has_place || is_refused || is_unsupported
+}
+
+/// Mounts something at a file or folder, again if that is replaced meanwhile. Returns whether it is there.
+fn mount_at(path: &Path, mount: impl Fn(&OwnedFd) -> rustix::io::Result<()>) -> Result<bool, String> {
+    let mut last = Errno::STALE;
+    for _ in 0..TRIES {
+        let found = match open(path) {
+            Err(error) if is_out_of_reach(path, error) => return Ok(false),
+            found => found.map_err(unreached(path))?,
+        };
+        match mount(&found) {
+            // It was removed meanwhile, as sockets are when their program ends, or with its folder. A new file is next.
+            Err(error @ (Errno::NOENT | Errno::INVAL | Errno::STALE)) => last = error,
+            mounted => return mounted.map(|()| true).map_err(at(path)),
+        }
+    }
+    Err(format!("{}: it is replaced all the time ({last})", path.display()))
+}
+
 /// Mounts a file or folder on itself. It is looked up once: another call may put a link in its place at any time, and the mounted
 /// file must be the same as the mount point.
 fn upon_itself(found: &OwnedFd) -> rustix::io::Result<()> {
     rustix::mount::mount_bind_recursive(by_number(found), by_number(found))
 }
 
-fn hold(path: &Path) -> Result<(), String> {
-    for _ in 0..TRIES {
-        let found = open(path).map_err(unreached(path))?;
-        upon_itself(&found).map_err(at(path))?;
-        let mounted = open(path).map_err(at(path))?;
-        if id(&mounted).map_err(at(path))? == id(&found).map_err(at(path))? {
-            return read_only(&mounted).map_err(at(path));
+/// Makes a file or folder read-only. Returns whether it is there.
+fn hold(path: &Path) -> Result<bool, String> {
+    mount_at(path, |found| {
+        upon_itself(found)?;
+        let mounted = open(path)?;
+        match id(&mounted)? == id(found)? {
+            true => read_only(&mounted),
+            false => Err(Errno::STALE),
         }
-    }
-    Err(replaced(path))
-}
-
-fn replaced(path: &Path) -> String {
-    format!("{}: it is replaced all the time", path.display())
+    })
 }
 
 /// The file system and the inode.
@@ -349,7 +373,7 @@ impl Covers {
         let mut needed: Vec<&Path> = needed.into_iter().flatten().map(PathBuf::as_path).collect();
         needed.retain(|path| path.starts_with(hidden));
         if needed.is_empty() || hidden.symlink_metadata().is_err() {
-            return self.over(hidden).map(|()| true);
+            return self.over(hidden).map(|_| true);
         }
         if !needed.contains(&hidden) {
             needed.sort();
@@ -360,22 +384,13 @@ impl Covers {
         Ok(false)
     }
 
-    /// Covers all of a file or folder, if it exists.
-    fn over(&self, hidden: &Path) -> Result<(), String> {
-        for _ in 0..TRIES {
-            let found = match open(hidden) {
-                Err(error) if is_out_of_reach(hidden, error) => return Ok(()),
-                found => found.map_err(unreached(hidden))?,
-            };
-            let kind = rustix::fs::fstat(&found).map_err(at(hidden))?.st_mode;
+    /// Covers all of a file or folder. Returns whether it is there.
+    fn over(&self, hidden: &Path) -> Result<bool, String> {
+        mount_at(hidden, |found| {
+            let kind = rustix::fs::fstat(found)?.st_mode;
             let cover = if FileType::from_raw_mode(kind).is_dir() { &self.folder } else { &self.file };
-            match rustix::mount::mount_bind(by_number(cover), by_number(&found)) {
-                // It was removed meanwhile, as sockets are when their program ends. The new file is covered instead.
-                Err(Errno::NOENT) => {}
-                covered => return covered.map_err(at(hidden)),
-            }
-        }
-        Err(replaced(hidden))
+            rustix::mount::mount_bind(by_number(cover), by_number(found))
+        })
     }
 }
 

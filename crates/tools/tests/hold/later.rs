@@ -1,11 +1,15 @@
 //! Files that appear while a command runs are protected from it like earlier ones.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::sync::mpsc;
 
+use retake_core::ToolOutcome;
 use retake_testkit::again;
 use retake_tools::Network;
+use rustix::process::{Pid, Resource, Rlimit};
 
 use super::replaced::HELD;
 use super::stand::{Ground, How, everywhere};
@@ -184,6 +188,47 @@ async fn sockets_that_end_while_commands_start_stop_none_of_them() {
         }
         drop(over);
         binder.join().expect("it bound all");
+    })
+    .await;
+}
+
+/// The inner supervisor of the call in a workspace.
+fn supervisor_in(root: &Path) -> Pid {
+    let is_it = |entry: &std::fs::DirEntry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let has = |word: &[u8]| line.split(|byte| *byte == 0).any(|found| found == word);
+        has(b"supervise-call-inside") && has(root.as_os_str().as_bytes())
+    };
+    let found = std::fs::read_dir("/proc").expect("processes").flatten().find(is_it).expect("a supervisor");
+    let pid = found.file_name().to_str().and_then(|pid| pid.parse().ok());
+    pid.and_then(Pid::from_raw).expect("its number")
+}
+
+/// A supervisor that can open no more files can neither cover a file that appears nor look for sockets.
+#[tokio::test]
+async fn trial_23_a_call_whose_supervisor_can_hide_nothing_more_is_ended_in_namespaces() {
+    let test = "hold::later::trial_23_a_call_whose_supervisor_can_hide_nothing_more_is_ended_in_namespaces";
+    everywhere(test, async |how| {
+        if how == How::WithoutNamespaces {
+            return;
+        }
+        for network in [Network::Ask, Network::On] {
+            let ground = Ground::with(how, network, |stage, sandbox| {
+                sandbox.hide.push(stage.root().join("late.key"));
+            });
+            let root = ground.stage.root();
+            let person = async {
+                until("the call is there", async || root.join("begun").exists()).await;
+                let none = Rlimit { current: Some(3), maximum: Some(3) };
+                rustix::process::prlimit(Some(supervisor_in(root)), Resource::Nofile, none).expect("limited");
+                std::fs::write(root.join("late.key"), "secret").expect("written");
+            };
+            let line = "touch begun; sleep 30 & sleep 30; echo DID go on";
+            let (output, ()) = tokio::join!(ground.run(line), person);
+            let printed = output.content;
+            assert!(output.outcome == ToolOutcome::Failed && !output.lives, "{printed}");
+            assert!(printed.contains("its sandbox failed: ") && !printed.contains("DID"), "{printed}");
+        }
     })
     .await;
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, ResolveFlags};
 
-use super::{CreatedMountPoint, Mounts, check_reach};
+use super::{CreatedMountPoint, Mounts, at, cannot_be_made, check_reach};
 use crate::regular;
 use crate::sandbox::Confinement;
 
@@ -83,7 +83,7 @@ impl Mounts {
             if folder != around[0] {
                 self.pin(&folder, &around)?;
             }
-            self.make_missing(&folder, &around[0]);
+            self.make_missing(&folder, &around[0])?;
             if is_folder(&folder.join("info")) {
                 self.pin(&folder.join("info"), &around)?;
             }
@@ -99,27 +99,29 @@ impl Mounts {
     }
 
     /// Creates missing files that git would read, as mount points. They are empty, and removed after the call.
-    fn make_missing(&mut self, folder: &Path, around: &Path) {
+    fn make_missing(&mut self, folder: &Path, around: &Path) -> Result<(), String> {
         let lacks = |name: &str| folder.join(name).symlink_metadata().is_err();
         // Git reads it only if the settings enable it.
         if [folder, around].iter().any(|folder| has_more(&folder.join("config"))) && lacks("config.worktree")
         {
-            self.make(folder.join("config.worktree"), false, 0o666);
+            self.make(folder.join("config.worktree"), false, 0o666)?;
         }
         // A worktree shares the rest with others.
         if lacks("config") || !lacks("commondir") {
-            return;
+            return Ok(());
         }
         for (name, is_folder) in [("hooks", true), ("info", true), ("info/attributes", false)] {
             if lacks(name) {
-                self.make(folder.join(name), is_folder, if is_folder { 0o777 } else { 0o666 });
+                self.make(folder.join(name), is_folder, if is_folder { 0o777 } else { 0o666 })?;
             }
         }
+        Ok(())
     }
 
-    pub(super) fn make(&mut self, path: PathBuf, is_folder: bool, mode: u32) {
+    /// Creates a mount point. An error if it fails where the command could succeed later.
+    pub(super) fn make(&mut self, path: PathBuf, is_folder: bool, mode: u32) -> Result<(), String> {
         let (Some(folder), Some(name)) = (path.parent().and_then(without_links), path.file_name()) else {
-            return;
+            return Ok(());
         };
         let made = match is_folder {
             true => rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(mode)),
@@ -128,9 +130,13 @@ impl Mounts {
                 rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(mode)).map(drop)
             }
         };
-        if let (Ok(()), Some(held)) = (made, shared(folder.as_fd(), name)) {
+        if let Err(error) = made {
+            return if cannot_be_made(error) { Ok(()) } else { Err(at(&path)(error)) };
+        }
+        if let Some(held) = shared(folder.as_fd(), name) {
             self.made.push(CreatedMountPoint { held, folder, path });
         }
+        Ok(())
     }
 
     /// Prevents the call that has created it from removing it.

@@ -12,7 +12,10 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
-use super::{Covers, Kind, Mounts, OFTEN, Place, hold, is_out_of_reach, open, upon_itself};
+use super::{
+    Covers, Kind, Mounts, OFTEN, Place, hold, is_out_of_reach, mount_at, open, unreached, upon_itself,
+};
+use crate::supervisor::threads;
 
 /// What is done to the places of a call until its supervisor ends.
 pub(super) struct Remounter {
@@ -28,38 +31,41 @@ pub(super) struct Remounter {
 
 impl Mounts {
     /// Watches the places that could become free. Before the command begins, because it could use up all watches.
-    pub(in crate::supervisor) fn watch(&mut self) {
-        let Some(covers) = self.covers.take() else { return };
+    pub(in crate::supervisor) fn watch(&mut self) -> Result<(), String> {
+        let Some(covers) = self.covers.take() else { return Ok(()) };
         let notes = inotify::init(CreateFlags::CLOEXEC).ok();
         let places = std::mem::take(&mut self.places);
         let is_blind = notes.is_none();
         let mut remounter = Remounter { places, covers, notes, watched: HashMap::new(), is_blind };
-        remounter.look(Path::new("/"));
+        remounter.look(Path::new("/"))?;
         self.remounter = Some(remounter);
+        Ok(())
     }
 
-    /// Restores removed mounts from now on, and covers sockets that others bind, in threads of its own.
+    /// Restores removed mounts from now on, and covers sockets that others bind, in threads of its own. If one fails, the call
+    /// ends.
     pub(in crate::supervisor) fn keep(&mut self) -> std::io::Result<()> {
         if let Some(later) = self.later.take() {
             later.keep()?;
         }
         let Some(mut remounter) = self.remounter.take() else { return Ok(()) };
-        let keep = move || {
-            let _ = crate::sandbox::keep_mounting();
-            while remounter.is_told().is_ok() {}
-            // There is nothing to wait for: the kernel tells of no new names without a watch.
-            loop {
-                std::thread::sleep(OFTEN);
-                remounter.look(Path::new("/"));
-            }
-        };
-        std::thread::Builder::new().name("mounts".into()).spawn(keep).map(drop)
+        threads::guard("mounts", move || remounter.wait_and_look())
     }
 }
 
 impl Remounter {
-    /// Waits until there are new names, and looks at them; an error where the kernel does not tell all.
-    fn is_told(&mut self) -> rustix::io::Result<()> {
+    /// Waits until there are new names, and looks at them. Where the kernel does not report all, it looks everywhere after a
+    /// moment.
+    fn wait_and_look(&mut self) -> Result<(), String> {
+        let new = self.new_names().unwrap_or_else(|_| {
+            std::thread::sleep(OFTEN);
+            vec![PathBuf::from("/")]
+        });
+        new.iter().try_for_each(|path| self.look(path))
+    }
+
+    /// Waits until there are new names; an error, from then on always, where the kernel does not report all.
+    fn new_names(&mut self) -> rustix::io::Result<Vec<PathBuf>> {
         let Some(notes) = self.notes.take().filter(|_| !self.is_blind) else { return Err(Errno::NOSPC) };
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut told = Reader::new(&notes, &mut buffer);
@@ -82,14 +88,11 @@ impl Remounter {
             }
         }
         self.notes = Some(notes);
-        for path in new {
-            self.look(&path);
-        }
-        Ok(())
+        Ok(new)
     }
 
     /// Restores free places at a path or below it, and watches their current or future parents.
-    fn look(&mut self, from: &Path) {
+    fn look(&mut self, from: &Path) -> Result<(), String> {
         for place in self.places.iter().filter(|place| place.path.starts_with(from)) {
             // The watch comes first, so later events are not missed. A missing folder is reported by its parent.
             for folder in place.path.ancestors().skip(1) {
@@ -97,28 +100,35 @@ impl Remounter {
                 let Some(notes) = &self.notes else { break };
                 match inotify::add_watch(notes, folder, flags) {
                     Ok(number) => drop(self.watched.insert(number, folder.to_owned())),
-                    Err(Errno::NOENT) => continue,
+                    Err(Errno::NOENT | Errno::NOTDIR) => continue,
                     Err(error) => self.is_blind |= !is_out_of_reach(folder, error),
                 }
                 break;
             }
-            let _ = self.covers.mount_again(place, place.path != from);
+            self.covers.mount_again(place, place.path != from)?;
         }
+        Ok(())
     }
 }
 
 impl Covers {
     /// Mounts at a free place; `otherwise` is whether it is occupied if the kernel cannot tell.
     fn mount_again(&self, place: &Place, otherwise: bool) -> Result<(), String> {
-        let Ok(found) = open(&place.path) else { return Ok(()) };
+        let path = &place.path;
+        let found = match open(path) {
+            Err(error) if is_out_of_reach(path, error) => return Ok(()),
+            found => found.map_err(unreached(path))?,
+        };
         if is_mounted(&found).unwrap_or(otherwise) {
             return Ok(());
         }
-        match place.kind {
-            Kind::Pinned => upon_itself(&found).map_err(super::at(&place.path)),
-            Kind::Held => hold(&place.path),
-            Kind::Covered => self.over(&place.path),
-        }
+        // It may be gone again: then its next appearance is reported.
+        let mounted = match place.kind {
+            Kind::Pinned => mount_at(path, upon_itself),
+            Kind::Held => hold(path),
+            Kind::Covered => self.over(path),
+        };
+        mounted.map(drop)
     }
 }
 

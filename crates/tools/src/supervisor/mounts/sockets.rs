@@ -2,12 +2,14 @@
 //! bound itself.
 
 use std::collections::{HashSet, VecDeque};
-use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use super::Covers;
+use rustix::fs::Mode;
+
+use super::{Covers, at, cannot_be_made};
+use crate::supervisor::threads;
 
 /// Folders with only sockets and related files.
 const FOLDERS: [&str; 4] = ["/run/user", "/run/dbus", "/tmp/.X11-unix", "/tmp/.ICE-unix"];
@@ -17,10 +19,12 @@ const TEMPORARY: [&str; 3] = ["tmux-", "ssh-", "screens"];
 
 /// Existing folders of sockets, and known ones that are missing. That of a terminal multiplexer is created like its program does
 /// it, and stays. If it were free at any time, a command could wait there for the person.
-pub(super) fn folders(multiplexer: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    if let Some(folder) = multiplexer {
-        // If it cannot be created, it exists, or nobody can create it.
-        let _ = DirBuilder::new().mode(0o700).create(folder);
+pub(super) fn folders(multiplexer: Option<&Path>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), String> {
+    if let Some(folder) = multiplexer
+        && let Err(error) = rustix::fs::mkdir(folder, Mode::RWXU)
+        && !cannot_be_made(error)
+    {
+        return Err(at(folder)(error));
     }
     let is_named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -34,11 +38,12 @@ pub(super) fn folders(multiplexer: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>
     all.dedup();
     let (there, absent): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| path.symlink_metadata().is_ok());
     // A link could lead anywhere, and is none of theirs.
-    (
-        there.into_iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir())).collect(),
-        absent,
-    )
+    let there = there.into_iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir()));
+    Ok((there.collect(), absent))
 }
+
+/// The kernel's list of sockets.
+const LIST: &str = "/proc/net/unix";
 
 /// A socket with a path, in the kernel's list.
 #[derive(PartialEq, Eq)]
@@ -49,8 +54,8 @@ struct Bound {
 }
 
 /// All sockets with absolute paths.
-fn bound() -> Vec<Bound> {
-    let known = std::fs::read("/proc/net/unix").unwrap_or_default();
+fn bound() -> Result<Vec<Bound>, String> {
+    let known = std::fs::read(LIST).map_err(|error| format!("{LIST}: {error}"))?;
     let read = |line: &[u8]| {
         // The number is the seventh field, and the eighth is the path, which may contain spaces.
         let (mut rest, mut number) = (line, Vec::new());
@@ -64,7 +69,7 @@ fn bound() -> Vec<Bound> {
         // A connection that was not accepted yet has none.
         (rest.starts_with(b"/") && number != b"0").then(|| Bound { number, path: path() })
     };
-    known.split(|byte| *byte == b'\n').filter_map(read).collect()
+    Ok(known.split(|byte| *byte == b'\n').filter_map(read).collect())
 }
 
 fn is_socket(path: &Path) -> bool {
@@ -76,14 +81,14 @@ fn is_listed(path: &Path, listed: &[PathBuf]) -> bool {
 }
 
 /// Sockets with a path, and those in writable folders, by whatever path they were bound; except the listed ones.
-pub(super) fn of_others(listed: &[PathBuf], writable: &[PathBuf]) -> Vec<PathBuf> {
+pub(super) fn of_others(listed: &[PathBuf], writable: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut found: Vec<PathBuf> =
-        bound().into_iter().filter_map(|bound| bound.path.canonicalize().ok()).collect();
+        bound()?.into_iter().filter_map(|bound| bound.path.canonicalize().ok()).collect();
     found.extend(below(writable));
     found.sort();
     found.dedup();
     found.retain(|path| is_socket(path) && !is_listed(path, listed));
-    found
+    Ok(found)
 }
 
 /// Sockets that others bind during a call.
@@ -95,41 +100,39 @@ pub(super) struct LaterSockets {
 }
 
 impl LaterSockets {
-    pub(super) fn new(covers: &Covers, listed: &[PathBuf]) -> std::io::Result<Self> {
-        let known = bound().into_iter().map(|bound| bound.number).collect();
-        Ok(Self { covers: covers.another()?, listed: listed.to_vec(), known })
+    pub(super) fn new(covers: &Covers, listed: &[PathBuf]) -> Result<Self, String> {
+        let known = bound()?.into_iter().map(|bound| bound.number).collect();
+        let covers = covers.another().map_err(|error| error.to_string())?;
+        Ok(Self { covers, listed: listed.to_vec(), known })
     }
 
     /// Covers them as they appear, in a thread of its own. The kernel has no events for them, so it polls.
     pub(super) fn keep(mut self) -> std::io::Result<()> {
-        let keep = move || {
-            let _ = crate::sandbox::keep_mounting();
-            loop {
-                std::thread::sleep(super::OFTEN);
-                self.look();
-            }
-        };
-        std::thread::Builder::new().name("sockets".into()).spawn(keep).map(drop)
+        threads::guard("sockets", move || {
+            std::thread::sleep(super::OFTEN);
+            self.look()
+        })
     }
 
-    fn look(&mut self) {
+    fn look(&mut self) -> Result<(), String> {
         let mut new: Vec<Bound> =
-            bound().into_iter().filter(|it| self.known.insert(it.number.clone())).collect();
+            bound()?.into_iter().filter(|it| self.known.insert(it.number.clone())).collect();
         if new.is_empty() {
-            return;
+            return Ok(());
         }
         // Looked up once for all: a command could bind thousands.
         let own = own_sockets();
         new.retain(|it| !own.contains(&it.number));
         // One that is gone by now may have been the call's own.
-        let still = if new.is_empty() { Vec::new() } else { bound() };
+        let still = if new.is_empty() { Vec::new() } else { bound()? };
         let still: HashSet<&[u8]> = still.iter().map(|it| it.number.as_slice()).collect();
         for it in new.iter().filter(|it| still.contains(it.number.as_slice())) {
             let Ok(path) = it.path.canonicalize() else { continue };
             if is_socket(&path) && !is_listed(&path, &self.listed) {
-                let _ = self.covers.over(&path);
+                self.covers.over(&path)?;
             }
         }
+        Ok(())
     }
 }
 
