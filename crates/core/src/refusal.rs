@@ -104,7 +104,7 @@ impl Refusal {
                 vec![("seen", seen.to_string().into()), ("now", now.to_string().into())]
             }
             Self::UnknownHead(head) => vec![("head", head.to_string().into())],
-            Self::BadName(sign) => vec![("character", sign.to_string().into())],
+            Self::BadName(sign) => vec![("character", sign.to_string().into()), ("what", defect(*sign).into())],
             Self::LabelTaken(label) => vec![("label", label.as_str().into())],
             Self::NoSuchAlternative { wanted, count } => {
                 vec![("wanted", (*wanted as u64).into()), ("count", (*count as u64).into())]
@@ -149,15 +149,26 @@ impl Refusal {
     }
 }
 
-/// Why a character is not allowed in a name.
-fn unfit(sign: char) -> &'static str {
+/// Why a character is not allowed in a name, for programs.
+fn defect(sign: char) -> &'static str {
     match sign {
-        '\n' | '\r' | '\u{2028}' | '\u{2029}' => "a name is one line",
-        '\t' => "a name has no tabs",
-        _ if sign.is_control() => "a terminal may act on it",
+        '\n' | '\r' | '\u{2028}' | '\u{2029}' => "line_break",
+        '\t' => "tab",
+        _ if sign.is_control() => "control",
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            "it turns the text around it"
+            "direction"
         }
+        _ => "invisible",
+    }
+}
+
+/// The same, for people.
+fn unfit(sign: char) -> &'static str {
+    match defect(sign) {
+        "line_break" => "a name is one line",
+        "tab" => "a name has no tabs",
+        "control" => "a terminal may act on it",
+        "direction" => "it turns the text around it",
         _ => "it is not seen",
     }
 }
@@ -194,7 +205,11 @@ mod tests {
             (Refusal::UnknownFold, "unknown_fold", vec![]),
             (Refusal::NotFoldable, "not_foldable", vec![]),
             (Refusal::EmptyLabel, "empty_label", vec![]),
-            (Refusal::BadName('x'), "bad_name", vec![("character", text("x"))]),
+            (
+                Refusal::BadName('\t'),
+                "bad_name",
+                vec![("character", text("\t")), ("what", text("tab"))],
+            ),
             (Refusal::EmptySummary, "empty_summary", vec![]),
             (Refusal::LabelTaken("a".to_owned()), "label_taken", vec![("label", text("a"))]),
             (

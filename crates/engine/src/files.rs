@@ -202,5 +202,6 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 
 fn aborted(error: JoinError) -> EngineError {
     EngineError::new(Kind::Storage, "aborted", format!("the work on files broke off: {error}"))
+        .with("what", "files")
         .with("detail", error.to_string())
 }

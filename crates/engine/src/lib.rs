@@ -310,7 +310,8 @@ impl Engine {
 pub(crate) fn not_blank(parts: &[Part]) -> Result<()> {
     let blank = |part: &Part| part.as_text().is_some_and(|text| text.trim().is_empty());
     if parts.iter().all(blank) {
-        return Err(EngineError::usage("can't store an empty message").hint("say something"));
+        let error = EngineError::usage("can't store an empty message").with("what", "empty_message");
+        return Err(error.hint("say something"));
     }
     Ok(())
 }

@@ -161,7 +161,7 @@ fn refused(error: &EngineError) -> Failure {
 
 /// The error of a server that cannot be used.
 fn failed(Failure { kind, why }: Failure) -> EngineError {
-    EngineError::new(Kind::Refused, "mcp", why).with("what", kind.name())
+    EngineError::new(Kind::Refused, "mcp", why.clone()).with("what", kind.name()).with("problem", why)
 }
 
 /// The servers of a folder after their start.
@@ -341,8 +341,10 @@ impl Engine {
     }
 
     fn mcp_files(&self) -> Result<&McpFiles> {
-        let none =
-            || EngineError::new(Kind::Refused, "mcp", "there is no place for a file of MCP servers here");
+        let none = || {
+            EngineError::new(Kind::Refused, "mcp", "there is no place for a file of MCP servers here")
+                .with("what", "no_place")
+        };
         self.parts().mcp.as_ref().ok_or_else(none)
     }
 }
@@ -356,7 +358,7 @@ fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Res
         return Err(EngineError::new(Kind::NotFound, "mcp", message)
             .with("what", "missing")
             .with("server", name)
-            .with("path", &*folder)
+            .with("folder", &*folder)
             .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
     };
     if entry.origin == Origin::User {
@@ -379,13 +381,14 @@ fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Res
 
 /// The problem of a servers file, with its place.
 fn fields_of(error: &ConfigError) -> Vec<(&'static str, Field)> {
-    let ConfigFault { what, path, line, key, server, problem } = error.fault();
+    let ConfigFault { what, path, line, key, keys, server, problem } = error.fault();
     let path = path.map(|path| ("path", Field::Text(path.display().to_string())));
     let line = line.map(|line| ("line", Field::Number(line as u64)));
     let texts = [("key", key), ("server", server), ("problem", problem)].into_iter();
     let texts = texts.filter_map(|(name, text)| Some((name, Field::Text(text?))));
+    let keys = (!keys.is_empty()).then_some(("keys", Field::Texts(keys)));
     let what = ("what", Field::Text(what.to_owned()));
-    std::iter::once(what).chain(path).chain(line).chain(texts).collect()
+    std::iter::once(what).chain(path).chain(line).chain(texts).chain(keys).collect()
 }
 
 impl From<ConfigError> for EngineError {

@@ -189,7 +189,7 @@ impl Engine {
         let mut entries = Vec::new();
         match (names, range) {
             ([], _) => {
-                let error = EngineError::usage("no message is named");
+                let error = EngineError::usage("no message is named").with("what", "no_message_named");
                 return Err(error.hint("name one by its turn, its label or its id"));
             }
             ([from, to], true) if removed.is_empty() => {
@@ -205,6 +205,7 @@ impl Engine {
                 let count = names.len();
                 let what = format!("a range has two ends, and {count} messages are named");
                 return Err(EngineError::usage(what)
+                    .with("what", "range")
                     .with("count", count as u64)
                     .hint("name its first and its last message, such as t2 t4"));
             }

@@ -128,7 +128,8 @@ impl Engine {
     ) -> Result<Done> {
         let options = self.as_seen(of, &apply.action, options).await?;
         if chooses_hunks(&options) {
-            return Err(EngineError::usage("hunks are those of one step's plan: take one step at a time"));
+            let error = EngineError::usage("hunks are those of one step's plan: take one step at a time");
+            return Err(error.with("what", "hunks_of_several_steps"));
         }
         let (mut applied, mut seen) = (Vec::new(), apply.seen);
         for at in 1..=count {
@@ -311,6 +312,7 @@ fn by_of_step(by: &ChangeOrigin, at: usize) -> Result<ChangeOrigin> {
     };
     let id = id.of_step(at).map_err(|_| {
         EngineError::usage("the request id is too long for several steps: 120 characters are not")
+            .with("what", "long_request_id")
             .with("most", 120_u64)
     })?;
     Ok(ChangeOrigin { request: Some(id), ..by.clone() })

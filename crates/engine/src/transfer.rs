@@ -142,9 +142,9 @@ impl Engine {
                     full.conversations.iter_mut().for_each(|it| it.changed = it.changed.min(latest));
                     if start.title.is_some() {
                         let message = "can't give a title to a full export: it is restored exactly as it was";
-                        return Err(
-                            EngineError::usage(message).hint("leave the title out, and set it afterwards")
-                        );
+                        return Err(EngineError::usage(message)
+                            .with("what", "full_export_title")
+                            .hint("leave the title out, and set it afterwards"));
                     }
                     works_elsewhere(&full, start.folder.as_deref())?;
                     self.store().restore_full(full, start.request).await
@@ -172,6 +172,7 @@ impl Engine {
         if let Some(relative) = to.as_ref().filter(|path| path.is_relative()) {
             let message = format!("can't write a backup to {}: the path is not absolute", relative.display());
             return Err(EngineError::usage(message)
+                .with("what", "relative_path")
                 .with("path", relative.as_path())
                 .hint("give the whole path, from / on"));
         }
@@ -211,7 +212,8 @@ fn works_elsewhere(full: &FullImport, named: Option<&str>) -> Result<()> {
     let other = named.and_then(|named| folders.into_iter().find(|folder| *folder != named));
     let Some(folder) = other else { return Ok(()) };
     let message = format!("can't import: its conversations work in the folder {folder}, not in this one");
-    Err(EngineError::new(Kind::Refused, "other_folder", message).with("path", folder).hint(Hint::new(
+    let error = EngineError::new(Kind::Refused, "other_folder", message).with("what", "import");
+    Err(error.with("path", folder).hint(Hint::new(
         "import it in that folder, or let its commands run there with {}",
         [Remedy::KeepFolder],
     )))
@@ -248,6 +250,7 @@ fn place(cursor: &str) -> Result<ExportPlace> {
 
 fn bad_cursor(cursor: &str) -> EngineError {
     EngineError::new(Kind::NotFound, "bad_cursor", format!("“{cursor}” is not a cursor of an export"))
+        .with("what", "export")
         .with("cursor", cursor)
         .hint("take the cursor from the piece before, or begin without one")
 }

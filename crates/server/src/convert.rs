@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
     Branch, EffectClass, EntryLine, Field, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source,
-    StartedCall, Summary, TargetLine, ToolOutcome, Totals, UncoveredReason,
+    StartedCall, Summary, TargetLine, ToolOutcome, Totals,
 };
 use retake_engine::settings::SettingsError;
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
@@ -51,18 +51,10 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
     for (name, _) in &error.fields {
         debug_assert!(code.fields().contains(name), "BUG: the list of fields of {code} lacks {name}");
     }
-    let uncovered = error.fields.iter().find_map(|(name, value)| match value {
-        Field::Text(why) if *name == "uncovered" => UncoveredReason::from_name(why),
-        _ => None,
-    });
-    let message = match uncovered {
-        Some(why) => format!("{}: {}", error.message, english::uncovered_cause(&uncovered_cause(why))),
-        None => error.message,
-    };
     let notices: Vec<_> = error.notices.into_iter().map(run_notice).collect();
     let sentences = notices.iter().map(|it| english::run_notice(it, &english::remedy));
-    let message = std::iter::once(message).chain(sentences).collect::<Vec<_>>().join("; ");
-    Problem {
+    let message = std::iter::once(error.message).chain(sentences).collect::<Vec<_>>().join("; ");
+    worded(Problem {
         code,
         kind,
         message,
@@ -72,7 +64,13 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
         causes: error.cause.into_iter().map(|cause| cause.to_string()).collect(),
         notices: notices.into(),
         head: error.head.map(|head| head.to_string()),
-    }
+    })
+}
+
+/// A problem whose `message` is the sentence that our own clients make. A problem without a row in their table keeps its own.
+pub(crate) fn worded(problem: Problem) -> Problem {
+    let message = english::problem(&problem);
+    Problem { message, ..problem }
 }
 
 /// The values of a code, by name.
@@ -147,14 +145,9 @@ pub(crate) fn sentences(conditions: &[Condition]) -> Vec<String> {
     conditions.iter().map(|it| english::condition(it, &english::remedy)).collect()
 }
 
-/// A problem of the request itself.
-pub(crate) fn usage(message: impl Into<String>) -> Problem {
-    problem(EngineError::usage(message))
-}
-
-/// The same, with a hint.
-pub(crate) fn misused(message: impl Into<String>, hint: &str) -> Problem {
-    problem(EngineError::usage(message).hint(hint))
+/// A problem of the request itself. `what` names it, for programs.
+pub(crate) fn misused(what: &'static str, message: impl Into<String>, hint: &str) -> Problem {
+    problem(EngineError::usage(message).with("what", what).hint(hint))
 }
 
 pub(crate) fn role(role: Role) -> retake_wire::Role {
@@ -185,10 +178,16 @@ fn source(source: Source) -> (Option<String>, Option<String>) {
 fn source_in(data: Option<String>, url: Option<String>) -> Result<Source, Problem> {
     match (data, url) {
         (Some(data), None) => BASE64.decode(data).map(Source::Inline).map_err(|_| {
-            misused("“data” is not valid base64", "encode the bytes as standard base64, with padding")
+            let error = EngineError::usage("“data” is not valid base64").with("what", "base64");
+            let hint = "encode the bytes as standard base64, with padding";
+            problem(error.with("parameter", "data").hint(hint))
         }),
         (None, Some(url)) => Ok(Source::Link(url)),
-        _ => Err(misused("an image or a file needs either “data” or “url”", "give exactly one of the two")),
+        _ => Err(misused(
+            "data_or_url",
+            "an image or a file needs either “data” or “url”",
+            "give exactly one of the two",
+        )),
     }
 }
 
@@ -234,7 +233,11 @@ fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {
         }
         retake_wire::Part::Reasoning { text, signature } => Part::Reasoning { text, signature },
         retake_wire::Part::Erased => {
-            return Err(misused("a part of type “erased” can't be sent", "leave this part out"));
+            return Err(misused(
+                "erased_part",
+                "a part of type “erased” can't be sent",
+                "leave this part out",
+            ));
         }
     })
 }

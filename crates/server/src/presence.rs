@@ -234,11 +234,11 @@ impl ClientTable {
 }
 
 fn leaving() -> Problem {
-    Problem {
+    crate::convert::worded(Problem {
         code: LEAVING.into(),
         kind: ProblemKind::Refused,
         message: "the owner of the conversations is about to end".to_owned(),
         hint: Some("do it again: the next owner starts by itself".into()),
         ..Problem::default()
-    }
+    })
 }

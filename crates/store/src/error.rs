@@ -14,10 +14,10 @@ pub enum StoreError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The conversation does not exist.
-    #[error("there is no conversation {0}")]
+    #[error("there is no conversation “{0}”")]
     UnknownConversation(String),
     /// The entry does not exist in the conversation.
-    #[error("there is no message {id} in this conversation")]
+    #[error("there is no message “{id}”")]
     UnknownEntry {
         /// The requested id.
         id: EntryId,

@@ -44,7 +44,7 @@ pub enum NoSuchHunks {
     #[error("it is not text, or it is too large, so it has no hunks")]
     NoText,
     /// There are only this many.
-    #[error("it has {}", match .0 { 0 => "no hunks".to_owned(), 1 => "one hunk".to_owned(), more => format!("{more} hunks") })]
+    #[error("it has {} hunk{}", .0, match .0 { 1 => "", _ => "s" })]
     Only(u32),
 }
 

@@ -284,6 +284,7 @@ fn printed(job: JobShown, from: Option<u64>) -> Result<JobPrinted> {
     let fail = |error: std::io::Error| {
         let what = format!("can't read what the job `{command}` has printed");
         let failure = EngineError::new(Kind::Storage, "no_output", what)
+            .with("what", "unreadable")
             .with("job", id.as_str())
             .with("command", command.as_str());
         EngineError { cause: Some(Arc::new(error)), ..failure }
@@ -291,6 +292,7 @@ fn printed(job: JobShown, from: Option<u64>) -> Result<JobPrinted> {
     let Some(log) = &job.log else {
         let what = format!("what the job `{command}` prints is not kept");
         return Err(EngineError::new(Kind::NotFound, "no_output", what)
+            .with("what", "not_kept")
             .with("job", id)
             .with("command", command));
     };
@@ -309,6 +311,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     let done = retake_tools::blocking(work).await;
     done.map_err(|error| {
         EngineError::new(Kind::Storage, "aborted", format!("the work on jobs broke off: {error}"))
+            .with("what", "jobs")
             .with("detail", error.to_string())
     })
 }

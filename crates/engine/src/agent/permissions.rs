@@ -129,5 +129,5 @@ fn not_kept(error: SettingsError) -> EngineError {
         cause: Some(Arc::new(error)),
         ..EngineError::new(Kind::Storage, "settings", "can't change the rules that hold for good")
     };
-    error.hint(hint)
+    error.with("attempt", "change the rules that hold for good").hint(hint)
 }

@@ -50,10 +50,12 @@ pub(super) fn of_worktree(error: &WorktreeError) -> Fields {
     use WorktreeError as E;
     match error {
         E::Io { attempt, path: at, source } => with_errno(vec![path(at), text("attempt", attempt)], source),
-        E::Missing(object) | E::Damaged(object) | E::NoManifest(object) => vec![text("object", object)],
-        E::InUse(at) | E::NotDurable(at) | E::RootMissing(at) | E::RootOther(at) | E::RootBusy(at) => {
-            vec![path(at)]
-        }
+        E::Missing(object) => vec![text("object", object), text("what", "missing_object")],
+        E::Damaged(object) => vec![text("object", object), text("what", "damaged_object")],
+        E::NoManifest(object) => vec![text("object", object)],
+        E::InUse(at) => vec![path(at), text("what", "in_use")],
+        E::NotDurable(at) => vec![path(at), text("what", "not_durable")],
+        E::RootMissing(at) | E::RootOther(at) | E::RootBusy(at) => vec![path(at)],
         E::OtherFormat { path: at, version } => vec![path(at), ("format", u64::from(*version).into())],
         E::BadPlan { path, why } => vec![text("path", path), text("detail", why)],
         E::BadStagingName(name) => vec![text("name", name)],

@@ -16,7 +16,7 @@ use retake_store::digest::{action_value, of_arguments};
 use retake_worktree::{Report, WriteSource};
 use serde_json::json;
 
-use super::carry_out::{RunningApply, told};
+use super::carry_out::{RunningApply, told, with_obstacle};
 use super::conversation_folders::{lock_each, named_in, shown_in};
 use super::effects::Effects;
 use super::note::Note;
@@ -256,18 +256,18 @@ fn clashes(plans: &[FolderPlan]) -> Vec<String> {
     all.collect()
 }
 
-/// The beginning of a sentence that names whose changes the files conflict with. It never blames somebody else for changes of
-/// this conversation.
-fn against(plans: &[FolderPlan]) -> &'static str {
+/// Whose changes the files conflict with, for programs, and the beginning of a sentence that names them. It never blames
+/// somebody else for changes of this conversation.
+fn against(plans: &[FolderPlan]) -> (&'static str, &'static str) {
     let paths = plans.iter().flat_map(|folder| &folder.plan.paths);
     let clashes = paths.filter(|path| matches!(path.verdict, Verdict::Conflict(_)));
     let (own, others): (Vec<_>, Vec<_>) = clashes
         .map(|path| path.against)
         .partition(|against| against.and_then(BlockingAuthor::delta).is_some());
     match (own.is_empty(), others.is_empty()) {
-        (false, true) => "other turns of this conversation have",
-        (false, false) => "somebody else, or another turn of this conversation, has",
-        (true, _) => "somebody else has",
+        (false, true) => ("other_turns", "other turns of this conversation have"),
+        (false, false) => ("both", "somebody else, or another turn of this conversation, has"),
+        (true, _) => ("others", "somebody else has"),
     }
 }
 
@@ -285,13 +285,15 @@ fn check(plans: &[FolderPlan], options: &FileOptions) -> Result<()> {
         return Ok(());
     }
     let files = if clashes.len() == 1 { "a file" } else { "files" };
-    let what = format!("{} changed {files} too: {}", against(plans), few(&clashes));
+    let (whose, who) = against(plans);
+    let what = format!("{who} changed {files} too: {}", few(&clashes));
     let sealed = |path: &&retake_core::PathPlan| path.verdict == Verdict::Conflict(Clash::Sealed);
     let mut sealed = plans.iter().filter_map(|folder| {
         let path = folder.plan.paths.iter().find(sealed)?;
         Some(shown_in(folder.folder.as_deref(), &path.path))
     });
-    let what = match sealed.next() {
+    let sealed = sealed.next();
+    let what = match &sealed {
         Some(name) => format!("{what}; not all can be taken away there: move what is in {name} elsewhere"),
         None => what,
     };
@@ -302,10 +304,12 @@ fn check(plans: &[FolderPlan], options: &FileOptions) -> Result<()> {
             Hint::new("choose for each with {}, or leave files as they are with {}", remedies)
         }
     };
-    Err(EngineError::new(Kind::Refused, "conflict", what)
+    let error = EngineError::new(Kind::Refused, "conflict", what)
+        .with("what", whose)
         .with("paths", super::carry_out::few(&clashes))
         .with("count", clashes.len())
-        .hint(hint))
+        .hint(hint);
+    Err(sealed.into_iter().fold(error, |error, name| error.with("sealed", name)))
 }
 
 /// The first few names.
@@ -364,6 +368,7 @@ fn reason(action: &Action) -> Reason {
 /// The refusal of a step on files alone that changes no file.
 pub(super) fn unchanged() -> EngineError {
     EngineError::new(Kind::Refused, "unchanged", "the files are already in this state")
+        .with("what", "files")
         .hint("what others wrote since a turn stays; only a checkpoint brings back what it was")
 }
 
@@ -383,6 +388,7 @@ impl Engine {
             let error = EngineError::new(Kind::Storage, "unsettled", what)
                 .with("folder", held.root.path())
                 .hint(failed.why.hint());
+            let error = with_obstacle(error, &failed.why);
             let path = failed.path.as_ref().map(ToString::to_string);
             return Err(path.into_iter().fold(error, |error, path| error.with("path", path)));
         }

@@ -11,8 +11,8 @@ use retake_core::{
 };
 use retake_store::FilesHalf;
 use retake_worktree::{
-    Failed, Interrupted, Objects as _, Outcome, Prepared, Refusal, Report, RootLock, SettledApply,
-    StagedApply, StagingName,
+    Failed, Interrupted, Objects as _, Obstacle, Outcome, Prepared, Refusal, Report, RootLock,
+    SettledApply, StagedApply, StagingName,
 };
 
 use super::apply::{AppliedFiles, FolderDone, as_before, moves, unchanged};
@@ -197,15 +197,17 @@ impl<'a> RunningApply<'a> {
                 Outcome::Interrupted(interrupted) => {
                     let folder = self.parts[at].folder.as_deref();
                     let what = told(folder, &interrupted.cause);
-                    let obstacle = interrupted.cause.why.name();
                     let path = interrupted.cause.path.as_ref().map(|path| shown_in(folder, path));
+                    let error = with_obstacle(
+                        EngineError::new(Kind::Refused, "interrupted", what.clone()),
+                        &interrupted.cause.why,
+                    );
                     let carried =
                         carried.into_iter().map(|(at, settled)| (at, FolderStage::CarriedOut(settled)));
                     let all = carried.chain([(at, FolderStage::Interrupted(interrupted))]).chain(stages);
                     let left = self.put_back_all(self.parts[at].no, all.collect()).await?;
-                    let what = format!("{what}; {}", put_back(&left));
-                    let error = EngineError::new(Kind::Refused, "interrupted", what)
-                        .with("obstacle", obstacle)
+                    let message = format!("{what}; {}", put_back(&left));
+                    let error = EngineError { message, ..error }
                         .with("left", few(&left))
                         .with("count", left.len())
                         .hint("try again, the new plan sees what is there now");
@@ -281,6 +283,12 @@ pub(super) fn told(folder: Option<&Path>, failed: &Failed) -> String {
     }
 }
 
+/// The error with what is in the way, and its kind or attribute if the obstacle has one.
+pub(super) fn with_obstacle(error: EngineError, why: &Obstacle) -> EngineError {
+    let error = error.with("obstacle", why.name());
+    why.detail().into_iter().fold(error, |error, detail| error.with("detail", detail))
+}
+
 /// The first of several names.
 pub(super) fn few(names: &[String]) -> Vec<String> {
     names.iter().take(20).cloned().collect()
@@ -305,10 +313,13 @@ fn refused(folder: Option<&Path>, refusals: &[Refusal]) -> EngineError {
     let more = if refusals.len() > shown.len() { " …" } else { "" };
     let paths: Vec<String> = refusals.iter().map(|refusal| shown_in(folder, &refusal.path)).collect();
     let obstacles: Vec<String> = refusals.iter().map(|refusal| refusal.why.name().to_owned()).collect();
+    let details = refusals.iter().map(|refusal| refusal.why.detail().unwrap_or_default().to_owned());
+    let details: Vec<String> = details.collect();
     let error =
         EngineError::new(Kind::Refused, "files_refused", format!("can't: {}{more}", shown.join("; ")))
             .with("paths", few(&paths))
             .with("obstacles", few(&obstacles))
+            .with("details", few(&details))
             .with("count", paths.len());
     match refusals.first() {
         Some(first) => error.hint(first.why.hint()),

@@ -65,7 +65,8 @@ impl Engine {
     ) -> BoxFuture<'_, Result<BoxStream<'static, RunEvent>>> {
         Box::pin(async move {
             if exec.command.is_empty() {
-                return Err(EngineError::usage("can't run nothing").hint("name a command"));
+                let error = EngineError::usage("can't run nothing").with("what", "no_command");
+                return Err(error.hint("name a command"));
             }
             let claim = self.claim(conversation)?;
             // Earlier changes are not the command's. A new turn ends the one before.

@@ -85,6 +85,7 @@ impl Engine {
                 }
             };
             return Err(EngineError::new(Kind::Refused, "still_running", what)
+                .with("what", "taken_back")
                 .with("pids", numbers(&pids))
                 .hint(Hint::new(
                     "end them first with {}, or leave files as they are with {}",
@@ -110,6 +111,7 @@ impl Engine {
             processes::alive(&call.id).iter().map(|pid| pid.as_raw_nonzero().to_string()).collect();
         let what = format!("can't end the processes {} that a command has started", pids.join(", "));
         Err(EngineError::new(Kind::Refused, "still_running", what)
+            .with("what", "not_ended")
             .with("pids", numbers(&pids))
             .hint("end them yourself, then try again"))
     }

@@ -115,13 +115,14 @@ impl Engine {
         if shown.unsettled && shown.away.is_none() {
             let what = "a step in this folder is not finished";
             return Err(EngineError::new(Kind::Refused, "unsettled", what)
+                .with("what", "step")
                 .hint(Hint::new("{} finishes it; then forget the folder", [Remedy::DoctorMend])));
         }
         if !self.files.is_idle() {
             let what = "a command is running in a workspace";
-            return Err(
-                EngineError::new(Kind::Refused, "run_active", what).hint("wait for its end, or stop it")
-            );
+            return Err(EngineError::new(Kind::Refused, "run_active", what)
+                .with("what", "command")
+                .hint("wait for its end, or stop it"));
         }
         self.store().forget_workspace(no).await?;
         self.files.close(no);

@@ -53,8 +53,7 @@ impl Engine {
     }
 
     async fn settle_one(&self, intent: IntentRow, row: Option<WorkspaceInfo>) -> Result<Option<String>> {
-        let unknown = || EngineError::new(Kind::Storage, "damaged", "its workspace is not known");
-        let held = self.workspace_of(row.ok_or_else(unknown)?).await?;
+        let held = self.workspace_of(row.ok_or_else(unknown_workspace)?).await?;
         // The previous holder may just have finished it.
         match self.store().intents().await?.into_iter().find(|now| now.staging == intent.staging) {
             Some(intent) => Ok(self.settle_in(held, intent).await?.1),
@@ -95,7 +94,6 @@ impl Engine {
         held: HeldWorkspace,
         intent: IntentRow,
     ) -> Result<(HeldWorkspace, Option<String>)> {
-        let unknown = || EngineError::new(Kind::Storage, "damaged", "its workspace is not known");
         let (mut held, locked) = lock(held).await?;
         let name = intent.staging.strip_prefix(StagingName::PREFIX).unwrap_or(&intent.staging);
         let name = StagingName::new(name)?;
@@ -106,7 +104,8 @@ impl Engine {
             return Ok((held, None));
         };
         let moved = self.store().moved(conversation, op).await?;
-        let moved = moved.into_iter().find(|moved| moved.workspace == held.no).ok_or_else(unknown)?;
+        let moved = moved.into_iter().find(|moved| moved.workspace == held.no);
+        let moved = moved.ok_or_else(unknown_workspace)?;
         let changes: Vec<FileChange> = moved.moves.into_iter().map(|made| made.change).collect();
         let changes: Vec<_> = changes.into_iter().filter(|change| change.before != change.after).collect();
         let direction = if intent.back { Direction::Back } else { Direction::Forward };
@@ -135,4 +134,8 @@ impl Engine {
         super::workspace::accept(&mut held, capture)?;
         Ok(held)
     }
+}
+
+fn unknown_workspace() -> EngineError {
+    EngineError::new(Kind::Storage, "damaged", "its workspace is not known").with("what", "unknown_workspace")
 }

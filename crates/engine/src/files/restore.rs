@@ -157,7 +157,7 @@ fn check(
     then: Option<&Manifest>,
 ) -> Result<()> {
     if let Some(why) = then.and_then(|then| uncovered(then, path)) {
-        return Err(not_covered(format!("{path} was not covered then"), path, why));
+        return Err(not_covered(format!("{path} was not covered then"), path, why).with("what", "then"));
     }
     match held.tree.known(path) {
         KnownPath::NotCovered(why) => Err(not_covered(format!("{path} is not covered"), path, why)),

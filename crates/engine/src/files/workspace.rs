@@ -135,6 +135,7 @@ impl Engine {
         let folder = self.folder_of(conversation).await?;
         let folder = folder.ok_or_else(|| {
             EngineError::new(Kind::Refused, "no_folder", "this conversation works in no folder")
+                .with("what", "conversation")
                 .hint("begin one in the folder that it is to work in")
         })?;
         self.workspace_row_at(folder).await
@@ -351,7 +352,8 @@ fn private_folder(path: &Path) -> Result<()> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| {
         let what = format!("can't make the folder {}", path.display());
-        let failure = EngineError::new(Kind::Storage, "storage", what).with("path", path);
+        let failure = EngineError::new(Kind::Storage, "storage", what);
+        let failure = failure.with("path", path).with("attempt", "make the folder");
         EngineError { cause: Some(Arc::new(error)), ..failure }
     })
 }

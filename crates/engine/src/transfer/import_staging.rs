@@ -227,10 +227,10 @@ impl Content {
 
     fn finish(self, new_id: impl FnMut() -> EntryId, user: &str, now: Time) -> Result<StagedImport> {
         let short = |found: u64, all: u64, what: &str| {
-            bad("the end", &format!("the export is cut off: it has {found} of {all} {what}"))
+            at_end(&format!("the export is cut off: it has {found} of {all} {what}"))
         };
         match self {
-            Self::Nothing => Err(bad("the end", "there is nothing in it")),
+            Self::Nothing => Err(at_end("there is nothing in it")),
             Self::Export(header, entries) => {
                 let found = entries.len() as u64;
                 if found != header.entries {
@@ -260,10 +260,9 @@ impl Content {
             )),
             Self::Document(text, line) => {
                 let list = chat_messages::document(&text).map_err(|(at, why)| {
-                    let place =
-                        at.map_or_else(|| "the list".to_owned(), |at| format!("line {}", line - 1 + at));
-                    let error = bad(&place, &why);
-                    at.into_iter().fold(error, |error, at| error.with("line", line - 1 + at))
+                    let Some(at) = at else { return bad("the list", &why).with("what", "list") };
+                    let number = line - 1 + at;
+                    bad(&format!("line {number}"), &why).with("line", number)
                 })?;
                 Ok(chat_list(list, new_id, user, now))
             }
@@ -307,6 +306,11 @@ fn bad(place: &str, why: &str) -> EngineError {
     EngineError::new(Kind::Usage, "bad_import", format!("can't import: {place}: {why}"))
         .with("detail", why)
         .hint("nothing was imported; mend that place and import it again")
+}
+
+/// An import that is not complete.
+fn at_end(why: &str) -> EngineError {
+    bad("the end", why).with("what", "end")
 }
 
 fn unknown(id: ConversationId) -> EngineError {

@@ -5,7 +5,7 @@ use retake_core::{
     Action, ChangeOrigin, ConversationId, EntryId, Flags, Mark, Part, Reason, Receipt, SayRequest, SeenState,
     Time,
 };
-use retake_engine::{Exec, RunEvent, RunRequest, Start};
+use retake_engine::{EngineError, Exec, RunEvent, RunRequest, Start};
 use retake_wire::{
     Action as WireAction, Attached, MarkVerb, Problem, ProblemKind, Reply, RunStart, reply, request,
 };
@@ -141,7 +141,7 @@ impl InProcess {
         }
         let idle = "no model is answering in this conversation";
         Err(problem(
-            retake_engine::EngineError::new(retake_engine::Kind::Refused, "not_running", idle)
+            EngineError::new(retake_engine::Kind::Refused, "not_running", idle)
                 .hint("nothing to do: the answer may have ended already"),
         ))
     }
@@ -248,6 +248,7 @@ impl InProcess {
             RunStart::Answer => Start::Answer,
             RunStart::Exec { .. } => {
                 return Err(misused(
+                    "command_as_prompt",
                     "a command can't be a prompt",
                     "send it as text, or run it in a request of its own",
                 ));
@@ -285,6 +286,7 @@ impl InProcess {
             WireAction::Title { title } => Action::Label(None, title),
             WireAction::RestoreFiles { .. } => {
                 return Err(misused(
+                    "restore_files",
                     "files can't be restored by this request",
                     "plan and apply the action in requests that take options for files",
                 ));
@@ -312,6 +314,7 @@ fn said(parts: Vec<retake_wire::Part>, piped: bool) -> Result<Vec<retake_core::P
 
 fn nothing_to_erase() -> Problem {
     misused(
+        "nothing_to_erase",
         "neither messages to erase are named nor a text that they contain",
         "name them, such as t2, or give a text that is not empty",
     )
@@ -329,14 +332,17 @@ fn verb_of(verb: MarkVerb) -> Reason {
 
 fn mark(name: &str) -> Result<Mark, Problem> {
     Mark::from_name(name).ok_or_else(|| {
-        misused(format!("“{name}” is not a mark"), "a mark is normal, excluded, hidden or dropped")
-            .with("name", name)
+        let error = EngineError::usage(format!("“{name}” is not a mark")).with("what", "mark");
+        problem(error.with("name", name).hint("a mark is normal, excluded, hidden or dropped"))
     })
 }
 
 fn at_least_one(verb: &str, count: usize) -> Result<usize, Problem> {
     match count {
-        0 => Err(misused(format!("can't {verb} 0"), "the least is 1").with("least", 1)),
+        0 => {
+            let error = EngineError::usage(format!("can't {verb} 0")).with("what", "no_steps");
+            Err(problem(error.with("action", verb).with("least", 1_u64).hint("the least is 1")))
+        }
         count => Ok(count),
     }
 }

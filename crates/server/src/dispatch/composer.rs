@@ -2,13 +2,13 @@
 //! rewound decides about returned content.
 
 use retake_core::{ConversationId, Draft, DraftPiece, DraftPlace, Part, ShownDraft};
-use retake_engine::DraftHome;
 use retake_engine::prompt::{PathMatch, PathMatches};
+use retake_engine::{DraftHome, EngineError};
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::{from_root, limit};
-use crate::convert::{self, problem, usage};
+use crate::convert::{self, problem};
 use crate::{InProcess, draft_locks};
 
 impl InProcess {
@@ -119,10 +119,11 @@ fn place(
 /// The name of a holder, if it is valid.
 fn named_holder(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
-        Some(name) if !draft_locks::is_name(&name) => Err(usage(format!(
-            "{name:?} names no holder: that is digits, the letters a to f and “-”, 64 at most"
-        ))
-        .with("name", name)),
+        Some(name) if !draft_locks::is_name(&name) => {
+            let message =
+                format!("{name:?} names no holder: that is digits, the letters a to f and “-”, 64 at most");
+            Err(problem(EngineError::usage(message).with("what", "holder").with("name", name)))
+        }
         name => Ok(name),
     }
 }
@@ -142,7 +143,7 @@ fn drafted(parts: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
             _ => ("model_output", "output of a model"),
         };
         let message = format!("a draft can't contain {words}: it is what a person is about to send");
-        return Err(usage(message).with("what", what));
+        return Err(problem(EngineError::usage(message).with("what", what)));
     }
     let is_empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
     Ok(parts.into_iter().filter(|part| !is_empty(part)).collect())

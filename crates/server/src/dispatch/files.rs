@@ -170,10 +170,15 @@ impl InProcess {
             return Ok((self.action(of, action).await?, options));
         };
         if paths.is_empty() {
-            return Err(misused("no files to restore are named", "name them; “.” means the whole folder"));
+            return Err(misused(
+                "no_files_named",
+                "no files to restore are named",
+                "name them; “.” means the whole folder",
+            ));
         }
         if options.scope == Scope::Conversation {
             return Err(misused(
+                "restore_scope",
                 "restoring files can't be limited to the conversation",
                 "leave the scope out, or set it to `files`",
             ));
@@ -190,5 +195,9 @@ fn no_file_options(files: &retake_wire::FileOptions, diff: bool) -> Result<(), P
     if files.is_default() && !diff {
         return Ok(());
     }
-    Err(misused("this action does not change files", "leave out the options for files"))
+    Err(misused(
+        "no_file_options",
+        "this action does not change files",
+        "leave out the options for files",
+    ))
 }

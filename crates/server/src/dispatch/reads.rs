@@ -224,6 +224,7 @@ impl InProcess {
                 let said = format!("no branch has the leaf {after:?}, and no fork that id");
                 problem(
                     EngineError::new(Kind::NotFound, "bad_place", said)
+                        .with("what", "tree")
                         .with("place", after.as_str())
                         .hint("take the place from the page before: the last leaf there, or the last fork"),
                 )
@@ -351,7 +352,7 @@ impl InProcess {
             }
         });
         let why = english::model_cause(&cause);
-        let (warning, models) = (problem.as_ref().map(english::problem), models.collect());
+        let (warning, models) = (problem.as_ref().map(english::problem_with_causes), models.collect());
         Ok(Reply::Models(reply::Models { default, cause, why, problem, warning, models }))
     }
 }

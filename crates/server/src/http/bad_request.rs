@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::problem::{ProblemResponse, bad};
+use super::problem::{ProblemResponse, bad_request};
 use super::shapes::{choices, word_of};
 
 /// The most characters of a field's value that are shown.
@@ -18,9 +18,9 @@ pub(super) struct RequestMismatch {
     what: &'static str,
     /// The path of the field. Empty for the whole body.
     parameter: String,
-    /// The sentence.
-    message: String,
     expected: Expected,
+    /// The type of the value that is there, as JSON Schema names it.
+    given_type: Option<&'static str>,
     /// The value that is there, shortened.
     given: Option<String>,
 }
@@ -51,6 +51,12 @@ impl Expected {
         Self { types: vec![number], ..Self::default() }
     }
 
+    /// Any object.
+    pub(super) fn object() -> Self {
+        let object = ExpectedType { name: "object".to_owned(), least: None, most: None };
+        Self { types: vec![object], ..Self::default() }
+    }
+
     fn words(words: Vec<String>) -> Self {
         Self { words, ..Self::default() }
     }
@@ -72,41 +78,12 @@ impl Expected {
         }
         sum
     }
-
-    /// As the end of a sentence.
-    fn text(&self) -> String {
-        let words = match self.words.as_slice() {
-            [] => None,
-            [word] => Some(format!("“{word}”")),
-            words => Some(format!("one of {}", words.join(", "))),
-        };
-        let types: Vec<_> = self.types.iter().map(ExpectedType::text).collect();
-        let types = (!types.is_empty()).then(|| types.join(" or "));
-        let parts: Vec<_> = words.into_iter().chain(types).collect();
-        if parts.is_empty() { "something else".to_owned() } else { parts.join(", or ") }
-    }
-}
-
-impl ExpectedType {
-    fn text(&self) -> String {
-        match (self.name.as_str(), self.least, self.most) {
-            ("integer", Some(from), Some(to)) => format!("a whole number from {from} to {to}"),
-            ("integer", Some(from), None) => format!("a whole number from {from}"),
-            ("integer", ..) => "a whole number".to_owned(),
-            ("number", ..) => "a number".to_owned(),
-            ("boolean", ..) => "true or false".to_owned(),
-            ("string", ..) => "a text".to_owned(),
-            ("array", ..) => "a list".to_owned(),
-            ("object", ..) => "an object".to_owned(),
-            (other, ..) => other.to_owned(),
-        }
-    }
 }
 
 impl RequestMismatch {
-    pub(super) fn new(what: &'static str, parameter: &str, message: String) -> Self {
-        let (expected, given) = (Expected::default(), None);
-        Self { what, parameter: parameter.to_owned(), message, expected, given }
+    pub(super) fn new(what: &'static str, parameter: &str) -> Self {
+        let (expected, parameter) = (Expected::default(), parameter.to_owned());
+        Self { what, parameter, expected, given_type: None, given: None }
     }
 
     fn expects(self, expected: Expected) -> Self {
@@ -120,13 +97,14 @@ impl RequestMismatch {
             Value::String(text) => Some(shortened(text)),
             other => Some(other.to_string()),
         };
-        Self { given, ..self }
+        Self { given_type: Some(type_of(value)), given, ..self }
     }
 
     /// As an answer.
     pub(super) fn told(self, hint: &str) -> ProblemResponse {
-        let Self { what, parameter, message, expected, given } = self;
-        let mut told = bad("bad_request", message, hint).with("what", what);
+        let Self { what, parameter, expected, given_type, given } = self;
+        // Its row makes the sentence of the values; this one is for none.
+        let mut told = bad_request(what, "the request does not match the API document", hint);
         if !parameter.is_empty() {
             told = told.with("parameter", parameter);
         }
@@ -142,6 +120,7 @@ impl RequestMismatch {
         let rest = [
             ("least", limited.and_then(|kind| kind.least).map(Value::from)),
             ("most", limited.and_then(|kind| kind.most).map(Value::from)),
+            ("given_type", given_type.map(Value::from)),
             ("given", given.map(Value::from)),
         ];
         rest.into_iter().fold(told, |told, (name, value)| match value {
@@ -295,14 +274,12 @@ fn kinds(shape: &Value) -> Vec<&str> {
 }
 
 fn missing(at: &str, expected: Expected) -> RequestMismatch {
-    let message = format!("{} is missing: it is {}", called(at), expected.text());
-    RequestMismatch::new("missing", at, message).expects(expected)
+    RequestMismatch::new("missing", at).expects(expected)
 }
 
 /// A value that does not match its schema.
 pub(super) fn unfit(at: &str, expected: Expected, value: &Value) -> RequestMismatch {
-    let message = format!("{} is {}, not {}", called(at), expected.text(), got(value));
-    RequestMismatch::new("unfit", at, message).expects(expected).given(value)
+    RequestMismatch::new("unfit", at).expects(expected).given(value)
 }
 
 /// Whether a value matches the schema itself, without its inner values.
@@ -340,21 +317,18 @@ fn below(at: &str, name: &str) -> String {
 
 /// An unknown field.
 pub(super) fn stranger(path: &str) -> RequestMismatch {
-    RequestMismatch::new("unknown", path, format!("there is no `{path}` in this request"))
+    RequestMismatch::new("unknown", path)
 }
 
-fn called(at: &str) -> String {
-    if at.is_empty() { "the request".to_owned() } else { format!("`{at}`") }
-}
-
-/// The given value, shortened.
-pub(super) fn got(value: &Value) -> String {
+/// The type of a value, as JSON Schema names it.
+fn type_of(value: &Value) -> &'static str {
     match value {
-        Value::Null => "null".to_owned(),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
-        Value::String(text) => format!("the text “{}”", shortened(text)),
-        other => other.to_string(),
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
     }
 }
 

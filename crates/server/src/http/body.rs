@@ -4,7 +4,7 @@ use axum::body::{Body, BodyDataStream, HttpBody as _};
 use axum::http::{HeaderMap, header};
 use futures::StreamExt as _;
 
-use super::problem::{ProblemResponse, bad};
+use super::problem::{ProblemResponse, bad, bad_request};
 
 /// The largest body: pictures of a message, lines of an import.
 pub(super) const LARGEST: usize = 64 * 1024 * 1024;
@@ -39,8 +39,9 @@ async fn read(body: Body) -> Result<Vec<u8>, ProblemResponse> {
     let (mut all, mut length) = (Vec::new(), 0_usize);
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
-        let piece =
-            piece.map_err(|_| bad("bad_request", "the body ended too early", "send the request again"))?;
+        let piece = piece.map_err(|_| {
+            bad_request("broken_body", "the body ended too early", "send the request again")
+        })?;
         length = length.saturating_add(piece.len());
         if length > 2 * LARGEST {
             break;

@@ -13,10 +13,10 @@ use retake_wire::{Follow, Request, Run};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::bad_request::{Expected, RequestMismatch, Shape, got, stranger, unfit};
+use super::bad_request::{Expected, RequestMismatch, Shape, stranger, unfit};
 use super::body::whole;
 use super::json::UniqueFields;
-use super::problem::{ProblemResponse, bad};
+use super::problem::{ProblemResponse, bad, bad_request};
 
 /// The possible fields of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,8 +62,7 @@ pub(super) async fn request(
     for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
         let value = fields.value(&name, text);
         if given.insert(name.clone(), value).is_some() {
-            let why = RequestMismatch::new("twice", &name, format!("`{name}` is given twice"));
-            return Err(why.told("give it once"));
+            return Err(RequestMismatch::new("twice", &name).told("give it once"));
         }
     }
     for (name, text) in &params {
@@ -142,8 +141,7 @@ impl Fields {
 
     /// The problem of a request that cannot be read.
     fn unreadable(&self, given: &Map<String, Value>) -> ProblemResponse {
-        let none = || "the document does not describe such a request".to_owned();
-        let why = self.shape.misfit(given).unwrap_or_else(|| RequestMismatch::new("unfit", "", none()));
+        let why = self.shape.misfit(given).unwrap_or_else(|| RequestMismatch::new("unfit", ""));
         why.told("/openapi.json describes each request")
     }
 
@@ -205,7 +203,10 @@ fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), P
 pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), ProblemResponse> {
     let why = "this request doesn't support an Idempotency-Key: its result is not stored";
     match headers.contains_key(REQUEST_ID) {
-        true => Err(bad("bad_request", why, "leave it out; /openapi.json says which requests support one")),
+        true => {
+            let hint = "leave it out; /openapi.json says which requests support one";
+            Err(bad_request("key_without_effect", why, hint))
+        }
         false => Ok(()),
     }
 }
@@ -214,10 +215,12 @@ pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), ProblemRespons
 pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, ProblemResponse> {
     let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
     let hint = "a key is 1 to 128 ASCII letters, digits or signs, without blanks; a UUID of version 4 or 7 is a good choice";
-    let id = id.map_err(|_| bad("bad_request", "the Idempotency-Key is not ASCII text", hint))?;
+    let id =
+        id.map_err(|_| bad_request("key_not_ascii", "the Idempotency-Key is not ASCII text", hint))?;
     match id {
         Some(id) if id.parse::<RequestId>().is_err() => {
-            Err(bad("usage", "the Idempotency-Key is empty, too long, or has blanks", hint))
+            let refused = bad("usage", "the Idempotency-Key is empty, too long, or has blanks", hint);
+            Err(refused.with("what", "idempotency_key"))
         }
         id => Ok(id),
     }
@@ -244,17 +247,17 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
             .with("charset", other));
     }
     let hint = "/openapi.json describes each request";
-    let text = str::from_utf8(&bytes).map_err(|_| bad("bad_request", "the body is not valid UTF-8", hint))?;
+    let text = str::from_utf8(&bytes)
+        .map_err(|_| bad_request("body_not_utf8", "the body is not valid UTF-8", hint))?;
     let UniqueFields(given) =
         serde_json::from_str(&whole_pairs(text)).map_err(|error| match error.is_data() {
-            true => bad("bad_request", error.to_string(), "name each field once")
+            true => bad_request("field_twice", error.to_string(), "name each field once")
                 .with("detail", error.to_string()),
-            false => bad("bad_request", format!("the body is not valid JSON: {error}"), hint)
+            false => bad_request("not_json", format!("the body is not valid JSON: {error}"), hint)
                 .with("detail", error.to_string()),
         })?;
     let Value::Object(mut given) = given else {
-        let why = RequestMismatch::new("unfit", "", format!("the body is an object, not {}", got(&given)));
-        return Err(why.told("/openapi.json describes each request"));
+        return Err(unfit("", Expected::object(), &given).told(hint));
     };
     given.values_mut().for_each(integral);
     Ok(given)

@@ -6,13 +6,15 @@ use retake_wire::http::PROBLEM;
 use retake_wire::{Problem, ProblemKind};
 use serde_json::{Value, json};
 
+use crate::convert::worded;
+
 /// A problem as a response.
 pub(super) struct ProblemResponse(pub(super) Problem);
 
 impl ProblemResponse {
     /// With a named value of its code.
     pub(super) fn with(self, name: &str, value: impl Into<Value>) -> Self {
-        Self(self.0.with(name, value))
+        Self(worded(self.0.with(name, value)))
     }
 }
 
@@ -83,13 +85,18 @@ fn answer(status: StatusCode, body: &Value) -> Response {
 
 /// A problem of the HTTP request.
 pub(super) fn bad(code: &str, message: impl Into<String>, hint: &str) -> ProblemResponse {
-    ProblemResponse(Problem {
+    ProblemResponse(worded(Problem {
         code: code.into(),
         kind: ProblemKind::Usage,
         message: message.into(),
         hint: Some(hint.into()),
         ..Problem::default()
-    })
+    }))
+}
+
+/// A request that the API document does not describe. `what` names the mismatch, for programs.
+pub(super) fn bad_request(what: &str, message: impl Into<String>, hint: &str) -> ProblemResponse {
+    bad("bad_request", message, hint).with("what", what)
 }
 
 /// The body for an error that the HTTP library itself returns, in the form of every other error; `None` if a handler has returned
@@ -99,9 +106,11 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
     let mut lines: Vec<&str> = head.split("\r\n").collect();
     let empty = lines.iter().position(|line| line.eq_ignore_ascii_case("content-length: 0"))?;
     let ProblemResponse(problem) = match lines.first()?.split(' ').nth(1)? {
-        "400" => {
-            bad("bad_request", "this is not a valid HTTP/1.1 request", "/openapi.json describes each request")
-        }
+        "400" => bad_request(
+            "not_http",
+            "this is not a valid HTTP/1.1 request",
+            "/openapi.json describes each request",
+        ),
         "414" => bad(
             "uri_too_long",
             "the path with its query is longer than 65,534 bytes, which is the limit",
@@ -123,8 +132,8 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
 /// The problem of an unknown path.
 pub(super) fn nowhere(path: &str) -> ProblemResponse {
     let hint = "/openapi.json lists all paths";
-    let ProblemResponse(problem) =
-        bad("unknown_path", format!("there is no path {path}"), hint).with("path", path);
+    let problem = bad("unknown_path", format!("there is no path {path}"), hint);
+    let ProblemResponse(problem) = problem.with("what", "route").with("path", path);
     ProblemResponse(Problem { kind: ProblemKind::NotFound, ..problem })
 }
 

@@ -23,12 +23,13 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::listen::{ListenerClients, listen};
 use super::parse;
-use super::problem::{ProblemResponse, bad, defect, nowhere};
+use super::problem::{ProblemResponse, bad, bad_request, defect, nowhere};
 use super::shapes::{OPENAPI, Shapes};
 use super::slow_readers::{ConnectionState, TimeLimitedListener};
 use super::token::Token;
 use super::{socket, stream, transfer};
 use crate::InProcess;
+use crate::convert::worded;
 
 /// How long the stream of a run continues when the owner stops: its end may follow.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -97,15 +98,16 @@ pub async fn serve(serving: Serving) -> Result<ListeningOwner, Problem> {
     let mut listening = JoinSet::new();
     // Before the first client: a client that finds the socket must find the token, too.
     let token = Token::of(&data_dir).map_err(|error| {
-        trouble("can't read or create the token", &error, "check the permissions of the data folder")
+        let what = "can't read or create the token";
+        trouble(what, ("what", "token".to_owned()), &error, "check the permissions of the data folder")
     })?;
     let (socket, made) = socket::listen(&data_dir).map_err(|error| {
         trouble(
             &format!("can't listen at {}", data_dir.display()),
+            ("path", data_dir.display().to_string()),
             &error,
             "check the permissions of the data folder",
         )
-        .with("path", data_dir.display().to_string())
     })?;
     let mut address = None;
     if let Some(at) = listen_at {
@@ -115,8 +117,7 @@ pub async fn serve(serving: Serving) -> Result<ListeningOwner, Problem> {
             // One owner listens once.
             desk.client.owner_info.address.get_or_init(|| address);
         }
-        let guard =
-            Guard { token: token.clone(), wants: "this owner answers only who knows its token".into() };
+        let guard = Guard { token: token.clone(), names_owner: false };
         let guarded = router(desk.clone()).layer(middleware::from_fn_with_state(guard, known));
         let over = until(desk.stop.clone());
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
@@ -150,8 +151,8 @@ async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
     }
     let listener = TcpListener::bind(listen).await;
     listener.map_err(|error| {
-        trouble(&format!("can't listen at {listen}"), &error, "choose another address or port")
-            .with("address", listen.to_string())
+        let what = format!("can't listen at {listen}");
+        trouble(&what, ("address", listen.to_string()), &error, "choose another address or port")
     })
 }
 
@@ -166,15 +167,16 @@ async fn after(stop: watch::Receiver<bool>) {
     tokio::time::sleep(MOMENT).await;
 }
 
-fn trouble(what: &str, error: &io::Error, hint: &str) -> Problem {
-    Problem {
+fn trouble(what: &str, (name, value): (&str, String), error: &io::Error, hint: &str) -> Problem {
+    let problem = Problem {
         code: "listen".into(),
         kind: ProblemKind::Storage,
         message: what.to_owned(),
         hint: Some(hint.into()),
         causes: vec![error.to_string()],
         ..Problem::default()
-    }
+    };
+    worded(problem.with(name, value))
 }
 
 /// The socket, for its user only: its mode ensures that, and the user of each connection is checked. When the data folder has
@@ -248,8 +250,8 @@ fn filter(method: Method) -> MethodFilter {
 async fn readable(http: HttpRequest, next: Next) -> Response {
     if percent_encoding::percent_decode_str(http.uri().path()).decode_utf8().is_err() {
         let message = "the path of the request is not UTF-8";
-        return bad("bad_request", message, "encode names as UTF-8 first, then their bytes as %XX")
-            .into_response();
+        let hint = "encode names as UTF-8 first, then their bytes as %XX";
+        return bad_request("path_not_utf8", message, hint).into_response();
     }
     next.run(http).await
 }
@@ -258,17 +260,26 @@ async fn readable(http: HttpRequest, next: Next) -> Response {
 #[derive(Clone)]
 struct Guard {
     token: Token,
-    /// Its answer to others.
-    wants: Arc<str>,
+    /// Whether a refused client learns which owner this is.
+    names_owner: bool,
 }
 
 impl Guard {
     /// Only processes of the user use the socket: they learn which owner this is.
     fn of_socket(token: Token) -> Self {
-        let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
-        let wants =
-            format!("the owner (retake {version}, process {pid}) answers only requests with its token");
-        Self { token, wants: wants.into() }
+        Self { token, names_owner: true }
+    }
+
+    /// The problem of a request without the token.
+    fn refusal(&self) -> ProblemResponse {
+        let hint = "it is in the file `token` of the data directory, for `authorization: Bearer`; a `retake` older than this \
+                    owner does not send it: use the newer one. Commands of the agent don't get it";
+        let refused =
+            bad(retake_wire::UNAUTHORIZED, "this owner answers only requests with its token", hint);
+        match self.names_owner {
+            true => refused.with("version", env!("CARGO_PKG_VERSION")).with("pid", std::process::id()),
+            false => refused,
+        }
     }
 }
 
@@ -278,11 +289,8 @@ async fn known(State(guard): State<Guard>, http: HttpRequest, next: Next) -> Res
         return next.run(http).await;
     }
     guard.token.restore();
-    let hint = "it is in the file `token` of the data directory, for `authorization: Bearer`; a `retake` older than this \
-                owner does not send it: use the newer one. Commands of the agent don't get it";
-    let refused = bad(retake_wire::UNAUTHORIZED, &*guard.wants, hint);
     // It does not keep its connection either.
-    ([(header::CONNECTION, "close")], refused).into_response()
+    ([(header::CONNECTION, "close")], guard.refusal()).into_response()
 }
 
 async fn answer(
@@ -354,7 +362,8 @@ async fn attach(
 ) -> Response {
     let Ok(attach) = serde_json::from_slice::<Attach>(&body) else {
         let hint = "use a client of the same version as the owner";
-        return bad("bad_request", "the description of the client is not valid", hint).into_response();
+        let message = "the description of the client is not valid";
+        return bad_request("client_description", message, hint).into_response();
     };
     match desk.client.attend(attach, line.pid()).await {
         Ok(attending) => stream::present(attending, until(desk.stop)),
@@ -366,8 +375,8 @@ async fn attach(
 async fn leave(State(desk): State<HttpState>, body: Bytes) -> Response {
     match serde_json::from_slice::<Number>(&body) {
         Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number).await).unwrap_or_default()),
-        Err(_) => bad(
-            "bad_request",
+        Err(_) => bad_request(
+            "client_number",
             "the body is not the number of a client",
             "use a client of the same version as the owner",
         )

@@ -131,8 +131,10 @@ impl Lines {
 }
 
 fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), ProblemResponse> {
-    let text = String::from_utf8(lines)
-        .map_err(|_| bad("bad_import", "the body is not text", "send it as UTF-8; nothing was imported"))?;
+    let text = String::from_utf8(lines).map_err(|_| {
+        bad("bad_import", "the body is not text", "send it as UTF-8; nothing was imported")
+            .with("what", "not_text")
+    })?;
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     inflow.lines(&lines).map_err(|error| ProblemResponse(crate::convert::problem(error)))
 }

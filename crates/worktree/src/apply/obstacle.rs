@@ -92,6 +92,14 @@ impl Obstacle {
         self.into()
     }
 
+    /// The kind of a special file, or the attribute that would be lost.
+    pub fn detail(&self) -> Option<&'static str> {
+        match self {
+            Self::Strange(what) | Self::Attributes(what) => Some(*what),
+            _ => None,
+        }
+    }
+
     /// The obstacle for a system error.
     pub(super) fn of(error: io::Error) -> Self {
         match error.raw_os_error().map(Errno::from_raw_os_error) {

@@ -111,6 +111,8 @@ pub struct ConfigFault {
     pub line: Option<usize>,
     /// The key.
     pub key: Option<String>,
+    /// The first keys of a file without servers, in quotes.
+    pub keys: Vec<String>,
     /// The name of the server.
     pub server: Option<String>,
     /// What is wrong, as the message says it.
@@ -137,8 +139,13 @@ impl ConfigError {
                 (Some(path), None, None, Some(name), None)
             }
         };
+        let keys = match self {
+            Self::NoServers { keys, .. } => keys.clone(),
+            _ => Vec::new(),
+        };
         ConfigFault {
             what: self.name(),
+            keys,
             path: path.cloned(),
             line,
             key: key.cloned(),
