@@ -203,7 +203,7 @@ async fn deliver(cx: &mut Context<'_>, request: Request) -> Result<Delivery> {
         Err(Failure::Problem(problem))
             if matches!(problem.kind, ProblemKind::NotFound | ProblemKind::Refused) =>
         {
-            cx.aside(&safe::line(&problem.message)).map(|()| Delivery::TooLate)
+            cx.aside(&safe::line(&english::problem(&problem))).map(|()| Delivery::TooLate)
         }
         Err(failure) => Err(failure),
     }

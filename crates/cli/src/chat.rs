@@ -357,7 +357,7 @@ impl<'a> Chat<'a> {
                 let line = format!("model {}: {}", safe::line(&models.default), safe::line(&cause));
                 match &models.problem {
                     Some(problem) => {
-                        let problem = english::problem(problem);
+                        let problem = english::problem_with_causes(problem);
                         Ok(format!("{line}, but it cannot be used: {}", safe::line(&problem)))
                     }
                     None => Ok(line),

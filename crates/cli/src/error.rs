@@ -3,7 +3,7 @@
 
 use std::io;
 
-use retake_wire::{Hint, Problem, ProblemKind};
+use retake_wire::{Hint, Problem, ProblemKind, english};
 
 use crate::term::style::Style;
 use crate::term::{safe, width};
@@ -110,7 +110,7 @@ pub(crate) fn broken_run() -> Failure {
 
 /// The error as text: what failed, the causes, what to do next.
 pub(crate) fn text(ui: &dyn Ui, problem: &Problem) -> String {
-    let mut text = labelled(ui, Style::Error, "error:", &problem.message);
+    let mut text = labelled(ui, Style::Error, "error:", &english::problem(problem));
     for cause in &problem.causes {
         text.push_str(&format!("  {}\n", safe::line(cause)));
     }

@@ -113,21 +113,25 @@ async fn request_that_cannot_be_read_names_the_parameter_in_its_fields() {
         (
             json!({ "action": "undo", "count": "two" }),
             json!({ "what": "unfit", "parameter": "count", "expected_types": ["integer"], "least": 1, "most": 9_007_199_254_740_991_u64,
-                    "given": "two" }),
+                    "given_type": "string", "given": "two" }),
         ),
         (
             json!({ "action": "rewind" }),
             json!({ "what": "missing", "parameter": "entry", "expected_types": ["string"] }),
         ),
         (json!({ "action": "undo", "count": 1, "x": 1 }), json!({ "what": "unknown", "parameter": "x" })),
-        (json!([]), json!({ "what": "unfit" })),
+        (
+            json!([]),
+            json!({ "what": "unfit", "expected_types": ["object"], "given_type": "array" }),
+        ),
         (
             json!({ "action": "rewind", "entry": "t1", "files": { "scope": "all" } }),
-            json!({ "what": "unfit", "parameter": "files.scope", "expected": ["both", "conversation", "files"], "given": "all" }),
+            json!({ "what": "unfit", "parameter": "files.scope", "expected": ["both", "conversation", "files"],
+                    "given_type": "string", "given": "all" }),
         ),
         (
             json!({ "action": "rewind", "entry": {} }),
-            json!({ "what": "unfit", "parameter": "entry", "expected_types": ["string"] }),
+            json!({ "what": "unfit", "parameter": "entry", "expected_types": ["string"], "given_type": "object" }),
         ),
     ];
     for (body, fields) in rows {

@@ -1,8 +1,8 @@
-//! The English sentences for conditions, causes, notices and remedies. Clients show them, and the server fills deprecated
-//! text fields of the API with them. Must never decide anything.
+//! The English sentences for problems, conditions, causes, notices and remedies. Clients show them, and the server fills the
+//! `message` of a problem and the deprecated text fields of the API with them. Must never decide anything.
 //!
-//! The message and the hint of a problem are written elsewhere: core, store, engine and server write them beside its code and
-//! fields. A client may make its own sentence of code and fields; otherwise it prints the message.
+//! The sentences for problems are a table by code (`problem/sentences.rs`); a translation is another table. Only the hint of a
+//! problem is written elsewhere: core, engine and server write it beside the code, with typed remedies in it.
 
 mod call_refusal;
 mod cause;
@@ -11,6 +11,7 @@ mod folder;
 mod mcp;
 mod notice;
 mod op_summary;
+mod problem;
 mod report;
 #[cfg(test)]
 mod rows;
@@ -27,6 +28,7 @@ pub use files::{after_choice, left_path, path_cause};
 pub use mcp::{mcp_approval, mcp_remark};
 pub use notice::{model_failure, owner_silent, run_notice, run_notice_or};
 pub use op_summary::{next_redo, next_undo, op_summary, operation, planned_step, steps};
+pub use problem::problem;
 pub use report::{finding, repair};
 pub use sandbox::{sandbox_cause, sandbox_fact};
 
@@ -125,8 +127,8 @@ fn of_erasure(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
         Condition::LostVersions { versions } => {
             format!("{} beside them had been damaged before, and could not be kept", count(*versions, "version"))
         }
-        Condition::OthersNotSearched { problem } => {
-            format!("other conversations could not be searched: {}", problem.message)
+        Condition::OthersNotSearched { problem: why } => {
+            format!("other conversations could not be searched: {}", problem(why))
         }
         Condition::OthersContain { count, conversations, more } => {
             let contain = match count {
@@ -217,14 +219,15 @@ pub fn exit_code(code: i32) -> String {
 }
 
 /// What failed, with its causes.
-pub fn problem(it: &Problem) -> String {
-    std::iter::once(&it.message).chain(&it.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+pub fn problem_with_causes(it: &Problem) -> String {
+    let sentence = problem(it);
+    std::iter::once(&sentence).chain(&it.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
 }
 
 /// What failed, with its causes, and what to do next. `command` gives the client's command for a remedy.
 pub fn problem_with_hint(it: &Problem, command: &dyn Fn(&Remedy) -> String) -> String {
     let hint = it.hint.iter().map(|hint| hint.worded(command));
-    std::iter::once(problem(it)).chain(hint).collect::<Vec<_>>().join("; ")
+    std::iter::once(problem_with_causes(it)).chain(hint).collect::<Vec<_>>().join("; ")
 }
 
 /// Why one of several steps was refused.
@@ -234,7 +237,7 @@ pub fn step_refusal(it: &StepRefusal) -> String {
         StepRefusal::ConflictBefore => {
             "its files were in conflict when this was asked for first; look at its plan".to_owned()
         }
-        StepRefusal::Refused { problem } => problem.message.clone(),
+        StepRefusal::Refused { problem: why } => problem(why),
         StepRefusal::Unknown => UNKNOWN.to_owned(),
     }
 }

@@ -18,7 +18,9 @@ const SHOWN: usize = 50;
 pub fn status(status: &FilesStatus) -> Text {
     let mut text = Text::from(format!("{}\n", name(&status.folder)));
     status.further.iter().for_each(|folder| text.push(format!("also {}\n", name(folder))));
-    status.gone_folders.iter().for_each(|gone| text.push(format!("{}\n", name(&gone.problem.message))));
+    for gone in &status.gone_folders {
+        text.push(format!("{}\n", name(&english::problem(&gone.problem))));
+    }
     let ids: Ids<'_> = status.calls.iter().flat_map(|it| it.calls.iter().map(String::as_str)).collect();
     text.push(group("commands of this conversation changed", &status.calls, &ids));
     text.push(group("others changed", &status.others, &ids));

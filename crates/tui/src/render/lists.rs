@@ -237,7 +237,7 @@ pub fn models(look: &Look, models: &Models) -> Text {
     let (default, cause) = (safe::line(&models.default), english::model_cause(&models.cause));
     let why = format!("{default} is used when none is named: {}", safe::line(&cause));
     let warning = models.problem.as_ref().map(|problem| {
-        let warning = english::problem(problem);
+        let warning = english::problem_with_causes(problem);
         let warning = safe::line(&warning);
         let line =
             format!("! it can't be used: {warning}; name another one with `--model`, or set model.default");

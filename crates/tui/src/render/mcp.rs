@@ -33,7 +33,7 @@ pub fn servers(look: &Look, it: &McpServers) -> Text {
     let warn = |line: String| text![(Style::Warn, "!"), " ", line, "\n"];
     for server in &it.servers {
         let name = safe::line(&server.name);
-        let why = server.problem.iter().map(english::problem);
+        let why = server.problem.iter().map(english::problem_with_causes);
         for line in why.chain(server.remarks.iter().map(english::mcp_remark)) {
             text.push(warn(format!("{name}: {}", safe::line(&line))));
         }

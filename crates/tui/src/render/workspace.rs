@@ -24,7 +24,7 @@ pub fn shown(look: &Look, it: &WorkspaceShown) -> Text {
         words::when(look, it.workspace.created_ms)
     ));
     if let Some(problem) = &it.problem {
-        text.push(text![(Style::Warn, "!"), format!(" {}\n", safe::line(&problem.message))]);
+        text.push(text![(Style::Warn, "!"), format!(" {}\n", safe::line(&english::problem(problem)))]);
     }
     if it.unsettled {
         text.push(text![

@@ -10,7 +10,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use retake_wire::reply::{Conversation, Conversations};
 use retake_wire::request::{List as Listing, SetArchived};
-use retake_wire::{Action, Event, Hits, NumberedEvent, Problem, Reply, Request, Search};
+use retake_wire::{Action, Event, Hits, NumberedEvent, Problem, Reply, Request, Search, english};
 
 use super::keymap::{Command, Context};
 use super::msg::{PaneInstruction, Ticket};
@@ -395,9 +395,10 @@ impl Pane for List {
                 Err(problem) => {
                     self.found(None);
                     let hint = problem.hint.as_ref().filter(|_| problem.code == "empty_query");
+                    let why = english::problem(&problem);
                     let failed = match hint.map(|hint| Audience::Screen.words(hint)) {
-                        Some(hint) => format!("── {}: {hint}", problem.message),
-                        None => format!("── the search failed: {}", problem.message),
+                        Some(hint) => format!("── {why}: {hint}"),
+                        None => format!("── the search failed: {why}"),
                     };
                     self.rows.extend([Item::Heading(failed)]);
                 }

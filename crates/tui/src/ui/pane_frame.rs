@@ -4,7 +4,7 @@
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use retake_wire::Problem;
+use retake_wire::{Problem, english};
 
 use super::keymap::Command;
 use super::pane::PaneContext;
@@ -164,7 +164,7 @@ pub(crate) fn prompt(
 
 /// An error as a rendering.
 pub(crate) fn wrong(problem: &Problem) -> Text {
-    let mut text = text![(Style::Error, safe::line(&problem.message)), "\n"];
+    let mut text = text![(Style::Error, safe::line(&english::problem(problem))), "\n"];
     let hint = problem.hint.as_ref().map(|hint| Audience::Screen.words(hint));
     for line in problem.causes.iter().chain(&hint) {
         text.push(text![(Style::Dim, safe::line(line)), "\n"]);
@@ -183,7 +183,7 @@ pub(crate) fn told(problem: Option<&Problem>, loading: bool, nothing: &str) -> S
 
 /// An error in plain lines.
 fn plain(problem: &Problem) -> String {
-    let mut lines = vec![problem.message.clone()];
+    let mut lines = vec![english::problem(problem)];
     lines.extend(problem.causes.iter().cloned());
     lines.extend(problem.hint.as_ref().map(|hint| Audience::Screen.words(hint)));
     safe::block(&lines.join("\n")).into_owned()

@@ -108,7 +108,8 @@ fn server_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String 
 
 /// What failed, with its causes.
 pub(super) fn because(it: &NoticeCause) -> String {
-    std::iter::once(&it.message).chain(&it.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+    let sentence = super::problem::cause(it);
+    std::iter::once(&sentence).chain(&it.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
 }
 
 /// A text, followed by what to do about its cause.

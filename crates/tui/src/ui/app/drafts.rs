@@ -3,7 +3,7 @@
 
 use retake_wire::reply::Draft;
 use retake_wire::request::{ClaimDraftIn, SetDraft, SetDraftIn};
-use retake_wire::{Part, Problem, Request};
+use retake_wire::{Part, Problem, Request, english};
 
 use super::local_draft::Stored;
 use super::tab::Tab;
@@ -74,7 +74,7 @@ impl App {
         let refused = self.drafts.keeping.refused.take().filter(|refused| place(refused) != place(&draft));
         self.drafts.keeping.refused = refused;
         if let Some(problem) = wrong {
-            self.refuse(format!("what you type here is not kept: {}", problem.message));
+            self.refuse(format!("what you type here is not kept: {}", english::problem(&problem)));
             self.drafts.keeping.refused = Some(draft);
         }
         if !self.drafts.keeping.next.is_empty() {

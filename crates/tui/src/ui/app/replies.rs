@@ -1,7 +1,7 @@
 //! Replies and events of the owner. Must never use a reply for another conversation than the one that the tab shows now.
 
 use retake_wire::request::{ClaimDraft, FolderPaths, Log, Paths, Projection, Typed};
-use retake_wire::{Event, NumberedEvent, Problem, Reply, Request};
+use retake_wire::{Event, NumberedEvent, Problem, Reply, Request, english};
 
 use super::notices::Kind;
 use super::{App, RequestPurpose, Requester};
@@ -282,7 +282,7 @@ impl App {
     pub(super) fn lost(&mut self, id: Option<TabId>, why: Option<&Problem>) {
         // The client reconnects because no owner is there: not worth a message.
         let why = why.filter(|why| !matches!(&*why.code, "owner_away" | "owner_lost"));
-        let why = why.map(|why| why.message.clone()).unwrap_or_default();
+        let why = why.map(english::problem).unwrap_or_default();
         if let Some(tab) = id.and_then(|id| self.find_tab(id)) {
             tab.loading.lost = Some(why);
         }

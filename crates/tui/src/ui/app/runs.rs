@@ -3,7 +3,7 @@
 use retake_wire::reply::{Plan, Receipt};
 use retake_wire::{
     Action, Attached, Ended, FileOptions, Outcome, Part, Problem, ProblemKind, Request, Run, RunEvent,
-    RunStart, Steer, request,
+    RunStart, Steer, english, request,
 };
 
 use super::tab::Rewriting;
@@ -313,7 +313,7 @@ impl App {
     /// Shows an error in the conversation's tab.
     pub(super) fn complain_in(&mut self, id: TabId, problem: &Problem) {
         let problem = Audience::Screen.word(problem.clone());
-        let mut text = Text::styled(Style::Error, safe::line(&problem.message));
+        let mut text = Text::styled(Style::Error, safe::line(&english::problem(&problem)));
         for cause in &problem.causes {
             text.push(text!["\n  ", (Style::Dim, safe::line(cause))]);
         }

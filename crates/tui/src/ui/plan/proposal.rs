@@ -6,7 +6,9 @@ mod stopped;
 
 use retake_wire::reply::{OwnerWork, Plan, Receipt};
 use retake_wire::request::Plan as PlanRequest;
-use retake_wire::{Action, Choose, FileOptions, MarkVerb, Problem, ProblemKind, Reply, Request, Scope};
+use retake_wire::{
+    Action, Choose, FileOptions, MarkVerb, Problem, ProblemKind, Reply, Request, Scope, english,
+};
 
 pub(crate) use acts::StateBeforeLetter;
 
@@ -488,7 +490,7 @@ fn takes_files(action: &Action) -> bool {
 
 /// The error and its remedy, in a line.
 pub(crate) fn worded(problem: &Problem) -> String {
-    let message = safe::line(&problem.message).into_owned();
+    let message = safe::line(&english::problem(problem)).into_owned();
     match &problem.hint {
         Some(hint) => format!("{message}: {}", safe::line(&Audience::Screen.words(hint))),
         None => message,
