@@ -104,7 +104,9 @@ impl Refusal {
                 vec![("seen", seen.to_string().into()), ("now", now.to_string().into())]
             }
             Self::UnknownHead(head) => vec![("head", head.to_string().into())],
-            Self::BadName(sign) => vec![("character", sign.to_string().into()), ("what", defect(*sign).into())],
+            Self::BadName(sign) => {
+                vec![("character", sign.to_string().into()), ("what", defect(*sign).into())]
+            }
             Self::LabelTaken(label) => vec![("label", label.as_str().into())],
             Self::NoSuchAlternative { wanted, count } => {
                 vec![("wanted", (*wanted as u64).into()), ("count", (*count as u64).into())]
@@ -205,11 +207,7 @@ mod tests {
             (Refusal::UnknownFold, "unknown_fold", vec![]),
             (Refusal::NotFoldable, "not_foldable", vec![]),
             (Refusal::EmptyLabel, "empty_label", vec![]),
-            (
-                Refusal::BadName('\t'),
-                "bad_name",
-                vec![("character", text("\t")), ("what", text("tab"))],
-            ),
+            (Refusal::BadName('\t'), "bad_name", vec![("character", text("\t")), ("what", text("tab"))]),
             (Refusal::EmptySummary, "empty_summary", vec![]),
             (Refusal::LabelTaken("a".to_owned()), "label_taken", vec![("label", text("a"))]),
             (

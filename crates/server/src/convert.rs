@@ -54,7 +54,7 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
     let notices: Vec<_> = error.notices.into_iter().map(run_notice).collect();
     let sentences = notices.iter().map(|it| english::run_notice(it, &english::remedy));
     let message = std::iter::once(error.message).chain(sentences).collect::<Vec<_>>().join("; ");
-    worded(Problem {
+    with_sentence(Problem {
         code,
         kind,
         message,
@@ -68,7 +68,7 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
 }
 
 /// A problem whose `message` is the sentence that our own clients make. A problem without a row in their table keeps its own.
-pub(crate) fn worded(problem: Problem) -> Problem {
+pub(crate) fn with_sentence(problem: Problem) -> Problem {
     let message = english::problem(&problem);
     Problem { message, ..problem }
 }
@@ -233,11 +233,7 @@ fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {
         }
         retake_wire::Part::Reasoning { text, signature } => Part::Reasoning { text, signature },
         retake_wire::Part::Erased => {
-            return Err(misused(
-                "erased_part",
-                "a part of type “erased” can't be sent",
-                "leave this part out",
-            ));
+            return Err(misused("erased_part", "a part of type “erased” can't be sent", "leave this part out"));
         }
     })
 }

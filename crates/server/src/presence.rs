@@ -234,7 +234,7 @@ impl ClientTable {
 }
 
 fn leaving() -> Problem {
-    crate::convert::worded(Problem {
+    crate::convert::with_sentence(Problem {
         code: LEAVING.into(),
         kind: ProblemKind::Refused,
         message: "the owner of the conversations is about to end".to_owned(),

@@ -120,10 +120,7 @@ async fn request_that_cannot_be_read_names_the_parameter_in_its_fields() {
             json!({ "what": "missing", "parameter": "entry", "expected_types": ["string"] }),
         ),
         (json!({ "action": "undo", "count": 1, "x": 1 }), json!({ "what": "unknown", "parameter": "x" })),
-        (
-            json!([]),
-            json!({ "what": "unfit", "expected_types": ["object"], "given_type": "array" }),
-        ),
+        (json!([]), json!({ "what": "unfit", "expected_types": ["object"], "given_type": "array" })),
         (
             json!({ "action": "rewind", "entry": "t1", "files": { "scope": "all" } }),
             json!({ "what": "unfit", "parameter": "files.scope", "expected": ["both", "conversation", "files"],

@@ -99,7 +99,9 @@ impl Engine {
                     let what = "this request has run its command before, and the end of it is not known";
                     let error = EngineError::new(Kind::Refused, "no_answer", what)
                         .with("what", "command")
-                        .hint("it may still run, or a crash has ended it; run it again with a new request id");
+                        .hint(
+                            "it may still run, or a crash has ended it; run it again with a new request id",
+                        );
                     (None, Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) })
                 }
             };

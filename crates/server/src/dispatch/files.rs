@@ -195,9 +195,5 @@ fn no_file_options(files: &retake_wire::FileOptions, diff: bool) -> Result<(), P
     if files.is_default() && !diff {
         return Ok(());
     }
-    Err(misused(
-        "no_file_options",
-        "this action does not change files",
-        "leave out the options for files",
-    ))
+    Err(misused("no_file_options", "this action does not change files", "leave out the options for files"))
 }

@@ -215,8 +215,7 @@ pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), ProblemRespons
 pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, ProblemResponse> {
     let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
     let hint = "a key is 1 to 128 ASCII letters, digits or signs, without blanks; a UUID of version 4 or 7 is a good choice";
-    let id =
-        id.map_err(|_| bad_request("key_not_ascii", "the Idempotency-Key is not ASCII text", hint))?;
+    let id = id.map_err(|_| bad_request("key_not_ascii", "the Idempotency-Key is not ASCII text", hint))?;
     match id {
         Some(id) if id.parse::<RequestId>().is_err() => {
             let refused = bad("usage", "the Idempotency-Key is empty, too long, or has blanks", hint);

@@ -6,7 +6,7 @@ use retake_wire::http::PROBLEM;
 use retake_wire::{Problem, ProblemKind};
 use serde_json::{Value, json};
 
-use crate::convert::worded;
+use crate::convert::with_sentence;
 
 /// A problem as a response.
 pub(super) struct ProblemResponse(pub(super) Problem);
@@ -14,7 +14,7 @@ pub(super) struct ProblemResponse(pub(super) Problem);
 impl ProblemResponse {
     /// With a named value of its code.
     pub(super) fn with(self, name: &str, value: impl Into<Value>) -> Self {
-        Self(worded(self.0.with(name, value)))
+        Self(with_sentence(self.0.with(name, value)))
     }
 }
 
@@ -85,7 +85,7 @@ fn answer(status: StatusCode, body: &Value) -> Response {
 
 /// A problem of the HTTP request.
 pub(super) fn bad(code: &str, message: impl Into<String>, hint: &str) -> ProblemResponse {
-    ProblemResponse(worded(Problem {
+    ProblemResponse(with_sentence(Problem {
         code: code.into(),
         kind: ProblemKind::Usage,
         message: message.into(),

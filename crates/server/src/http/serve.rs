@@ -29,7 +29,7 @@ use super::slow_readers::{ConnectionState, TimeLimitedListener};
 use super::token::Token;
 use super::{socket, stream, transfer};
 use crate::InProcess;
-use crate::convert::worded;
+use crate::convert::with_sentence;
 
 /// How long the stream of a run continues when the owner stops: its end may follow.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -176,7 +176,7 @@ fn trouble(what: &str, (name, value): (&str, String), error: &io::Error, hint: &
         causes: vec![error.to_string()],
         ..Problem::default()
     };
-    worded(problem.with(name, value))
+    with_sentence(problem.with(name, value))
 }
 
 /// The socket, for its user only: its mode ensures that, and the user of each connection is checked. When the data folder has
@@ -274,8 +274,7 @@ impl Guard {
     fn refusal(&self) -> ProblemResponse {
         let hint = "it is in the file `token` of the data directory, for `authorization: Bearer`; a `retake` older than this \
                     owner does not send it: use the newer one. Commands of the agent don't get it";
-        let refused =
-            bad(retake_wire::UNAUTHORIZED, "this owner answers only requests with its token", hint);
+        let refused = bad(retake_wire::UNAUTHORIZED, "this owner answers only requests with its token", hint);
         match self.names_owner {
             true => refused.with("version", env!("CARGO_PKG_VERSION")).with("pid", std::process::id()),
             false => refused,

@@ -1,9 +1,9 @@
 //! The English sentences for problems, from their codes and values. Must never read the `message` of a problem, except to show it
 //! when no row of the table fits.
 //!
-//! `{field}` in a sentence is a value of the problem, and `{field:form}` is the same in another form (`value` lists the forms). A row
-//! fits only if the problem has all values of its sentence. So a problem of a newer owner, or of the client itself, is shown in its
-//! own words.
+//! `{field}` in a sentence is a value of the problem, and `{field:form}` is the same in another form (`value` lists the forms). A
+//! row fits only if the problem has all values of its sentence. So a problem of a newer owner, or of the client itself, is shown in
+//! its own words.
 
 mod sentences;
 

@@ -84,11 +84,7 @@ fn choice_in(choice: &retake_wire::Choice) -> Result<Choice, Problem> {
         retake_wire::Choice::Merge => Choice::Merge,
         retake_wire::Choice::Skip => Choice::Skip,
         retake_wire::Choice::Hunks(numbers) if numbers.is_empty() => {
-            return Err(misused(
-                "no_hunk",
-                "no hunk is chosen",
-                "name at least one hunk, or skip the file",
-            ));
+            return Err(misused("no_hunk", "no hunk is chosen", "name at least one hunk, or skip the file"));
         }
         retake_wire::Choice::Hunks(numbers) => {
             let mut numbers = numbers.clone();
