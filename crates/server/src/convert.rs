@@ -233,7 +233,11 @@ fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {
         }
         retake_wire::Part::Reasoning { text, signature } => Part::Reasoning { text, signature },
         retake_wire::Part::Erased => {
-            return Err(misused("erased_part", "a part of type “erased” can't be sent", "leave this part out"));
+            return Err(misused(
+                "erased_part",
+                "a part of type “erased” can't be sent",
+                "leave this part out",
+            ));
         }
     })
 }

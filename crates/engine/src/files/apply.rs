@@ -16,7 +16,7 @@ use retake_store::digest::{action_value, of_arguments};
 use retake_worktree::{Report, WriteSource};
 use serde_json::json;
 
-use super::carry_out::{RunningApply, told, with_obstacle};
+use super::carry_out::{RunningApply, told, with_detail};
 use super::conversation_folders::{lock_each, named_in, shown_in};
 use super::effects::Effects;
 use super::note::Note;
@@ -387,8 +387,9 @@ impl Engine {
             );
             let error = EngineError::new(Kind::Storage, "unsettled", what)
                 .with("folder", held.root.path())
+                .with("obstacle", failed.why.name())
                 .hint(failed.why.hint());
-            let error = with_obstacle(error, &failed.why);
+            let error = with_detail(error, &failed.why);
             let path = failed.path.as_ref().map(ToString::to_string);
             return Err(path.into_iter().fold(error, |error, path| error.with("path", path)));
         }

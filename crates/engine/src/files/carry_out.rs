@@ -198,10 +198,9 @@ impl<'a> RunningApply<'a> {
                     let folder = self.parts[at].folder.as_deref();
                     let what = told(folder, &interrupted.cause);
                     let path = interrupted.cause.path.as_ref().map(|path| shown_in(folder, path));
-                    let error = with_obstacle(
-                        EngineError::new(Kind::Refused, "interrupted", what.clone()),
-                        &interrupted.cause.why,
-                    );
+                    let error = EngineError::new(Kind::Refused, "interrupted", what.clone())
+                        .with("obstacle", interrupted.cause.why.name());
+                    let error = with_detail(error, &interrupted.cause.why);
                     let carried =
                         carried.into_iter().map(|(at, settled)| (at, FolderStage::CarriedOut(settled)));
                     let all = carried.chain([(at, FolderStage::Interrupted(interrupted))]).chain(stages);
@@ -283,9 +282,8 @@ pub(super) fn told(folder: Option<&Path>, failed: &Failed) -> String {
     }
 }
 
-/// The error with what is in the way, and its kind or attribute if the obstacle has one.
-pub(super) fn with_obstacle(error: EngineError, why: &Obstacle) -> EngineError {
-    let error = error.with("obstacle", why.name());
+/// The error of an obstacle, with the kind or the attribute that the obstacle has.
+pub(super) fn with_detail(error: EngineError, why: &Obstacle) -> EngineError {
     why.detail().into_iter().fold(error, |error, detail| error.with("detail", detail))
 }
 

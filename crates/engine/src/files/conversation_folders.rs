@@ -78,8 +78,9 @@ impl Engine {
                 }
                 if own.starts_with(&real) {
                     let why = "it holds the conversation's own folder, which would be captured twice";
-                    let why = EngineError::new(Kind::Refused, "no_workspace", why);
-                    let why = why.with("what", "holds_own_folder").with("path", &*folder);
+                    let why = EngineError::new(Kind::Refused, "no_workspace", why)
+                        .with("what", "holds_own_folder")
+                        .with("path", &*folder);
                     further.others.push((folder, why));
                 } else if let Err(error) = retake_worktree::refuse(&real, &config.data_dir, &config.rules) {
                     further.others.push((folder, error.into()));

@@ -352,8 +352,9 @@ fn private_folder(path: &Path) -> Result<()> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| {
         let what = format!("can't make the folder {}", path.display());
-        let failure = EngineError::new(Kind::Storage, "storage", what);
-        let failure = failure.with("path", path).with("attempt", "make the folder");
+        let failure = EngineError::new(Kind::Storage, "storage", what)
+            .with("path", path)
+            .with("attempt", "make the folder");
         EngineError { cause: Some(Arc::new(error)), ..failure }
     })
 }

@@ -132,8 +132,9 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
 /// The problem of an unknown path.
 pub(super) fn nowhere(path: &str) -> ProblemResponse {
     let hint = "/openapi.json lists all paths";
-    let problem = bad("unknown_path", format!("there is no path {path}"), hint);
-    let ProblemResponse(problem) = problem.with("what", "route").with("path", path);
+    let ProblemResponse(problem) = bad("unknown_path", format!("there is no path {path}"), hint)
+        .with("what", "route")
+        .with("path", path);
     ProblemResponse(Problem { kind: ProblemKind::NotFound, ..problem })
 }
 

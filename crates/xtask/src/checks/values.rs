@@ -8,9 +8,10 @@ const MAKERS: &[(&str, &str, usize)] = &[
     ("crates/engine/src/", "EngineError::new(", 2),
     ("crates/engine/src/", "EngineError::usage(", 0),
     ("crates/server/src/", "EngineError::new(", 2),
-    ("crates/server/src/", "usage(", 0),
-    ("crates/server/src/", "misused(", 0),
+    ("crates/server/src/", "EngineError::usage(", 0),
+    ("crates/server/src/", "misused(", 1),
     ("crates/server/src/", "bad(", 1),
+    ("crates/server/src/", "bad_request(", 1),
 ];
 
 /// No error of the engine or the server shows a value in its message alone.
@@ -99,11 +100,12 @@ mod tests {
             (r#"EngineError::new(kind, "a", format!("no {name}")).with("name", name)"#, 0),
             (r#"EngineError::usage(format!("no {name}")).hint("x"), b.with("name", name)"#, 1),
             (r#"EngineError::usage(error.to_string())"#, 1),
-            (r#"Err(usage(format!("no {name}, {rest}")))"#, 1),
+            (r#"Err(EngineError::usage(format!("no {name}, {rest}")))"#, 1),
             (r#"bad("code", format!("no {name}"), "name one")"#, 1),
             (r#"bad("code", "no value", &hint(name))"#, 0),
-            (r#"misused(name.to_string(), "name one").with("name", name)"#, 0),
-            (r#"misused(name.to_string(), "name one")"#, 1),
+            (r#"misused("a", name.to_string(), "name one").with("name", name)"#, 0),
+            (r#"misused("a", name.to_string(), "name one")"#, 1),
+            (r#"bad_request("a", name.to_string(), "name one")"#, 1),
             (r#"is_bad(code, name.to_string())"#, 0),
             (r#"let what = format!("no {name}"); EngineError::usage(what)"#, 1),
             (r#"let what = "no value"; EngineError::usage(what)"#, 0),
