@@ -11,8 +11,8 @@ use retake_core::{
 };
 use retake_store::FilesHalf;
 use retake_worktree::{
-    Failed, Interrupted, Objects as _, Obstacle, Outcome, Prepared, Refusal, Report, RootLock,
-    SettledApply, StagedApply, StagingName,
+    Failed, Interrupted, Objects as _, Obstacle, Outcome, Prepared, Refusal, Report, RootLock, SettledApply,
+    StagedApply, StagingName,
 };
 
 use super::apply::{AppliedFiles, FolderDone, as_before, moves, unchanged};

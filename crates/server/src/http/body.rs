@@ -39,9 +39,8 @@ async fn read(body: Body) -> Result<Vec<u8>, ProblemResponse> {
     let (mut all, mut length) = (Vec::new(), 0_usize);
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|_| {
-            bad_request("broken_body", "the body ended too early", "send the request again")
-        })?;
+        let piece = piece
+            .map_err(|_| bad_request("broken_body", "the body ended too early", "send the request again"))?;
         length = length.saturating_add(piece.len());
         if length > 2 * LARGEST {
             break;

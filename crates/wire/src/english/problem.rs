@@ -326,9 +326,8 @@ mod tests {
 
     #[test]
     fn list_is_cut_after_its_first_items() {
-        let sentence = |paths: &[&str]| {
-            problem(&of(ProblemCode::Conflict, json!({ "what": "others", "paths": paths })))
-        };
+        let sentence =
+            |paths: &[&str]| problem(&of(ProblemCode::Conflict, json!({ "what": "others", "paths": paths })));
         assert_eq!(sentence(&["a"]), "somebody else has changed a file too: a");
         let five = "somebody else has changed files too: a, b, c, d, e";
         assert_eq!(sentence(&["a", "b", "c", "d", "e"]), five);
