@@ -182,7 +182,7 @@ fn real() -> Vec<String> {
 
 /// The number of random lines.
 fn count() -> usize {
-    std::env::var("RETAKE_SHELL_LINES").ok().and_then(|count| count.parse().ok()).unwrap_or(12_000)
+    std::env::var("RETAKE_SHELL_LINES").ok().and_then(|count| count.parse().ok()).unwrap_or(5_000)
 }
 
 #[test]

@@ -47,8 +47,10 @@ async fn one_that_hangs_is_waited_for_with_a_word_and_its_tools_come_later() {
     let desk = Desk::served(&[("slow", slow), ("quick", "exec python3 ../server.py good")]).await;
     let (ended, told) = desk.turn("one", vec![words("1")]).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
-    let late = ["note: ServersAwaited([\"slow\"])", "note: ServersLate([\"slow\"], 1.5s)"];
-    assert_eq!(told, late);
+    // On a busy machine the quick one is not there at once either.
+    let awaited = [r#"note: ServersAwaited(["slow"])"#, r#"note: ServersAwaited(["quick", "slow"])"#];
+    assert!(told.first().is_some_and(|first| awaited.contains(&first.as_str())), "{told:?}");
+    assert_eq!(told[1..], [r#"note: ServersLate(["slow"], 1.5s)"#]);
     assert_eq!(desk.offered(), ["mcp__quick__echo", "mcp__quick__look"]);
     let (_, told) = desk.turn("two", vec![words("2")]).await;
     assert!(told.is_empty(), "nobody waits twice: {told:?}");

@@ -187,9 +187,13 @@ fn named_folders_alone_are_looked_at() {
     let (folders, first) = found(&["a"]);
     assert_eq!(first, ["~ a/file", "+ a/new", "+ a/new/deep", "+ a/new/deep/file"]);
     assert_eq!(folders, 3);
-    assert_eq!(found(&["a/inner", "nowhere/at/all"]).1, ["~ a/inner/file"]);
+    // A file that was written a moment ago may have changed again: the sign for that comes first.
+    let is_only =
+        |found: &[String], line: &str| matches!(found, [one] if one.trim_start_matches('?') == line);
+    let second = found(&["a/inner", "nowhere/at/all"]).1;
+    assert!(is_only(&second, "~ a/inner/file"), "{second:?}");
     let missed = world.lines();
-    assert!(matches!(&missed[..], [one] if one.trim_start_matches('?') == "~ b/file"), "{missed:?}");
+    assert!(is_only(&missed, "~ b/file"), "{missed:?}");
     world.write("a/.gitignore", "inner/\n");
     let named = CaptureScope::Folders(vec![Some(super::file_path("a"))]);
     let capture = world.tree.capture(&named, Permission::Ask, &|_| ()).unwrap();
