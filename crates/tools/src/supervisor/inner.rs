@@ -86,9 +86,7 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
         drop_own()?;
     }
     let_go();
-    let ended = reap(first, |ended| drop(report.write_all(&ended.to_bytes())), note, passing);
-    mounts.take_down();
-    ended
+    reap(first, |ended| drop(report.write_all(&ended.to_bytes())), note, passing)
 }
 
 /// The descriptor that was passed by its number.

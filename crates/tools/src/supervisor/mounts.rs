@@ -209,12 +209,14 @@ impl Mounts {
     pub(super) fn are_lasting(&self) -> bool {
         !self.made.is_empty()
     }
+}
 
+impl Drop for Mounts {
     /// Removes what was created, unless another call needs it.
-    pub(super) fn take_down(self) {
+    fn drop(&mut self) {
         // They include its own locks on what it created itself.
-        drop(self.shared);
-        for CreatedMountPoint { held, folder, path } in self.made.into_iter().rev() {
+        self.shared.clear();
+        for CreatedMountPoint { held, folder, path } in self.made.drain(..).rev() {
             let _ = rustix::mount::unmount(&path, UnmountFlags::DETACH);
             let Some(name) = path.file_name() else { continue };
             if rustix::fs::flock(&held, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -278,11 +280,13 @@ fn check_reach(path: &Path) -> Result<(), String> {
 }
 
 /// Whether a file or folder is there already, or the command cannot create it either.
-fn cannot_be_made(error: Errno) -> bool {
-    let has_place = !matches!(error, Errno::EXIST | Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
-    let is_refused = matches!(error, Errno::ACCESS | Errno::PERM | Errno::ROFS);
-    let is_unsupported = matches!(error, Errno::NOSYS | Errno::OPNOTSUPP);
-    !has_place || is_refused || is_unsupported
+fn cannot_be_made(path: &Path, error: Errno) -> bool {
+    match error {
+        Errno::EXIST | Errno::NOENT | Errno::NOTDIR | Errno::LOOP => true,
+        Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::OPNOTSUPP => true,
+        Errno::ACCESS => !is_closed_by_us(path),
+        _ => false,
+    }
 }
 
 /// Mounts something at a file or folder, again if that is replaced meanwhile. Returns whether it is there.
@@ -294,10 +298,12 @@ fn mount_at(path: &Path, mount: impl Fn(&OwnedFd) -> rustix::io::Result<()>) -> 
             found => found.map_err(unreached(path))?,
         };
         match mount(&found) {
-            // It was removed meanwhile, as sockets are when their program ends, or with its folder. A new file is next.
-            Err(error @ (Errno::NOENT | Errno::INVAL | Errno::STALE)) => last = error,
+            // It was removed meanwhile, as sockets are when their program ends, or with its folder. A new file is next. Or
+            // somebody is writing to it now.
+            Err(error @ (Errno::NOENT | Errno::INVAL | Errno::STALE | Errno::BUSY)) => last = error,
             mounted => return mounted.map(|()| true).map_err(at(path)),
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
     Err(format!("{}: it is replaced all the time ({last})", path.display()))
 }
@@ -312,7 +318,7 @@ fn upon_itself(found: &OwnedFd) -> rustix::io::Result<()> {
 fn hold(path: &Path) -> Result<bool, String> {
     mount_at(path, |found| {
         upon_itself(found)?;
-        let mounted = open(path)?;
+        let mounted = open(path).map_err(|_| Errno::STALE)?;
         match id(&mounted)? == id(found)? {
             true => read_only(&mounted),
             false => Err(Errno::STALE),

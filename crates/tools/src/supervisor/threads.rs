@@ -3,11 +3,12 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::OFlags;
 
 use super::UNCONFINED;
 use crate::sandbox::keep_mounting;
@@ -42,8 +43,10 @@ pub(super) fn guard(
     name: &str,
     mut step: impl FnMut() -> Result<(), String> + Send + 'static,
 ) -> std::io::Result<()> {
-    // A copy, because the supervisor closes its standard error when the command has begun.
-    let report = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stderr(), 3)?);
+    // Opened again, because the supervisor closes its standard error when the command has begun, and a reader that hangs must
+    // not delay the end. A socket cannot be opened again; then the call ends without a word.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let report = File::options().append(true).custom_flags(flags).open("/proc/self/fd/2").ok();
     let steps = move || {
         loop {
             if let Err(why) = step() {
@@ -53,7 +56,7 @@ pub(super) fn guard(
     };
     start(name, keep_mounting, move || {
         let why = std::panic::catch_unwind(AssertUnwindSafe(steps));
-        end_call(&report, &why.unwrap_or_else(|_| "a thread has failed".to_owned()));
+        end_call(report, &why.unwrap_or_else(|_| "a thread has failed".to_owned()));
     })
     .map(drop)
 }
@@ -64,13 +67,11 @@ pub(super) fn guard(
     clippy::exit,
     reason = "the main thread waits for the processes of the call, which must not go on"
 )]
-fn end_call(mut report: &File, why: &str) -> ! {
-    // A reader that hangs must not delay the end.
-    let patience = Timespec { tv_sec: 1, tv_nsec: 0 };
-    let ready = rustix::event::poll(&mut [PollFd::new(report, PollFlags::OUT)], Some(&patience));
-    if ready.is_ok_and(|ready| ready > 0) {
+fn end_call(report: Option<File>, why: &str) -> ! {
+    if let Some(mut report) = report {
         let line = format!("retake: the command was ended because its sandbox failed: {why}\n");
-        let _ = report.write_all(line.as_bytes());
+        // All of it or a part, but never a wait.
+        let _ = report.write(line.as_bytes());
     }
     std::process::exit(UNCONFINED.into())
 }

@@ -3,14 +3,15 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 
-use super::{CreatedMountPoint, Mounts, at, cannot_be_made, check_reach};
+use super::{CreatedMountPoint, Mounts, at, cannot_be_made, check_reach, is_out_of_reach, unreached};
 use crate::regular;
 use crate::sandbox::Confinement;
 
@@ -61,15 +62,15 @@ impl Mounts {
         let (mut within, mut folders) = (vec![folder.to_owned()], FOLDERS);
         // If there are too many to handle one by one, all of them are read-only. Links are not followed: their targets are not
         // part of this repository.
-        if is_folder(&folder.join("modules")) && !modules(&folder.join("modules"), &mut within, &mut folders)
+        if is_folder(&folder.join("modules")) && !modules(&folder.join("modules"), &mut within, &mut folders)?
         {
             self.hold(&folder.join("modules"))?;
             within.truncate(1);
         }
         if is_folder(&folder.join("worktrees")) {
-            let all = std::fs::read_dir(folder.join("worktrees")).into_iter().flatten().flatten();
-            let all = all.map(|entry| entry.path()).filter(|path| is_folder(path));
-            let worktrees: Vec<PathBuf> = all.take(MOST + 1).collect();
+            let all = entries(&folder.join("worktrees"))?
+                .filter(|path| path.as_ref().map_or(true, |path| is_folder(path)));
+            let worktrees = all.take(MOST + 1).collect::<Result<Vec<PathBuf>, String>>()?;
             match worktrees.len() > MOST {
                 true => self.hold(&folder.join("worktrees"))?,
                 false => within.extend(worktrees),
@@ -80,6 +81,7 @@ impl Mounts {
             if !kept.insert(folder.clone()) {
                 continue;
             }
+            check_reach(&folder.join("hooks"))?;
             if folder != around[0] {
                 self.pin(&folder, &around)?;
             }
@@ -120,8 +122,10 @@ impl Mounts {
 
     /// Creates a mount point. An error if it fails where the command could succeed later.
     pub(super) fn make(&mut self, path: PathBuf, is_folder: bool, mode: u32) -> Result<(), String> {
-        let (Some(folder), Some(name)) = (path.parent().and_then(without_links), path.file_name()) else {
-            return Ok(());
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+        let folder = match without_links(above) {
+            Err(error) if cannot_be_made(&path, error) => return Ok(()),
+            found => found.map_err(at(&path))?,
         };
         let made = match is_folder {
             true => rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(mode)),
@@ -131,7 +135,7 @@ impl Mounts {
             }
         };
         if let Err(error) = made {
-            return if cannot_be_made(error) { Ok(()) } else { Err(at(&path)(error)) };
+            return if cannot_be_made(&path, error) { Ok(()) } else { Err(at(&path)(error)) };
         }
         if let Some(held) = shared(folder.as_fd(), name) {
             self.made.push(CreatedMountPoint { held, folder, path });
@@ -175,9 +179,9 @@ fn is_folder(path: &Path) -> bool {
 }
 
 /// A folder by a path without links: another call may put one there, and files must not be created at its target.
-fn without_links(folder: &Path) -> Option<OwnedFd> {
+fn without_links(folder: &Path) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()
+    rustix::fs::openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
 fn shared(folder: BorrowedFd<'_>, path: impl rustix::path::Arg) -> Option<File> {
@@ -188,26 +192,48 @@ fn shared(folder: BorrowedFd<'_>, path: impl rustix::path::Arg) -> Option<File> 
     Some(file)
 }
 
+/// The paths in a folder; none if the command cannot look into it either. An error if it could do that later.
+fn entries(folder: &Path) -> Result<impl Iterator<Item = Result<PathBuf, String>> + use<>, String> {
+    let within = folder.join("HEAD");
+    let failed = move |error: std::io::Error| {
+        let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+        if is_out_of_reach(&within, error) { None } else { Some(unreached(&within)(error)) }
+    };
+    let all = match std::fs::read_dir(folder) {
+        Ok(all) => Some(all),
+        Err(error) => match failed(error) {
+            None => None,
+            Some(why) => return Err(why),
+        },
+    };
+    let path = move |entry: std::io::Result<DirEntry>| match entry {
+        Ok(entry) => Some(Ok(entry.path())),
+        Err(error) => failed(error).map(Err),
+    };
+    Ok(all.into_iter().flatten().filter_map(path))
+}
+
 /// The repositories of submodules, in folders with their names; at most one more than the limit, in a limited number of folders.
 /// Returns whether the search is complete.
-fn modules(folder: &Path, found: &mut Vec<PathBuf>, folders: &mut usize) -> bool {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+fn modules(folder: &Path, found: &mut Vec<PathBuf>, folders: &mut usize) -> Result<bool, String> {
+    for path in entries(folder)? {
+        let path = path?;
+        if !is_folder(&path) {
             continue;
         }
         if *folders == 0 || found.len() > MOST {
-            return false;
+            return Ok(false);
         }
         *folders -= 1;
-        let path = entry.path();
+        check_reach(&path.join("HEAD"))?;
         // One whose HEAD was moved away could get it back later.
         let is_one =
             ["HEAD", "config", "hooks"].iter().any(|name| path.join(name).symlink_metadata().is_ok());
         let below = if is_one { path.join("modules") } else { path.clone() };
         found.extend(is_one.then_some(path));
-        if !modules(&below, found, folders) {
-            return false;
+        if !modules(&below, found, folders)? {
+            return Ok(false);
         }
     }
-    true
+    Ok(true)
 }

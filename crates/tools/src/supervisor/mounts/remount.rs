@@ -101,6 +101,8 @@ impl Remounter {
                 match inotify::add_watch(notes, folder, flags) {
                     Ok(number) => drop(self.watched.insert(number, folder.to_owned())),
                     Err(Errno::NOENT | Errno::NOTDIR) => continue,
+                    // A watch needs permission to read the folder. Its files are reached without that.
+                    Err(Errno::ACCESS) if open(&folder.join(".")).is_ok() => self.is_blind = true,
                     Err(error) => self.is_blind |= !is_out_of_reach(folder, error),
                 }
                 break;

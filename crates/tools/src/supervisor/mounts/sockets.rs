@@ -22,7 +22,7 @@ const TEMPORARY: [&str; 3] = ["tmux-", "ssh-", "screens"];
 pub(super) fn folders(multiplexer: Option<&Path>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), String> {
     if let Some(folder) = multiplexer
         && let Err(error) = rustix::fs::mkdir(folder, Mode::RWXU)
-        && !cannot_be_made(error)
+        && !cannot_be_made(folder, error)
     {
         return Err(at(folder)(error));
     }
