@@ -158,8 +158,8 @@ impl RunNotice {
 pub struct NoticeCause {
     /// The code of the failure, for programs to decide by. The same codes as in a problem.
     pub code: ProblemCode,
-    /// What failed, on what, and why: an English sentence without a full stop, for clients without a table of their own. It stays
-    /// for one version.
+    /// What failed, on what, and why: an English sentence without a full stop, for clients without a table of their own. The next
+    /// version leaves it out.
     pub message: String,
     /// The named values of the code, as in a problem.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -19,7 +19,7 @@ pub struct Problem {
     /// The kind of problem.
     pub kind: ProblemKind,
     /// What was attempted, on what, and why it failed: an English sentence without a full stop, for clients without a table of
-    /// their own. It stays for one version.
+    /// their own. The next version leaves it out.
     pub message: String,
     /// The named values of the code, such as `seen` and `now` of a stale head. They are bounded by the names in `x-fields` of the
     /// codes.

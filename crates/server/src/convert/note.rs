@@ -2,9 +2,11 @@
 
 use retake_core::{GitFile, GitFileChange, GitFileRole, GitRemark, PutBack, Reason};
 use retake_engine::{FolderRemark as Remark, NotOpened, Note};
-use retake_wire::{Condition, FolderRemark, MarkCount, MarkVerb, NoticeCause, Remedy, UncoveredCause};
+use retake_wire::{
+    Condition, FolderRemark, MarkCount, MarkVerb, NoticeCause, Problem, Remedy, UncoveredCause,
+};
 
-use super::named;
+use super::{named, with_sentence};
 
 /// The condition of a note.
 pub(crate) fn note(of: Note) -> Condition {
@@ -36,13 +38,13 @@ pub(crate) fn note(of: Note) -> Condition {
             Condition::FolderGone {
                 folder: folder.display().to_string(),
                 missing: false,
-                cause: Some(NoticeCause {
+                cause: Some(NoticeCause::from(with_sentence(Problem {
                     code: code.into(),
                     fields: named(fields),
                     causes: Some(why.clone()).filter(|why| *why != message).into_iter().collect(),
                     message,
-                    ..NoticeCause::default()
-                }),
+                    ..Problem::default()
+                }))),
                 why: Some(why),
             }
         }

@@ -43,7 +43,10 @@ pub(super) fn cause(it: &NoticeCause) -> String {
 /// The sentence of the first row that fits.
 fn sentence(code: &ProblemCode, fields: &Fields) -> Option<String> {
     let kind = fields.get("what").and_then(Value::as_str).unwrap_or_default();
-    let rows = SENTENCES.iter().filter(|(of, what, _)| of == code && (what.is_empty() || *what == kind));
+    // A row for any `what` fits one that is not known here only by its values.
+    let is_of =
+        |what: &str, text: &str| what == kind || what.is_empty() && (kind.is_empty() || text.contains('{'));
+    let rows = SENTENCES.iter().filter(|(of, what, text)| of == code && is_of(what, text));
     rows.map(|(_, _, sentence)| *sentence).find_map(|sentence| filled(sentence, fields))
 }
 
@@ -68,8 +71,9 @@ fn value(placeholder: &str, fields: &Fields) -> Option<String> {
         // Without quotes, and without characters that a terminal may act on.
         "escaped" => Some(value?.as_str()?.escape_debug().to_string()),
         "quoted" => Some(format!("{:?}", value?.as_str()?)),
-        // The only item of a list.
+        // The only item of a list, and all items.
         "one" => only(value?),
+        "all" => Some(value?.as_array()?.iter().filter_map(text).collect::<Vec<_>>().join(", ")),
         // The code point of a character.
         "point" => value?.as_str()?.chars().next().map(|sign| format!("U+{:04X}", u32::from(sign))),
         "MiB" => Some((value?.as_u64()? >> 20).to_string()),
@@ -300,6 +304,7 @@ mod tests {
             (ProblemCode::Model, json!({ "what": "of_a_newer_owner", "target": "x" })),
             (ProblemCode::NotCovered, json!({ "path": "a", "uncovered": "of_a_newer_owner" })),
             (ProblemCode::Usage, json!({})),
+            (ProblemCode::RunActive, json!({ "what": "of_a_newer_owner" })),
             (ProblemCode::from("of_a_newer_owner"), json!({ "path": "a" })),
         ];
         for (code, fields) in rows {

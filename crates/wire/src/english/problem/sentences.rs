@@ -253,8 +253,8 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::StalePlan, "", "{path} was changed after the plan was made"),
     (C::StalePlan, "", "files have changed since the plan was shown"),
     (C::StillRunning, "taken_back", "process {pids:one}, which a command taken back has started, still runs"),
-    (C::StillRunning, "taken_back", "processes that commands taken back have started still run: {pids}"),
-    (C::StillRunning, "not_ended", "can't end the processes {pids} that a command has started"),
+    (C::StillRunning, "taken_back", "processes that commands taken back have started still run: {pids:all}"),
+    (C::StillRunning, "not_ended", "can't end the processes {pids:all} that a command has started"),
     (C::StillRunning, "", "can't end the job `{command}`: some of its processes don't end"),
     (
         C::Storage,
