@@ -1,33 +1,40 @@
-//! Links equal functions once, where the linker can do that: they are a fourteenth of the program, and each unoptimised crate has
-//! copies of them. Must never fail a build that would succeed without it.
+//! Links equal functions once, where the linker can do that: they are a fourteenth of the program, because each unoptimised package
+//! has copies of its own. Must never fail a build that would succeed without it.
 
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The target whose own linker is lld. Other linkers may not have the option.
-const WITH_LLD: &str = "x86_64-unknown-linux-gnu";
+/// The linker's option. Only code is compared, never data.
+const OPTION: &str = "-Wl,--icf=all";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if value("PROFILE") == "release" && is_linked_by_lld() {
-        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    for name in ["RUSTFLAGS", "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER"] {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    // Also `dist`, which inherits from it. A debug build links often, and its size does not matter.
+    let counts = value("PROFILE") == "release" && value("CARGO_CFG_TARGET_OS") == "linux";
+    if counts && accepts_option() {
+        println!("cargo::rustc-link-arg-bins={OPTION}");
     }
 }
 
-fn is_linked_by_lld() -> bool {
-    let flags = value("CARGO_ENCODED_RUSTFLAGS");
-    let names_linker =
-        !value("RUSTC_LINKER").is_empty() || ["linker", "fuse-ld"].iter().any(|it| flags.contains(it));
-    let is_usual = value("TARGET") == WITH_LLD && value("HOST") == WITH_LLD && !names_linker;
-    is_usual
-        && sysroot().is_some_and(|at| at.join("lib/rustlib").join(WITH_LLD).join("bin/rust-lld").exists())
-}
-
-/// Where the compiler is installed. One that came without lld does not link with it.
-fn sysroot() -> Option<PathBuf> {
-    let said = Command::new(env::var_os("RUSTC")?).args(["--print", "sysroot"]).output().ok()?;
-    Some(String::from_utf8(said.stdout).ok()?.trim_end().into())
+/// Whether a program can be linked with the option.
+fn accepts_option() -> bool {
+    let folder = PathBuf::from(value("OUT_DIR"));
+    let (source, program) = (folder.join("probe.rs"), folder.join("probe"));
+    if fs::write(&source, "fn main() {}").is_err() {
+        return false;
+    }
+    let linker = Some(value("RUSTC_LINKER")).filter(|linker| !linker.is_empty());
+    let mut rustc = Command::new(value("RUSTC"));
+    rustc.arg(&source).arg("-o").arg(&program).args(["--target", &value("TARGET")]);
+    rustc.arg(format!("-Clink-arg={OPTION}"));
+    rustc.args(linker.map(|linker| format!("-Clinker={linker}")));
+    rustc.args(value("CARGO_ENCODED_RUSTFLAGS").split('\u{1f}').filter(|flag| !flag.is_empty()));
+    rustc.output().is_ok_and(|said| said.status.success())
 }
 
 fn value(name: &str) -> String {
