@@ -1,6 +1,7 @@
 //! The inner supervisor: the first process of the namespace of processes of its call, or, without one, the process that adopts
 //! all orphans. It starts the command from a thread that is confined permanently, and is not confined itself, so that the
-//! command can neither signal nor trace it. It must not end before the last process of the call.
+//! command can neither signal nor trace it. It must not end before the last process of the call, unless all of
+//! them end with it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -102,7 +103,7 @@ fn take(number: &OsStr) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Closes the pipes of the command, so that they end with it.
+/// Closes the pipes of the command, so that they end with it. Threads that keep it confined may still report to one of them.
 pub(super) fn let_go() {
     if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&nothing);

@@ -1,7 +1,7 @@
 //! What a call sees of the file system, in a mount namespace of its own. It sees its own processes and terminals, no hidden
 //! files, no sockets of other programs, and git's hooks and settings as read-only. Must never change what other programs see. The
-//! one exception is an empty folder or file to mount on, which is removed with the call, except for the folder of a terminal
-//! multiplexer.
+//! one exception is an empty folder or file to mount on. It is removed with the call, unless the call is killed or its sandbox
+//! fails. The folder of a terminal multiplexer stays.
 
 mod git;
 mod remount;
@@ -34,7 +34,7 @@ const SMALL: &CStr = c"size=64k,mode=0711";
 /// How often a file is looked up again while a program of the person replaces it.
 const TRIES: usize = 10;
 
-/// How often it is checked if the kernel reports no new names.
+/// How often it is checked if the kernel reports no new names or sockets.
 const OFTEN: Duration = Duration::from_millis(100);
 
 /// A program gains no privileges from these mounts.
@@ -162,10 +162,8 @@ impl Mounts {
             if !self.pinned.insert(folder.to_owned()) {
                 continue;
             }
-            match open(folder).and_then(|found| upon_itself(&found)) {
-                Err(error) if !is_out_of_reach(folder, error) => return Err(unreached(folder)(error)),
-                _ => self.places.push(Place { path: folder.to_owned(), kind: Kind::Pinned }),
-            }
+            mount_at(folder, upon_itself)?;
+            self.places.push(Place { path: folder.to_owned(), kind: Kind::Pinned });
         }
         Ok(())
     }
@@ -283,7 +281,7 @@ fn check_reach(path: &Path) -> Result<(), String> {
 fn cannot_be_made(path: &Path, error: Errno) -> bool {
     match error {
         Errno::EXIST | Errno::NOENT | Errno::NOTDIR | Errno::LOOP => true,
-        Errno::PERM | Errno::ROFS | Errno::NOSYS | Errno::OPNOTSUPP => true,
+        Errno::PERM | Errno::ROFS | Errno::OPNOTSUPP => true,
         Errno::ACCESS => !is_closed_by_us(path),
         _ => false,
     }
@@ -298,12 +296,11 @@ fn mount_at(path: &Path, mount: impl Fn(&OwnedFd) -> rustix::io::Result<()>) -> 
             found => found.map_err(unreached(path))?,
         };
         match mount(&found) {
-            // It was removed meanwhile, as sockets are when their program ends, or with its folder. A new file is next. Or
-            // somebody is writing to it now.
+            // It was removed meanwhile, as sockets are when their program ends, or with its folder. A new file is next. Or it
+            // was opened for writing through the new mount: the next mount has no writer yet.
             Err(error @ (Errno::NOENT | Errno::INVAL | Errno::STALE | Errno::BUSY)) => last = error,
             mounted => return mounted.map(|()| true).map_err(at(path)),
         }
-        std::thread::sleep(Duration::from_millis(1));
     }
     Err(format!("{}: it is replaced all the time ({last})", path.display()))
 }

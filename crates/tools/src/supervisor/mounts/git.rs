@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{DirEntry, File};
+use std::fs::File;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::{CreatedMountPoint, Mounts, at, cannot_be_made, check_reach, is_out_of_reach, unreached};
+use super::{CreatedMountPoint, Mounts, cannot_be_made, check_reach, is_out_of_reach, unreached};
 use crate::regular;
 use crate::sandbox::Confinement;
 
@@ -51,7 +51,6 @@ impl Mounts {
             repositories.extend(link.canonicalize().ok());
         }
         for folder in repositories.iter().filter(|folder| is_open(folder) && is_folder(folder)) {
-            check_reach(&folder.join("hooks"))?;
             self.pin(folder, open)?;
             self.keep_repository(folder, &mut kept)?;
         }
@@ -68,9 +67,8 @@ impl Mounts {
             within.truncate(1);
         }
         if is_folder(&folder.join("worktrees")) {
-            let all = entries(&folder.join("worktrees"))?
-                .filter(|path| path.as_ref().map_or(true, |path| is_folder(path)));
-            let worktrees = all.take(MOST + 1).collect::<Result<Vec<PathBuf>, String>>()?;
+            let all = entries(&folder.join("worktrees"))?.into_iter().filter(|path| is_folder(path));
+            let worktrees: Vec<PathBuf> = all.take(MOST + 1).collect();
             match worktrees.len() > MOST {
                 true => self.hold(&folder.join("worktrees"))?,
                 false => within.extend(worktrees),
@@ -125,7 +123,7 @@ impl Mounts {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
         let folder = match without_links(above) {
             Err(error) if cannot_be_made(&path, error) => return Ok(()),
-            found => found.map_err(at(&path))?,
+            found => found.map_err(unreached(&path))?,
         };
         let made = match is_folder {
             true => rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(mode)),
@@ -135,7 +133,7 @@ impl Mounts {
             }
         };
         if let Err(error) = made {
-            return if cannot_be_made(&path, error) { Ok(()) } else { Err(at(&path)(error)) };
+            return if cannot_be_made(&path, error) { Ok(()) } else { Err(unreached(&path)(error)) };
         }
         if let Some(held) = shared(folder.as_fd(), name) {
             self.made.push(CreatedMountPoint { held, folder, path });
@@ -193,31 +191,21 @@ fn shared(folder: BorrowedFd<'_>, path: impl rustix::path::Arg) -> Option<File> 
 }
 
 /// The paths in a folder; none if the command cannot look into it either. An error if it could do that later.
-fn entries(folder: &Path) -> Result<impl Iterator<Item = Result<PathBuf, String>> + use<>, String> {
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let within = folder.join("HEAD");
-    let failed = move |error: std::io::Error| {
-        let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-        if is_out_of_reach(&within, error) { None } else { Some(unreached(&within)(error)) }
-    };
-    let all = match std::fs::read_dir(folder) {
-        Ok(all) => Some(all),
-        Err(error) => match failed(error) {
-            None => None,
-            Some(why) => return Err(why),
-        },
-    };
-    let path = move |entry: std::io::Result<DirEntry>| match entry {
-        Ok(entry) => Some(Ok(entry.path())),
-        Err(error) => failed(error).map(Err),
-    };
-    Ok(all.into_iter().flatten().filter_map(path))
+    check_reach(&within)?;
+    let all = std::fs::read_dir(folder)
+        .and_then(|all| all.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>());
+    match all.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
+        Err(error) if is_out_of_reach(&within, error) => Ok(Vec::new()),
+        all => all.map_err(unreached(&within)),
+    }
 }
 
 /// The repositories of submodules, in folders with their names; at most one more than the limit, in a limited number of folders.
 /// Returns whether the search is complete.
 fn modules(folder: &Path, found: &mut Vec<PathBuf>, folders: &mut usize) -> Result<bool, String> {
     for path in entries(folder)? {
-        let path = path?;
         if !is_folder(&path) {
             continue;
         }
@@ -225,7 +213,6 @@ fn modules(folder: &Path, found: &mut Vec<PathBuf>, folders: &mut usize) -> Resu
             return Ok(false);
         }
         *folders -= 1;
-        check_reach(&path.join("HEAD"))?;
         // One whose HEAD was moved away could get it back later.
         let is_one =
             ["HEAD", "config", "hooks"].iter().any(|name| path.join(name).symlink_metadata().is_ok());
