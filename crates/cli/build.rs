@@ -11,7 +11,8 @@ const OPTION: &str = "-Wl,--icf=all";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    for name in ["RUSTFLAGS", "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER"] {
+    let target = value("TARGET").to_uppercase().replace(['-', '.'], "_");
+    for name in ["RUSTFLAGS", &format!("CARGO_TARGET_{target}_LINKER")] {
         println!("cargo::rerun-if-env-changed={name}");
     }
     // Also `dist`, which inherits from it. A debug build links often, and its size does not matter.
