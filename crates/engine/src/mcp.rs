@@ -344,6 +344,7 @@ impl Engine {
         let none = || {
             EngineError::new(Kind::Refused, "mcp", "there is no place for a file of MCP servers here")
                 .with("what", "no_place")
+                .hint("set a folder for the settings")
         };
         self.parts().mcp.as_ref().ok_or_else(none)
     }

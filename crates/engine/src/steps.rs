@@ -129,7 +129,8 @@ impl Engine {
         let options = self.as_seen(of, &apply.action, options).await?;
         if chooses_hunks(&options) {
             let error = EngineError::usage("hunks are those of one step's plan: take one step at a time");
-            return Err(error.with("what", "hunks_of_several_steps"));
+            let error = error.with("what", "hunks_of_several_steps");
+            return Err(error.hint("plan one step, and choose among its hunks"));
         }
         let (mut applied, mut seen) = (Vec::new(), apply.seen);
         for at in 1..=count {
@@ -311,9 +312,10 @@ fn by_of_step(by: &ChangeOrigin, at: usize) -> Result<ChangeOrigin> {
         return Ok(by.clone());
     };
     let id = id.of_step(at).map_err(|_| {
-        EngineError::usage("the request id is too long for several steps: 120 characters are not")
+        EngineError::usage("the request id is too long for several steps: it has more than 120 characters")
             .with("what", "long_request_id")
             .with("most", 120_u64)
+            .hint("use a shorter id")
     })?;
     Ok(ChangeOrigin { request: Some(id), ..by.clone() })
 }

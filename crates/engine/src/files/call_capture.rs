@@ -287,8 +287,11 @@ impl Engine {
             rows.push(match known.iter().find(|row| row.no == *no) {
                 Some(row) => self.root_of(row).await.map(|root| (row.clone(), root)),
                 None => {
-                    let error =
-                        EngineError::new(Kind::NotFound, "unknown_workspace", "its workspace is forgotten");
+                    let error = EngineError::new(
+                        Kind::NotFound,
+                        "unknown_workspace",
+                        "the workspace of the conversation is forgotten",
+                    );
                     Err(error.with("what", "forgotten"))
                 }
             });

@@ -77,7 +77,10 @@ impl Engine {
                     continue;
                 }
                 if own.starts_with(&real) {
-                    let why = "it holds the conversation's own folder, which would be captured twice";
+                    let why = format!(
+                        "{} contains the conversation's own folder, which would be captured twice",
+                        folder.display()
+                    );
                     let why = EngineError::new(Kind::Refused, "no_workspace", why)
                         .with("what", "holds_own_folder")
                         .with("path", &*folder);

@@ -65,7 +65,7 @@ impl Engine {
     ) -> BoxFuture<'_, Result<BoxStream<'static, RunEvent>>> {
         Box::pin(async move {
             if exec.command.is_empty() {
-                let error = EngineError::usage("can't run nothing").with("what", "no_command");
+                let error = EngineError::usage("no command is named").with("what", "no_command");
                 return Err(error.hint("name a command"));
             }
             let claim = self.claim(conversation)?;

@@ -2,7 +2,7 @@
 //! it was only prepared. If a root is missing or replaced, the step stays open, and the start continues.
 
 use futures::future::BoxFuture;
-use retake_core::{FileChange, WorkspaceInfo};
+use retake_core::{FileChange, Hint, Remedy, WorkspaceInfo};
 use retake_store::IntentRow;
 use retake_worktree::{CaptureScope, Direction, Permission, StagingName, discard, recover};
 use tracing::{Instrument as _, info_span};
@@ -137,5 +137,7 @@ impl Engine {
 }
 
 fn unknown_workspace() -> EngineError {
-    EngineError::new(Kind::Storage, "damaged", "its workspace is not known").with("what", "unknown_workspace")
+    EngineError::new(Kind::Storage, "damaged", "the workspace of the step is not known")
+        .with("what", "unknown_workspace")
+        .hint(Hint::new("{} says what is damaged", [Remedy::Doctor]))
 }

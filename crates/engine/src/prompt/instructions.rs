@@ -48,13 +48,13 @@ impl Instruction {
 }
 
 /// The value of a fact for this digest.
-fn value(digest: [u8; 16]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+fn value(digest: Digest) -> String {
+    format!("{:032x}", u128::from_be_bytes(digest.current))
 }
 
 /// Whether the value of a fact is for this digest, whichever version of this program stored it.
 fn is_of(recorded: &str, digest: Digest) -> bool {
-    recorded == value(digest.current) || digest.before.is_some_and(|before| recorded == value(before))
+    u128::from_str_radix(recorded, 16).is_ok_and(|stored| digest.matches(stored.to_be_bytes()))
 }
 
 /// The instruction files of a folder, the nearest last. If not all fit, the nearest ones come first.
@@ -155,7 +155,7 @@ pub fn due(current: &[Instruction], given: &[Fact]) -> Option<Vec<Part>> {
             continue;
         }
         texts.push(told(instruction, before.is_some()));
-        facts.push(Fact::new(key, value(digest.current)));
+        facts.push(Fact::new(key, value(digest)));
     }
     (!facts.is_empty()).then(|| vec![Part::text(texts.join("\n\n")), Part::Facts(facts)])
 }
