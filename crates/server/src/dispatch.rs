@@ -162,7 +162,9 @@ fn bad_name(what: &'static str, error: &BadId, name: &str, hint: &str) -> Proble
 fn absolute(name: &str) -> Result<PathBuf, Problem> {
     let bad = |what: &'static str, why: &str| {
         let message = format!("“{}” can't be a folder: {why}", name.escape_debug());
-        problem(EngineError::usage(message).with("what", what).with("path", name))
+        problem(
+            EngineError::usage(message).with("what", what).with("path", name).hint("give its absolute path"),
+        )
     };
     match Path::new(name) {
         _ if name.contains('\0') => Err(bad("folder_with_zero_byte", "it holds a zero byte")),

@@ -477,6 +477,12 @@ async fn trial_17_an_unknown_field_is_named_with_its_path() {
             "parts[0].txt",
         ),
         ("entries", json!({ "role": "user", "parts": [], "prts": [] }), "prts"),
+        ("entries", json!({ "role": "user", "parts": [], "": 1 }), ""),
+        (
+            "entries",
+            json!({ "role": "user", "parts": [{ "type": "text", "text": "a", "": 1 }] }),
+            "parts[0].",
+        ),
     ];
     for (place, body, path) in rows {
         let (status, told) = asking.post(&format!("/v1/conversations/{id}/{place}"), &body).await;

@@ -125,8 +125,11 @@ fn trial_17_each_request_has_an_example_that_can_be_read() {
         };
         let name = endpoint.name;
         if let Some(mut request) = with("request_id") {
-            let id = request.request_id().unwrap_or_else(|| panic!("{name} has a request id"));
-            assert_eq!(id.as_deref(), Some("mine"), "{name}");
+            let identity = request.identity().unwrap_or_else(|| panic!("{name} has a request id"));
+            assert_eq!(identity.id.as_deref(), Some("mine"), "{name}");
+            // A fork makes a conversation of its own.
+            let changes_one = endpoint.path.contains("{conversation}") && name != "Fork";
+            assert_eq!(identity.conversation.is_some(), changes_one, "{name}");
         }
         if let Some(mut request) = with("holder") {
             let holder = request.holder().unwrap_or_else(|| panic!("{name} has a holder"));

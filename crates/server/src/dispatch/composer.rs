@@ -122,7 +122,8 @@ fn named_holder(name: Option<String>) -> Result<Option<String>, Problem> {
         Some(name) if !draft_locks::is_name(&name) => {
             let message =
                 format!("{name:?} names no holder: that is digits, the letters a to f and “-”, 64 at most");
-            Err(problem(EngineError::usage(message).with("what", "holder").with("name", name)))
+            let error = EngineError::usage(message).with("what", "holder").with("name", name);
+            Err(problem(error.hint("a UUID is a fitting name")))
         }
         name => Ok(name),
     }
@@ -143,7 +144,8 @@ fn drafted(parts: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
             _ => ("model_output", "output of a model"),
         };
         let message = format!("a draft can't contain {words}: it is what a person is about to send");
-        return Err(problem(EngineError::usage(message).with("what", what)));
+        let error = EngineError::usage(message).with("what", what);
+        return Err(problem(error.hint("leave that part out")));
     }
     let is_empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
     Ok(parts.into_iter().filter(|part| !is_empty(part)).collect())

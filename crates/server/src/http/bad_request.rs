@@ -16,8 +16,8 @@ const SHOWN: usize = 40;
 pub(super) struct RequestMismatch {
     /// `missing`, `unknown`, `unfit` or `twice`.
     what: &'static str,
-    /// The path of the field. Empty for the whole body.
-    parameter: String,
+    /// The path of the field; none for the whole body. A field may have the empty name.
+    parameter: Option<String>,
     expected: Expected,
     /// The type of the value that is there, as JSON Schema names it.
     given_type: Option<&'static str>,
@@ -81,8 +81,8 @@ impl Expected {
 }
 
 impl RequestMismatch {
-    pub(super) fn new(what: &'static str, parameter: &str) -> Self {
-        let (expected, parameter) = (Expected::default(), parameter.to_owned());
+    pub(super) fn new(what: &'static str, parameter: Option<&str>) -> Self {
+        let (expected, parameter) = (Expected::default(), parameter.map(str::to_owned));
         Self { what, parameter, expected, given_type: None, given: None }
     }
 
@@ -105,7 +105,7 @@ impl RequestMismatch {
         let Self { what, parameter, expected, given_type, given } = self;
         // Its row makes the sentence of the values; this one is for none.
         let mut told = bad_request(what, "the request does not match the API document", hint);
-        if !parameter.is_empty() {
+        if let Some(parameter) = parameter {
             told = told.with("parameter", parameter);
         }
         let mut types: Vec<_> = expected.types.iter().map(|kind| kind.name.clone()).collect();
@@ -144,14 +144,14 @@ impl Shape {
 
     /// The first mismatch.
     pub(super) fn misfit(&self, given: &Map<String, Value>) -> Option<RequestMismatch> {
-        self.look("", &self.shape, &Value::Object(given.clone()))
+        self.look(None, &self.shape, &Value::Object(given.clone()))
     }
 
     fn target<'a>(&'a self, shape: &'a Value) -> Option<&'a Value> {
         self.shapes.get(shape["$ref"].as_str()?.rsplit('/').next()?)
     }
 
-    fn look(&self, at: &str, shape: &Value, value: &Value) -> Option<RequestMismatch> {
+    fn look(&self, at: Option<&str>, shape: &Value, value: &Value) -> Option<RequestMismatch> {
         if let Some(why) = self.target(shape).and_then(|target| self.look(at, target, value)) {
             return Some(why);
         }
@@ -165,13 +165,20 @@ impl Shape {
             Value::Object(members) => self.members(at, shape, members),
             Value::Array(items) => {
                 let mut items = items.iter().enumerate();
-                items.find_map(|(i, item)| self.look(&format!("{at}[{i}]"), &shape["items"], item))
+                items.find_map(|(i, item)| {
+                    self.look(Some(&format!("{}[{i}]", at.unwrap_or_default())), &shape["items"], item)
+                })
             }
             _ => None,
         }
     }
 
-    fn members(&self, at: &str, shape: &Value, members: &Map<String, Value>) -> Option<RequestMismatch> {
+    fn members(
+        &self,
+        at: Option<&str>,
+        shape: &Value,
+        members: &Map<String, Value>,
+    ) -> Option<RequestMismatch> {
         // The path names the request.
         let required = shape["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let absent = required.filter(|name| *name != "request").find(|name| !members.contains_key(*name));
@@ -190,7 +197,7 @@ impl Shape {
         members.iter().find_map(|(name, value)| {
             let field =
                 fields.and_then(|fields| fields.get(name)).or_else(|| shape.get("additionalProperties"));
-            self.look(&below(at, name), field?, value)
+            self.look(Some(&below(at, name)), field?, value)
         })
     }
 
@@ -200,7 +207,7 @@ impl Shape {
     }
 
     /// The mismatch of a value that must match one of these.
-    fn choose(&self, at: &str, choices: &[Value], value: &Value) -> Option<RequestMismatch> {
+    fn choose(&self, at: Option<&str>, choices: &[Value], value: &Value) -> Option<RequestMismatch> {
         let choices: Vec<_> =
             choices.iter().filter(|choice| choice["type"] != "null" || value.is_null()).collect();
         let words: Vec<_> = choices.iter().filter_map(|choice| self.word(choice)).collect();
@@ -218,7 +225,7 @@ impl Shape {
             let meant = words.iter().zip(&choices).filter(|((_, word), _)| said == word);
             let mut whys = meant.map(|(_, choice)| self.look(at, choice, value)).peekable();
             if whys.peek().is_none() {
-                return Some(unfit(&inner, expected, said));
+                return Some(unfit(Some(&inner), expected, said));
             }
             return whys.reduce(|first, why| why.and(first)).flatten();
         }
@@ -274,11 +281,11 @@ fn kinds(shape: &Value) -> Vec<&str> {
 }
 
 fn missing(at: &str, expected: Expected) -> RequestMismatch {
-    RequestMismatch::new("missing", at).expects(expected)
+    RequestMismatch::new("missing", Some(at)).expects(expected)
 }
 
 /// A value that does not match its schema.
-pub(super) fn unfit(at: &str, expected: Expected, value: &Value) -> RequestMismatch {
+pub(super) fn unfit(at: Option<&str>, expected: Expected, value: &Value) -> RequestMismatch {
     RequestMismatch::new("unfit", at).expects(expected).given(value)
 }
 
@@ -311,13 +318,13 @@ fn fits(shape: &Value, value: &Value) -> bool {
         && within(&shape["maximum"], |number, most| number <= most)
 }
 
-fn below(at: &str, name: &str) -> String {
-    if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }
+fn below(at: Option<&str>, name: &str) -> String {
+    at.map_or_else(|| name.to_owned(), |at| format!("{at}.{name}"))
 }
 
 /// An unknown field.
 pub(super) fn stranger(path: &str) -> RequestMismatch {
-    RequestMismatch::new("unknown", path)
+    RequestMismatch::new("unknown", Some(path))
 }
 
 /// The type of a value, as JSON Schema names it.

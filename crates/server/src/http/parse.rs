@@ -62,7 +62,7 @@ pub(super) async fn request(
     for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
         let value = fields.value(&name, text);
         if given.insert(name.clone(), value).is_some() {
-            return Err(RequestMismatch::new("twice", &name).told("give it once"));
+            return Err(RequestMismatch::new("twice", Some(&name)).told("give it once"));
         }
     }
     for (name, text) in &params {
@@ -141,7 +141,7 @@ impl Fields {
 
     /// The problem of a request that cannot be read.
     fn unreadable(&self, given: &Map<String, Value>) -> ProblemResponse {
-        let why = self.shape.misfit(given).unwrap_or_else(|| RequestMismatch::new("unfit", ""));
+        let why = self.shape.misfit(given).unwrap_or_else(|| RequestMismatch::new("unfit", None));
         why.told("/openapi.json describes each request")
     }
 
@@ -184,7 +184,7 @@ impl Form {
                 if !(least.unwrap_or(0)..=*most).contains(&number) =>
             {
                 let least = least.unwrap_or(0);
-                Some(unfit(name, Expected::number(least, *most), value))
+                Some(unfit(Some(name), Expected::number(least, *most), value))
             }
             _ => None,
         })
@@ -256,7 +256,7 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
                 .with("detail", error.to_string()),
         })?;
     let Value::Object(mut given) = given else {
-        return Err(unfit("", Expected::object(), &given).told(hint));
+        return Err(unfit(None, Expected::object(), &given).told(hint));
     };
     given.values_mut().for_each(integral);
     Ok(given)

@@ -50,6 +50,10 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
 
 /// The members of RFC 9457, and those of the problem, which our clients read.
 fn body(problem: &Problem, status: StatusCode) -> Value {
+    debug_assert!(
+        retake_wire::english::has_sentence(problem),
+        "BUG: the table of sentences has no row for {problem:?}"
+    );
     let mut body = json!({
         "type": format!("urn:retake:problem:{}", problem.code),
         "title": problem.code.title().unwrap_or_else(|| title(problem.kind)),

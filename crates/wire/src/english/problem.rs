@@ -35,7 +35,12 @@ pub fn problem(it: &Problem) -> String {
     std::iter::once(sentence).chain(notices).collect::<Vec<_>>().join("; ")
 }
 
-/// The same for the cause of a notice or a condition.
+/// Whether the table has a sentence for a problem.
+pub fn has_sentence(it: &Problem) -> bool {
+    sentence(&it.code, &it.fields).is_some()
+}
+
+/// The sentence for the cause of a notice or a condition.
 pub(super) fn cause(it: &NoticeCause) -> String {
     sentence(&it.code, &it.fields).unwrap_or_else(|| it.message.clone())
 }
@@ -43,7 +48,7 @@ pub(super) fn cause(it: &NoticeCause) -> String {
 /// The sentence of the first row that fits.
 fn sentence(code: &ProblemCode, fields: &Fields) -> Option<String> {
     let kind = fields.get("what").and_then(Value::as_str).unwrap_or_default();
-    // A row for any `what` fits one that is not known here only by its values.
+    // A row without a `what` also fits an unknown one, but only if its sentence has values.
     let is_of =
         |what: &str, text: &str| what == kind || what.is_empty() && (kind.is_empty() || text.contains('{'));
     let rows = SENTENCES.iter().filter(|(of, what, text)| of == code && is_of(what, text));
@@ -71,7 +76,7 @@ fn value(placeholder: &str, fields: &Fields) -> Option<String> {
         // Without quotes, and without characters that a terminal may act on.
         "escaped" => Some(value?.as_str()?.escape_debug().to_string()),
         "quoted" => Some(format!("{:?}", value?.as_str()?)),
-        // The only item of a list, and all items.
+        // The only item of a list, or all items.
         "one" => only(value?),
         "all" => Some(value?.as_array()?.iter().filter_map(text).collect::<Vec<_>>().join(", ")),
         // The code point of a character.
@@ -288,7 +293,10 @@ mod tests {
         let rows = [
             (json!({ "operation": 4 }), "operation 4 is missing"),
             (json!({ "operation": 4, "row": "entry 7", "detail": "cut" }), "entry 7 is damaged: cut"),
-            (json!({ "what": "unknown_workspace", "operation": 4 }), "its workspace is not known"),
+            (
+                json!({ "what": "unknown_workspace", "operation": 4 }),
+                "the workspace of the step is not known",
+            ),
         ];
         for (fields, sentence) in rows {
             assert_eq!(problem(&of(ProblemCode::Damaged, fields)), sentence);

@@ -228,6 +228,6 @@ fn unhex(text: &str) -> Result<[u8; 16], Problem> {
     let number = u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32);
     number.map(u128::to_be_bytes).ok_or_else(|| {
         let error = EngineError::usage("“seen” is the digest of a file plan: 32 hex digits");
-        problem(error.with("what", "plan_digest"))
+        problem(error.with("what", "plan_digest").hint("copy it from the plan"))
     })
 }
