@@ -30,8 +30,10 @@ pub(crate) fn wrong(text: &str, file: &Path) -> Vec<String> {
             .map_or_else(|error| vec![error.to_string()], |configured| configured.wrong);
     }
     let shown = file.display().to_string();
-    let hint = |error: &SettingsError| Audience::Shell.words(&retake_server::hint(error.hint()));
-    let told = errors.iter().map(|error| format!("{}: {error}; {}", safe::line(&shown), hint(error)));
+    let told = errors.into_iter().map(|error| {
+        let problem = Audience::Shell.problem(&retake_server::wrong_settings(error));
+        format!("{}: {problem}", safe::line(&shown))
+    });
     told.chain(themes(file).1).collect()
 }
 

@@ -17,7 +17,6 @@ mod entry;
 mod extent;
 mod files;
 mod fold;
-mod hint;
 mod id;
 mod kept;
 mod mark;
@@ -34,6 +33,7 @@ mod ranges;
 mod reading;
 mod records;
 mod refusal;
+mod remedy;
 mod request;
 mod run;
 mod session;
@@ -71,7 +71,6 @@ pub use files::{
     merge, without_full_folders,
 };
 pub use fold::{Fold, FoldId, Folds, Normal};
-pub use hint::{Field, Hint, HintPiece, Remedy};
 pub use id::{
     BadId, ConversationId, EntryId, Head, LogNo, OpNo, Pos, RequestId, Revision, Seq, Time, WorkspaceNo,
 };
@@ -88,6 +87,7 @@ pub use ranges::{RangeChange, Ranges};
 pub use reading::{Difference, Include, Piece, Projection, PromptPiece, Visibility, difference};
 pub use records::Records;
 pub use refusal::Refusal;
+pub use remedy::{Field, Remedy};
 pub use request::{
     Action, Apply, ArchiveState, CallWords, ListRequest, NewConversation, NewFork, OpRange, PageRequest,
     Reading, Receipt, SayRequest, SearchRequest, Sort,

@@ -1,10 +1,10 @@
-//! Why a request is refused. A refusal changes nothing; each has its own type, text and hint.
+//! Why a request is refused. A refusal changes nothing; each has its own type, text and remedies.
 
 use strum::IntoStaticStr;
 
-use crate::hint::{Field, Hint, Remedy};
 use crate::id::{Head, OpNo, Pos};
 use crate::mark::Mark;
+use crate::remedy::{Field, Remedy};
 
 /// A refusal. The texts name no entry: the client that shows one adds the id from the request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, IntoStaticStr)]
@@ -116,37 +116,28 @@ impl Refusal {
         }
     }
 
-    /// What to do next.
-    pub fn hint(&self) -> Hint {
+    /// What helps, in the order of the hint for its code.
+    pub fn remedies(&self) -> Vec<Remedy> {
         use Remedy::{Choose, Edit, Log, Ops, RemoveLabel, Restore, Show, Tree, Undo};
         match self {
-            Self::UnknownEntry => Hint::new("{} shows the ids of the messages", [Log]),
-            Self::NotOnPath { taken_back: Some((op, head)), .. } => {
-                Hint::new("{} or {} brings it back", [Undo, Restore(Some(*head))])
-                    .after(format!("operation {op} took it back;"))
-            }
-            Self::NotOnPath { .. } => {
-                Hint::new("{} lists the branches; switch to the one that it is on", [Tree])
-            }
-            Self::NotVisible(_) => Hint::new("{} brings it back", [Show]),
-            Self::Stale { .. } | Self::StaleMark(_) => "look again, then repeat it with the new head".into(),
-            Self::NothingToUndo => {
-                Hint::new("{} lists every branch, {} everything that was done", [Tree, Ops])
-            }
-            Self::NothingToRedo => {
-                Hint::new("what was left is a branch: {} lists it, {} returns to it", [Tree, Restore(None)])
-            }
-            Self::UnknownHead(_) => Hint::new("{} lists the heads", [Ops]),
-            Self::Overtaken => Hint::new("{} takes back the last thing that was done", [Undo]),
-            Self::UnknownFold => Hint::new("{} lists the folds", [Ops]),
-            Self::NotFoldable => "choose a range of messages that the model sees".into(),
-            Self::EmptyLabel => Hint::new("give a name, or take it away with {}", [RemoveLabel]),
-            Self::BadName(_) => "leave that character out".into(),
-            Self::EmptySummary => "say in the summary what the model has to know of these messages".into(),
-            Self::LabelTaken(_) => "choose another name, or remove that label first".into(),
-            Self::NoSuchAlternative { .. } => Hint::new("{} lists them", [Choose]),
-            Self::NotAnAnswer => Hint::new("choose an answer; to reword a prompt, use {}", [Edit]),
-            Self::ReadOnly { .. } => "open it with a newer version".into(),
+            Self::UnknownEntry => vec![Log],
+            Self::NotOnPath { taken_back: Some((_, head)), .. } => vec![Undo, Restore(Some(*head))],
+            Self::NotOnPath { .. } => vec![Tree],
+            Self::NotVisible(_) => vec![Show],
+            Self::NothingToUndo => vec![Tree, Ops],
+            Self::NothingToRedo => vec![Tree, Restore(None)],
+            Self::UnknownHead(_) | Self::UnknownFold => vec![Ops],
+            Self::Overtaken => vec![Undo],
+            Self::EmptyLabel => vec![RemoveLabel],
+            Self::NoSuchAlternative { .. } => vec![Choose],
+            Self::NotAnAnswer => vec![Edit],
+            Self::Stale { .. }
+            | Self::StaleMark(_)
+            | Self::NotFoldable
+            | Self::BadName(_)
+            | Self::EmptySummary
+            | Self::LabelTaken(_)
+            | Self::ReadOnly { .. } => Vec::new(),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The errors of the engine: a kind, a message and a hint as separate fields.
+//! The errors of the engine: a kind, a message, values and remedies as separate fields. Clients make the hint of these.
 
 mod fields;
 
 use std::error::Error;
 use std::sync::Arc;
 
-use retake_core::{BadHunks, Field, Head, Hint, Refusal, Remedy, RunRefusal};
+use retake_core::{BadHunks, Field, Head, Refusal, Remedy, RunRefusal};
 use retake_store::StoreError;
 use retake_worktree::WorktreeError;
 
@@ -43,10 +43,10 @@ pub struct EngineError {
     pub code: &'static str,
     /// What was attempted, on what, and why it failed.
     pub message: String,
-    /// What to do next.
-    pub hint: Option<Hint>,
     /// The values of its code, by name.
     pub fields: Vec<(&'static str, Field)>,
+    /// What helps, in the order of the hint.
+    pub remedies: Vec<Remedy>,
     /// Other events of the request that are reported nowhere else.
     pub notices: Vec<Notice>,
     /// The current head, for a stale request.
@@ -64,18 +64,17 @@ impl EngineError {
             code,
             message: message.into(),
             fields: Vec::new(),
-            hint: None,
+            remedies: Vec::new(),
             notices: Vec::new(),
             head: None,
             cause: None,
         }
     }
 
-    /// Adds the hint.
+    /// Sets the remedies, in the order in which the hint for its code names them.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
-        self.hint = Some(hint.into());
-        self
+    pub fn remedies(self, remedies: impl Into<Vec<Remedy>>) -> Self {
+        Self { remedies: remedies.into(), ..self }
     }
 
     /// Adds a value of its code.
@@ -126,7 +125,7 @@ impl EngineError {
     /// A request that is refused while a model answers.
     pub(crate) fn running() -> Self {
         Self::new(Kind::Refused, "run_active", "a model is answering in this conversation")
-            .hint(Hint::new("{} stops it; {} stops it and goes back", [Remedy::Stop, Remedy::EndJobs]))
+            .remedies([Remedy::Stop, Remedy::EndJobs])
     }
 
     /// A model that cannot be called at all. Nothing is stored yet, so this is not [`Kind::Model`].
@@ -144,8 +143,8 @@ impl EngineError {
         let for_log = Some(format!("{:?}", error.kind()));
         let text = error.source().map(ToString::to_string);
         let cause = text.map(|text| Cause { text, for_log }.shared());
-        let (hint, fields) = (Some(error.hint()), fields::of_model(error));
-        Self { hint, cause, fields, ..Self::new(Kind::Model, "model", error.to_string()) }
+        let (remedies, fields) = (error.kind().remedies(), fields::of_model(error));
+        Self { remedies, cause, fields, ..Self::new(Kind::Model, "model", error.to_string()) }
     }
 }
 
@@ -153,92 +152,47 @@ impl From<BadHunks> for EngineError {
     fn from(unfit: BadHunks) -> Self {
         let fields = fields::of_hunks(&unfit);
         Self { fields, ..Self::new(Kind::Refused, "no_such_hunks", unfit.to_string()) }
-            .hint("look at the plan with its diff, which numbers the hunks of each file")
     }
 }
 
 impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
         let message = error.to_string();
-        let (kind, code, hint) = match &error {
+        let (kind, code, remedies) = match &error {
             StoreError::Refused(refusal) => return refused(refusal),
             StoreError::StaleFiles(_) | StoreError::Unsettled | StoreError::NothingToDo => of_files(&error),
             StoreError::Runs(_) | StoreError::CallBegun(_) | StoreError::UnknownCall(_) => of_turns(&error),
-            StoreError::UnknownConversation(_) => (
-                Kind::NotFound,
-                "unknown_conversation",
-                Hint::new("{} shows the conversations", [Remedy::List]),
-            ),
-            StoreError::UnknownEntry { .. } => (
-                Kind::NotFound,
-                "unknown_entry",
-                Hint::new("{} shows the ids of the messages", [Remedy::Log]),
-            ),
-            StoreError::ForeignEntry { .. } => (
-                Kind::NotFound,
-                "foreign_entry",
-                Hint::new("go to that conversation with {}", [Remedy::Conversation]),
-            ),
-            StoreError::RequestReused(_) => {
-                (Kind::Refused, "request_reused", "use a new id for a new request".into())
+            StoreError::UnknownConversation(_) => {
+                (Kind::NotFound, "unknown_conversation", vec![Remedy::List])
             }
-            StoreError::BadCursor(_) => {
-                (Kind::NotFound, "bad_cursor", "take the cursor from a page of the same reading".into())
+            StoreError::UnknownEntry { .. } => (Kind::NotFound, "unknown_entry", vec![Remedy::Log]),
+            StoreError::ForeignEntry { .. } => (Kind::NotFound, "foreign_entry", vec![Remedy::Conversation]),
+            StoreError::RequestReused(_) => (Kind::Refused, "request_reused", Vec::new()),
+            StoreError::BadCursor(_) => (Kind::NotFound, "bad_cursor", Vec::new()),
+            StoreError::EmptyQuery { .. } => (Kind::Usage, "empty_query", Vec::new()),
+            StoreError::UnknownRevision { .. } => (Kind::NotFound, "unknown_revision", Vec::new()),
+            StoreError::Damaged { .. } | StoreError::MissingOperation(_) => {
+                (Kind::Storage, "damaged", vec![Remedy::Doctor])
             }
-            StoreError::EmptyQuery { excludes } => (Kind::Usage, "empty_query", of_search(*excludes)),
-            StoreError::UnknownRevision { .. } => (
-                Kind::NotFound,
-                "unknown_revision",
-                "read the conversation again; a backup may have replaced it".into(),
-            ),
-            StoreError::Damaged { .. } | StoreError::MissingOperation(_) => (
-                Kind::Storage,
-                "damaged",
-                Hint::new("{} says what is damaged; the rest stays readable", [Remedy::Doctor]),
-            ),
-            StoreError::ConversationExists(_) => (
-                Kind::Refused,
-                "conversation_exists",
-                Hint::new("open that one, or import into another data folder with {}", [Remedy::DataDir]),
-            ),
-            StoreError::BadExport(_) => (
-                Kind::Usage,
-                "bad_export",
-                "nothing was imported; export it again where it comes from".into(),
-            ),
-            StoreError::FileExists { .. } => (Kind::Refused, "file_exists", "name another file".into()),
-            StoreError::Broken { .. } => (
-                Kind::Storage,
-                "broken",
-                "put a backup in its place, or move it away; nothing was touched".into(),
-            ),
+            StoreError::ConversationExists(_) => {
+                (Kind::Refused, "conversation_exists", vec![Remedy::DataDir])
+            }
+            StoreError::BadExport(_) => (Kind::Usage, "bad_export", Vec::new()),
+            StoreError::FileExists { .. } => (Kind::Refused, "file_exists", Vec::new()),
+            StoreError::Broken { .. } => (Kind::Storage, "broken", Vec::new()),
             StoreError::TakenOver | StoreError::Moved { .. } | StoreError::Held { .. } => of_owners(&error),
-            StoreError::Newer { .. } => {
-                (Kind::Storage, "newer", "install a newer Retake; nothing was touched".into())
-            }
-            StoreError::NotAStore { .. } => (
-                Kind::Storage,
-                "not_a_store",
-                Hint::new("move that file away, or use another data folder with {}", [Remedy::DataDir]),
-            ),
-            full if full.is_full() => {
-                (Kind::Storage, "disk_full", "free some space, then repeat it; nothing was changed".into())
-            }
-            StoreError::Io { .. } | StoreError::Database { .. } => {
-                (Kind::Storage, "storage", "check the data directory: space, permissions, the disk".into())
-            }
-            StoreError::NotDurable { .. } => {
-                (Kind::Storage, "not_durable", "nothing was changed; repeat it".into())
-            }
-            StoreError::NotScrubbed(_) => {
-                (Kind::Storage, "not_scrubbed", "start Retake again: it overwrites them first".into())
-            }
-            StoreError::Closed => (Kind::Storage, "closed", "start Retake again".into()),
+            StoreError::Newer { .. } => (Kind::Storage, "newer", Vec::new()),
+            StoreError::NotAStore { .. } => (Kind::Storage, "not_a_store", vec![Remedy::DataDir]),
+            full if full.is_full() => (Kind::Storage, "disk_full", Vec::new()),
+            StoreError::Io { .. } | StoreError::Database { .. } => (Kind::Storage, "storage", Vec::new()),
+            StoreError::NotDurable { .. } => (Kind::Storage, "not_durable", Vec::new()),
+            StoreError::NotScrubbed(_) => (Kind::Storage, "not_scrubbed", Vec::new()),
+            StoreError::Closed => (Kind::Storage, "closed", Vec::new()),
         };
         let cause =
             error.source().map(|cause| Cause { text: chain(cause), for_log: error.for_log() }.shared());
         let fields = fields::of_store(&error);
-        Self { hint: Some(hint), cause, fields, ..Self::new(kind, code, message) }
+        Self { remedies, cause, fields, ..Self::new(kind, code, message) }
     }
 }
 
@@ -249,78 +203,48 @@ impl From<SettingsError> for EngineError {
     fn from(error: SettingsError) -> Self {
         let cause = error.source().map(|cause| Cause { text: chain(cause), for_log: None }.shared());
         let fields = error.fields();
-        let kind = match error {
+        let kind = match &error {
             SettingsError::Unreadable { .. } | SettingsError::Unwritable { .. } => Kind::Storage,
             _ => Kind::Usage,
         };
-        Self { cause, fields, ..Self::new(kind, "settings", error.to_string()) }.hint(error.hint())
+        let remedies = error.remedies();
+        Self { cause, fields, remedies, ..Self::new(kind, "settings", error.to_string()) }
     }
 }
 
 impl From<WorktreeError> for EngineError {
     fn from(error: WorktreeError) -> Self {
-        let (kind, code, hint): (_, _, &str) = match &error {
-            WorktreeError::RootMissing(_) => {
-                (Kind::NotFound, "no_workspace", "put the folder back; nothing of it was touched")
-            }
-            WorktreeError::RootOther(_) => {
-                (Kind::Refused, OTHER_FOLDER, "put the folder back that was there; nothing of it was touched")
-            }
-            WorktreeError::RootBusy(_) => {
-                (Kind::Refused, "workspace_busy", "wait until the other one is done")
-            }
-            WorktreeError::RootRefused { .. } => {
-                (Kind::Refused, "no_workspace", "work in a folder of its own for each project")
-            }
-            WorktreeError::TooMuch { .. } => (
-                Kind::Refused,
-                "too_much",
-                "name folders that need not be covered in a file .retakeignore, then try again",
-            ),
-            WorktreeError::Missing(_) | WorktreeError::Damaged(_) => {
-                (Kind::Storage, "damaged", "leave that path out; the rest stays as it is")
-            }
-            _ => (
-                Kind::Storage,
-                "storage",
-                "check the folder and the data directory: space, permissions, the disk",
-            ),
+        let (kind, code) = match &error {
+            WorktreeError::RootMissing(_) => (Kind::NotFound, "no_workspace"),
+            WorktreeError::RootOther(_) => (Kind::Refused, OTHER_FOLDER),
+            WorktreeError::RootBusy(_) => (Kind::Refused, "workspace_busy"),
+            WorktreeError::RootRefused { .. } => (Kind::Refused, "no_workspace"),
+            WorktreeError::TooMuch { .. } => (Kind::Refused, "too_much"),
+            WorktreeError::Missing(_) | WorktreeError::Damaged(_) => (Kind::Storage, "damaged"),
+            _ => (Kind::Storage, "storage"),
         };
         let cause =
             error.source().map(|cause| Cause { text: chain(cause), for_log: error.for_log() }.shared());
         let fields = fields::of_worktree(&error);
-        Self { hint: Some(hint.into()), cause, fields, ..Self::new(kind, code, error.to_string()) }
+        Self { cause, fields, ..Self::new(kind, code, error.to_string()) }
     }
 }
 
-/// Kind, code and hint for the store's errors about owners.
-fn of_owners(error: &StoreError) -> (Kind, &'static str, Hint) {
+/// Kind, code and remedies for the store's errors about owners.
+fn of_owners(error: &StoreError) -> (Kind, &'static str, Vec<Remedy>) {
     match error {
-        StoreError::TakenOver => {
-            (Kind::Storage, "taken_over", "close this one, or close the other one and start again".into())
-        }
-        StoreError::Moved { .. } => (
-            Kind::Storage,
-            "data_moved",
-            Hint::new(
-                "put it back, or name its new place with {}; without both the next start makes an empty one",
-                [Remedy::DataDir],
-            ),
-        ),
-        _ => (
-            Kind::Storage,
-            "held",
-            Hint::new("close that one first, or use another data folder with {}", [Remedy::DataDir]),
-        ),
+        StoreError::TakenOver => (Kind::Storage, "taken_over", Vec::new()),
+        StoreError::Moved { .. } => (Kind::Storage, "data_moved", vec![Remedy::DataDir]),
+        _ => (Kind::Storage, "held", vec![Remedy::DataDir]),
     }
 }
 
-/// Kind, code and hint for the store's errors about files.
-fn of_files(error: &StoreError) -> (Kind, &'static str, Hint) {
+/// Kind, code and remedies for the store's errors about files.
+fn of_files(error: &StoreError) -> (Kind, &'static str, Vec<Remedy>) {
     match error {
-        StoreError::StaleFiles(_) => (Kind::Stale, "stale_plan", "look at the new plan".into()),
-        StoreError::Unsettled => (Kind::Refused, "unsettled", "try again when it is over".into()),
-        _ => (Kind::Refused, "unchanged", "nothing to do".into()),
+        StoreError::StaleFiles(_) => (Kind::Stale, "stale_plan", Vec::new()),
+        StoreError::Unsettled => (Kind::Refused, "unsettled", Vec::new()),
+        _ => (Kind::Refused, "unchanged", Vec::new()),
     }
 }
 
@@ -370,53 +294,22 @@ fn refused(refusal: &Refusal) -> EngineError {
     EngineError {
         head,
         fields: refusal.fields(),
-        hint: Some(refusal.hint()),
+        remedies: refusal.remedies(),
         ..EngineError::new(kind, refusal.code(), refusal.to_string())
     }
 }
 
-/// What to do about an empty search.
-fn of_search(excludes: bool) -> Hint {
-    match excludes {
-        true => "add a word to look for, or put the words in double quotes to find them as they stand".into(),
-        false => {
-            "give a word, a \"phrase\" or the beginning of a word* to look for; filters only narrow a search"
-                .into()
-        }
-    }
-}
-
-/// Kind, code and hint for the store's errors about runs and the ledger.
-fn of_turns(error: &StoreError) -> (Kind, &'static str, Hint) {
+/// Kind, code and remedies for the store's errors about runs and the ledger.
+fn of_turns(error: &StoreError) -> (Kind, &'static str, Vec<Remedy>) {
     match error {
-        StoreError::Runs(RunRefusal::Running) => {
-            (Kind::Refused, "run_active", Hint::new("{} stops it; then go on", [Remedy::Stop]))
-        }
-        StoreError::Runs(RunRefusal::Waiting) => {
-            (Kind::Refused, "run_waiting", "wait until its turn has come".into())
-        }
-        StoreError::Runs(RunRefusal::TooManyWords) => (
-            Kind::Refused,
-            "queue_full",
-            "wait until the waiting messages are sent, or take them back".into(),
-        ),
-        StoreError::Runs(RunRefusal::NothingQueued) => (
-            Kind::Refused,
-            "nothing_waits",
-            Hint::new("the messages may have been sent already: {} shows the conversation", [Remedy::Log]),
-        ),
-        StoreError::Runs(RunRefusal::NothingRuns) => (
-            Kind::Refused,
-            "nothing_runs",
-            Hint::new("the answer may have ended already: {} shows the conversation", [Remedy::Log]),
-        ),
-        StoreError::Runs(RunRefusal::OtherWords) => {
-            (Kind::Stale, "other_words", "look at the waiting messages, then repeat the request".into())
-        }
-        StoreError::Runs(RunRefusal::Fenced) => {
-            (Kind::Stale, "fenced", "send the message again to get an answer".into())
-        }
-        StoreError::CallBegun(_) => (Kind::Refused, "call_begun", "give each call its own id".into()),
-        _ => (Kind::NotFound, "unknown_call", Hint::new("{} checks the store for damage", [Remedy::Doctor])),
+        StoreError::Runs(RunRefusal::Running) => (Kind::Refused, "run_active", vec![Remedy::Stop]),
+        StoreError::Runs(RunRefusal::Waiting) => (Kind::Refused, "run_waiting", Vec::new()),
+        StoreError::Runs(RunRefusal::TooManyWords) => (Kind::Refused, "queue_full", Vec::new()),
+        StoreError::Runs(RunRefusal::NothingQueued) => (Kind::Refused, "nothing_waits", vec![Remedy::Log]),
+        StoreError::Runs(RunRefusal::NothingRuns) => (Kind::Refused, "nothing_runs", vec![Remedy::Log]),
+        StoreError::Runs(RunRefusal::OtherWords) => (Kind::Stale, "other_words", Vec::new()),
+        StoreError::Runs(RunRefusal::Fenced) => (Kind::Stale, "fenced", Vec::new()),
+        StoreError::CallBegun(_) => (Kind::Refused, "call_begun", Vec::new()),
+        _ => (Kind::NotFound, "unknown_call", vec![Remedy::Doctor]),
     }
 }

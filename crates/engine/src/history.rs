@@ -111,8 +111,6 @@ fn place(name: &str) -> Result<Place> {
     };
     read().ok_or_else(|| {
         let what = format!("“{name}” is not a position in the history");
-        EngineError::new(Kind::NotFound, "bad_place", what)
-            .with("place", name)
-            .hint("take `earlier` from the page before, or begin without a place")
+        EngineError::new(Kind::NotFound, "bad_place", what).with("place", name)
     })
 }

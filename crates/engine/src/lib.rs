@@ -200,9 +200,7 @@ impl Engine {
             return Ok(());
         }
         let what = format!("there is no folder {}", folder.escape_debug());
-        Err(EngineError::new(Kind::Refused, "folder_missing", what)
-            .with("path", folder)
-            .hint("make it first, or name another one"))
+        Err(EngineError::new(Kind::Refused, "folder_missing", what).with("path", folder))
     }
 
     /// Creates a conversation.
@@ -311,7 +309,7 @@ pub(crate) fn not_blank(parts: &[Part]) -> Result<()> {
     let blank = |part: &Part| part.as_text().is_some_and(|text| text.trim().is_empty());
     if parts.iter().all(blank) {
         let error = EngineError::usage("can't store an empty message").with("what", "empty_message");
-        return Err(error.hint("say something"));
+        return Err(error);
     }
     Ok(())
 }

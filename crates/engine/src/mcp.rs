@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::future::BoxFuture;
 
 use retake_core::mcp::{Approves, Note};
-use retake_core::{Field, Hint, Remedy, Rule};
+use retake_core::{Field, Remedy, Rule};
 use retake_tools::mcp::{
     Allowed, Config, ConfigError, ConfigFault, Deps, Failure, FailureKind, McpServers, Origin, ServerNotice,
     ServerShown, ServerTransport, State, Variables, add, beginning, broken, remove,
@@ -152,9 +152,8 @@ fn captures_nothing(error: &EngineError) -> bool {
 
 /// Why no server starts: the files that it must not read are not known.
 fn refused(error: &EngineError) -> Failure {
-    let hint = error.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
     let why = format!(
-        "its sandbox cannot be made, as the files that hold secrets cannot be listed: {error}{hint}; the next turn tries again"
+        "its sandbox cannot be made, as the files that hold secrets cannot be listed: {error}; the next turn tries again"
     );
     Failure { kind: FailureKind::NotStarted, why }
 }
@@ -283,7 +282,7 @@ impl Engine {
                     return Err(EngineError::new(Kind::NotFound, "mcp", message)
                         .with("what", "missing")
                         .with("server", name)
-                        .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
+                        .remedies([Remedy::McpList]));
                 }
             }
             Ok((shown, self.mcp_file_problems(folder)))
@@ -344,7 +343,6 @@ impl Engine {
         let none = || {
             EngineError::new(Kind::Refused, "mcp", "there is no place for a file of MCP servers here")
                 .with("what", "no_place")
-                .hint("set a folder for the settings")
         };
         self.parts().mcp.as_ref().ok_or_else(none)
     }
@@ -360,21 +358,18 @@ fn allow(files: &McpFiles, folder: &Path, name: &str, seen: Option<&str>) -> Res
             .with("what", "missing")
             .with("server", name)
             .with("folder", &*folder)
-            .hint(Hint::new("{} lists the servers", [Remedy::McpList])));
+            .remedies([Remedy::McpList]));
     };
     if entry.origin == Origin::User {
         let message = format!("the MCP server `{name}` is your own and needs no permission");
-        return Err(EngineError::new(Kind::Refused, "mcp", message)
-            .with("what", "own")
-            .with("server", name)
-            .hint("it is used as it is"));
+        return Err(EngineError::new(Kind::Refused, "mcp", message).with("what", "own").with("server", name));
     }
     if seen.is_some_and(|seen| !entry.has_digest(seen)) {
         let message = format!("the entry of the MCP server `{name}` has changed since you saw it");
         return Err(EngineError::new(Kind::Refused, "mcp", message)
             .with("what", "changed")
             .with("server", name)
-            .hint(Hint::new("see it again: {}", [Remedy::McpAllow(name.to_owned())])));
+            .remedies([Remedy::McpAllow(name.to_owned())]));
     }
     let bytes = Allowed::at(&files.allowed).allow(&folder, entry)?;
     Ok(McpWritten { bytes, path: files.allowed.clone() })
@@ -408,7 +403,7 @@ impl From<ConfigError> for EngineError {
         let cause = std::error::Error::source(&error).map(|cause| said(cause.to_string()));
         Self {
             cause,
-            hint: error.hint(),
+            remedies: error.remedies(),
             fields: fields_of(&error),
             ..Self::new(kind, "mcp", error.to_string())
         }

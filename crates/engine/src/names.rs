@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    Action, ConversationId, EntryId, FoldId, Hint, ListRequest, Mark, OpNo, PageRequest, Projection, Reading,
+    Action, ConversationId, EntryId, FoldId, ListRequest, Mark, OpNo, PageRequest, Projection, Reading,
     Reason, Refusal, Remedy,
 };
 use retake_store::StoreError;
@@ -70,12 +70,13 @@ fn is_address(name: &str) -> bool {
         || is_head()
 }
 
-fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, list: Hint) -> EngineError {
-    let error =
-        EngineError::new(Kind::NotFound, code, format!("there is no {what} “{name}”")).with("name", name);
+fn unknown(code: &'static str, what: &str, name: &str, near: Option<&String>, list: Remedy) -> EngineError {
+    let error = EngineError::new(Kind::NotFound, code, format!("there is no {what} “{name}”"))
+        .with("name", name)
+        .remedies([list]);
     match near {
-        Some(near) => error.with("nearest", near.as_str()).hint(list.after(format!("did you mean {near}?"))),
-        None => error.hint(list),
+        Some(near) => error.with("nearest", near.as_str()),
+        None => error,
     }
 }
 
@@ -100,8 +101,8 @@ impl Engine {
                 let list = ListRequest { limit: NEAREST_AMONG, ..ListRequest::default() };
                 let ids: Vec<String> =
                     self.store().list(list).await?.iter().map(|summary| summary.id.to_string()).collect();
-                let list = Hint::new("{} shows them", [Remedy::List]);
-                Err(unknown("unknown_conversation", "conversation", name, nearest(name, &ids), list))
+                let near = nearest(name, &ids);
+                Err(unknown("unknown_conversation", "conversation", name, near, Remedy::List))
             }
             _ => Err(EngineError::new(
                 Kind::NotFound,
@@ -109,7 +110,7 @@ impl Engine {
                 format!("more than one conversation begins with “{name}”"),
             )
             .with("name", name)
-            .hint(Hint::new("give more of its id; {} shows them", [Remedy::List]))),
+            .remedies([Remedy::List])),
         }
     }
 
@@ -128,7 +129,7 @@ impl Engine {
             return Ok(());
         }
         let error = EngineError::usage(format!("“{name}” can be no label: {why}")).with("name", name);
-        Err(error.with("what", what).hint("take a word for it"))
+        Err(error.with("what", what))
     }
 
     /// The entry with this name in the conversation.
@@ -171,7 +172,7 @@ impl Engine {
                 format!("more than one message begins with “{name}”"),
             )
             .with("name", name)
-            .hint(Hint::new("give more of its id; {} shows them", [Remedy::Log]))),
+            .remedies([Remedy::Log])),
         }
     }
 
@@ -190,7 +191,7 @@ impl Engine {
         match (names, range) {
             ([], _) => {
                 let error = EngineError::usage("no message is named").with("what", "no_message_named");
-                return Err(error.hint("name one by its turn, its label or its id"));
+                return Err(error);
             }
             ([from, to], true) if removed.is_empty() => {
                 let (from, to) = self.range_named(of, from, to).await?;
@@ -204,10 +205,7 @@ impl Engine {
             (_, true) => {
                 let count = names.len();
                 let what = format!("a range has two ends, and {count} messages are named");
-                return Err(EngineError::usage(what)
-                    .with("what", "range")
-                    .with("count", count as u64)
-                    .hint("name its first and its last message, such as t2 t4"));
+                return Err(EngineError::usage(what).with("what", "range").with("count", count as u64));
             }
             (_, false) if removed.is_empty() => {
                 for name in names {
@@ -308,10 +306,7 @@ impl Engine {
         names.extend(
             page.entries.iter().filter_map(|shown| Some(shown.entry.as_ref().ok()?.meta.id.to_string())),
         );
-        let named =
-            "a message is named by its id, its label, tN for turn N, or @ for the last; {} shows them";
-        let list = Hint::new(named, [Remedy::Log]);
-        Ok(unknown("unknown_entry", "message", name, nearest(name, &names), list))
+        Ok(unknown("unknown_entry", "message", name, nearest(name, &names), Remedy::Log))
     }
 }
 

@@ -11,6 +11,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use retake_core::Field;
 use rustix::fs::OFlags;
 use secrecy::{ExposeSecret as _, SecretString};
 use thiserror::Error;
@@ -126,6 +127,8 @@ pub enum KeyError {
     Foreign {
         /// The file.
         path: PathBuf,
+        /// The id of that user.
+        user: u32,
     },
     /// The file is no regular file, empty, too long, or has several lines.
     #[error("the key file {} does not hold one key on one line", path.display())]
@@ -136,21 +139,16 @@ pub enum KeyError {
 }
 
 impl KeyError {
-    /// What to do next.
-    pub fn hint(&self) -> String {
+    /// Its values, by name.
+    pub(crate) fn fields(&self) -> Vec<(&'static str, Field)> {
         match self {
-            Self::NotSet(name) => {
-                format!("set {name} to your key, or give the endpoint a key_file in the settings")
+            Self::NotSet(name) => vec![("variable", name.as_str().into())],
+            Self::Unreadable { path, .. } | Self::NoKey { path } => vec![("path", path.as_path().into())],
+            Self::Open { path, mode } => {
+                vec![("path", path.as_path().into()), ("mode", u64::from(*mode).into())]
             }
-            Self::Unreadable { path, .. } => {
-                format!("put the key, alone on one line, into {}", path.display())
-            }
-            Self::Open { path, .. } => format!("chmod 600 {}", path.display()),
-            Self::Foreign { path } => {
-                format!("chown it to yourself, then chmod 600 {}", path.display())
-            }
-            Self::NoKey { path } => {
-                format!("put the key, alone on one line, into {}", path.display())
+            Self::Foreign { path, user } => {
+                vec![("path", path.as_path().into()), ("user", u64::from(*user).into())]
             }
         }
     }
@@ -186,7 +184,7 @@ fn read_file(path: &Path) -> Result<SecretString, KeyError> {
         return Err(KeyError::NoKey { path: path.to_owned() });
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return Err(KeyError::Foreign { path: path.to_owned() });
+        return Err(KeyError::Foreign { path: path.to_owned(), user: meta.uid() });
     }
     if meta.mode() & 0o077 != 0 {
         return Err(KeyError::Open { path: path.to_owned(), mode: meta.mode() & 0o777 });
@@ -234,7 +232,7 @@ mod tests {
         let (_dir, path) = file_with("k-123", 0o640);
         let error = read(&path).expect_err("refused");
         assert!(matches!(error, KeyError::Open { mode: 0o640, .. }), "{error}");
-        assert_eq!(error.hint(), format!("chmod 600 {}", path.display()));
+        assert_eq!(error.fields(), [("path", Field::from(&*path)), ("mode", Field::Number(0o640))]);
         assert!(!format!("{error:?} {error}").contains("k-123"));
     }
 

@@ -129,8 +129,7 @@ impl Session {
     /// Tells the subscribers that an answer was accepted; an error if it came too late.
     fn settled(&self, id: &str, is_sent: bool) -> Result<()> {
         if !is_sent {
-            return Err(EngineError::new(Kind::NotFound, "not_asked", "this question is no longer open")
-                .hint("somebody else has answered, or the run was stopped"));
+            return Err(EngineError::new(Kind::NotFound, "not_asked", "this question is no longer open"));
         }
         self.feed.tell(&RunEvent::Settled(id.to_owned()));
         Ok(())

@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retake_core::{Field, Hint, Permission, Remedy, Rule, Ruling, Usage};
+use retake_core::{Field, Permission, Remedy, Rule, Ruling, Usage};
 use retake_tools::Secrets;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,26 +149,14 @@ fn at(line: Option<usize>) -> String {
 }
 
 impl SettingsError {
-    /// What to do next.
-    pub fn hint(&self) -> Hint {
+    /// What helps, in the order of the hint for it.
+    pub fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Self::Unreadable { path, .. } | Self::Unwritable { path, .. } => {
-                format!("check the permissions of {}", path.display()).into()
-            }
-            Self::NoText { .. } => {
-                Hint::new("the settings are a file of UTF-8 text; {} makes one", [Remedy::ConfigSet])
-            }
-            Self::Syntax { line, .. } => format!("correct line {line}").into(),
-            Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean {nearest}?").into(),
-            Self::Unknown { nearest: None, key, table, .. } if !table.is_empty() => {
-                let within = key.rsplit_once('.').map_or("", |(within, _)| within);
-                format!("[{within}] has {}", table.join(", ")).into()
-            }
-            Self::Section { settings, .. } => format!("its settings are {}", settings.join(", ")).into(),
-            Self::Unknown { .. } | Self::Wrong { .. } => {
-                Hint::new("{} lists every setting", [Remedy::Config])
-            }
-            Self::InFile { source, .. } => source.hint(),
+            Self::NoText { .. } => vec![Remedy::ConfigSet],
+            Self::Unknown { nearest: None, table, .. } if table.is_empty() => vec![Remedy::Config],
+            Self::Wrong { .. } => vec![Remedy::Config],
+            Self::InFile { source, .. } => source.remedies(),
+            _ => Vec::new(),
         }
     }
 
@@ -184,11 +172,15 @@ impl SettingsError {
                 return source.fields().into_iter().chain([path(file)]).collect();
             }
             Self::Syntax { line: at, problem } => vec![line(*at), text("problem", problem)],
-            Self::Unknown { key, line: at, nearest, .. } => {
+            Self::Unknown { key, line: at, nearest, table } => {
                 let nearest = nearest.iter().map(|nearest| text("nearest", nearest));
-                [text("key", key)].into_iter().chain(at.map(line)).chain(nearest).collect()
+                let within = key.rsplit_once('.').map_or("", |(within, _)| within);
+                let table = (!table.is_empty())
+                    .then(|| [text("section", within), ("settings", table.clone().into())]);
+                let table = table.into_iter().flatten();
+                [text("key", key)].into_iter().chain(at.map(line)).chain(nearest).chain(table).collect()
             }
-            Self::Section { key, .. } => vec![text("key", key)],
+            Self::Section { key, settings } => vec![text("key", key), ("settings", settings.clone().into())],
             Self::Wrong { key, line: at, problem } => {
                 [text("key", key), text("problem", problem)].into_iter().chain(at.map(line)).collect()
             }

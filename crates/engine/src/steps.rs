@@ -130,7 +130,7 @@ impl Engine {
         if chooses_hunks(&options) {
             let error = EngineError::usage("hunks are those of one step's plan: take one step at a time");
             let error = error.with("what", "hunks_of_several_steps");
-            return Err(error.hint("plan one step, and choose among its hunks"));
+            return Err(error);
         }
         let (mut applied, mut seen) = (Vec::new(), apply.seen);
         for at in 1..=count {
@@ -315,7 +315,6 @@ fn by_of_step(by: &ChangeOrigin, at: usize) -> Result<ChangeOrigin> {
         EngineError::usage("the request id is too long for several steps: it has more than 120 characters")
             .with("what", "long_request_id")
             .with("most", 120_u64)
-            .hint("use a shorter id")
     })?;
     Ok(ChangeOrigin { request: Some(id), ..by.clone() })
 }
@@ -327,7 +326,6 @@ fn unknown_request(id: &RequestId) -> EngineError {
         format!("no request with the id {id} was carried out there"),
     )
     .with("request", id.to_string())
-    .hint("it may belong to another conversation, or it was never carried out and can be sent again")
 }
 
 /// Whether there is no further step.

@@ -9,9 +9,7 @@ mod import_staging;
 mod import_stream;
 mod readable;
 
-use retake_core::{
-    BackupInfo, CheckMode, Checked, ConversationId, Head, Hint, Receipt, Remedy, RequestId, Time,
-};
+use retake_core::{BackupInfo, CheckMode, Checked, ConversationId, Head, Receipt, Remedy, RequestId, Time};
 use std::path::{Path, PathBuf};
 
 use futures::future::BoxFuture;
@@ -142,9 +140,7 @@ impl Engine {
                     full.conversations.iter_mut().for_each(|it| it.changed = it.changed.min(latest));
                     if start.title.is_some() {
                         let message = "can't give a title to a full export: it is restored exactly as it was";
-                        return Err(EngineError::usage(message)
-                            .with("what", "full_export_title")
-                            .hint("leave the title out, and set it afterwards"));
+                        return Err(EngineError::usage(message).with("what", "full_export_title"));
                     }
                     works_elsewhere(&full, start.folder.as_deref())?;
                     self.store().restore_full(full, start.request).await
@@ -173,8 +169,7 @@ impl Engine {
             let message = format!("can't write a backup to {}: the path is not absolute", relative.display());
             return Err(EngineError::usage(message)
                 .with("what", "relative_path")
-                .with("path", relative.as_path())
-                .hint("give the whole path, from / on"));
+                .with("path", relative.as_path()));
         }
         if let Some((name, what)) = to.as_deref().and_then(no_file) {
             let to = to.as_deref().unwrap_or(Path::new("")).display();
@@ -182,15 +177,14 @@ impl Engine {
             return Err(EngineError::new(Kind::Refused, "no_file", message)
                 .with("path", to.to_string())
                 .with("what", name)
-                .hint(Hint::new("name a new file; {} also writes to pipes and devices", [Remedy::Backup])));
+                .remedies([Remedy::Backup]));
         }
         let named = to.is_some();
         // The copy is made at the target of a link; a broken link counts as an existing file.
         let to = to.map(|to| destination::behind_links(&to).unwrap_or(to));
         let copied = self.store().backup(to, self.now()).await;
         copied.map_err(|error| match named && can_not_be(&error) {
-            true => EngineError { kind: Kind::Refused, code: "no_place", ..error.into() }
-                .hint("name a file in a folder that is there, and that you may write to"),
+            true => EngineError { kind: Kind::Refused, code: "no_place", ..error.into() },
             false => error.into(),
         })
     }
@@ -213,10 +207,7 @@ fn works_elsewhere(full: &FullImport, named: Option<&str>) -> Result<()> {
     let Some(folder) = other else { return Ok(()) };
     let message = format!("can't import: its conversations work in the folder {folder}, not in this one");
     let error = EngineError::new(Kind::Refused, "other_folder", message).with("what", "import");
-    Err(error.with("path", folder).hint(Hint::new(
-        "import it in that folder, or let its commands run there with {}",
-        [Remedy::KeepFolder],
-    )))
+    Err(error.with("path", folder).remedies([Remedy::KeepFolder]))
 }
 
 /// The kind of thing at this path, if it is not a file and not missing: its name for programs and for people.
@@ -252,5 +243,4 @@ fn bad_cursor(cursor: &str) -> EngineError {
     EngineError::new(Kind::NotFound, "bad_cursor", format!("“{cursor}” is not a cursor of an export"))
         .with("what", "export")
         .with("cursor", cursor)
-        .hint("take the cursor from the piece before, or begin without one")
 }

@@ -129,7 +129,6 @@ async fn gather(model: &dyn Model, prompt: Prompt) -> (Answer, Vec<String>, Opti
     assert!(error.is_some() || answer.end().is_some(), "neither end nor error: {answer:?}");
     if let Some(error) = &error {
         assert!(!shown(error).contains(KEY), "{}", shown(error));
-        assert!(!error.hint().to_string().is_empty());
     }
     assert!(!notices.concat().contains(KEY));
     (answer, notices, error)
@@ -137,7 +136,7 @@ async fn gather(model: &dyn Model, prompt: Prompt) -> (Answer, Vec<String>, Opti
 
 /// Every text of an error.
 fn shown(error: &ModelError) -> String {
-    let mut text = format!("{error:?} {error} {}", error.hint());
+    let mut text = format!("{error:?} {error}");
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         text = format!("{text} {error} {error:?}");

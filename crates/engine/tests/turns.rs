@@ -61,7 +61,7 @@ async fn failed_before_any_output_the_prompt_stays() {
     let ended = table.turn(ask("hi"), vec![failure()]).await;
     assert_eq!((ended.outcome, table.shows().await.as_str()), (Outcome::Failed, "hi"));
     let error = ended.error.expect("an error");
-    assert!(error.hint.is_some(), "{error}");
+    assert!(!error.remedies.is_empty(), "{error}");
     let targets = table.store.targets(table.id, None, 9).await.expect("targets");
     assert_eq!(targets.len(), 1, "an unanswered turn is a target like any other");
     let ended = table.turn(Start::Answer, vec![text("late"), done()]).await;

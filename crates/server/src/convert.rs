@@ -18,7 +18,7 @@ use retake_core::{
 };
 use retake_engine::settings::SettingsError;
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
-use retake_wire::{Condition, HintPiece, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
+use retake_wire::{Condition, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
 pub(crate) use cause::{ask_cause, model_cause, unavailable_cause, uncovered_cause};
 pub(crate) use done::{marked, operation, step};
@@ -45,7 +45,6 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
         Kind::Model => ProblemKind::Model,
         Kind::Storage => ProblemKind::Storage,
     };
-    let hint = error.hint.map(hint);
     let code = ProblemCode::from(error.code);
     debug_assert!(code.title().is_some(), "BUG: the list of codes lacks {code}");
     for (name, _) in &error.fields {
@@ -59,18 +58,22 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
         kind,
         message,
         fields: named(error.fields),
-        remedies: hint.iter().flat_map(retake_wire::Hint::remedies).cloned().collect(),
-        hint,
+        hint: None,
+        remedies: error.remedies.into_iter().map(remedy).collect(),
         causes: error.cause.into_iter().map(|cause| cause.to_string()).collect(),
         notices: notices.into(),
         head: error.head.map(|head| head.to_string()),
     })
 }
 
-/// A problem whose `message` is the sentence that our own clients make. A problem without a row in their table keeps its own.
+/// A problem with the `message` and `hint` that our own clients make. What has no row in their tables keeps its own.
 pub(crate) fn with_sentence(problem: Problem) -> Problem {
-    let message = english::problem(&problem);
-    Problem { message, ..problem }
+    let (message, hint) = (english::problem(&problem), english::hint(&problem));
+    debug_assert!(
+        problem.remedies.is_empty() || hint.is_some(),
+        "BUG: no hint has the remedies of {problem:?}"
+    );
+    Problem { message, hint, ..problem }
 }
 
 /// The values of a code, by name.
@@ -90,15 +93,6 @@ fn field(value: Field) -> serde_json::Value {
 /// A problem of the settings.
 pub fn wrong_settings(error: SettingsError) -> Problem {
     shown_problem(error.into())
-}
-
-/// What to do next.
-pub fn hint(hint: retake_core::Hint) -> retake_wire::Hint {
-    let piece = |piece| match piece {
-        retake_core::HintPiece::Text(text) => HintPiece::Text(text),
-        retake_core::HintPiece::Do(it) => HintPiece::Do(remedy(it)),
-    };
-    retake_wire::Hint(hint.into_pieces().into_iter().map(piece).collect())
 }
 
 fn remedy(remedy: retake_core::Remedy) -> Remedy {
@@ -145,9 +139,15 @@ pub(crate) fn sentences(conditions: &[Condition]) -> Vec<String> {
     conditions.iter().map(|it| english::condition(it, &english::remedy)).collect()
 }
 
+/// A problem that the engine does not know, with the values of its code.
+pub(crate) fn own_problem(kind: ProblemKind, code: &str, fields: &[(&str, serde_json::Value)]) -> Problem {
+    let problem = Problem { code: code.into(), kind, ..Problem::default() };
+    with_sentence(fields.iter().fold(problem, |problem, (name, value)| problem.with(name, value.clone())))
+}
+
 /// A problem of the request itself. `what` names it, for programs.
-pub(crate) fn misused(what: &'static str, message: impl Into<String>, hint: &str) -> Problem {
-    problem(EngineError::usage(message).with("what", what).hint(hint))
+pub(crate) fn misused(what: &str, fields: &[(&str, serde_json::Value)]) -> Problem {
+    own_problem(ProblemKind::Usage, "usage", &[&[("what", what.into())], fields].concat())
 }
 
 pub(crate) fn role(role: Role) -> retake_wire::Role {
@@ -177,17 +177,12 @@ fn source(source: Source) -> (Option<String>, Option<String>) {
 
 fn source_in(data: Option<String>, url: Option<String>) -> Result<Source, Problem> {
     match (data, url) {
-        (Some(data), None) => BASE64.decode(data).map(Source::Inline).map_err(|_| {
-            let error = EngineError::usage("“data” is not valid base64").with("what", "base64");
-            let hint = "encode the bytes as standard base64, with padding";
-            problem(error.with("parameter", "data").hint(hint))
-        }),
+        (Some(data), None) => {
+            let bad = |_| misused("base64", &[("parameter", "data".into())]);
+            BASE64.decode(data).map(Source::Inline).map_err(bad)
+        }
         (None, Some(url)) => Ok(Source::Link(url)),
-        _ => Err(misused(
-            "data_or_url",
-            "an image or a file needs either “data” or “url”",
-            "give exactly one of the two",
-        )),
+        _ => Err(misused("data_or_url", &[])),
     }
 }
 
@@ -233,11 +228,7 @@ fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {
         }
         retake_wire::Part::Reasoning { text, signature } => Part::Reasoning { text, signature },
         retake_wire::Part::Erased => {
-            return Err(misused(
-                "erased_part",
-                "a part of type “erased” can't be sent",
-                "leave this part out",
-            ));
+            return Err(misused("erased_part", &[]));
         }
     })
 }

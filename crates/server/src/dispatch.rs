@@ -16,31 +16,28 @@ mod transfer;
 use std::path::{Path, PathBuf};
 
 use retake_core::{BadId, ConversationId, EntryId, Head, RequestId};
-use retake_engine::EngineError;
 use retake_wire::request::LARGEST_PAGE;
 use retake_wire::{Problem, Reply, Request};
 
 pub(crate) use reads::ConversationExtras;
 
 use crate::InProcess;
-use crate::convert::problem;
+use crate::convert::{misused, problem};
 use crate::log;
 
 /// The size of a page: the requested one, or the usual one.
 fn limit(asked: Option<usize>, usual: usize) -> Result<usize, Problem> {
     match asked.unwrap_or(usual) {
         limit @ 1..=LARGEST_PAGE => Ok(limit),
-        other => {
-            let message = format!("`limit` is a whole number from 1 to {LARGEST_PAGE}, not {other}");
-            Err(problem(
-                EngineError::usage(message)
-                    .with("what", "page_size")
-                    .with("parameter", "limit")
-                    .with("count", other)
-                    .with("least", 1_u64)
-                    .with("most", LARGEST_PAGE),
-            ))
-        }
+        other => Err(misused(
+            "page_size",
+            &[
+                ("parameter", "limit".into()),
+                ("count", other.into()),
+                ("least", 1.into()),
+                ("most", LARGEST_PAGE.into()),
+            ],
+        )),
     }
 }
 
@@ -149,27 +146,16 @@ impl InProcess {
 
 /// The head with this name.
 pub(crate) fn head(text: &str) -> Result<Head, Problem> {
-    let hint = "plans, receipts and the list of operations show heads";
-    text.parse().map_err(|error: BadId| bad_name("head", &error, text, hint))
-}
-
-/// A name in a request that has no valid form.
-fn bad_name(what: &'static str, error: &BadId, name: &str, hint: &str) -> Problem {
-    problem(EngineError::usage(error.to_string()).with("what", what).with("name", name).hint(hint))
+    text.parse().map_err(|_: BadId| misused("head", &[("name", text.into())]))
 }
 
 /// A folder's absolute path.
 fn absolute(name: &str) -> Result<PathBuf, Problem> {
-    let bad = |what: &'static str, why: &str| {
-        let message = format!("“{}” can't be a folder: {why}", name.escape_debug());
-        problem(
-            EngineError::usage(message).with("what", what).with("path", name).hint("give its absolute path"),
-        )
-    };
+    let bad = |what| misused(what, &[("path", name.into())]);
     match Path::new(name) {
-        _ if name.contains('\0') => Err(bad("folder_with_zero_byte", "it holds a zero byte")),
+        _ if name.contains('\0') => Err(bad("folder_with_zero_byte")),
         path if path.is_absolute() => Ok(path.to_owned()),
-        _ => Err(bad("folder_not_absolute", "it is not named from the root")),
+        _ => Err(bad("folder_not_absolute")),
     }
 }
 
@@ -185,6 +171,5 @@ fn from_root(name: String) -> Result<String, Problem> {
 
 /// The id of a request.
 pub(crate) fn request_id(text: &str) -> Result<RequestId, Problem> {
-    let hint = "it is 1 to 128 letters, digits or signs of ASCII, without blanks";
-    text.parse().map_err(|error: BadId| bad_name("request_id", &error, text, hint))
+    text.parse().map_err(|_: BadId| misused("request_id", &[("name", text.into())]))
 }

@@ -29,7 +29,7 @@ use idempotency::RequestsInProgress;
 use owner::OwnerInfo;
 use presence::ConnectedClients;
 
-pub use convert::{hint, wrong_settings};
+pub use convert::wrong_settings;
 pub use draft_locks::{Holding, hold};
 pub use http::{ListeningOwner, OPENAPI, Serving, reachable, serve, socket_of, token_of};
 pub use open::{Options, OwnerLifetime, open};

@@ -22,7 +22,7 @@ const STOP: &str = "Ctrl-C";
 impl Audience {
     /// The problem with its hint in this client's words.
     pub fn word(self, mut problem: Problem) -> Problem {
-        problem.hint = problem.hint.map(|hint| self.words(&hint).into());
+        problem.hint = english::hint(&problem).map(|hint| self.words(&hint).into());
         problem
     }
 

@@ -28,7 +28,7 @@ pub use files::{after_choice, left_path, path_cause};
 pub use mcp::{mcp_approval, mcp_remark};
 pub use notice::{model_failure, owner_silent, run_notice, run_notice_or};
 pub use op_summary::{next_redo, next_undo, op_summary, operation, planned_step, steps};
-pub use problem::{has_sentence, problem};
+pub use problem::{has_sentence, hint, problem};
 pub use report::{finding, repair};
 pub use sandbox::{sandbox_cause, sandbox_fact};
 
@@ -226,7 +226,7 @@ pub fn problem_with_causes(it: &Problem) -> String {
 
 /// What failed, with its causes, and what to do next. `command` gives the client's command for a remedy.
 pub fn problem_with_hint(it: &Problem, command: &dyn Fn(&Remedy) -> String) -> String {
-    let hint = it.hint.iter().map(|hint| hint.worded(command));
+    let hint = hint(it).map(|hint| hint.worded(command));
     std::iter::once(problem_with_causes(it)).chain(hint).collect::<Vec<_>>().join("; ")
 }
 

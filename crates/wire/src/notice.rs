@@ -164,9 +164,12 @@ pub struct NoticeCause {
     /// The named values of the code, as in a problem.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Value>,
-    /// What to do next: English text with remedies in it.
+    /// What to do next: English text with remedies in it, for clients without a table of their own. The next version leaves it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
+    /// The remedies, in the order in which a hint names them. Each client has its own command for each remedy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remedies: Vec<Remedy>,
     /// The underlying causes, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,

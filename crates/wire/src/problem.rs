@@ -25,10 +25,10 @@ pub struct Problem {
     /// codes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Value>,
-    /// What to do next: English text with remedies in it.
+    /// What to do next: English text with remedies in it, for clients without a table of their own. The next version leaves it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
-    /// The remedies in `hint`, in the same order. Each client has its own command for each remedy.
+    /// The remedies, in the order in which a hint names them. Each client has its own command for each remedy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
     /// The underlying causes, outermost first.
@@ -92,7 +92,7 @@ impl ProblemKind {
 
 impl From<Problem> for NoticeCause {
     fn from(it: Problem) -> Self {
-        let Problem { code, message, fields, hint, causes, .. } = it;
-        Self { code, message, fields, hint, causes }
+        let Problem { code, message, fields, hint, remedies, causes, .. } = it;
+        Self { code, message, fields, hint, remedies, causes }
     }
 }

@@ -94,10 +94,10 @@ codes! {
     EmptySummary = "empty_summary", "The summary of a fold is empty", [];
     Client = "client", "The terminal program failed", [];
     Fenced = "fenced", "A newer run has replaced this one", [];
-    File = "file", "A file cannot be read or written", ["path", "attempt", "errno", "detail"];
+    File = "file", "A file cannot be read or written", ["what", "path", "attempt", "errno", "detail"];
     FileExists = "file_exists", "The file exists already", ["path"];
     FilesRefused = "files_refused", "Files cannot be written", ["paths", "obstacles", "details", "count"];
-    FolderMissing = "folder_missing", "The folder does not exist", ["path", "detail"];
+    FolderMissing = "folder_missing", "The folder does not exist", ["what", "path", "detail"];
     ForeignCheckpoint = "foreign_checkpoint", "The checkpoint belongs to another folder", ["checkpoint", "folder"];
     ForeignEntry = "foreign_entry", "The message belongs to another conversation", ["name", "conversation"];
     HeadersTooLarge = "headers_too_large", "The headers of the request are too large", [];
@@ -109,7 +109,7 @@ codes! {
     Listen = "listen", "The owner cannot listen at this address", ["what", "address", "path"];
     Mcp = "mcp", "The request about an MCP server failed", ["what", "server", "path", "folder", "line", "key", "keys", "problem"];
     MethodNotAllowed = "method_not_allowed", "The path does not have this method", [];
-    Model = "model", "The model or its provider failed", ["what", "target", "detail", "retry_after_ms"];
+    Model = "model", "The model or its provider failed", ["what", "target", "detail", "retry_after_ms", "name", "nearest", "provider", "variable", "path", "mode", "user"];
     Newer = "newer", "The store was written by a newer version", ["path", "format", "known"];
     NoAnswer = "no_answer", "The earlier request has no answer", ["what"];
     NoCommand = "no_command", "The command does not exist", ["command", "detail"];
@@ -118,7 +118,7 @@ codes! {
     NoFiles = "no_files", "This owner keeps no files", [];
     NoFolder = "no_folder", "The conversation works in no folder", ["what"];
     NoJob = "no_job", "There is no such job", ["job"];
-    NoModel = "no_model", "The model cannot be used", ["what", "target", "detail", "retry_after_ms"];
+    NoModel = "no_model", "The model cannot be used", ["what", "target", "detail", "retry_after_ms", "name", "nearest", "provider", "variable", "path", "mode", "user"];
     NoOutput = "no_output", "The output of the job is gone", ["what", "job", "command"];
     NoPlace = "no_place", "The file cannot be written there", ["path", "attempt", "errno"];
     NoRule = "no_rule", "There is no such rule", ["rule"];
@@ -162,7 +162,7 @@ codes! {
     RequestReused = "request_reused", "The request id was used for another request", ["request"];
     RunActive = "run_active", "A run is active", ["what", "waited_s"];
     RunWaiting = "run_waiting", "A run is waiting already", [];
-    Settings = "settings", "The settings cannot be used", ["what", "path", "line", "key", "problem", "nearest", "attempt"];
+    Settings = "settings", "The settings cannot be used", ["what", "path", "line", "key", "problem", "nearest", "section", "settings", "attempt"];
     SeveralJobs = "several_jobs", "Several jobs have this name", ["job"];
     Signals = "signals", "Signals cannot be handled", [];
     Skipped = "skipped", "The waiting message was skipped", ["what"];

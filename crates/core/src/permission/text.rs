@@ -65,10 +65,6 @@ impl BadRule {
     pub fn why(&self) -> RuleDefect {
         self.why
     }
-
-    /// The form of a rule.
-    pub const HINT: &'static str = "a rule is a tool, or a tool with a path, the first words of a command, or a host: edit, \
-                                    write(src/**), shell(git push), fetch(*.example.org). The rule network(git push) lets the command reach the network";
 }
 
 impl Rule {

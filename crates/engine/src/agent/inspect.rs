@@ -195,8 +195,7 @@ impl Engine {
         let what = format!("can't end the job `{}`: some of its processes don't end", job.command);
         Err(EngineError::new(Kind::Refused, "still_running", what)
             .with("job", job.call)
-            .with("command", job.command)
-            .hint("end them yourself"))
+            .with("command", job.command))
     }
 
     /// The job with this name. A unique beginning or end of its call's name is enough.
@@ -257,12 +256,12 @@ fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
     let mut named = (0..jobs.len()).filter(|at| !name.is_empty() && is_named(&jobs[*at]));
     match (named.next(), named.next()) {
         (Some(at), None) => Ok(at),
-        (None, _) => Err(EngineError::new(Kind::NotFound, "no_job", format!("there is no job {name:?}"))
-            .with("job", name)
-            .hint("the list of jobs names those there are")),
+        (None, _) => {
+            Err(EngineError::new(Kind::NotFound, "no_job", format!("there is no job {name:?}"))
+                .with("job", name))
+        }
         _ => Err(EngineError::new(Kind::NotFound, "several_jobs", format!("several jobs are {name:?}"))
-            .with("job", name)
-            .hint("give more of its id")),
+            .with("job", name)),
     }
 }
 

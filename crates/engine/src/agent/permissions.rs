@@ -123,11 +123,12 @@ impl Engine {
 }
 
 fn not_kept(error: SettingsError) -> EngineError {
-    let (hint, fields) = (error.hint(), error.fields());
+    let (remedies, fields) = (error.remedies(), error.fields());
     let error = EngineError {
         fields,
+        remedies,
         cause: Some(Arc::new(error)),
         ..EngineError::new(Kind::Storage, "settings", "can't change the rules that hold for good")
     };
-    error.with("attempt", "change the rules that hold for good").hint(hint)
+    error.with("attempt", "change the rules that hold for good")
 }

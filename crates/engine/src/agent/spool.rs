@@ -44,10 +44,8 @@ impl Engine {
         };
         blocking(erase).await?.map_err(|error: io::Error| {
             let what = "what commands have printed could not be erased from the data directory";
-            let hint = "check its space and permissions, then erase again";
             EngineError { cause: Some(Arc::new(error)), ..EngineError::new(Kind::Storage, "storage", what) }
                 .with("what", "output_not_erased")
-                .hint(hint)
         })
     }
 

@@ -55,7 +55,8 @@ pub(super) fn of_worktree(error: &WorktreeError) -> Fields {
         E::NoManifest(object) => vec![text("object", object)],
         E::InUse(at) => vec![path(at), text("what", "in_use")],
         E::NotDurable(at) => vec![path(at), text("what", "not_durable")],
-        E::RootMissing(at) | E::RootOther(at) | E::RootBusy(at) => vec![path(at)],
+        E::RootMissing(at) => vec![path(at), text("what", "missing")],
+        E::RootOther(at) | E::RootBusy(at) => vec![path(at)],
         E::OtherFormat { path: at, version } => vec![path(at), ("format", u64::from(*version).into())],
         E::BadPlan { path, why } => vec![text("path", path), text("detail", why)],
         E::BadStagingName(name) => vec![text("name", name)],
@@ -84,6 +85,7 @@ pub(super) fn of_hunks(unfit: &BadHunks) -> Fields {
 pub(super) fn of_model(error: &ModelError) -> Fields {
     let mut fields = vec![text("what", error.kind().name()), text("target", error.target())];
     fields.extend(error.detail_text().map(|detail| text("detail", detail)));
+    fields.extend(error.fields().iter().cloned());
     if let ModelErrorKind::RateLimited { retry_after: Some(wait) } = error.kind() {
         let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         fields.push(("retry_after_ms", wait.into()));

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, Apply, BlockingAuthor, Clash, ConversationId, FileChange, FilePath, FilePlan, Hint, LeftPath,
-    PathMove, Reason, Receipt, Remedy, Scope, Unanswered, Verdict, Words,
+    Action, Apply, BlockingAuthor, Clash, ConversationId, FileChange, FilePath, FilePlan, LeftPath, PathMove,
+    Reason, Receipt, Remedy, Scope, Unanswered, Verdict, Words,
 };
 use retake_store::ActionContext;
 use retake_store::digest::{action_value, of_arguments};
@@ -243,7 +243,7 @@ fn worded(mut apply: Apply, options: &FileOptions) -> Apply {
 
 fn stale_plan() -> EngineError {
     let what = "files have changed since the plan was shown";
-    EngineError::new(Kind::Stale, "stale_plan", what).hint("look at the new plan")
+    EngineError::new(Kind::Stale, "stale_plan", what)
 }
 
 /// Files with an open conflict, as they are shown.
@@ -297,18 +297,15 @@ fn check(plans: &[FolderPlan], options: &FileOptions) -> Result<()> {
         Some(name) => format!("{what}; not all can be taken away there: move what is in {name} elsewhere"),
         None => what,
     };
-    let hint = match options.restore {
-        Some(_) => Hint::new("choose for each with {}", [Remedy::ChooseFiles]),
-        None => {
-            let remedies = [Remedy::ChooseFiles, Remedy::WithoutFiles];
-            Hint::new("choose for each with {}, or leave files as they are with {}", remedies)
-        }
+    let remedies = match options.restore {
+        Some(_) => vec![Remedy::ChooseFiles],
+        None => vec![Remedy::ChooseFiles, Remedy::WithoutFiles],
     };
     let error = EngineError::new(Kind::Refused, "conflict", what)
         .with("what", whose)
         .with("paths", super::carry_out::few(&clashes))
         .with("count", clashes.len())
-        .hint(hint);
+        .remedies(remedies);
     Err(sealed.into_iter().fold(error, |error, name| error.with("sealed", name)))
 }
 
@@ -347,7 +344,6 @@ fn nothing_called(name: &str, clashes: &[String]) -> EngineError {
         .with("paths", super::carry_out::few(clashes))
         .with("count", clashes.len())
         .with("what", "not_in_plan")
-        .hint("name files as the plan does")
 }
 
 /// The recorded moves: paths that change on disk or in their layers.
@@ -367,9 +363,7 @@ fn reason(action: &Action) -> Reason {
 
 /// The refusal of a step on files alone that changes no file.
 pub(super) fn unchanged() -> EngineError {
-    EngineError::new(Kind::Refused, "unchanged", "the files are already in this state")
-        .with("what", "files")
-        .hint("what others wrote since a turn stays; only a checkpoint brings back what it was")
+    EngineError::new(Kind::Refused, "unchanged", "the files are already in this state").with("what", "files")
 }
 
 impl Engine {
@@ -388,7 +382,7 @@ impl Engine {
             let error = EngineError::new(Kind::Storage, "unsettled", what)
                 .with("folder", held.root.path())
                 .with("obstacle", failed.why.name())
-                .hint(failed.why.hint());
+                .remedies(failed.why.remedies());
             let error = with_detail(error, &failed.why);
             let path = failed.path.as_ref().map(ToString::to_string);
             return Err(path.into_iter().fold(error, |error, path| error.with("path", path)));

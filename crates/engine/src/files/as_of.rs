@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, BadFilePath, Capture, ConversationId, EntryId, FilePath, Head, Hint, Remedy, WorkspaceNo,
+    Action, BadFilePath, Capture, ConversationId, EntryId, FilePath, Head, Remedy, WorkspaceNo,
 };
 use retake_store::NeededFiles;
 
@@ -80,7 +80,6 @@ impl Engine {
                         "no_turn",
                         "there is no turn yet that could be gone back to",
                     )
-                    .hint("name a checkpoint")
                 };
                 return last.map(PointInTime::Before).ok_or_else(none);
             };
@@ -101,12 +100,9 @@ impl Engine {
             match (found, entry) {
                 (Some(row), Ok(_)) => {
                     let what = format!("“{name}” is a message and a checkpoint");
-                    let which =
-                        format!("name the checkpoint by its number, #{}, or the message by its id", row.no);
                     Err(EngineError::new(Kind::Usage, "ambiguous_point", what)
                         .with("name", name)
-                        .with("checkpoint", row.no)
-                        .hint(which))
+                        .with("checkpoint", row.no))
                 }
                 (Some(row), Err(_)) if row.manifest.is_some() => {
                     let mut rows = vec![(own, row)];
@@ -139,16 +135,15 @@ impl Engine {
                 let what = format!("“{name}” is a checkpoint of another folder, {root}");
                 return Ok(EngineError::new(Kind::NotFound, "foreign_checkpoint", what)
                     .with("checkpoint", name)
-                    .with("folder", root)
-                    .hint("go to a conversation that works there"));
+                    .with("folder", root));
             }
         }
         if error.code != "unknown_entry" {
             return Ok(error);
         }
         let what = format!("there is no checkpoint and no message “{name}”");
-        let hint = Hint::new("{} shows the checkpoints, {} the messages", [Remedy::FilesLog, Remedy::Log]);
-        Ok(EngineError::new(Kind::NotFound, "unknown_point", what).with("name", name).hint(hint))
+        let error = EngineError::new(Kind::NotFound, "unknown_point", what).with("name", name);
+        Ok(error.remedies([Remedy::FilesLog, Remedy::Log]))
     }
 
     /// Converts typed names to paths: relative ones are in the conversation's own folder, absolute ones in any of its folders.
@@ -180,7 +175,7 @@ fn no_checkpoint(name: &str) -> EngineError {
     let what = format!("“{name}” is not a checkpoint: only a named checkpoint keeps a complete state");
     EngineError::new(Kind::NotFound, "unknown_checkpoint", what)
         .with("checkpoint", name)
-        .hint(Hint::new("{} shows the checkpoints", [Remedy::FilesLog]))
+        .remedies([Remedy::FilesLog])
 }
 
 /// A path below the root, or the root itself.
@@ -205,7 +200,6 @@ fn bad(error: &BadFilePath) -> EngineError {
     EngineError::new(Kind::Usage, "bad_path", error.to_string())
         .with("path", error.path())
         .with("what", error.why().name())
-        .hint("name files of this folder")
 }
 
 fn outside(path: &Path, root: &Path) -> EngineError {
@@ -214,7 +208,6 @@ fn outside(path: &Path, root: &Path) -> EngineError {
         .with("path", path)
         .with("folder", root)
         .with("what", "outside")
-        .hint("name files of this folder")
 }
 
 #[cfg(test)]

@@ -206,10 +206,8 @@ impl<'a> RunningApply<'a> {
                     let all = carried.chain([(at, FolderStage::Interrupted(interrupted))]).chain(stages);
                     let left = self.put_back_all(self.parts[at].no, all.collect()).await?;
                     let message = format!("{what}; {}", put_back(&left));
-                    let error = EngineError { message, ..error }
-                        .with("left", few(&left))
-                        .with("count", left.len())
-                        .hint("try again, the new plan sees what is there now");
+                    let error =
+                        EngineError { message, ..error }.with("left", few(&left)).with("count", left.len());
                     return Err(path.into_iter().fold(error, |error, path| error.with("path", path)));
                 }
             }
@@ -320,7 +318,7 @@ fn refused(folder: Option<&Path>, refusals: &[Refusal]) -> EngineError {
             .with("details", few(&details))
             .with("count", paths.len());
     match refusals.first() {
-        Some(first) => error.hint(first.why.hint()),
+        Some(first) => error.remedies(first.why.remedies()),
         None => error,
     }
 }

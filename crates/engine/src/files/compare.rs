@@ -195,7 +195,5 @@ fn check(held: &HeldWorkspace, path: &FilePath, views: &[&View]) -> Result<()> {
         return Ok(());
     }
     let what = format!("there is no “{path}” in this folder, and there was none then");
-    Err(EngineError::new(Kind::NotFound, "unknown_path", what)
-        .with("path", path.to_string())
-        .hint("name files below this folder"))
+    Err(EngineError::new(Kind::NotFound, "unknown_path", what).with("path", path.to_string()))
 }

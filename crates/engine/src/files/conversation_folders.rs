@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use retake_core::{Action, ConversationId, FilePath, Hint, Remedy, WorkspaceInfo, WorkspaceNo};
+use retake_core::{Action, ConversationId, FilePath, Remedy, WorkspaceInfo, WorkspaceNo};
 use retake_store::WantedFiles;
 use retake_worktree::{Root, RootLock};
 
@@ -139,9 +139,7 @@ impl Engine {
                     match self.root_of(&row).await {
                         Ok(root) => found.push((row, root)),
                         Err(error) if error.code == OTHER_FOLDER => {
-                            let hint =
-                                "put the folder back that was there, or leave files as they are with {}";
-                            return Err(error.hint(Hint::new(hint, [Remedy::WithoutFiles])));
+                            return Err(error.remedies([Remedy::WithoutFiles]));
                         }
                         Err(error) => gone.push(Note::FolderGone {
                             folder: PathBuf::from(std::ffi::OsString::from_vec(row.root)),
@@ -264,7 +262,7 @@ fn cannot_look(folder: &Path, error: &std::io::Error) -> EngineError {
     EngineError::new(kind, code, error.to_string())
         .with("path", folder)
         .with("detail", error.to_string())
-        .hint("mend the folder, or take it out of agent.roots")
+        .with("what", "root")
 }
 
 /// The bytes of a path's name: relative in the conversation's own folder, absolute in others.

@@ -97,10 +97,7 @@ impl Engine {
                 Some((entry, text)) => (Some(text), self.result_again(conversation, &receipt, entry).await?),
                 None => {
                     let what = "this request has run its command before, and the end of it is not known";
-                    let error =
-                        EngineError::new(Kind::Refused, "no_answer", what).with("what", "command").hint(
-                            "it may still run, or a crash has ended it; run it again with a new request id",
-                        );
+                    let error = EngineError::new(Kind::Refused, "no_answer", what).with("what", "command");
                     (None, Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) })
                 }
             };

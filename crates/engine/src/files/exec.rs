@@ -66,7 +66,7 @@ impl Engine {
         Box::pin(async move {
             if exec.command.is_empty() {
                 let error = EngineError::usage("no command is named").with("what", "no_command");
-                return Err(error.hint("name a command"));
+                return Err(error);
             }
             let claim = self.claim(conversation)?;
             // Earlier changes are not the command's. A new turn ends the one before.
@@ -121,8 +121,7 @@ impl Engine {
                 self.store().say(conversation, self.saying(Role::Tool, vec![result], self.by(None))).await?;
                 Err(EngineError::new(Kind::NotFound, "no_command", what)
                     .with("command", exec.command[0].as_str())
-                    .with("detail", error.to_string())
-                    .hint("check its name and your PATH"))
+                    .with("detail", error.to_string()))
             }
         }
     }

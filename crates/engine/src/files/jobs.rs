@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use retake_core::{Action, ConversationId, EffectState, Hint, Pos, Remedy};
+use retake_core::{Action, ConversationId, EffectState, Pos, Remedy};
 use retake_store::OpenCall;
 use retake_tools::processes;
 use rustix::process::Pid;
@@ -87,10 +87,7 @@ impl Engine {
             return Err(EngineError::new(Kind::Refused, "still_running", what)
                 .with("what", "taken_back")
                 .with("pids", numbers(&pids))
-                .hint(Hint::new(
-                    "end them first with {}, or leave files as they are with {}",
-                    [Remedy::EndJobs, Remedy::WithoutFiles],
-                )));
+                .remedies([Remedy::EndJobs, Remedy::WithoutFiles]));
         }
         for (call, _) in &jobs {
             self.end_processes(call).await?;
@@ -112,8 +109,7 @@ impl Engine {
         let what = format!("can't end the processes {} that a command has started", pids.join(", "));
         Err(EngineError::new(Kind::Refused, "still_running", what)
             .with("what", "not_ended")
-            .with("pids", numbers(&pids))
-            .hint("end them yourself, then try again"))
+            .with("pids", numbers(&pids)))
     }
 }
 

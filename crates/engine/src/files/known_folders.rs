@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Capture, Chosen, ConversationId, FilePlan, Hint, ListRequest, PathPlan, Remedy, Time, UncoveredReason,
+    Capture, Chosen, ConversationId, FilePlan, ListRequest, PathPlan, Remedy, Time, UncoveredReason,
     WorkspaceInfo, WorkspaceNo,
 };
 use retake_store::Claimant;
@@ -78,7 +78,7 @@ impl Engine {
         found.map(|row| row.no).ok_or_else(|| {
             EngineError::new(Kind::NotFound, "unknown_workspace", format!("there is no workspace {name}"))
                 .with("workspace", name)
-                .hint(Hint::new("{} shows them, with their numbers", [Remedy::WorkspaceList]))
+                .remedies([Remedy::WorkspaceList])
         })
     }
 
@@ -116,13 +116,11 @@ impl Engine {
             let what = "a step in this folder is not finished";
             return Err(EngineError::new(Kind::Refused, "unsettled", what)
                 .with("what", "step")
-                .hint(Hint::new("{} finishes it; then forget the folder", [Remedy::DoctorMend])));
+                .remedies([Remedy::DoctorMend]));
         }
         if !self.files.is_idle() {
             let what = "a command is running in a workspace";
-            return Err(EngineError::new(Kind::Refused, "run_active", what)
-                .with("what", "command")
-                .hint("wait for its end, or stop it"));
+            return Err(EngineError::new(Kind::Refused, "run_active", what).with("what", "command"));
         }
         self.store().forget_workspace(no).await?;
         self.files.close(no);
@@ -143,7 +141,7 @@ impl Engine {
         rows.into_iter().find(|row| row.no == no).ok_or_else(|| {
             EngineError::new(Kind::NotFound, "unknown_workspace", format!("there is no workspace {}", no.0))
                 .with("workspace", no.0.to_string())
-                .hint(Hint::new("{} shows them, with their numbers", [Remedy::WorkspaceList]))
+                .remedies([Remedy::WorkspaceList])
         })
     }
 
@@ -220,9 +218,8 @@ pub(super) fn refuse_mounted(
     let Some(path) = plan.paths.iter().find(is_mounted) else { return Ok(()) };
     let path = shown_in(folder, &path.path);
     let what = format!("another file system is mounted over {path}, which this step would take back");
-    let hint = "unmount it, skip the files in it with {}, or leave files as they are with {}";
-    let hint = Hint::new(hint, [Remedy::ChooseFiles, Remedy::WithoutFiles]);
-    Err(EngineError::new(Kind::Refused, "other_file_system", what).with("path", path).hint(hint))
+    let error = EngineError::new(Kind::Refused, "other_file_system", what).with("path", path);
+    Err(error.remedies([Remedy::ChooseFiles, Remedy::WithoutFiles]))
 }
 
 /// A path without `.` and `..`.

@@ -86,8 +86,7 @@ impl FileOptions {
                 let what = format!("{} is in no folder of this plan", path.display());
                 Err(EngineError::new(Kind::Usage, "bad_path", what)
                     .with("path", &**path)
-                    .with("what", "outside")
-                    .hint("name files as the plan does"))
+                    .with("what", "outside"))
             }
             None => Ok(()),
         }

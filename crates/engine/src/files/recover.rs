@@ -2,7 +2,7 @@
 //! it was only prepared. If a root is missing or replaced, the step stays open, and the start continues.
 
 use futures::future::BoxFuture;
-use retake_core::{FileChange, Hint, Remedy, WorkspaceInfo};
+use retake_core::{FileChange, Remedy, WorkspaceInfo};
 use retake_store::IntentRow;
 use retake_worktree::{CaptureScope, Direction, Permission, StagingName, discard, recover};
 use tracing::{Instrument as _, info_span};
@@ -139,5 +139,5 @@ impl Engine {
 fn unknown_workspace() -> EngineError {
     EngineError::new(Kind::Storage, "damaged", "the workspace of the step is not known")
         .with("what", "unknown_workspace")
-        .hint(Hint::new("{} says what is damaged", [Remedy::Doctor]))
+        .remedies([Remedy::Doctor])
 }

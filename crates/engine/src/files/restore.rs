@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use retake_core::{
-    Capture, ConversationId, DesiredState, FilePath, Hint, Record, Remedy, UncoveredReason, WantedPath,
-    WorkspaceNo,
+    Capture, ConversationId, DesiredState, FilePath, Record, Remedy, UncoveredReason, WantedPath, WorkspaceNo,
 };
 use retake_worktree::{KnownPath, Manifest, Objects, WorktreeError};
 
@@ -78,7 +77,7 @@ impl Engine {
             return Err(EngineError::new(Kind::NotFound, "unknown_checkpoint", what)
                 .with("checkpoint", name)
                 .with("folder", held.root.path())
-                .hint(Hint::new("{} shows the checkpoints", [Remedy::FilesLog])));
+                .remedies([Remedy::FilesLog]));
         };
         let gone = || {
             let name = capture.name.clone().unwrap_or_default();
@@ -168,9 +167,7 @@ fn check(
                 return Ok(());
             }
             let what = format!("there is no “{path}” in this folder, and there was none then");
-            Err(EngineError::new(Kind::NotFound, "unknown_path", what)
-                .with("path", path.to_string())
-                .hint("name files below this folder"))
+            Err(EngineError::new(Kind::NotFound, "unknown_path", what).with("path", path.to_string()))
         }
     }
 }

@@ -182,8 +182,7 @@ impl Engine {
             () = patience => {
                 let what = format!("what runs here was stopped, and is not over after {} seconds", TO_END.as_secs());
                 Err(EngineError::new(Kind::Refused, "run_active", what)
-                    .with("waited_s", TO_END.as_secs())
-                    .hint("try again when it is over"))
+                    .with("waited_s", TO_END.as_secs()))
             }
         }
     }

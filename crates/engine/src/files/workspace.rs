@@ -136,7 +136,6 @@ impl Engine {
         let folder = folder.ok_or_else(|| {
             EngineError::new(Kind::Refused, "no_folder", "this conversation works in no folder")
                 .with("what", "conversation")
-                .hint("begin one in the folder that it is to work in")
         })?;
         self.workspace_row_at(folder).await
     }

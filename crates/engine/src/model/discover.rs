@@ -8,7 +8,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use futures::future::{Either, join_all, select};
-use retake_core::{Hint, Remedy};
 
 use super::demo::Demo;
 use super::genai::ProviderModel;
@@ -26,11 +25,6 @@ const LOCAL: [(&str, &str); 3] = [("ollama", "Ollama"), ("llamacpp", "llama.cpp"
 
 /// How similar a provider's name must be to be suggested. There are few providers, so the limit is lower than for settings.
 const ALIKE: f64 = 0.75;
-
-/// The hint for an unknown model name: the error, and where names are listed.
-fn named(wrong: String) -> Hint {
-    Hint::new("{} lists what there is", [Remedy::Models]).after(wrong)
-}
 
 /// A chosen model, with the reason.
 #[derive(Clone)]
@@ -149,7 +143,7 @@ impl Models {
         let Some(model) = model.filter(|model| !model.is_empty()) else {
             let error = ModelError::new(ModelErrorKind::UnknownModel, name)
                 .detail("the name of the model is missing");
-            return Err(error.hinting(named(format!("name it as {provider}/MODEL;"))));
+            return Err(error.with("provider", provider));
         };
         let info = self.settings.model_info(&format!("{provider}/{model}"));
         let timeouts = (&self.settings.network).into();
@@ -165,11 +159,10 @@ impl Models {
         let error = error.detail(format!("no provider is called “{provider}”"));
         let known = self.endpoints.keys().map(String::as_str).chain([Demo::NAME]);
         let nearest = most_alike(provider, ALIKE, known.map(|name| (name, name)));
-        let wrong = nearest.map_or_else(
-            || "a model is named as provider/model;".to_owned(),
-            |nearest| format!("did you mean {nearest}?"),
-        );
-        error.hinting(named(wrong))
+        match nearest {
+            Some(nearest) => error.with("nearest", nearest),
+            None => error.with("name", name),
+        }
     }
 
     /// The requested model, else that of the settings, else one with a key, else one of a server on this computer, else the demo.
@@ -208,8 +201,7 @@ impl Models {
             Err(KeyError::NotSet(_)) => Ok(false),
             Err(error) => {
                 let target = format!("{} at {}", endpoint.name, endpoint.base_url);
-                let hint = error.hint();
-                Err(ModelError::new(ModelErrorKind::NoKey, target).because(&error.to_string()).hinting(hint))
+                Err(ModelError::no_key(target, &error).because(&error.to_string()))
             }
         }
     }

@@ -5,9 +5,11 @@
 
 use std::time::Duration;
 
-use retake_core::{Hint, Remedy};
+use retake_core::{Field, Remedy};
 use strum::IntoStaticStr;
 use thiserror::Error;
+
+use crate::secret::KeyError;
 
 /// The longest quote of a provider's message, in characters.
 const MAX_QUOTE: usize = 400;
@@ -80,37 +82,19 @@ impl ModelErrorKind {
         }
     }
 
-    fn hint(self) -> Hint {
+    /// What helps, in the order of the hint for it.
+    pub(crate) fn remedies(self) -> Vec<Remedy> {
         use Remedy::{Config, Edit, Exclude, Fold, Model, Models, Retry, Rewind};
         match self {
-            Self::NoKey => Hint::new("set the key, or choose another model with {}", [Model]),
-            Self::Refused => {
-                Hint::new("check the key and what it may use, or choose another model with {}", [Model])
-            }
-            Self::OutOfCredit => Hint::new("top up the account, or choose another model with {}", [Model]),
-            Self::RateLimited { .. } | Self::Overloaded => {
-                Hint::new("wait a little, then {}, or choose another model with {}", [Retry, Model])
-            }
-            Self::ContextTooLong => Hint::new(
-                "go back with {}, put a summary in the place of older messages with {}, leave messages out with {}, \
-                 or choose a model with a larger context with {}",
-                [Rewind, Fold, Exclude, Model],
-            ),
-            Self::SafetyRefusal => {
-                Hint::new("say it differently with {}, or choose another model with {}", [Edit, Model])
-            }
-            Self::UnknownModel => {
-                Hint::new("check the name and the endpoint's base_url; {} lists what there is", [Models])
-            }
-            Self::Rejected => {
-                Hint::new("change the message with {}, or choose another model with {}", [Edit, Model])
-            }
-            Self::Unreachable => Hint::new("check the network and the endpoint's base_url, then {}", [Retry]),
-            Self::Cut | Self::TimedOut => Hint::new("{} asks again", [Retry]),
-            Self::OutputLimit => Hint::new("ask for smaller steps with {}, or {}", [Edit, Retry]),
-            Self::BadCall => Hint::new("{} asks again, or choose another model with {}", [Retry, Model]),
-            Self::BadReply => "check the endpoint's base_url and kind".into(),
-            Self::BadSettings => Hint::new("{} lists the settings", [Config]),
+            Self::NoKey | Self::BadReply => Vec::new(),
+            Self::Refused | Self::OutOfCredit => vec![Model],
+            Self::RateLimited { .. } | Self::Overloaded | Self::BadCall => vec![Retry, Model],
+            Self::ContextTooLong => vec![Rewind, Fold, Exclude, Model],
+            Self::SafetyRefusal | Self::Rejected => vec![Edit, Model],
+            Self::UnknownModel => vec![Models],
+            Self::Unreachable | Self::Cut | Self::TimedOut => vec![Retry],
+            Self::OutputLimit => vec![Edit, Retry],
+            Self::BadSettings => vec![Config],
         }
     }
 }
@@ -122,7 +106,7 @@ pub struct ModelError {
     kind: ModelErrorKind,
     target: String,
     detail: Option<String>,
-    hint: Option<Hint>,
+    fields: Vec<(&'static str, Field)>,
     #[source]
     cause: Option<Cause>,
 }
@@ -130,7 +114,7 @@ pub struct ModelError {
 impl ModelError {
     /// An error of `kind` for `target`: the model's name, and its address.
     pub fn new(kind: ModelErrorKind, target: impl Into<String>) -> Self {
-        Self { kind, target: target.into(), detail: None, hint: None, cause: None }
+        Self { kind, target: target.into(), detail: None, fields: Vec::new(), cause: None }
     }
 
     /// Adds a short detail in brackets, such as `HTTP 401`.
@@ -148,11 +132,16 @@ impl ModelError {
         self
     }
 
-    /// Replaces the kind's hint by a better one.
+    /// Adds a named value, of which clients make a better hint than of the kind alone.
     #[must_use]
-    pub fn hinting(mut self, hint: impl Into<Hint>) -> Self {
-        self.hint = Some(hint.into());
+    pub fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
+        self.fields.push((name, value.into()));
         self
+    }
+
+    /// The error for a key that is not available.
+    pub(crate) fn no_key(target: impl Into<String>, error: &KeyError) -> Self {
+        Self { fields: error.fields(), ..Self::new(ModelErrorKind::NoKey, target) }
     }
 
     /// A model's name, and where it was sought.
@@ -179,9 +168,9 @@ impl ModelError {
         )
     }
 
-    /// What to do next.
-    pub fn hint(&self) -> Hint {
-        self.hint.clone().unwrap_or_else(|| self.kind.hint())
+    /// The values that were added.
+    pub(crate) fn fields(&self) -> &[(&'static str, Field)] {
+        &self.fields
     }
 
     /// What failed, without the address: `rate limit (HTTP 429)`.

@@ -114,10 +114,10 @@ impl Remote {
     }
 
     fn key(&self) -> Result<Option<SecretString>, ModelError> {
-        self.endpoint.key.read(&self.environment).map_err(|error| {
-            let hint = error.hint();
-            ModelError::new(ModelErrorKind::NoKey, self.target()).because(&told(&error)).hinting(hint)
-        })
+        self.endpoint
+            .key
+            .read(&self.environment)
+            .map_err(|error| ModelError::no_key(self.target(), &error).because(&told(&error)))
     }
 
     fn address(&self, key: Option<&SecretString>) -> ServiceTarget {

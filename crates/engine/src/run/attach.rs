@@ -70,6 +70,6 @@ fn so_far(now: RunNow, began: Option<Receipt>) -> Vec<RunEvent> {
 fn behind() -> RunEvent {
     let what = "this listener fell behind what the run says; the run goes on";
     let error = EngineError::new(Kind::Refused, "behind", what);
-    let error = Some(error.hint("send the same request again"));
+    let error = Some(error);
     RunEvent::Ended(Ended { outcome: Outcome::Failed, receipt: None, entry: None, error })
 }

@@ -474,14 +474,11 @@ impl EngineError {
     pub(super) fn empty_answer(model: &str) -> Self {
         Self::new(crate::error::Kind::Model, "empty_answer", format!("{model} gave an empty answer"))
             .with("model", model)
-            .hint("ask again, or choose another model")
     }
 
     /// The error for a turn with too many model calls.
     pub(super) fn too_many_steps(limit: u32) -> Self {
         let what = format!("the model was asked {limit} times in one run and still wants to go on");
-        Self::new(crate::error::Kind::Refused, "too_many_steps", what)
-            .with("most", u64::from(limit))
-            .hint("say “go on” if it should")
+        Self::new(crate::error::Kind::Refused, "too_many_steps", what).with("most", u64::from(limit))
     }
 }

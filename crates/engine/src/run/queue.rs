@@ -403,9 +403,7 @@ pub(super) fn skipped(over: &[Run]) -> EngineError {
             "skipped",
             "the message that this one answers was taken back before its turn came",
         )
-        .with("what", "seen_message_taken_back")
-        .hint("send it again"),
-        _ => EngineError::new(Kind::Stale, "skipped", "the conversation has changed before the answer began")
-            .hint("send it again"),
+        .with("what", "seen_message_taken_back"),
+        _ => EngineError::new(Kind::Stale, "skipped", "the conversation has changed before the answer began"),
     }
 }

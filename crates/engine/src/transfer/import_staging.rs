@@ -130,8 +130,7 @@ impl StagedImports {
             );
             return Err(EngineError::new(Kind::Refused, "lines_missing", message)
                 .with("line", first.saturating_add(1))
-                .with("missing", import.next + 1)
-                .hint("send the lines in order, from the missing one on"));
+                .with("missing", import.next + 1));
         }
         let known = usize::try_from(import.next - first).unwrap_or(usize::MAX);
         for line in lines.iter().skip(known) {
@@ -303,9 +302,7 @@ fn home(full: &mut FullImport, number: usize) -> Result<&mut FullConversation, S
 }
 
 fn bad(place: &str, why: &str) -> EngineError {
-    EngineError::new(Kind::Usage, "bad_import", format!("can't import: {place}: {why}"))
-        .with("detail", why)
-        .hint("nothing was imported; mend that place and import it again")
+    EngineError::new(Kind::Usage, "bad_import", format!("can't import: {place}: {why}")).with("detail", why)
 }
 
 /// An import that is not complete.
@@ -316,8 +313,5 @@ fn at_end(why: &str) -> EngineError {
 fn unknown(id: ConversationId) -> EngineError {
     EngineError::new(Kind::NotFound, "unknown_import", format!("there is no import {id} in progress"))
         .with("import", id.to_string())
-        .hint(retake_core::Hint::new(
-            "{} shows whether it arrived; if not, begin it again",
-            [retake_core::Remedy::List],
-        ))
+        .remedies([retake_core::Remedy::List])
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use retake_core::{Part, Role, ToolOutcome};
+use retake_core::{Part, Remedy, Role, ToolOutcome};
+use retake_engine::EngineError;
 use retake_engine::model::{Answer, EndReason, Message, ModelError, ModelErrorKind as Kind};
 use serde_json::{Value, json};
 
@@ -43,19 +44,20 @@ fn event(frame: &Value) -> String {
     format!("event: {}\ndata: {frame}", frame["type"].as_str().unwrap_or_default())
 }
 
-fn told(error: &ModelError) -> (Kind, String, String) {
-    (error.kind(), error.brief(), error.hint().to_string())
+/// The kind, what failed, and what helps.
+fn told(error: &ModelError) -> (Kind, String, Vec<Remedy>) {
+    (error.kind(), error.brief(), EngineError::model(error).remedies)
 }
 
 #[tokio::test]
 async fn a_refused_key_is_reported_at_once() {
-    let hint = "check the key and what it may use, or choose another model with `model`";
+    let remedies = [Remedy::Model];
     for (kind, _) in KINDS {
         for status in [401, 403] {
             let body = json!({"error": {"message": "no", "type": "authentication_error"}});
             let (error, asked) = refused(kind, &format!("{status} No"), &body).await;
             let brief = format!("the key was refused (HTTP {status})");
-            assert_eq!(told(&error), (Kind::Refused, brief, hint.into()), "{kind}");
+            assert_eq!(told(&error), (Kind::Refused, brief, remedies.to_vec()), "{kind}");
             assert_eq!(asked, 1, "{kind}");
         }
     }
@@ -63,15 +65,15 @@ async fn a_refused_key_is_reported_at_once() {
 
 #[tokio::test]
 async fn a_limit_and_an_overload_are_waited_out_and_then_reported() {
-    let hint = "wait a little, then `retry`, or choose another model with `model`";
+    let remedies = [Remedy::Retry, Remedy::Model];
     for (kind, _) in KINDS {
         let (error, asked) = refused(kind, "429 Slow", &json!({"error": {"message": "slow down"}})).await;
         let limit = Kind::RateLimited { retry_after: None };
-        assert_eq!(told(&error), (limit, "rate limit (HTTP 429)".into(), hint.into()), "{kind}");
+        assert_eq!(told(&error), (limit, "rate limit (HTTP 429)".into(), remedies.to_vec()), "{kind}");
         assert_eq!(asked, 2, "{kind}");
         let (error, asked) = refused(kind, "529 Busy", &json!({"error": {"message": "busy"}})).await;
         let brief = "the provider has trouble (HTTP 529)".to_owned();
-        assert_eq!((told(&error), asked), ((Kind::Overloaded, brief, hint.into()), 2), "{kind}");
+        assert_eq!((told(&error), asked), ((Kind::Overloaded, brief, remedies.to_vec()), 2), "{kind}");
         let credit = json!({"error": {"message": "x", "type": "insufficient_quota"}});
         assert_eq!(refused(kind, "429 Slow", &credit).await.0.kind(), Kind::OutOfCredit, "{kind}");
     }
@@ -95,7 +97,7 @@ async fn a_cut_stream_keeps_what_came_and_says_that_it_was_cut() {
         let (answer, error) = streamed(kind, &[hello(kind)]).await;
         let error = error.unwrap_or_else(|| panic!("{kind}: {answer:?}"));
         let brief = "the connection ended before the answer was complete".to_owned();
-        assert_eq!(told(&error), (Kind::Cut, brief, "`retry` asks again".into()), "{kind}");
+        assert_eq!(told(&error), (Kind::Cut, brief, vec![Remedy::Retry]), "{kind}");
         assert_eq!((answer.text(), answer.end()), ("Hello", None), "{kind}");
     }
 }
@@ -142,13 +144,13 @@ async fn malformed_arguments_reach_whoever_runs_tools_and_go_back_as_the_model_w
     // An incomplete one is an error that says what to do.
     let (_, error) = streamed("openai", &[call("read", "{\"path"), finish("length"), DONE.into()]).await;
     let brief = "the answer reached its limit in the middle of a tool call".to_owned();
-    let hint = "ask for smaller steps with `edit`, or `retry`".to_owned();
-    assert_eq!(told(&error.expect("an error")), (Kind::OutputLimit, brief, hint));
+    let remedies = vec![Remedy::Edit, Remedy::Retry];
+    assert_eq!(told(&error.expect("an error")), (Kind::OutputLimit, brief, remedies));
     let (_, error) = streamed("openai", &[finish("tool_calls"), DONE.into()]).await;
-    let hint = "`retry` asks again, or choose another model with `model`".to_owned();
+    let remedies = vec![Remedy::Retry, Remedy::Model];
     assert_eq!(
         told(&error.expect("an error")),
-        (Kind::BadCall, "the model wrote an invalid tool call".into(), hint)
+        (Kind::BadCall, "the model wrote an invalid tool call".into(), remedies)
     );
 }
 
@@ -167,8 +169,7 @@ async fn an_unknown_tool_reaches_whoever_runs_tools_and_breaks_no_later_request(
 
 #[tokio::test]
 async fn a_conversation_that_is_too_long_says_how_to_make_it_shorter() {
-    let hint = "go back with `rewind`, put a summary in the place of older messages with `fold`, leave messages out with \
-                `exclude`, or choose a model with a larger context with `model`";
+    let shorter = [Remedy::Rewind, Remedy::Fold, Remedy::Exclude, Remedy::Model];
     let cases = [
         ("openai", "400 Bad", json!({"error": {"message": "x", "code": "context_length_exceeded"}})),
         (
@@ -192,8 +193,9 @@ async fn a_conversation_that_is_too_long_says_how_to_make_it_shorter() {
     ];
     for (kind, status, body) in cases {
         let (error, asked) = refused(kind, status, &body).await;
-        let (found, brief, found_hint) = told(&error);
-        assert_eq!((found, found_hint.as_str(), asked), (Kind::ContextTooLong, hint, 1), "{kind} {body}");
+        let (found, brief, remedies) = told(&error);
+        assert_eq!((found, asked), (Kind::ContextTooLong, 1), "{kind} {body}");
+        assert_eq!(remedies, shorter, "{kind} {body}");
         assert!(brief.starts_with("the conversation is too long for its context (HTTP 4"), "{brief}");
     }
     let error = data(&json!({"error": {"message": "x", "code": "context_length_exceeded"}}));
@@ -210,14 +212,17 @@ async fn a_conversation_that_is_too_long_says_how_to_make_it_shorter() {
 
 #[tokio::test]
 async fn a_safety_refusal_is_none_of_the_answers() {
-    let hint = "say it differently with `edit`, or choose another model with `model`";
+    let remedies = [Remedy::Edit, Remedy::Model];
     let body = json!({"error": {"message": "x", "code": "content_filter"}});
     let (error, asked) = refused("openai", "400 Bad", &body).await;
     let brief = "the provider does not answer this".to_owned();
-    assert_eq!((told(&error), asked), ((Kind::SafetyRefusal, format!("{brief} (HTTP 400)"), hint.into()), 1));
+    assert_eq!(
+        (told(&error), asked),
+        ((Kind::SafetyRefusal, format!("{brief} (HTTP 400)"), remedies.to_vec()), 1)
+    );
     let blocked = data(&json!({"promptFeedback": {"blockReason": "SAFETY"}}));
     let (_, error) = streamed("gemini", &[blocked]).await;
-    assert_eq!(told(&error.expect("an error")), (Kind::SafetyRefusal, brief, hint.into()));
+    assert_eq!(told(&error.expect("an error")), (Kind::SafetyRefusal, brief, remedies.to_vec()));
     // After the first output it is no error: the answer ends, and says why.
     let ends = [
         ("openai", vec![finish("content_filter"), DONE.to_owned()]),
@@ -241,13 +246,10 @@ async fn a_safety_refusal_is_none_of_the_answers() {
 #[tokio::test]
 async fn unknown_model_and_silent_server_are_different_errors() {
     let (error, _) = refused("openai", "404 No", &json!({"error": {"message": "no model m"}})).await;
-    let hint = "check the name and the endpoint's base_url; `models` lists what there is".to_owned();
-    assert_eq!(told(&error), (Kind::UnknownModel, "there is no such model (HTTP 404)".into(), hint));
+    let remedies = vec![Remedy::Models];
+    assert_eq!(told(&error), (Kind::UnknownModel, "there is no such model (HTTP 404)".into(), remedies));
     let silent = Raw::start(vec![vec![Step::Hang]]);
     let connection = connection(&silent, "openai").tries(1).first_byte(Duration::from_millis(200));
     let error = connection.error("m", "hi").await;
-    assert_eq!(
-        told(&error),
-        (Kind::TimedOut, "nothing arrived for too long".into(), "`retry` asks again".into())
-    );
+    assert_eq!(told(&error), (Kind::TimedOut, "nothing arrived for too long".into(), vec![Remedy::Retry]));
 }

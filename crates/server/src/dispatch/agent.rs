@@ -1,14 +1,14 @@
 //! Requests about the agent. It must only translate.
 
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
-use retake_engine::{Confinement, EngineError, OfferedTool, PermissionChange};
+use retake_engine::{Confinement, OfferedTool, PermissionChange};
 use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
 use retake_wire::{Problem, Reply, SandboxFact, english, reply, request};
 
 use super::{limit, page};
 use crate::InProcess;
 use crate::agent::{class, decision_in, mode, mode_in, rule, rule_in, ruling, words};
-use crate::convert::{problem, sandbox_cause, sandbox_fact};
+use crate::convert::{misused, problem, sandbox_cause, sandbox_fact};
 
 impl InProcess {
     pub(super) async fn decide(&self, decide: request::Decide) -> Result<Reply, Problem> {
@@ -166,12 +166,7 @@ impl InProcess {
 }
 
 fn bad_rule(bad: &BadRule) -> Problem {
-    problem(
-        EngineError::usage(bad.to_string())
-            .with("rule", bad.text())
-            .with("what", bad.why().name())
-            .hint(BadRule::HINT),
-    )
+    misused(bad.why().name(), &[("rule", bad.text().into())])
 }
 
 fn job(job: retake_engine::JobShown) -> reply::JobLine {

@@ -5,7 +5,7 @@ use retake_core::{
     Action, ChangeOrigin, ConversationId, EntryId, Flags, Mark, Part, Reason, Receipt, SayRequest, SeenState,
     Time,
 };
-use retake_engine::{EngineError, Exec, RunEvent, RunRequest, Start};
+use retake_engine::{Exec, RunEvent, RunRequest, Start};
 use retake_wire::{
     Action as WireAction, Attached, MarkVerb, Problem, ProblemKind, Reply, RunStart, reply, request,
 };
@@ -13,7 +13,7 @@ use retake_wire::{
 use super::files::translate;
 use super::{head, request_id, works_in};
 use crate::InProcess;
-use crate::convert::{self, misused, problem};
+use crate::convert::{self, misused, own_problem, problem};
 use crate::log;
 
 impl InProcess {
@@ -139,11 +139,7 @@ impl InProcess {
         if self.engine.cancel(conversation) {
             return Ok(Reply::Done);
         }
-        let idle = "no model is answering in this conversation";
-        Err(problem(
-            EngineError::new(retake_engine::Kind::Refused, "not_running", idle)
-                .hint("nothing to do: the answer may have ended already"),
-        ))
+        Err(own_problem(ProblemKind::Refused, "not_running", &[]))
     }
 
     /// The author, request id and wording of a request.
@@ -247,11 +243,7 @@ impl InProcess {
             }
             RunStart::Answer => Start::Answer,
             RunStart::Exec { .. } => {
-                return Err(misused(
-                    "command_as_prompt",
-                    "a command can't be a prompt",
-                    "send it as text, or run it in a request of its own",
-                ));
+                return Err(misused("command_as_prompt", &[]));
             }
         })
     }
@@ -285,11 +277,7 @@ impl InProcess {
             WireAction::Label { entry, name } => Action::Label(Some(self.entry(of, &entry).await?), name),
             WireAction::Title { title } => Action::Label(None, title),
             WireAction::RestoreFiles { .. } => {
-                return Err(misused(
-                    "restore_files",
-                    "files can't be restored by this request",
-                    "plan and apply the action in requests that take options for files",
-                ));
+                return Err(misused("restore_files", &[]));
             }
             WireAction::Erase { entries, matching } => {
                 if entries.is_empty() && matching.as_deref().is_none_or(str::is_empty) {
@@ -313,11 +301,7 @@ fn said(parts: Vec<retake_wire::Part>, piped: bool) -> Result<Vec<retake_core::P
 }
 
 fn nothing_to_erase() -> Problem {
-    misused(
-        "nothing_to_erase",
-        "neither messages to erase are named nor a text that they contain",
-        "name them, such as t2, or give a text that is not empty",
-    )
+    misused("nothing_to_erase", &[])
 }
 
 fn verb_of(verb: MarkVerb) -> Reason {
@@ -331,18 +315,12 @@ fn verb_of(verb: MarkVerb) -> Reason {
 }
 
 fn mark(name: &str) -> Result<Mark, Problem> {
-    Mark::from_name(name).ok_or_else(|| {
-        let error = EngineError::usage(format!("“{name}” is not a mark")).with("what", "mark");
-        problem(error.with("name", name).hint("a mark is normal, excluded, hidden or dropped"))
-    })
+    Mark::from_name(name).ok_or_else(|| misused("mark", &[("name", name.into())]))
 }
 
 fn at_least_one(verb: &str, count: usize) -> Result<usize, Problem> {
     match count {
-        0 => {
-            let error = EngineError::usage(format!("can't {verb} 0")).with("what", "no_steps");
-            Err(problem(error.with("action", verb).with("least", 1_u64).hint("the least is 1")))
-        }
+        0 => Err(misused("no_steps", &[("action", verb.into()), ("least", 1.into())])),
         count => Ok(count),
     }
 }

@@ -2,13 +2,13 @@
 //! rewound decides about returned content.
 
 use retake_core::{ConversationId, Draft, DraftPiece, DraftPlace, Part, ShownDraft};
+use retake_engine::DraftHome;
 use retake_engine::prompt::{PathMatch, PathMatches};
-use retake_engine::{DraftHome, EngineError};
 use retake_wire::request::USUAL_PAGE;
 use retake_wire::{Problem, Reply, reply, request};
 
 use super::{from_root, limit};
-use crate::convert::{self, problem};
+use crate::convert::{self, misused, problem};
 use crate::{InProcess, draft_locks};
 
 impl InProcess {
@@ -119,12 +119,7 @@ fn place(
 /// The name of a holder, if it is valid.
 fn named_holder(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
-        Some(name) if !draft_locks::is_name(&name) => {
-            let message =
-                format!("{name:?} names no holder: that is digits, the letters a to f and “-”, 64 at most");
-            let error = EngineError::usage(message).with("what", "holder").with("name", name);
-            Err(problem(error.hint("a UUID is a fitting name")))
-        }
+        Some(name) if !draft_locks::is_name(&name) => Err(misused("holder", &[("name", name.into())])),
         name => Ok(name),
     }
 }
@@ -139,13 +134,8 @@ fn drafted(parts: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
     let parts = convert::parts_in(parts)?;
     let attached = |part: &Part| matches!(part, Part::Image { .. } | Part::File { .. });
     if let Some(other) = parts.iter().find(|part| !attached(part) && !matches!(part, Part::Text(_))) {
-        let (what, words) = match other {
-            Part::ToolCall { .. } => ("tool_call", "a tool call"),
-            _ => ("model_output", "output of a model"),
-        };
-        let message = format!("a draft can't contain {words}: it is what a person is about to send");
-        let error = EngineError::usage(message).with("what", what);
-        return Err(problem(error.hint("leave that part out")));
+        let what = if matches!(other, Part::ToolCall { .. }) { "tool_call" } else { "model_output" };
+        return Err(misused(what, &[]));
     }
     let is_empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
     Ok(parts.into_iter().filter(|part| !is_empty(part)).collect())

@@ -170,18 +170,10 @@ impl InProcess {
             return Ok((self.action(of, action).await?, options));
         };
         if paths.is_empty() {
-            return Err(misused(
-                "no_files_named",
-                "no files to restore are named",
-                "name them; “.” means the whole folder",
-            ));
+            return Err(misused("no_files_named", &[]));
         }
         if options.scope == Scope::Conversation {
-            return Err(misused(
-                "restore_scope",
-                "restoring files can't be limited to the conversation",
-                "leave the scope out, or set it to `files`",
-            ));
+            return Err(misused("restore_scope", &[]));
         }
         let names = paths.iter().map(bytes_in).collect::<Result<Vec<_>, _>>()?;
         let paths = self.engine.paths(of, names).await.map_err(problem)?;
@@ -195,5 +187,5 @@ fn no_file_options(files: &retake_wire::FileOptions, diff: bool) -> Result<(), P
     if files.is_default() && !diff {
         return Ok(());
     }
-    Err(misused("no_file_options", "this action does not change files", "leave out the options for files"))
+    Err(misused("no_file_options", &[]))
 }

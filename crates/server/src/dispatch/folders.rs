@@ -27,11 +27,7 @@ const EXAMPLES: usize = 100;
 impl InProcess {
     pub(super) async fn checkpoint(&self, checkpoint: request::Checkpoint) -> Result<Reply, Problem> {
         if checkpoint.name.trim().is_empty() {
-            return Err(misused(
-                "unnamed_checkpoint",
-                "the checkpoint has no name",
-                "give a name that is not empty",
-            ));
+            return Err(misused("unnamed_checkpoint", &[]));
         }
         let name =
             retake_core::name::title(&checkpoint.name).map_err(|no| problem(EngineError::refused(&no)))?;

@@ -1,10 +1,10 @@
 //! Requests about the owner itself.
 
-use retake_engine::{EngineError, JobAtWork, Kind};
-use retake_wire::{Problem, Reply, reply};
+use retake_engine::JobAtWork;
+use retake_wire::{Problem, ProblemKind, Reply, reply};
 
 use crate::InProcess;
-use crate::convert::problem;
+use crate::convert::own_problem;
 
 /// The most jobs that are named.
 const MOST_JOBS: usize = 100;
@@ -40,9 +40,6 @@ impl InProcess {
         if self.owner_info.tell_to_stop() {
             return Ok(Reply::Done);
         }
-        let what = format!("this owner belongs to a terminal (process {})", std::process::id());
-        let pid = u64::from(std::process::id());
-        let error = EngineError::new(Kind::Refused, "not_serving", what).with("pid", pid);
-        Err(problem(error.hint("end it there")))
+        Err(own_problem(ProblemKind::Refused, "not_serving", &[("pid", std::process::id().into())]))
     }
 }

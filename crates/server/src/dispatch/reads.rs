@@ -4,13 +4,13 @@ use retake_core::{
     ArchiveState, CallWords, ConversationId, Include, ListRequest, Mark, OpNo, OpRange, PageRequest,
     Projection, Reading, Revision, RunState, SearchRequest, Sort, Summary, Time,
 };
-use retake_engine::{EngineError, Kind, Unfinished};
+use retake_engine::Unfinished;
 use retake_wire::request::{USUAL_HITS, USUAL_PAGE};
-use retake_wire::{ModelCause, Problem, Reply, Search, english, reply, request};
+use retake_wire::{ModelCause, Problem, ProblemKind, Reply, Search, english, reply, request};
 
 use super::{head, limit, page};
 use crate::InProcess;
-use crate::convert::{self, model_cause, problem, unavailable_cause};
+use crate::convert::{self, model_cause, own_problem, problem, unavailable_cause};
 use crate::log::LogFailure as _;
 
 /// Data beside the log of a conversation.
@@ -221,13 +221,8 @@ impl InProcess {
         let all: Vec<InTree> = branches.chain(forks.map(InTree::Fork)).collect();
         let behind = match &of.after {
             Some(after) => all.iter().position(|it| it.id() == after).map(|at| at + 1).ok_or_else(|| {
-                let said = format!("no branch has the leaf {after:?}, and no fork that id");
-                problem(
-                    EngineError::new(Kind::NotFound, "bad_place", said)
-                        .with("what", "tree")
-                        .with("place", after.as_str())
-                        .hint("take the place from the page before: the last leaf there, or the last fork"),
-                )
+                let fields = [("what", "tree".into()), ("place", after.as_str().into())];
+                own_problem(ProblemKind::NotFound, "bad_place", &fields)
             })?,
             None => 0,
         };

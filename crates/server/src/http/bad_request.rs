@@ -101,10 +101,9 @@ impl RequestMismatch {
     }
 
     /// As an answer.
-    pub(super) fn told(self, hint: &str) -> ProblemResponse {
+    pub(super) fn told(self) -> ProblemResponse {
         let Self { what, parameter, expected, given_type, given } = self;
-        // Its row makes the sentence of the values; this one is for none.
-        let mut told = bad_request(what, "the request does not match the API document", hint);
+        let mut told = bad_request(what);
         if let Some(parameter) = parameter {
             told = told.with("parameter", parameter);
         }

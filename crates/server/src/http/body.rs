@@ -39,8 +39,7 @@ async fn read(body: Body) -> Result<Vec<u8>, ProblemResponse> {
     let (mut all, mut length) = (Vec::new(), 0_usize);
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
-        let piece = piece
-            .map_err(|_| bad_request("broken_body", "the body ended too early", "send the request again"))?;
+        let piece = piece.map_err(|_| bad_request("broken_body"))?;
         length = length.saturating_add(piece.len());
         if length > 2 * LARGEST {
             break;
@@ -59,8 +58,5 @@ async fn read(body: Body) -> Result<Vec<u8>, ProblemResponse> {
 
 /// The problem of a too large part of a request: `body` or `line`.
 pub(super) fn too_large(what: &str) -> ProblemResponse {
-    let most = LARGEST >> 20;
-    let message = format!("the {what} is longer than {most} MiB ({LARGEST} bytes), which is the limit");
-    let hint = "send less at once: a large import in several pieces, a picture as a smaller one";
-    bad("too_large", message, hint).with("what", what).with("most", LARGEST as u64)
+    bad("too_large").with("what", what).with("most", LARGEST as u64)
 }

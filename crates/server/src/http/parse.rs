@@ -62,7 +62,7 @@ pub(super) async fn request(
     for (name, text) in pairs(head.uri.query().unwrap_or_default()) {
         let value = fields.value(&name, text);
         if given.insert(name.clone(), value).is_some() {
-            return Err(RequestMismatch::new("twice", Some(&name)).told("give it once"));
+            return Err(RequestMismatch::new("twice", Some(&name)).told());
         }
     }
     for (name, text) in &params {
@@ -142,12 +142,11 @@ impl Fields {
     /// The problem of a request that cannot be read.
     fn unreadable(&self, given: &Map<String, Value>) -> ProblemResponse {
         let why = self.shape.misfit(given).unwrap_or_else(|| RequestMismatch::new("unfit", None));
-        why.told("/openapi.json describes each request")
+        why.told()
     }
 
     /// Checks what parsing would not notice.
     fn check(&self, given: &Map<String, Value>) -> Result<(), ProblemResponse> {
-        let hint = "/openapi.json says what there is";
         // Parsers also accept the number of a variant.
         let words = self.forms.iter().filter_map(|form| Some(form.word.as_ref()?.0.as_str()));
         let no_word = |word: &Value| !word.is_null() && !word.is_string();
@@ -171,7 +170,7 @@ impl Fields {
             }
         }
         // Without a matching variant, the parser reports the error.
-        strange.map_or(Ok(()), |why: RequestMismatch| Err(why.told(hint)))
+        strange.map_or(Ok(()), |why: RequestMismatch| Err(why.told()))
     }
 }
 
@@ -201,12 +200,8 @@ fn identify(headers: &HeaderMap, given: &mut Map<String, Value>) -> Result<(), P
 
 /// Refuses a key that would have no effect: its sender relies on it.
 pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), ProblemResponse> {
-    let why = "this request doesn't support an Idempotency-Key: its result is not stored";
     match headers.contains_key(REQUEST_ID) {
-        true => {
-            let hint = "leave it out; /openapi.json says which requests support one";
-            Err(bad_request("key_without_effect", why, hint))
-        }
+        true => Err(bad_request("key_without_effect")),
         false => Ok(()),
     }
 }
@@ -214,13 +209,9 @@ pub(super) fn without_identity(headers: &HeaderMap) -> Result<(), ProblemRespons
 /// The request id in the header, if there is one.
 pub(super) fn identity(headers: &HeaderMap) -> Result<Option<String>, ProblemResponse> {
     let id = headers.get(REQUEST_ID).map(|id| id.to_str().map(str::to_owned)).transpose();
-    let hint = "a key is 1 to 128 ASCII letters, digits or signs, without blanks; a UUID of version 4 or 7 is a good choice";
-    let id = id.map_err(|_| bad_request("key_not_ascii", "the Idempotency-Key is not ASCII text", hint))?;
+    let id = id.map_err(|_| bad_request("key_not_ascii"))?;
     match id {
-        Some(id) if id.parse::<RequestId>().is_err() => {
-            let refused = bad("usage", "the Idempotency-Key is empty, too long, or has blanks", hint);
-            Err(refused.with("what", "idempotency_key"))
-        }
+        Some(id) if id.parse::<RequestId>().is_err() => Err(bad("usage").with("what", "idempotency_key")),
         id => Ok(id),
     }
 }
@@ -234,29 +225,19 @@ async fn body_of(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, 
     let (kind, about) = kind.split_once(';').unwrap_or((kind, ""));
     let kind = kind.trim();
     if !kind.eq_ignore_ascii_case("application/json") {
-        return Err(bad(
-            "not_json",
-            "the content type of the body is not JSON",
-            "send it with Content-Type: application/json",
-        ));
+        return Err(bad("not_json"));
     }
     if let Some(other) = about.split(';').find_map(other_charset) {
-        let why = format!("the body has the charset {other}, and JSON is UTF-8");
-        return Err(bad("not_json", why, "send it as UTF-8, with Content-Type: application/json")
-            .with("charset", other));
+        return Err(bad("not_json").with("charset", other));
     }
-    let hint = "/openapi.json describes each request";
-    let text = str::from_utf8(&bytes)
-        .map_err(|_| bad_request("body_not_utf8", "the body is not valid UTF-8", hint))?;
+    let text = str::from_utf8(&bytes).map_err(|_| bad_request("body_not_utf8"))?;
     let UniqueFields(given) =
         serde_json::from_str(&whole_pairs(text)).map_err(|error| match error.is_data() {
-            true => bad_request("field_twice", error.to_string(), "name each field once")
-                .with("detail", error.to_string()),
-            false => bad_request("not_json", format!("the body is not valid JSON: {error}"), hint)
-                .with("detail", error.to_string()),
+            true => bad_request("field_twice").with("detail", error.to_string()),
+            false => bad_request("not_json").with("detail", error.to_string()),
         })?;
     let Value::Object(mut given) = given else {
-        return Err(unfit(None, Expected::object(), &given).told(hint));
+        return Err(unfit(None, Expected::object(), &given).told());
     };
     given.values_mut().for_each(integral);
     Ok(given)

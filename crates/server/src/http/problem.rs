@@ -14,14 +14,15 @@ pub(super) struct ProblemResponse(pub(super) Problem);
 impl ProblemResponse {
     /// With a named value of its code.
     pub(super) fn with(self, name: &str, value: impl Into<Value>) -> Self {
-        Self(with_sentence(self.0.with(name, value)))
+        Self(self.0.with(name, value))
     }
 }
 
 impl IntoResponse for ProblemResponse {
     fn into_response(self) -> Response {
-        let status = status_of(&self.0);
-        answer(status, &body(&self.0, status))
+        let problem = with_sentence(self.0);
+        let status = status_of(&problem);
+        answer(status, &body(&problem, status))
     }
 }
 
@@ -88,19 +89,13 @@ fn answer(status: StatusCode, body: &Value) -> Response {
 }
 
 /// A problem of the HTTP request.
-pub(super) fn bad(code: &str, message: impl Into<String>, hint: &str) -> ProblemResponse {
-    ProblemResponse(with_sentence(Problem {
-        code: code.into(),
-        kind: ProblemKind::Usage,
-        message: message.into(),
-        hint: Some(hint.into()),
-        ..Problem::default()
-    }))
+pub(super) fn bad(code: &str) -> ProblemResponse {
+    ProblemResponse(Problem { code: code.into(), kind: ProblemKind::Usage, ..Problem::default() })
 }
 
 /// A request that the API document does not describe. `what` names the mismatch, for programs.
-pub(super) fn bad_request(what: &str, message: impl Into<String>, hint: &str) -> ProblemResponse {
-    bad("bad_request", message, hint).with("what", what)
+pub(super) fn bad_request(what: &str) -> ProblemResponse {
+    bad("bad_request").with("what", what)
 }
 
 /// The body for an error that the HTTP library itself returns, in the form of every other error; `None` if a handler has returned
@@ -110,23 +105,12 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
     let mut lines: Vec<&str> = head.split("\r\n").collect();
     let empty = lines.iter().position(|line| line.eq_ignore_ascii_case("content-length: 0"))?;
     let ProblemResponse(problem) = match lines.first()?.split(' ').nth(1)? {
-        "400" => bad_request(
-            "not_http",
-            "this is not a valid HTTP/1.1 request",
-            "/openapi.json describes each request",
-        ),
-        "414" => bad(
-            "uri_too_long",
-            "the path with its query is longer than 65,534 bytes, which is the limit",
-            "ask for less, or send it in the body if the request has one",
-        ),
-        "431" => bad(
-            "headers_too_large",
-            "the headers are too many or too long: the limit is 100 headers, and about 400 kB in all",
-            "leave out the headers that the request does not need",
-        ),
+        "400" => bad_request("not_http"),
+        "414" => bad("uri_too_long"),
+        "431" => bad("headers_too_large"),
         _ => return None,
     };
+    let problem = with_sentence(problem);
     let body = body(&problem, status_of(&problem)).to_string();
     let (kind, length) = (format!("content-type: {PROBLEM}"), format!("content-length: {}", body.len()));
     lines.splice(empty..=empty, [&*kind, &*length]);
@@ -135,16 +119,12 @@ pub(super) fn worded(head: &[u8]) -> Option<Vec<u8>> {
 
 /// The problem of an unknown path.
 pub(super) fn nowhere(path: &str) -> ProblemResponse {
-    let hint = "/openapi.json lists all paths";
-    let ProblemResponse(problem) = bad("unknown_path", format!("there is no path {path}"), hint)
-        .with("what", "route")
-        .with("path", path);
+    let ProblemResponse(problem) = bad("unknown_path").with("what", "route").with("path", path);
     ProblemResponse(Problem { kind: ProblemKind::NotFound, ..problem })
 }
 
 /// The problem of an internal error: its cause is not shown.
 pub(super) fn defect() -> ProblemResponse {
-    let ProblemResponse(problem) =
-        bad("internal", "an internal error of the owner", "what was acknowledged before is stored");
+    let ProblemResponse(problem) = bad("internal");
     ProblemResponse(Problem { kind: ProblemKind::Internal, ..problem })
 }

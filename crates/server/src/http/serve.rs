@@ -29,7 +29,7 @@ use super::slow_readers::{ConnectionState, TimeLimitedListener};
 use super::token::Token;
 use super::{socket, stream, transfer};
 use crate::InProcess;
-use crate::convert::with_sentence;
+use crate::convert::own_problem;
 
 /// How long the stream of a run continues when the owner stops: its end may follow.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -97,18 +97,9 @@ pub async fn serve(serving: Serving) -> Result<ListeningOwner, Problem> {
     let desk = HttpState { client, shapes: Arc::new(Shapes::new()), stop: stopped };
     let mut listening = JoinSet::new();
     // Before the first client: a client that finds the socket must find the token, too.
-    let token = Token::of(&data_dir).map_err(|error| {
-        let what = "can't read or create the token";
-        trouble(what, ("what", "token".to_owned()), &error, "check the permissions of the data folder")
-    })?;
-    let (socket, made) = socket::listen(&data_dir).map_err(|error| {
-        trouble(
-            &format!("can't listen at {}", data_dir.display()),
-            ("path", data_dir.display().to_string()),
-            &error,
-            "check the permissions of the data folder",
-        )
-    })?;
+    let token = Token::of(&data_dir).map_err(|error| trouble("what", "token", &error))?;
+    let (socket, made) =
+        socket::listen(&data_dir).map_err(|error| trouble("path", data_dir.display().to_string(), &error))?;
     let mut address = None;
     if let Some(at) = listen_at {
         let listener = over_tcp(at).await?;
@@ -144,16 +135,11 @@ pub async fn serve(serving: Serving) -> Result<ListeningOwner, Problem> {
 
 async fn over_tcp(listen: SocketAddr) -> Result<TcpListener, Problem> {
     if !listen.ip().is_loopback() {
-        let message = format!("can't listen at {listen}: it is not a loopback address");
-        let ProblemResponse(problem) =
-            bad("not_loopback", message, "use 127.0.0.1").with("address", listen.to_string());
-        return Err(problem);
+        let address = [("address", listen.to_string().into())];
+        return Err(own_problem(ProblemKind::Usage, "not_loopback", &address));
     }
     let listener = TcpListener::bind(listen).await;
-    listener.map_err(|error| {
-        let what = format!("can't listen at {listen}");
-        trouble(&what, ("address", listen.to_string()), &error, "choose another address or port")
-    })
+    listener.map_err(|error| trouble("address", listen.to_string(), &error))
 }
 
 async fn until(mut stop: watch::Receiver<bool>) {
@@ -167,16 +153,9 @@ async fn after(stop: watch::Receiver<bool>) {
     tokio::time::sleep(MOMENT).await;
 }
 
-fn trouble(what: &str, (name, value): (&str, String), error: &io::Error, hint: &str) -> Problem {
-    let problem = Problem {
-        code: "listen".into(),
-        kind: ProblemKind::Storage,
-        message: what.to_owned(),
-        hint: Some(hint.into()),
-        causes: vec![error.to_string()],
-        ..Problem::default()
-    };
-    with_sentence(problem.with(name, value))
+fn trouble(name: &str, value: impl Into<serde_json::Value>, error: &io::Error) -> Problem {
+    let causes = vec![error.to_string()];
+    Problem { causes, ..own_problem(ProblemKind::Storage, "listen", &[(name, value.into())]) }
 }
 
 /// The socket, for its user only: its mode ensures that, and the user of each connection is checked. When the data folder has
@@ -223,13 +202,7 @@ fn router(desk: HttpState) -> Router {
         .route(EVENTS, get(events))
         .route(LIST_EVENTS, get(events))
         .route("/openapi.json", get(openapi))
-        .method_not_allowed_fallback(async || {
-            bad(
-                "method_not_allowed",
-                "this path doesn't support this method",
-                "/openapi.json lists the methods of each path",
-            )
-        })
+        .method_not_allowed_fallback(async || bad("method_not_allowed"))
         .fallback(async |uri: Uri| nowhere(uri.path()))
         .layer(middleware::from_fn(readable))
         .layer(CatchPanicLayer::custom(|_| defect().into_response()))
@@ -249,9 +222,7 @@ fn filter(method: Method) -> MethodFilter {
 /// Refuses a path that is not valid text.
 async fn readable(http: HttpRequest, next: Next) -> Response {
     if percent_encoding::percent_decode_str(http.uri().path()).decode_utf8().is_err() {
-        let message = "the path of the request is not UTF-8";
-        let hint = "encode names as UTF-8 first, then their bytes as %XX";
-        return bad_request("path_not_utf8", message, hint).into_response();
+        return bad_request("path_not_utf8").into_response();
     }
     next.run(http).await
 }
@@ -272,9 +243,7 @@ impl Guard {
 
     /// The problem of a request without the token.
     fn refusal(&self) -> ProblemResponse {
-        let hint = "it is in the file `token` of the data directory, for `authorization: Bearer`; a `retake` older than this \
-                    owner does not send it: use the newer one. Commands of the agent don't get it";
-        let refused = bad(retake_wire::UNAUTHORIZED, "this owner answers only requests with its token", hint);
+        let refused = bad(retake_wire::UNAUTHORIZED);
         match self.names_owner {
             true => refused.with("version", env!("CARGO_PKG_VERSION")).with("pid", std::process::id()),
             false => refused,
@@ -360,9 +329,7 @@ async fn attach(
     body: Bytes,
 ) -> Response {
     let Ok(attach) = serde_json::from_slice::<Attach>(&body) else {
-        let hint = "use a client of the same version as the owner";
-        let message = "the description of the client is not valid";
-        return bad_request("client_description", message, hint).into_response();
+        return bad_request("client_description").into_response();
     };
     match desk.client.attend(attach, line.pid()).await {
         Ok(attending) => stream::present(attending, until(desk.stop)),
@@ -374,12 +341,7 @@ async fn attach(
 async fn leave(State(desk): State<HttpState>, body: Bytes) -> Response {
     match serde_json::from_slice::<Number>(&body) {
         Ok(number) => json_of(serde_json::to_vec(&desk.client.leaves(number).await).unwrap_or_default()),
-        Err(_) => bad_request(
-            "client_number",
-            "the body is not the number of a client",
-            "use a client of the same version as the owner",
-        )
-        .into_response(),
+        Err(_) => bad_request("client_number").into_response(),
     }
 }
 

@@ -94,9 +94,7 @@ pub(super) async fn import(
 async fn taken(mut inflow: Inflow, body: &mut BodyDataStream) -> Result<Inflow, ProblemResponse> {
     let mut lines = Lines::default();
     while let Some(piece) = body.next().await {
-        let piece = piece.map_err(|_| {
-            bad("broken_body", "the body ended too early", "nothing was imported: send it again")
-        })?;
+        let piece = piece.map_err(|_| bad("broken_body"))?;
         match lines.ended(&piece) {
             Some(ended) => take(&mut inflow, ended)?,
             None if lines.rest.len() > LARGEST => return Err(too_large("line")),
@@ -131,10 +129,7 @@ impl Lines {
 }
 
 fn take(inflow: &mut Inflow, lines: Vec<u8>) -> Result<(), ProblemResponse> {
-    let text = String::from_utf8(lines).map_err(|_| {
-        bad("bad_import", "the body is not text", "send it as UTF-8; nothing was imported")
-            .with("what", "not_text")
-    })?;
+    let text = String::from_utf8(lines).map_err(|_| bad("bad_import").with("what", "not_text"))?;
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     inflow.lines(&lines).map_err(|error| ProblemResponse(crate::convert::problem(error)))
 }

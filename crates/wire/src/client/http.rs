@@ -15,8 +15,9 @@ use sse_stream::SseStream;
 
 use super::Client;
 use crate::attach::{Attach, CLIENT, CLIENTS, LEAVE, Number, OwnerAfterLeave};
+use crate::english;
 use crate::event::{Event, Follow, NumberedEvent};
-use crate::hint::{Hint, HintPiece, Remedy};
+use crate::hint::Remedy;
 use crate::http::{self, Method, REQUEST_ID, RUNS};
 use crate::problem::{Problem, ProblemKind};
 use crate::problem_code::ProblemCode;
@@ -179,14 +180,14 @@ impl Client for HttpClient {
 
 /// The problem of a request with an empty name.
 fn unnamed(field: &'static str) -> Problem {
-    let hint = Hint(vec![HintPiece::Do(Remedy::List), HintPiece::Text(" shows them".to_owned())]);
-    Problem {
+    let problem = Problem {
         code: format!("unknown_{field}").into(),
         kind: ProblemKind::NotFound,
         message: format!("there is no {field} “”"),
-        hint: (field == "conversation").then_some(hint),
+        remedies: (field == "conversation").then_some(Remedy::List).into_iter().collect(),
         ..Problem::default()
-    }
+    };
+    Problem { hint: english::hint(&problem), ..problem }
 }
 
 /// The response to a request, or the problem that it contains.

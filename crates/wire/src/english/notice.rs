@@ -114,7 +114,7 @@ pub(super) fn because(it: &NoticeCause) -> String {
 
 /// A text, followed by what to do about its cause.
 fn hinted(mut text: String, cause: &NoticeCause, command: &dyn Fn(&Remedy) -> String) -> String {
-    if let Some(hint) = &cause.hint {
+    if let Some(hint) = super::problem::cause_hint(cause) {
         let _ = write!(text, "; {}", hint.worded(command));
     }
     text
@@ -218,26 +218,26 @@ mod tests {
         (r#"{"code":"model_refused"}"#, "the model refused to go on"),
         (
             r#"{"code":"answer_not_saved","cause":{"code":"disk_full","message":"the disk is full","causes":["no space"]}}"#,
-            "the disk is full: no space; the answer so far is not saved",
+            "the disk is full: no space; the answer so far is not saved; free some space, then repeat it; nothing was changed",
         ),
         (
-            r#"{"code":"rule_not_kept","cause":{"code":"disk_full","message":"the disk is full","causes":["no space"]}}"#,
+            r#"{"code":"rule_not_kept","cause":{"code":"aborted","message":"the disk is full","causes":["no space"]}}"#,
             "it runs this once; the rule is not kept: the disk is full: no space",
         ),
         (
-            r#"{"code":"settings_wrong","cause":{"code":"disk_full","message":"the disk is full","causes":["no space"]}}"#,
+            r#"{"code":"settings_wrong","cause":{"code":"aborted","message":"the disk is full","causes":["no space"]}}"#,
             "the disk is full: no space; until that is corrected, no rule of them allows anything",
         ),
         (
-            r#"{"code":"failed","cause":{"code":"disk_full","message":"the disk is full","causes":["no space"]}}"#,
+            r#"{"code":"failed","cause":{"code":"aborted","message":"the disk is full","causes":["no space"]}}"#,
             "the disk is full: no space",
         ),
         (
-            r#"{"code":"nothing_can_change","cause":{"code":"disk_full","message":"the disk is full","causes":["no space"]}}"#,
+            r#"{"code":"nothing_can_change","cause":{"code":"aborted","message":"the disk is full","causes":["no space"]}}"#,
             "the disk is full: no space: nothing can be changed there, as it could not be taken back",
         ),
         (
-            r#"{"code":"folder_not_captured","folder":"/x","cause":{"code":"disk_full","message":"the disk is full","causes":["no space"]}}"#,
+            r#"{"code":"folder_not_captured","folder":"/x","cause":{"code":"aborted","message":"the disk is full","causes":["no space"]}}"#,
             "the further folder /x: the disk is full: no space; what is written there can't be taken back",
         ),
         (
@@ -269,7 +269,7 @@ mod tests {
             "MCP server “a”: left out its tool “x”: there is one of that name before it",
         ),
         (
-            r#"{"code":"server_failed","server":"a","cause":{"code":"disk_full","message":"the disk is full","causes":["no space"]}}"#,
+            r#"{"code":"server_failed","server":"a","cause":{"code":"aborted","message":"the disk is full","causes":["no space"]}}"#,
             "MCP server “a” can't be used: the disk is full: no space",
         ),
         (

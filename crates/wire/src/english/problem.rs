@@ -1,10 +1,11 @@
-//! The English sentences for problems, from their codes and values. Must never read the `message` of a problem, except to show it
-//! when no row of the table fits.
+//! The English sentences and hints for problems, from their codes and values. Must never read the `message` or the `hint` of a
+//! problem, except to show it when no row of the table fits.
 //!
-//! `{field}` in a sentence is a value of the problem, and `{field:form}` is the same in another form (`value` lists the forms). A
-//! row fits only if the problem has all values of its sentence. So a problem of a newer owner, or of the client itself, is shown in
-//! its own words.
+//! `{field}` in a row is a value of the problem, `{field:form}` is the same in another form (`value` lists the forms), and `{}` is
+//! its next remedy. A row fits only if the problem has all values of its text, and as many remedies. So a problem of a newer
+//! owner, or of the client itself, is shown in its own words.
 
+mod hints;
 mod sentences;
 
 use std::collections::BTreeMap;
@@ -12,16 +13,18 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::condition::UncoveredCause;
+use crate::hint::{Hint, HintPiece, Remedy};
 use crate::notice::{ModelFailure, NoticeCause};
 use crate::problem::Problem;
 use crate::problem_code::ProblemCode;
 
-use sentences::{SENTENCES, WORDS};
+use hints::HINTS;
+use sentences::SENTENCES;
 
 /// The most items of a list that are shown.
 const SHOWN: usize = 5;
 
-/// A row of the table: the code, the value of the field `what` (empty: any), and the sentence.
+/// A row of a table: the code, the value of the field `what` (empty: any), and the text.
 type Row = (ProblemCode, &'static str, &'static str);
 
 /// The values of a problem, by name.
@@ -40,9 +43,19 @@ pub fn has_sentence(it: &Problem) -> bool {
     sentence(&it.code, &it.fields).is_some()
 }
 
+/// What to do next.
+pub fn hint(it: &Problem) -> Option<Hint> {
+    hint_of(&it.code, &it.fields, &it.remedies).or_else(|| it.hint.clone())
+}
+
 /// The sentence for the cause of a notice or a condition.
 pub(super) fn cause(it: &NoticeCause) -> String {
     sentence(&it.code, &it.fields).unwrap_or_else(|| it.message.clone())
+}
+
+/// What to do about the cause of a notice or a condition.
+pub(super) fn cause_hint(it: &NoticeCause) -> Option<Hint> {
+    hint_of(&it.code, &it.fields, &it.remedies).or_else(|| it.hint.clone())
 }
 
 /// The sentence of the first row that fits.
@@ -52,19 +65,40 @@ fn sentence(code: &ProblemCode, fields: &Fields) -> Option<String> {
     let is_of =
         |what: &str, text: &str| what == kind || what.is_empty() && (kind.is_empty() || text.contains('{'));
     let rows = SENTENCES.iter().filter(|(of, what, text)| of == code && is_of(what, text));
-    rows.map(|(_, _, sentence)| *sentence).find_map(|sentence| filled(sentence, fields))
+    rows.map(|(_, _, sentence)| *sentence)
+        .find_map(|sentence| filled(sentence, fields, &[]))
+        .map(|text| text.worded(super::remedy))
 }
 
-/// A sentence with its values. `None` if one is missing.
-fn filled(sentence: &str, fields: &Fields) -> Option<String> {
-    let mut pieces = sentence.split('{');
-    let mut text = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
+/// The hint of the first row that fits.
+fn hint_of(code: &ProblemCode, fields: &Fields, remedies: &[Remedy]) -> Option<Hint> {
+    // The same helps with a model that cannot be called at all.
+    let code = if *code == ProblemCode::NoModel { &ProblemCode::Model } else { code };
+    let kind = fields.get("what").and_then(Value::as_str).unwrap_or_default();
+    let rows = HINTS.iter().filter(|(of, what, _)| of == code && (what.is_empty() || *what == kind));
+    rows.map(|(_, _, text)| *text).find_map(|text| filled(text, fields, remedies))
+}
+
+/// A text with its values and remedies. `None` if one is missing, or if a remedy has no place in it.
+fn filled(text: &str, fields: &Fields, remedies: &[Remedy]) -> Option<Hint> {
+    let mut remedies = remedies.iter();
+    let mut pieces = Vec::new();
+    let mut texts = text.split('{');
+    let mut text = texts.next().unwrap_or_default().to_owned();
+    for piece in texts {
         let (placeholder, rest) = piece.split_once('}')?;
-        text.push_str(&value(placeholder, fields)?);
+        match placeholder {
+            "" => {
+                pieces.push(HintPiece::Text(std::mem::take(&mut text)));
+                pieces.push(HintPiece::Do(remedies.next()?.clone()));
+            }
+            placeholder => text.push_str(&value(placeholder, fields)?),
+        }
         text.push_str(rest);
     }
-    Some(text)
+    pieces.push(HintPiece::Text(text));
+    pieces.retain(|piece| !matches!(piece, HintPiece::Text(text) if text.is_empty()));
+    remedies.next().is_none().then_some(Hint(pieces))
 }
 
 /// The text for a placeholder. Other forms than these are a set of `WORDS` or, for a number, the noun that it counts.
@@ -81,6 +115,7 @@ fn value(placeholder: &str, fields: &Fields) -> Option<String> {
         "all" => Some(value?.as_array()?.iter().filter_map(text).collect::<Vec<_>>().join(", ")),
         // The code point of a character.
         "point" => value?.as_str()?.chars().next().map(|sign| format!("U+{:04X}", u32::from(sign))),
+        "octal" => Some(format!("{:o}", value?.as_u64()?)),
         "MiB" => Some((value?.as_u64()? >> 20).to_string()),
         // The valid values of a field of a request, and the one that is there.
         "expected" => Some(expected(fields)),
@@ -93,6 +128,8 @@ fn value(placeholder: &str, fields: &Fields) -> Option<String> {
         "obstacles" => obstacles(fields),
         form => match value? {
             Value::String(value) => words(form, value),
+            // Of several, the first one.
+            Value::Array(values) => words(form, values.first()?.as_str()?),
             number => Some(super::count(number.as_u64()?, form)),
         },
     }
@@ -125,7 +162,8 @@ fn only(value: &Value) -> Option<String> {
 
 /// The words for a value of a closed set. `None` for a value of a newer owner.
 fn words(set: &str, value: &str) -> Option<String> {
-    let row = WORDS.iter().find(|(of, known, _)| *of == set && *known == value);
+    let row =
+        sentences::WORDS.iter().chain(hints::WORDS).find(|(of, known, _)| *of == set && *known == value);
     row.map(|(_, _, words)| (*words).to_owned())
 }
 
@@ -258,34 +296,88 @@ mod tests {
         }
     }
 
+    /// The placeholders of a text.
+    fn placeholders(text: &str) -> Vec<&str> {
+        let pieces = text.split('{').skip(1);
+        pieces.map(|piece| piece.split_once('}').expect("a closing brace").0).collect()
+    }
+
     #[test]
-    fn every_value_in_a_sentence_is_a_field_of_its_code() {
-        for (code, what, sentence) in SENTENCES {
+    fn every_value_in_a_row_is_a_field_of_its_code() {
+        for (code, what, text) in SENTENCES.iter().chain(HINTS) {
             assert!(what.is_empty() || code.fields().contains(&"what"), "{code} has no field `what`");
-            for piece in sentence.split('{').skip(1) {
-                let (placeholder, _) = piece.split_once('}').expect("a closing brace");
+            for placeholder in placeholders(text).into_iter().filter(|it| !it.is_empty()) {
                 let name = placeholder.split(':').next().unwrap_or_default();
-                assert!(code.fields().contains(&name), "{code} has no field `{name}`: {sentence}");
+                assert!(code.fields().contains(&name), "{code} has no field `{name}`: {text}");
+            }
+        }
+        assert!(SENTENCES.iter().all(|(.., text)| !placeholders(text).contains(&"")), "a remedy");
+    }
+
+    /// No row is hidden by an earlier one of its code and `what` that needs no other values and as many remedies.
+    #[test]
+    fn every_row_can_be_the_first_one_that_fits() {
+        let remedies = |text| placeholders(text).iter().filter(|it| it.is_empty()).count();
+        for table in [SENTENCES, HINTS] {
+            for (at, (code, what, text)) in table.iter().enumerate() {
+                let needed = placeholders(text);
+                let hides = |(of, earlier, other): &&Row| {
+                    of == code
+                        && (earlier.is_empty() || earlier == what)
+                        && remedies(other) == remedies(text)
+                        && placeholders(other).iter().all(|value| needed.contains(value))
+                };
+                assert_eq!(table[..at].iter().find(hides), None, "{code} {what}: {text}");
             }
         }
     }
 
-    /// No row is hidden by an earlier one of its code and `what` that needs no other values.
     #[test]
-    fn every_row_can_be_the_first_one_that_fits() {
-        let needs = |sentence: &str| -> Vec<String> {
-            sentence.split('{').skip(1).filter_map(|it| Some(it.split_once('}')?.0.to_owned())).collect()
-        };
-        for (at, (code, what, sentence)) in SENTENCES.iter().enumerate() {
-            let needed = needs(sentence);
-            let hides = |(of, earlier, text): &&Row| {
-                of == code
-                    && (earlier.is_empty() || earlier == what)
-                    && needs(text).iter().all(|value| needed.contains(value))
-            };
-            let hidden_by = SENTENCES[..at].iter().find(hides);
-            assert_eq!(hidden_by, None, "{code} {what}: {sentence}");
+    fn hint_has_the_values_and_all_remedies_of_its_problem() {
+        let head = || Remedy::Restore { head: Some("2.5".to_owned()) };
+        let not_stored = json!({ "obstacles": ["not_stored", "changed"] });
+        let changed = json!({ "obstacles": ["changed", "not_stored"] });
+        let rows = [
+            (
+                ProblemCode::NotOnPath,
+                json!({ "operation": 3 }),
+                vec![Remedy::Undo, head()],
+                "operation 3 took it back; undo or restore 2.5 brings it back",
+            ),
+            (
+                ProblemCode::NotOnPath,
+                json!({}),
+                vec![Remedy::Tree],
+                "tree lists the branches; switch to the one that it is on",
+            ),
+            (ProblemCode::RunActive, json!({}), vec![], "try again when it is over"),
+            (ProblemCode::RunActive, json!({}), vec![Remedy::Stop], "stop stops it; then go on"),
+            (ProblemCode::RunActive, json!({ "what": "command" }), vec![], "wait for its end, or stop it"),
+            (
+                ProblemCode::FilesRefused,
+                not_stored,
+                vec![Remedy::Doctor],
+                "leave this path out; doctor looks for damage",
+            ),
+            (ProblemCode::FilesRefused, changed, vec![], "make a new plan, it sees what is there now"),
+            (
+                ProblemCode::Model,
+                json!({ "what": "no_key", "path": "/k", "mode": 0o640 }),
+                vec![],
+                "its mode is 640: chmod 600 /k",
+            ),
+        ];
+        for (code, fields, remedies, text) in rows {
+            let it = Problem { remedies, ..of(code, fields) };
+            assert_eq!(hint(&it).map(|hint| hint.worded(super::super::remedy)).as_deref(), Some(text));
         }
+        // A remedy that the table has no place for.
+        let own = Problem {
+            hint: Some("its own words".into()),
+            remedies: vec![Remedy::Undo],
+            ..of(ProblemCode::RequestReused, json!({}))
+        };
+        assert_eq!(hint(&own), Some("its own words".into()));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use retake_core::{FilePath, Hint, Remedy};
+use retake_core::{FilePath, Remedy};
 use rustix::io::Errno;
 use strum::IntoStaticStr;
 
@@ -69,22 +69,12 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// What to do next.
-    pub fn hint(&self) -> Hint {
-        let hint = match self {
-            Self::NotStored => {
-                return Hint::new("leave this path out; {} looks for damage", [Remedy::Doctor]);
-            }
-            Self::Changed | Self::NoFolder | Self::NotEmpty => "make a new plan, it sees what is there now",
-            Self::Linked | Self::Elsewhere => "put a real folder there, or leave this path out",
-            Self::Strange(_) => "move it away, or leave this path out",
-            Self::Protected | Self::Unreadable => "change its permissions, or leave this path out",
-            Self::Attributes(_) => "ask its owner, or leave this path out",
-            Self::RunsAsOwner => "remove the bit (chmod ug-s), or leave this path out",
-            Self::Full => "make room, then try again",
-            Self::System(_) => "look at the disk, then try again",
-        };
-        hint.into()
+    /// What helps, in the order of the hint for it.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::NotStored => vec![Remedy::Doctor],
+            _ => Vec::new(),
+        }
     }
 
     /// The name of the obstacle, for programs.

@@ -11,11 +11,13 @@ use retake_core::{
     BadFilePath, Choice, Chosen, DeltaId, EntryId, FilePath, FileTotals, FilesRemark, Grade, LeftPath,
     LeftReason, PathPlan, Unanswered, Verdict,
 };
-use retake_engine::{EngineError, FileOptions, Scope, Uncaptured, UnseenReason, named_in, shown_in};
-use retake_wire::{Condition, PathCause, Problem, ProblemCode, UncoveredCause, UncoveredPath, english};
+use retake_engine::{FileOptions, Scope, Uncaptured, UnseenReason, named_in, shown_in};
+use retake_wire::{
+    Condition, PathCause, Problem, ProblemCode, ProblemKind, UncoveredCause, UncoveredPath, english,
+};
 
 use super::authors::Origins;
-use crate::convert::{git_file, misused, problem, uncovered_cause};
+use crate::convert::{git_file, misused, own_problem, uncovered_cause};
 
 pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Result<FileOptions, Problem> {
     let scope = match files.scope {
@@ -25,11 +27,7 @@ pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Res
     };
     let nothing_to_choose = files.choose.is_empty() && !files.exact && files.seen.is_none();
     if scope == Scope::Conversation && !nothing_to_choose {
-        return Err(misused(
-            "choices_without_files",
-            "the scope is the conversation: no files change, so there is nothing to choose for them",
-            "leave out the choices for files, or choose another scope",
-        ));
+        return Err(misused("choices_without_files", &[]));
     }
     let mut chosen = Chosen { others: files.exact.then_some(Choice::Checkpoint), ..Chosen::default() };
     let mut elsewhere = BTreeMap::new();
@@ -39,12 +37,8 @@ pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Res
             elsewhere.insert(PathBuf::from(OsString::from_vec(name)), choice);
         } else {
             let bad = |error: BadFilePath| {
-                problem(
-                    EngineError::usage(error.to_string())
-                        .with("path", error.path())
-                        .with("what", error.why().name())
-                        .hint("name files as the plan does"),
-                )
+                let fields = [("path", error.path().into()), ("what", error.why().name().into())];
+                own_problem(ProblemKind::Usage, "bad_path", &fields)
             };
             chosen.paths.insert(FilePath::new(&name).map_err(bad)?, choice);
         }
@@ -56,11 +50,9 @@ pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Res
 /// The bytes of a given name.
 pub(in crate::dispatch) fn bytes_in(name: &retake_wire::FileName) -> Result<Vec<u8>, Problem> {
     match &name.path_base64 {
-        Some(text) => BASE64.decode(text).map_err(|_| {
-            let error = EngineError::usage("“path_base64” is not valid base64").with("what", "base64");
-            let hint = "encode the bytes of the path as standard base64, with padding";
-            problem(error.with("parameter", "path_base64").hint(hint))
-        }),
+        Some(text) => {
+            BASE64.decode(text).map_err(|_| misused("base64", &[("parameter", "path_base64".into())]))
+        }
         None => Ok(name.path.clone().into_bytes()),
     }
 }
@@ -84,7 +76,7 @@ fn choice_in(choice: &retake_wire::Choice) -> Result<Choice, Problem> {
         retake_wire::Choice::Merge => Choice::Merge,
         retake_wire::Choice::Skip => Choice::Skip,
         retake_wire::Choice::Hunks(numbers) if numbers.is_empty() => {
-            return Err(misused("no_hunk", "no hunk is chosen", "name at least one hunk, or skip the file"));
+            return Err(misused("no_hunk", &[]));
         }
         retake_wire::Choice::Hunks(numbers) => {
             let mut numbers = numbers.clone();
@@ -226,8 +218,5 @@ pub(in crate::dispatch) fn hex(digest: &[u8; 16]) -> String {
 
 fn unhex(text: &str) -> Result<[u8; 16], Problem> {
     let number = u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32);
-    number.map(u128::to_be_bytes).ok_or_else(|| {
-        let error = EngineError::usage("“seen” is the digest of a file plan: 32 hex digits");
-        problem(error.with("what", "plan_digest").hint("copy it from the plan"))
-    })
+    number.map(u128::to_be_bytes).ok_or_else(|| misused("plan_digest", &[]))
 }

@@ -1,8 +1,8 @@
-//! The errors of files with MCP servers: place, reason and hint. Must never quote a value, which may be secret.
+//! The errors of files with MCP servers: place, reason and remedies. Must never quote a value, which may be secret.
 
 use std::path::PathBuf;
 
-use retake_core::{Hint, Remedy};
+use retake_core::Remedy;
 use strum::IntoStaticStr;
 use thiserror::Error;
 
@@ -158,22 +158,12 @@ impl ConfigError {
         self.into()
     }
 
-    /// What to do next; nothing for a warning.
-    pub fn hint(&self) -> Option<Hint> {
-        let hint = match self {
-            Self::NoServers { .. } | Self::UnknownKey { .. } => return None,
-            Self::Exists { .. } => {
-                return Some(Hint::new("{} takes that one out first", [Remedy::McpRemove]));
-            }
-            Self::Missing { .. } => return Some(Hint::new("{} lists the servers", [Remedy::McpList])),
-            Self::Unreadable { .. } | Self::Unwritable { .. } => "check the file: its permissions, the disk",
-            Self::Syntax { .. } => "mend that line, or move the file away; it was not changed",
-            Self::Wrong { .. } => {
-                r#"a server is "name": {"command": "…", "args": ["…"], "env": {}} or "name": {"url": "https://…"}"#
-            }
-            Self::BadName(_) => "use letters, digits, `-`, `_` and `.`, at most 40",
-            Self::BadEntry { .. } => "give a command, or an address",
-        };
-        Some(hint.into())
+    /// What helps, in the order of the hint for it.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Exists { .. } => vec![Remedy::McpRemove],
+            Self::Missing { .. } => vec![Remedy::McpList],
+            _ => Vec::new(),
+        }
     }
 }

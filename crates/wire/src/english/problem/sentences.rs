@@ -184,7 +184,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
         "{path} contains the conversation's own folder, which would be captured twice",
     ),
     (C::NoWorkspace, "", "{path} can't be a workspace: {detail}"),
-    (C::NoWorkspace, "", "the workspace's folder {path} is not there"),
+    (C::NoWorkspace, "missing", "the workspace's folder {path} is not there"),
     (C::NotAStore, "", "{path} is not a Retake store"),
     (C::NotAnAnswer, "", "the message was not written by a model"),
     (C::NotAsked, "", "this question is no longer open"),
@@ -368,7 +368,6 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::Usage, "tool_call", "a draft can't contain a tool call: it is what a person is about to send"),
     (C::Usage, "unnamed_checkpoint", "the checkpoint has no name"),
     (C::Usage, "", "{rule:quoted} is not a valid rule: {what:rule}"),
-    (C::Usage, "", "“{path}” can't be a path below the root: {what:path}"),
     (C::WorkspaceBusy, "", "the workspace {path} is locked by another process"),
 ];
 
