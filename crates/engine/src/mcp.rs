@@ -90,8 +90,8 @@ pub enum McpState {
 pub struct McpServerInfo {
     /// Its name.
     pub name: String,
-    /// The file that declares it: `user` or `project`.
-    pub origin: &'static str,
+    /// Whether a file of the project declares it, and not the user's own.
+    pub is_of_project: bool,
     /// Its command or address, from its file.
     pub command_line: String,
     /// What an approval allows; empty if none is needed.
@@ -132,7 +132,7 @@ impl From<ServerShown> for McpServerInfo {
         let tools = tools.map(|tool| McpToolInfo { name: tool.name, about: tool.about, reads: tool.reads });
         Self {
             name: shown.name,
-            origin: shown.origin.name(),
+            is_of_project: shown.origin == Origin::Project,
             command_line: shown.way,
             approval: shown.asked,
             rules: Vec::new(),

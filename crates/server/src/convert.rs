@@ -18,10 +18,10 @@ use retake_core::{
 };
 use retake_engine::settings::SettingsError;
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
-use retake_wire::{Condition, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
+use retake_wire::{Condition, HitState, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
 pub(crate) use cause::{ask_cause, model_cause, unavailable_cause, uncovered_cause};
-pub(crate) use done::{marked, operation, step};
+pub(crate) use done::{mark, marked, operation, step};
 pub(crate) use note::{git_file, note};
 pub(crate) use report::{finding, repair};
 pub(crate) use run_notice::{mcp_remark, not_run, run_notice};
@@ -398,7 +398,7 @@ pub(crate) fn entry(
         role: meta.as_ref().map_or(retake_wire::Role::System, |meta| role(meta.role)),
         author,
         time_ms: meta.as_ref().map_or(0, |meta| meta.time.0),
-        mark: shown.mark.name().into(),
+        mark: mark(shown.mark),
         fold: shown.fold.map(fold_name),
         label: shown.label,
         flags: reply::EntryFlags {
@@ -459,9 +459,10 @@ pub(crate) fn branch(branch: Branch) -> reply::Branch {
 
 pub(crate) fn hit(hit: Hit) -> retake_wire::Hit {
     let standing = match hit.visibility {
-        retake_core::Visibility::Rewound => Some("rewound".to_owned()),
-        retake_core::Visibility::OnPath(mark) if !mark.is_visible() => Some(mark.name().to_owned()),
-        retake_core::Visibility::OnPath(_) => None,
+        retake_core::Visibility::Rewound => Some(HitState::Rewound),
+        retake_core::Visibility::OnPath(retake_core::Mark::Hidden) => Some(HitState::Hidden),
+        retake_core::Visibility::OnPath(retake_core::Mark::Dropped) => Some(HitState::Dropped),
+        retake_core::Visibility::OnPath(retake_core::Mark::Normal | retake_core::Mark::Excluded) => None,
     };
     retake_wire::Hit {
         conversation: hit.conversation.to_string(),

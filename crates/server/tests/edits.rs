@@ -4,8 +4,8 @@ use futures::StreamExt;
 use retake_wire::reply::Receipt;
 use retake_wire::request::{At, ConversationTarget, Edit};
 use retake_wire::{
-    Action, Attached, MessageName, Mode, OpSummary, Outcome, Part, Permit, PlannedStep, Request, Run,
-    RunEvent, RunStart,
+    Action, Attached, MessageName, Mode, OpSummary, OperationReason, Outcome, Part, Permit, PlannedStep,
+    Request, Run, RunEvent, RunStart,
 };
 
 use super::world::{Desk, get, plan, rewind};
@@ -167,7 +167,7 @@ async fn conversation_names_its_next_undo_and_redo_without_words_of_messages() {
     desk.apply(&id, rewind(&entries[2])).await;
     let three = MessageName { turn: 2, opens_turn: true, words: String::new() };
     let summary = OpSummary::Moved { message: Some(three) };
-    let step = Some(PlannedStep::Operation { reason: "rewind".to_owned(), summary });
+    let step = Some(PlannedStep::Operation { reason: OperationReason::Rewind, summary });
     let next = desk.info(&id).await.steps;
     assert_eq!((&next.undo_step, next.undo.as_deref(), &next.redo_step), (&step, Some("rewind"), &None));
     desk.apply(&id, Action::Undo { count: 1 }).await;

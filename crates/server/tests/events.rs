@@ -136,7 +136,10 @@ impl Copy {
 }
 
 fn shown(entries: &[Entry]) -> Vec<String> {
-    entries.iter().map(|entry| format!("{} {} {:?}", entry.place.seq, entry.mark, entry.label)).collect()
+    entries
+        .iter()
+        .map(|entry| format!("{} {} {:?}", entry.place.seq, entry.mark.name(), entry.label))
+        .collect()
 }
 
 pub(super) fn saying(of: &str, text: &str) -> Run {

@@ -17,7 +17,8 @@ async fn hidden(desk: &Desk, id: &str, limit: usize, before: Option<&str>) -> Ma
 }
 
 fn told(all: &[Marked]) -> Vec<String> {
-    let one = |it: &Marked| format!("{} t{} {}*{}", it.mark, it.turn, it.line.preview, it.counts.messages);
+    let one =
+        |it: &Marked| format!("{} t{} {}*{}", it.mark.name(), it.turn, it.line.preview, it.counts.messages);
     all.iter().map(one).collect()
 }
 
@@ -54,7 +55,7 @@ async fn turn_number_names_all_its_hidden_messages() {
     let said: Vec<_> = operations(&desk, &id)
         .await
         .into_iter()
-        .map(|op| format!("{} {}", op.reason, op.description))
+        .map(|op| format!("{} {}", op.reason.name(), op.description))
         .collect();
     assert_eq!(
         said,
@@ -100,7 +101,8 @@ async fn hidden_messages_can_be_shown_by_their_listed_names() {
     assert_eq!((told(&rest.marked), rest.more), (vec!["hidden t1 one*2".to_owned()], false));
     let Marked { line, last, mark, .. } = page.marked[1].clone();
     let entries = vec![line.id, last];
-    let back = Action::Mark { verb: MarkVerb::Show, entries, range: true, seen: Some(mark) };
+    let back =
+        Action::Mark { verb: MarkVerb::Show, entries, range: true, seen: Some(mark.name().to_owned()) };
     desk.apply(&id, back.clone()).await;
     assert_eq!(desk.texts(&id).await, ["three", "four", "five", "six"]);
     assert_eq!(desk.refused(super::world::apply(&id, back)).await.code, "stale_mark");
@@ -183,7 +185,7 @@ async fn operations_and_steps_are_described_in_words() {
     let said: Vec<_> = operations(&desk, &id)
         .await
         .into_iter()
-        .map(|op| format!("{}: {}", op.reason, op.description))
+        .map(|op| format!("{}: {}", op.reason.name(), op.description))
         .collect();
     let blue = "t2 “make it blue, and tell nobody why it ha…”";
     assert_eq!(

@@ -40,7 +40,7 @@ async fn history(seed: u64, steps: usize) -> (Vec<Event>, Vec<model::Line>) {
     }
     let (_, entries) = desk.timeline(&of).await;
     let line = |entry: &retake_wire::reply::Entry| {
-        (entry.id.clone(), text(entry), entry.mark.clone(), entry.label.clone())
+        (entry.id.clone(), text(entry), entry.mark.name().to_owned(), entry.label.clone())
     };
     (history, entries.iter().map(line).collect())
 }

@@ -1,7 +1,9 @@
 //! Requests about MCP servers: an added server is listed, errors are reported, and a project starts nothing without
 //! approval.
 
-use retake_wire::{McpAdd, McpAllow, McpOf, McpRemove, McpServers, McpState, McpWay, ProblemKind, Request};
+use retake_wire::{
+    McpAdd, McpAllow, McpOf, McpOrigin, McpRemove, McpServers, McpState, McpWay, ProblemKind, Request,
+};
 
 use super::world::{Desk, get};
 
@@ -53,7 +55,7 @@ async fn mcp_server_of_a_project_waits_for_an_approval() {
     let desk = Desk::new().await;
     let folder = project(&desk);
     let waiting = list(&desk, &folder).await.servers.remove(0);
-    assert_eq!((waiting.state, &*waiting.origin), (McpState::NeedsApproval, "project"));
+    assert_eq!((waiting.state, waiting.origin), (McpState::NeedsApproval, McpOrigin::Project));
     assert_eq!(waiting.way, "false --now");
     assert_eq!(waiting.asked, ["it runs false --now"]);
     let allow =

@@ -190,7 +190,7 @@ async fn pages_of_targets_and_operations_are_complete() {
             let ops = Page { conversation: id.clone(), limit: Some(limit), before };
             let page = get!(desk, Operations, Request::Ops(ops));
             before = page.operations.last().map(|op| op.number);
-            reasons.extend(page.operations.into_iter().map(|op| op.reason));
+            reasons.extend(page.operations.into_iter().map(|op| op.reason.name()));
             if !page.more {
                 break;
             }

@@ -1,7 +1,7 @@
 //! Search with each of its filters, each order, and pages.
 
 use retake_wire::request::{Fork, Say};
-use retake_wire::{Action, MarkVerb, Part, ProblemKind, Request, Role, Search, Sort};
+use retake_wire::{Action, HitState, MarkVerb, Part, ProblemKind, Request, Role, Search, Sort};
 
 use super::http::Asking;
 use super::world::{Desk, LARGEST, get, mark, rewind, said};
@@ -93,7 +93,7 @@ async fn only_hits_outside_of_the_timeline_are_marked() {
     let search =
         Search { query: "tea".into(), sort: Sort::Oldest, rewound: true, hidden: true, ..Search::default() };
     let hits = get!(desk, Hits, Request::Search(search));
-    let standing: Vec<Option<&str>> = hits.hits.iter().map(|hit| hit.standing.as_deref()).collect();
+    let standing: Vec<Option<&str>> = hits.hits.iter().map(|hit| hit.standing.map(HitState::name)).collect();
     assert_eq!(standing, [None, None, None, Some("hidden"), Some("rewound")]);
     let search = Search {
         query: "tea".into(),

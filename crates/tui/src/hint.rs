@@ -152,7 +152,7 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use retake_wire::{
-        Condition, Event, FolderRemark, GitFileChange, GitFileRole, MarkCount, MarkVerb, NumberedEvent,
+        Condition, Event, FolderRemark, GitFileChange, GitFileRole, Mark, MarkCount, MarkVerb, NumberedEvent,
         Remedy, RunEvent, RunNotice,
     };
 
@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn conditions_about_marks_and_files_of_a_parent_name_the_commands_of_the_client() {
-        let mark = |mark: &str, messages| MarkCount { mark: mark.to_owned(), messages };
-        let marks = vec![mark("excluded", 1), mark("hidden", 1), mark("dropped", 1)];
+        let mark = |mark, messages| MarkCount { mark, messages };
+        let marks = vec![mark(Mark::Excluded, 1), mark(Mark::Hidden, 1), mark(Mark::Dropped, 1)];
         let verbs = vec![MarkVerb::Include, MarkVerb::Show];
         let stay = Condition::MarksStay { head: "1.8".to_owned(), marks, verbs };
         let told = |command| {
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(Audience::Chat.condition(&stay), told("`/include`, `/show`"));
         let shown = Condition::MarksStay {
             head: "1.8".to_owned(),
-            marks: vec![mark("normal", 2)],
+            marks: vec![mark(Mark::Normal, 2)],
             verbs: Vec::new(),
         };
         assert!(Audience::Shell.condition(&shown).contains("at 1.8: 2 messages shown; "));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 use crate::files::FileName;
-use crate::mark_verb::MarkVerb;
+use crate::mark::MarkVerb;
 #[cfg(feature = "schema")]
 use crate::shape;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::files::FileName;
-use crate::mark_verb::MarkVerb;
+use crate::mark::{Mark, MarkVerb};
 use crate::notice::NoticeCause;
 use crate::problem::Problem;
 use crate::problem_code::ProblemCode;
@@ -207,8 +207,8 @@ pub enum Condition {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkCount {
-    /// The mark: `normal`, `excluded`, `hidden` or `dropped`.
-    pub mark: String,
+    /// The mark.
+    pub mark: Mark,
     /// The number of messages.
     pub messages: u64,
 }

@@ -19,7 +19,7 @@ mod sandbox;
 
 use crate::condition::{Condition, MarkCount, StepRefusal, UncoveredPath};
 use crate::hint::Remedy;
-use crate::mark_verb::MarkVerb;
+use crate::mark::{Mark, MarkVerb};
 use crate::problem::Problem;
 
 pub use call_refusal::{call_ended, call_refusal, effect_without_words};
@@ -170,7 +170,7 @@ fn marks_stay(
     verbs: &[MarkVerb],
     command: &dyn Fn(&Remedy) -> String,
 ) -> String {
-    let now = |mark: &MarkCount| if mark.mark == "normal" { "shown".to_owned() } else { mark.mark.clone() };
+    let now = |it: &MarkCount| if it.mark == Mark::Normal { "shown" } else { it.mark.name() };
     let pieces = marks.iter().enumerate().map(|(at, it)| match at {
         0 => format!("{} {}", count(it.messages, "message"), now(it)),
         _ => format!("{} {}", it.messages, now(it)),

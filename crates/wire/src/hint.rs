@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::mark_verb::MarkVerb;
+use crate::mark::MarkVerb;
 
 /// What to do next. In JSON it is a string if it is only text, and otherwise a list of pieces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

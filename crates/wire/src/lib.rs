@@ -16,7 +16,7 @@ mod files;
 mod git_file;
 mod hint;
 pub mod http;
-mod mark_verb;
+mod mark;
 mod mcp;
 mod mcp_remark;
 mod notice;
@@ -56,19 +56,19 @@ pub use files::{
 };
 pub use git_file::{GitFileChange, GitFileRole};
 pub use hint::{Hint, HintPiece, Remedy};
-pub use mark_verb::MarkVerb;
+pub use mark::{Mark, MarkVerb};
 pub use mcp::{
-    McpAdd, McpAllow, McpApproval, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools,
-    McpWay,
+    McpAdd, McpAllow, McpApproval, McpOf, McpOrigin, McpRemove, McpServer, McpServers, McpState, McpTool,
+    McpTools, McpWay,
 };
 pub use mcp_remark::McpRemark;
 pub use notice::{ChangedGitFile, MentionOutcome, ModelFailure, NoticeCause, RunNotice};
-pub use op_summary::{MessageName, OpSummary, PlannedStep, UndoneStep};
+pub use op_summary::{MessageName, OpSummary, OperationKind, OperationReason, PlannedStep, UndoneStep};
 pub use problem::{Problem, ProblemKind};
 pub use problem_code::ProblemCode;
 pub use reply::Reply;
 pub use request::Request;
 pub use run::{Attached, Ended, Outcome, Run, RunEvent, RunStart};
 pub use sandbox::{SandboxCause, SandboxFact};
-pub use search::{Hit, Hits, Search, Sort};
+pub use search::{Hit, HitState, Hits, Search, Sort};
 pub use told::{call_line, call_words, shell_word};

@@ -100,14 +100,30 @@ pub struct McpServers {
     pub problems: Vec<String>,
 }
 
+/// The file that declares an MCP server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum McpOrigin {
+    /// The user's own file.
+    User,
+    /// A file of the project.
+    Project,
+    /// A file that only a newer owner knows.
+    #[default]
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
+}
+
 /// An MCP server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpServer {
     /// The name of the server.
     pub name: String,
-    /// The file that declares the server: `user` or `project`.
-    pub origin: String,
+    /// The file that declares the server.
+    pub origin: McpOrigin,
     /// The command line or the address of the server, as written in its file.
     pub way: String,
     /// What an approval allows: the whole entry of a project's server that nobody has approved yet. Otherwise empty.

@@ -1,6 +1,94 @@
 //! Summaries of operations: typed codes with fields. Only types; `english` makes the sentences.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
+
+/// The kind of change of an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OperationKind {
+    /// It moved the tip to another entry.
+    Move,
+    /// It set or removed marks.
+    Mark,
+    /// It replaced messages by a summary, in the prompt.
+    Fold,
+    /// It removed such a summary.
+    Unfold,
+    /// It set or removed a label or the title.
+    Label,
+    /// It changed files only.
+    Files,
+    /// It erased content.
+    Erase,
+    /// A kind that only a newer program knows.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// The reason for an operation, as a verb.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum OperationReason {
+    /// A rewind to before an entry.
+    Rewind,
+    /// A step back in the undo history.
+    Undo,
+    /// A step forward in the undo history.
+    Redo,
+    /// A return to an earlier head.
+    Restore,
+    /// A move to another branch of the tree.
+    Checkout,
+    /// A move to another alternative.
+    Choose,
+    /// A move to before an answer, for another one.
+    Retry,
+    /// A move to before an entry, for another wording.
+    Edit,
+    /// The return after something that failed or was stopped without a result.
+    Compensate,
+    /// Entries were hidden.
+    Hide,
+    /// Hidden or dropped entries were shown again.
+    Show,
+    /// Entries were excluded.
+    Exclude,
+    /// Excluded entries were included again.
+    Include,
+    /// A turn was taken out of the middle.
+    Drop,
+    /// Files were restored, while the conversation stayed.
+    Files,
+    /// A fold that a person requested.
+    Fold,
+    /// A fold that the owner made by itself.
+    AutoFold,
+    /// A removed fold.
+    Unfold,
+    /// A label set or removed.
+    Label,
+    /// The title set or removed.
+    Title,
+    /// Content erased.
+    Erase,
+    /// A reason that only a newer program knows.
+    #[default]
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
+}
+
+impl OperationReason {
+    /// The verb.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
 
 /// The effect of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,8 +220,8 @@ pub enum PlannedStep {
     },
     /// An operation.
     Operation {
-        /// The verb of the operation, such as `rewind` or `undo`.
-        reason: String,
+        /// The verb of the operation.
+        reason: OperationReason,
         /// The effect of the operation.
         summary: OpSummary,
     },

@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause};
 use crate::content::{Part, Role, Usage};
+use crate::mark::Mark;
 use crate::mcp::{McpServers, McpTools};
-use crate::op_summary::{OpSummary, PlannedStep};
+use crate::op_summary::{OpSummary, OperationKind, OperationReason, PlannedStep};
 use crate::problem::Problem;
 use crate::search::Hits;
 
@@ -282,8 +283,8 @@ pub struct Entry {
     pub author: String,
     /// The time of the entry, in Unix milliseconds.
     pub time_ms: i64,
-    /// The mark of the entry: `normal`, `excluded`, `hidden` or `dropped`.
-    pub mark: String,
+    /// The mark of the entry.
+    pub mark: Mark,
     /// The fold in force that covers the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold: Option<String>,
@@ -418,10 +419,10 @@ pub struct Operation {
     pub number: u64,
     /// The head after the operation.
     pub head: String,
-    /// The kind of change: `move`, `mark`, `fold`, `unfold`, `label`, `files` or `erase`.
-    pub kind: String,
-    /// The reason for the operation, as a verb: `rewind`, `undo` …
-    pub reason: String,
+    /// The kind of change.
+    pub kind: OperationKind,
+    /// The reason for the operation, as a verb.
+    pub reason: OperationReason,
     /// What the operation did.
     #[serde(default, skip_serializing_if = "OpSummary::is_unknown")]
     pub summary: OpSummary,

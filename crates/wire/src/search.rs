@@ -77,6 +77,31 @@ pub struct Hits {
     pub understood: Option<String>,
 }
 
+/// Why an entry is only found in an audit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum HitState {
+    /// It was taken back.
+    Rewound,
+    /// It is hidden.
+    Hidden,
+    /// Its turn is taken out of the middle.
+    Dropped,
+    /// A state that only a newer owner knows.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
+}
+
+impl HitState {
+    /// The name of the state in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
 /// A hit of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -92,8 +117,8 @@ pub struct Hit {
     pub snippet: String,
     /// The byte ranges of the matches in `snippet`, each with its start and its end.
     pub marks: Vec<(usize, usize)>,
-    /// The state of the entry, if it is only found in an audit: `rewound`, `hidden` or `dropped`.
-    pub standing: Option<String>,
+    /// The state of the entry, if it is only found in an audit.
+    pub standing: Option<HitState>,
     /// The entry before it, in the same projection.
     pub before: Option<Line>,
     /// The entry after it, in the same projection.

@@ -4,8 +4,8 @@
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use retake_wire::Request;
 use retake_wire::request::ConversationTarget;
+use retake_wire::{Mark, Request};
 
 use super::handlers::{self, label, line, named, option, or_default_words, title};
 use super::pickers::{self, PickedArguments};
@@ -152,7 +152,7 @@ const COMMANDS: &[Command] = &[
         more: "tN means all hidden or dropped messages of turn N; without ENTRY you pick one. /search --hidden WORDS \
                finds hidden messages.",
         does: CommandEffect::Pick("show", |chat, _| {
-            pickers::marked(chat, "Bring back", |mark| mark != "excluded").boxed_local()
+            pickers::marked(chat, "Bring back", |mark| mark != Mark::Excluded).boxed_local()
         }),
     },
     Command {
@@ -168,7 +168,7 @@ const COMMANDS: &[Command] = &[
         help: "exclude a message from what the model sees; you still see it",
         more: "",
         does: CommandEffect::Pick("exclude", |chat, _| {
-            pickers::message(chat, "Keep from the model", |mark| mark == "normal").boxed_local()
+            pickers::message(chat, "Keep from the model", |mark| mark == Mark::Normal).boxed_local()
         }),
     },
     Command {
@@ -177,7 +177,7 @@ const COMMANDS: &[Command] = &[
         help: "let the model see an excluded message again",
         more: "tN means all excluded messages of turn N; without ENTRY you pick one.",
         does: CommandEffect::Pick("include", |chat, _| {
-            pickers::marked(chat, "Let the model see", |mark| mark == "excluded").boxed_local()
+            pickers::marked(chat, "Let the model see", |mark| mark == Mark::Excluded).boxed_local()
         }),
     },
     Command {

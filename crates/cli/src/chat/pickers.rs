@@ -4,7 +4,7 @@
 use futures::executor::block_on;
 use retake_wire::reply::{self, Alternative, Branch, Conversation, Entry, Model, Models, Target};
 use retake_wire::request::{self, LARGEST_PAGE, List, Log, Marked, Projection, Targets};
-use retake_wire::{Action, Client, FileOptions, Mode, Part, Reply, Request, english};
+use retake_wire::{Action, Client, FileOptions, Mark, Mode, Part, Reply, Request, english};
 
 use super::Chat;
 use crate::error::{Result, expect_reply};
@@ -91,10 +91,10 @@ fn preview(client: &dyn Client, conversation: &str, action: Action) -> String {
 pub(super) async fn message(
     chat: &mut Chat<'_>,
     question: &str,
-    fits: fn(&str) -> bool,
+    fits: fn(Mark) -> bool,
 ) -> Result<PickedArguments> {
     let entries = newest(chat, chat.cx.here()?, MESSAGES).await?.entries.into_iter().rev();
-    let entries: Vec<_> = entries.filter(|entry| fits(&entry.mark)).collect();
+    let entries: Vec<_> = entries.filter(|entry| fits(entry.mark)).collect();
     let row = |look: &Look, entry: &Entry| {
         let (speaker, _) = words::speaker(entry.role, &entry.author);
         let title = format!("t{} {speaker}: {}", entry.place.turn, text(&entry.parts));
@@ -134,20 +134,20 @@ fn text(parts: &[Part]) -> String {
 pub(super) async fn marked(
     chat: &mut Chat<'_>,
     question: &str,
-    fits: fn(&str) -> bool,
+    fits: fn(Mark) -> bool,
 ) -> Result<PickedArguments> {
     let marked = Marked { conversation: chat.cx.here()?, limit: Some(MESSAGES), before: None };
     let mut marked = expect_reply!(chat.cx.call(Request::Marked(marked)).await?, Marked).marked;
-    marked.retain(|it| fits(&it.mark));
+    marked.retain(|it| fits(it.mark));
     let row = |look: &Look, it: &reply::Marked| {
         let (speaker, _) = words::said_by(&it.line);
         let count = words::count(it.counts.messages, "message");
-        let detail = format!("{} · {count} · {}", it.mark, words::when(look, it.line.time_ms));
+        let detail = format!("{} · {count} · {}", it.mark.name(), words::when(look, it.line.time_ms));
         Row::new(format!("t{} {speaker}: {}", it.turn, it.line.preview), detail)
     };
     let mut preview = |it: &reply::Marked| it.line.preview.clone();
     let picked = pick(chat, (question, "there is no such message"), marked, row, &mut preview)?;
-    let options = |mark| ["--range".to_owned(), "--seen".to_owned(), mark];
+    let options = |mark: Mark| ["--range".to_owned(), "--seen".to_owned(), mark.name().to_owned()];
     Ok(picked.map(|it| options(it.mark).into_iter().chain(named([it.line.id, it.last])).collect()))
 }
 

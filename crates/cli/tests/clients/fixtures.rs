@@ -8,9 +8,9 @@ use retake_wire::reply::{
     TurnActions, Work, Workspace, Workspaces, Written,
 };
 use retake_wire::{
-    Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, ModelCause, OpSummary, Outcome, Part,
-    PlannedStep, Problem, ProblemKind, Remedy, Reply, Request, Role, RunEvent, SandboxFact, UnavailableCause,
-    Usage,
+    Action, Condition, Ended, FolderRemark, Hint, HintPiece, Hit, Hits, ModelCause, OpSummary, OperationKind,
+    OperationReason, Outcome, Part, PlannedStep, Problem, ProblemKind, Remedy, Reply, Request, Role,
+    RunEvent, SandboxFact, UnavailableCause, Usage,
 };
 
 use super::{branches, folder};
@@ -51,7 +51,7 @@ pub(super) fn entry(number: u32, turn: u64, role: Role, parts: Vec<Part>) -> Ent
         role,
         author: String::new(),
         time_ms: ago(40 - i64::from(number)),
-        mark: "normal".to_owned(),
+        mark: retake_wire::Mark::Normal,
         fold: None,
         label: None,
         flags: EntryFlags::default(),
@@ -105,7 +105,7 @@ fn entries() -> Vec<Entry> {
             ..entry(4, 1, Role::Assistant, vec![Part::text(long)])
         },
         Entry {
-            mark: "excluded".to_owned(),
+            mark: retake_wire::Mark::Excluded,
             fold: Some("7".to_owned()),
             ..entry(5, 2, Role::User, vec![Part::text(HOSTILE)])
         },
@@ -337,11 +337,11 @@ fn alternatives() -> Alternatives {
 }
 
 fn operations() -> Operations {
-    let one = |number: u64, reason: &str, description: &str| Operation {
+    let one = |number: u64, reason, description: &str| Operation {
         number,
         head: format!("{number}.6"),
-        kind: "move".to_owned(),
-        reason: reason.to_owned(),
+        kind: OperationKind::Move,
+        reason,
         summary: OpSummary::Unknown,
         description: description.to_owned(),
         author: "ada".to_owned(),
@@ -353,10 +353,10 @@ fn operations() -> Operations {
     Operations {
         head: "12.6".to_owned(),
         operations: vec![
-            one(12, "rewind", "took back 4 messages, to before “\x1b[2Jgone”"),
+            one(12, OperationReason::Rewind, "took back 4 messages, to before “\x1b[2Jgone”"),
             one(
                 11,
-                "undo",
+                OperationReason::Undo,
                 "took back the hiding of 2 messages, which were long and are described at length here",
             ),
         ],
@@ -383,7 +383,7 @@ fn hits() -> Hits {
                 line: line(9, Role::User, "notes"),
                 snippet: "notes".to_owned(),
                 marks: vec![(0, 5), (4, 99)],
-                standing: Some("rewound".to_owned()),
+                standing: Some(retake_wire::HitState::Rewound),
                 before: None,
                 after: None,
             },

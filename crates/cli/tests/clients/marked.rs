@@ -1,13 +1,13 @@
 //! The hidden messages of the sample world: one of two entries, an excluded one, and one with terminal control characters.
 
-use retake_wire::Role;
 use retake_wire::reply::{Counts, Marked, MarkedPage};
+use retake_wire::{Mark, Role};
 
 use super::fixtures::{HOSTILE, id, line};
 
 pub(super) fn marked() -> MarkedPage {
-    let one = |mark: &str, turn, number, last, preview: &str| Marked {
-        mark: mark.to_owned(),
+    let one = |mark, turn, number, last, preview: &str| Marked {
+        mark,
         turn,
         counts: Counts { messages: u64::from(last - number + 1), calls: 0, turns: 1 },
         line: line(number, Role::User, preview),
@@ -15,9 +15,9 @@ pub(super) fn marked() -> MarkedPage {
         marked_ms: (turn != 1).then(|| super::fixtures::ago(5 * i64::from(number))),
     };
     let marked = vec![
-        one("excluded", 3, 9, 9, HOSTILE),
-        one("hidden", 2, 6, 7, "Hide these two"),
-        one("dropped", 1, 1, 4, "A whole turn"),
+        one(Mark::Excluded, 3, 9, 9, HOSTILE),
+        one(Mark::Hidden, 2, 6, 7, "Hide these two"),
+        one(Mark::Dropped, 1, 1, 4, "A whole turn"),
     ];
     MarkedPage { head: "12.6".to_owned(), marked, more: true }
 }

@@ -1,7 +1,8 @@
 //! `retake mcp`, as a person sees it.
 
 use retake_wire::{
-    McpApproval, McpRemark, McpServer, McpServers, McpState, McpTool, McpTools, Problem, ProblemCode, Reply,
+    McpApproval, McpOrigin, McpRemark, McpServer, McpServers, McpState, McpTool, McpTools, Problem,
+    ProblemCode, Reply,
 };
 
 use super::scripted::{Act, Case};
@@ -9,7 +10,7 @@ use super::scripted::{Act, Case};
 fn server(name: &str, state: McpState) -> McpServer {
     McpServer {
         name: name.to_owned(),
-        origin: "user".to_owned(),
+        origin: McpOrigin::User,
         way: format!("uvx {name}"),
         approval: match state {
             McpState::NeedsApproval => vec![
@@ -35,7 +36,7 @@ pub(super) fn servers() -> McpServers {
         servers: vec![
             McpServer { problem: Some(problem(&why)), ..server("broken", McpState::Failed) },
             server("off", McpState::Disabled),
-            McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsApproval) },
+            McpServer { origin: McpOrigin::Project, ..server("theirs", McpState::NeedsApproval) },
             McpServer {
                 tools: 2,
                 remarks: vec![McpRemark::ToolTwice { tool: "x".to_owned() }],
@@ -96,11 +97,11 @@ fn servers_are_added_and_removed() {
 #[test]
 fn a_projects_server_starts_only_after_an_explicit_yes() {
     let one = || {
-        let theirs = McpServer { origin: "project".to_owned(), ..server("theirs", McpState::NeedsApproval) };
+        let theirs = McpServer { origin: McpOrigin::Project, ..server("theirs", McpState::NeedsApproval) };
         Ok(Reply::McpServers(McpServers { servers: vec![theirs], ..McpServers::default() }))
     };
     let disabled = || {
-        let theirs = McpServer { origin: "project".to_owned(), ..server("theirs", McpState::Disabled) };
+        let theirs = McpServer { origin: McpOrigin::Project, ..server("theirs", McpState::Disabled) };
         Ok(Reply::McpServers(McpServers { servers: vec![theirs], ..McpServers::default() }))
     };
     let seen = [

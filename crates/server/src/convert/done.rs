@@ -2,7 +2,9 @@
 //! that.
 
 use retake_core::{Change, Head, MarkedLine, OpLine, Operation, Reason, Step, StepLine, StepTarget, shorten};
-use retake_wire::{MessageName, OpSummary, PlannedStep, UndoneStep, english, reply};
+use retake_wire::{
+    Mark, MessageName, OpSummary, OperationKind, OperationReason, PlannedStep, UndoneStep, english, reply,
+};
 
 use super::{counts, line};
 
@@ -15,8 +17,8 @@ pub(crate) fn operation(line: OpLine) -> reply::Operation {
     reply::Operation {
         number: op.no.0,
         head: Head { op: op.no, seq: op.at }.to_string(),
-        kind: op.change.kind().to_owned(),
-        reason: op.reason.name().to_owned(),
+        kind: kind(&op.change),
+        reason: reason(op.reason),
         description: english::op_summary(&summary),
         summary,
         author: op.author,
@@ -24,6 +26,54 @@ pub(crate) fn operation(line: OpLine) -> reply::Operation {
         before: before.to_string(),
         undo_next,
         redo_next,
+    }
+}
+
+fn kind(change: &Change) -> OperationKind {
+    match change {
+        Change::Move { .. } => OperationKind::Move,
+        Change::Mark(_) => OperationKind::Mark,
+        Change::Fold(_) => OperationKind::Fold,
+        Change::Unfold(_) => OperationKind::Unfold,
+        Change::Label { .. } => OperationKind::Label,
+        Change::Files => OperationKind::Files,
+        Change::Erase(_) => OperationKind::Erase,
+        Change::Unknown { .. } => OperationKind::Unknown,
+    }
+}
+
+fn reason(reason: Reason) -> OperationReason {
+    match reason {
+        Reason::Rewind => OperationReason::Rewind,
+        Reason::Undo(_) => OperationReason::Undo,
+        Reason::Redo(_) => OperationReason::Redo,
+        Reason::Restore(_) => OperationReason::Restore,
+        Reason::Checkout => OperationReason::Checkout,
+        Reason::Choose => OperationReason::Choose,
+        Reason::Retry => OperationReason::Retry,
+        Reason::Edit => OperationReason::Edit,
+        Reason::Compensate(_) => OperationReason::Compensate,
+        Reason::Hide => OperationReason::Hide,
+        Reason::Show => OperationReason::Show,
+        Reason::Exclude => OperationReason::Exclude,
+        Reason::Include => OperationReason::Include,
+        Reason::Drop => OperationReason::Drop,
+        Reason::Files => OperationReason::Files,
+        Reason::Fold => OperationReason::Fold,
+        Reason::AutoFold => OperationReason::AutoFold,
+        Reason::Unfold => OperationReason::Unfold,
+        Reason::Label => OperationReason::Label,
+        Reason::Title => OperationReason::Title,
+        Reason::Erase => OperationReason::Erase,
+    }
+}
+
+pub(crate) fn mark(mark: retake_core::Mark) -> Mark {
+    match mark {
+        retake_core::Mark::Normal => Mark::Normal,
+        retake_core::Mark::Excluded => Mark::Excluded,
+        retake_core::Mark::Hidden => Mark::Hidden,
+        retake_core::Mark::Dropped => Mark::Dropped,
     }
 }
 
@@ -61,10 +111,9 @@ fn summary(op: &Operation, aim: Option<&StepTarget>) -> OpSummary {
 /// A step of an undo or a redo.
 pub(crate) fn step(step: &StepLine) -> PlannedStep {
     match &step.op {
-        Some(op) => PlannedStep::Operation {
-            reason: op.reason.name().to_owned(),
-            summary: summary(op, step.aim.as_ref()),
-        },
+        Some(op) => {
+            PlannedStep::Operation { reason: reason(op.reason), summary: summary(op, step.aim.as_ref()) }
+        }
         None => PlannedStep::Turn { message: step.aim.as_ref().map(named) },
     }
 }
@@ -80,7 +129,7 @@ fn named(aim: &StepTarget) -> MessageName {
 
 pub(crate) fn marked(marked: MarkedLine) -> reply::Marked {
     reply::Marked {
-        mark: marked.mark.name().to_owned(),
+        mark: mark(marked.mark),
         turn: marked.turn,
         counts: counts(marked.totals),
         line: line(marked.first),

@@ -17,7 +17,7 @@ pub(crate) fn note(of: Note) -> Condition {
             head: head.to_string(),
             marks: marks
                 .into_iter()
-                .map(|(mark, messages)| MarkCount { mark: mark.name().to_owned(), messages })
+                .map(|(mark, messages)| MarkCount { mark: super::mark(mark), messages })
                 .collect(),
             verbs: back.into_iter().filter_map(verb).collect(),
         },

@@ -4,8 +4,8 @@ use retake_core::mcp::Approves;
 use retake_engine::EngineError;
 use retake_engine::mcp::{McpServerInfo, McpState as State, McpTransport, McpWritten};
 use retake_wire::{
-    McpAdd, McpAllow, McpApproval, McpOf, McpRemove, McpServer, McpServers, McpState, McpTool, McpTools,
-    McpWay, Problem, Reply, english, reply,
+    McpAdd, McpAllow, McpApproval, McpOf, McpOrigin, McpRemove, McpServer, McpServers, McpState, McpTool,
+    McpTools, McpWay, Problem, Reply, english, reply,
 };
 
 use super::absolute;
@@ -90,7 +90,7 @@ fn server(shown: McpServerInfo) -> McpServer {
     let remarks: Vec<_> = shown.notes.into_iter().map(mcp_remark).collect();
     McpServer {
         name: shown.name,
-        origin: shown.origin.to_owned(),
+        origin: if shown.is_of_project { McpOrigin::Project } else { McpOrigin::User },
         way: shown.command_line,
         asked: approval.iter().map(english::mcp_approval).collect(),
         approval,

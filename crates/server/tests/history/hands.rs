@@ -86,7 +86,7 @@ impl Hands {
         let timeline: Vec<Line> = page
             .entries
             .iter()
-            .map(|entry| (entry.id.clone(), text(entry), entry.mark.clone(), entry.label.clone()))
+            .map(|entry| (entry.id.clone(), text(entry), entry.mark.name().to_owned(), entry.label.clone()))
             .collect();
         let what = What::Read { revision: page.revision, head: page.head, timeline };
         self.history.push(Event { request: String::new(), from, to, what });

@@ -1,5 +1,6 @@
 //! A projection of a conversation: its messages in order. Must never show a mark by colour alone.
 
+use retake_wire::Mark;
 use retake_wire::reply::{Entries, Entry, Prompt};
 
 use super::calls::CallStart;
@@ -84,8 +85,8 @@ pub(crate) fn flags(entry: &Entry) -> Vec<String> {
     if let Some(label) = &entry.label {
         flags.push(format!("label {}", safe::line(label)));
     }
-    if entry.mark != "normal" {
-        flags.push(safe::line(&entry.mark).into_owned());
+    if entry.mark != Mark::Normal {
+        flags.push(entry.mark.name().to_owned());
     }
     if let Some(fold) = &entry.fold {
         flags.push(format!("in fold {}", safe::line(fold)));

@@ -34,7 +34,7 @@ pub fn hits(look: &Look, hits: &Hits) -> Text {
 
 fn one(look: &Look, hit: &Hit, ids: &Ids<'_>) -> Text {
     let (speaker, style) = words::said_by(&hit.line);
-    let state = hit.standing.as_deref().map(|state| (Style::Warn, format!(" [{}]", safe::line(state))));
+    let state = hit.standing.map(|state| (Style::Warn, format!(" [{}]", state.name())));
     let (when, title) = (words::when(look, hit.line.time_ms), words::quoted(&hit.title, 40));
     let conversation = id::short(&hit.conversation);
     let about = match look.ids {

@@ -1,11 +1,11 @@
 //! Lists: conversations, turns, alternatives, hidden messages, operations, models, and the findings of a check. Must never wrap
 //! a row.
 
-use retake_wire::english;
 use retake_wire::reply::{
     Alternatives, Conversation, Conversations, MarkedPage, Model, Models, Operations, PathLine, Paths,
     Report, TargetPage, Written,
 };
+use retake_wire::{OperationReason, english};
 
 use super::entries::dim;
 use super::id::{self, Ids};
@@ -145,7 +145,7 @@ pub fn marked(look: &Look, page: &MarkedPage) -> Text {
         let (speaker, style) = words::said_by(&it.line);
         vec![
             cell(format!("t{}", it.turn)).style(Style::Accent),
-            cell(safe::line(&it.mark)).style(Style::Warn),
+            cell(it.mark.name()).style(Style::Warn),
             cell(it.marked_ms.map(|then| words::when(look, then)).unwrap_or_default()),
             cell(ids.short(&it.line.id)).style(Style::Dim),
             cell(words::count(it.counts.messages, "message")).right(),
@@ -161,8 +161,11 @@ pub fn marked(look: &Look, page: &MarkedPage) -> Text {
 }
 
 /// The word that people know an operation by; JSON and the store use another name.
-pub(crate) fn verb(reason: &str) -> &str {
-    if reason == "checkout" { "switch" } else { reason }
+pub(crate) fn verb(reason: OperationReason) -> &'static str {
+    match reason {
+        OperationReason::Checkout => "switch",
+        other => other.name(),
+    }
 }
 
 /// Operations, newest first.
@@ -182,7 +185,7 @@ pub fn operations(look: &Look, page: &Operations) -> Text {
             vec![
                 cell(safe::line(&it.head)).style(Style::Accent),
                 cell(words::when(look, it.time_ms)),
-                cell(safe::line(verb(&it.reason))).style(Style::Bold),
+                cell(verb(it.reason)).style(Style::Bold),
                 cell(format!("before: {}", safe::line(&it.before))).style(Style::Dim),
                 cell(next).style(Style::Good),
             ]

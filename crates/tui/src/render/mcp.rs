@@ -1,6 +1,6 @@
 //! MCP servers and their tools. Must never show a server's text unescaped: it may act on the terminal.
 
-use retake_wire::{McpServer, McpServers, McpState, McpTools, english};
+use retake_wire::{McpOrigin, McpServer, McpServers, McpState, McpTools, english};
 
 use super::table::{cell, table};
 use super::words;
@@ -20,7 +20,7 @@ pub fn servers(look: &Look, it: &McpServers) -> Text {
         .iter()
         .map(|server| {
             let (state, style) = state(server);
-            let own = if server.origin == "user" { "" } else { "this folder's" };
+            let own = if server.origin == McpOrigin::User { "" } else { "this folder's" };
             vec![
                 cell(safe::line(&server.name)),
                 cell(state).style(style),

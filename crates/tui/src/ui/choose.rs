@@ -8,7 +8,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use retake_wire::reply::{Alternatives, Marked, Models, Permissions};
 use retake_wire::request::{self, ConversationTarget, SetPermissions};
-use retake_wire::{Action, MarkVerb, Mode, Problem, Reply, Request, Rule, english};
+use retake_wire::{Action, Mark, MarkVerb, Mode, Problem, Reply, Request, Rule, english};
 
 use super::keymap::{Command, Context};
 use super::msg::{ChoiceDuration, PaneInstruction, Ticket};
@@ -443,13 +443,13 @@ impl Pane for Choose {
 
 /// A hidden message, and the action that shows it.
 fn hidden(it: Marked, now_ms: i64) -> Choice {
-    let (title, verb) = match it.mark.as_str() {
-        "excluded" => ("Include", MarkVerb::Include),
+    let (title, verb) = match it.mark {
+        Mark::Excluded => ("Include", MarkVerb::Include),
         _ => ("Show", MarkVerb::Show),
     };
     let one = it.line.id == it.last;
     let entries = if one { vec![it.last] } else { vec![it.line.id.clone(), it.last] };
-    let action = Action::Mark { verb, entries, range: !one, seen: Some(it.mark.clone()) };
+    let action = Action::Mark { verb, entries, range: !one, seen: Some(it.mark.name().to_owned()) };
     let turn = if it.turn == 0 { String::new() } else { format!("t{} ", it.turn) };
     let more = it.counts.messages.saturating_sub(1);
     let more = if more == 0 { String::new() } else { format!(" and {}", words::count(more, "more message")) };
@@ -458,7 +458,7 @@ fn hidden(it: Marked, now_ms: i64) -> Choice {
         key: it.line.id,
         about: format!("{speaker}: {}{more}", it.line.preview),
         right: it.marked_ms.map(|then| time::relative(now_ms, then)).unwrap_or_default(),
-        ..Choice::new(format!("{turn}{}", it.mark), Pick::Marked(title, action))
+        ..Choice::new(format!("{turn}{}", it.mark.name()), Pick::Marked(title, action))
     }
 }
 

@@ -55,7 +55,7 @@ impl Row for Op {
     }
 
     fn fields(&self) -> Vec<String> {
-        vec![english::operation(&self.it), lists::verb(&self.it.reason).to_owned(), self.it.author.clone()]
+        vec![english::operation(&self.it), lists::verb(self.it.reason).to_owned(), self.it.author.clone()]
     }
 }
 
@@ -86,7 +86,7 @@ impl Ops {
             self.preview.head(String::new());
             return self.preview.say("");
         };
-        let about = format!("{}: {}", lists::verb(&op.it.reason), english::operation(&op.it));
+        let about = format!("{}: {}", lists::verb(op.it.reason), english::operation(&op.it));
         let about = about.trim_end_matches([':', ' ']);
         let number = op.it.number;
         self.preview.head(format!(

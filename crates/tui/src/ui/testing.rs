@@ -243,7 +243,7 @@ pub(crate) fn entries(conversation: &str, said: &[(Role, &str)]) -> Reply {
         role: *role,
         author: String::new(),
         time_ms: NOW_MS - 120_000,
-        mark: "normal".to_owned(),
+        mark: retake_wire::Mark::Normal,
         fold: None,
         label: None,
         flags: EntryFlags::default(),

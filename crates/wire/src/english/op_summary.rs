@@ -42,7 +42,7 @@ pub fn planned_step(it: &PlannedStep) -> String {
         PlannedStep::Turn { message: Some(opened) } => format!("the turn {}", message(opened)),
         PlannedStep::Turn { message: None } => "a turn".to_owned(),
         PlannedStep::Operation { reason, summary } => {
-            format!("{reason} {}", op_summary(summary)).trim_end().to_owned()
+            format!("{} {}", reason.name(), op_summary(summary)).trim_end().to_owned()
         }
         PlannedStep::Unknown => super::UNKNOWN.to_owned(),
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Counts, Line};
+use crate::mark::Mark;
 
 /// A page of hidden, dropped and excluded messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +21,8 @@ pub struct MarkedPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Marked {
-    /// The mark: `hidden`, `dropped` or `excluded`.
-    pub mark: String,
+    /// The mark. Never `normal`.
+    pub mark: Mark,
     /// The number of their turn. 0 before the first turn.
     pub turn: u64,
     /// The numbers of messages, tool calls and turns in the range.

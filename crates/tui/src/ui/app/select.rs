@@ -2,7 +2,7 @@
 //! marked on the screen.
 
 use retake_wire::request::{Log, Projection};
-use retake_wire::{Action, MarkVerb, Request, Role};
+use retake_wire::{Action, Mark, MarkVerb, Request, Role};
 
 use super::tab::{InputFor, InputLine};
 use super::{App, RequestPurpose, Requester};
@@ -79,7 +79,7 @@ impl App {
     }
 
     fn do_to(&mut self, command: Command, entry: String) {
-        let is_excluded = self.tab().talk.entry(&entry).is_some_and(|known| known.mark == "excluded");
+        let is_excluded = self.tab().talk.entry(&entry).is_some_and(|known| known.mark == Mark::Excluded);
         match command {
             Command::SelectRewind => self.rewind_to(&entry),
             Command::SelectEdit => self.edit(entry),

@@ -320,8 +320,8 @@ fn operation(number: u64) -> Operation {
     Operation {
         number,
         head: format!("{number}.2"),
-        kind: "move".into(),
-        reason: "rewind".into(),
+        kind: retake_wire::OperationKind::Move,
+        reason: retake_wire::OperationReason::Rewind,
         summary: OpSummary::Unknown,
         description: format!("step {number}"),
         author: "ann".into(),

@@ -68,7 +68,7 @@ fn answers() -> Reply {
 /// This many hidden messages, after this many earlier ones.
 fn hidden(from: usize, to: usize, more: bool) -> Reply {
     let one = |number: usize| Marked {
-        mark: ["hidden", "excluded", "dropped"][number % 3].to_owned(),
+        mark: [Mark::Hidden, Mark::Excluded, Mark::Dropped][number % 3],
         turn: (200 - number) as u64,
         counts: retake_wire::reply::Counts { messages: 1 + (number % 2) as u64, calls: 0, turns: 1 },
         line: Line {

@@ -1,17 +1,17 @@
 //! Tests of the operations, driven by keys and answers of a script. Must never ask a real owner.
 
 use retake_wire::reply::{Counts, Line, Plan as Planned, TimelinePlan};
-use retake_wire::{OpSummary, Role};
+use retake_wire::{OpSummary, OperationKind, OperationReason, Role};
 
 use super::*;
 use crate::ui::testing::{NOW_MS, World, conversation, every_key, problem, sizes, themes};
 
-fn op(number: u64, reason: &str, description: &str) -> Operation {
+fn op(number: u64, reason: OperationReason, description: &str) -> Operation {
     Operation {
         number,
         head: format!("{number}.40"),
-        kind: "move".to_owned(),
-        reason: reason.to_owned(),
+        kind: OperationKind::Move,
+        reason,
         summary: OpSummary::Unknown,
         description: description.to_owned(),
         author: "ann".to_owned(),
@@ -24,12 +24,12 @@ fn op(number: u64, reason: &str, description: &str) -> Operation {
 
 fn few() -> Vec<Operation> {
     let mut ops = vec![
-        op(4, "rewind", "to before “漢字 and 🙂 in \x1b[31mnames”"),
-        op(3, "undo", "the rewind to before “make it atomic”"),
-        op(2, "rewind", "to before “make it atomic”"),
+        op(4, OperationReason::Rewind, "to before “漢字 and 🙂 in \x1b[31mnames”"),
+        op(3, OperationReason::Undo, "the rewind to before “make it atomic”"),
+        op(2, OperationReason::Rewind, "to before “make it atomic”"),
         Operation {
             summary: OpSummary::Labelled { label: "before the split".to_owned() },
-            ..op(1, "label", "")
+            ..op(1, OperationReason::Label, "")
         },
     ];
     ops[0].undo_next = true;
@@ -148,7 +148,7 @@ fn a_change_by_anyone_is_seen() {
     world.answer(&mut ops, |request| match request {
         Request::Ops(_) => {
             let mut all = few();
-            all.insert(0, op(5, "hide", "two messages"));
+            all.insert(0, op(5, OperationReason::Hide, "two messages"));
             Some(Ok(page(all, false)))
         }
         _ => Some(Ok(plan())),
@@ -163,7 +163,10 @@ fn older_rows_load_while_scrolling() {
         Request::Ops(asked) => {
             let last = asked.before.unwrap_or(301) - 1;
             let first = last.saturating_sub(99).max(1);
-            Some(Ok(page((first..=last).rev().map(|number| op(number, "mark", "one")).collect(), first > 1)))
+            Some(Ok(page(
+                (first..=last).rev().map(|number| op(number, OperationReason::Exclude, "one")).collect(),
+                first > 1,
+            )))
         }
         _ => Some(Ok(plan())),
     };
@@ -192,9 +195,10 @@ fn every_key_does_something() {
         synthetic: false,
     };
     let script = |request: &Request| match request {
-        Request::Ops(_) => {
-            Some(Ok(page((1..=60).rev().map(|number| op(number, "mark", "one")).collect(), false)))
-        }
+        Request::Ops(_) => Some(Ok(page(
+            (1..=60).rev().map(|number| op(number, OperationReason::Exclude, "one")).collect(),
+            false,
+        ))),
         _ => {
             let brought_back = Counts { messages: 20, calls: 0, turns: 1 };
             let came = (0..20).map(line).collect();
@@ -205,7 +209,7 @@ fn every_key_does_something() {
     let make = || {
         let (mut ops, mut world) = opened();
         world.answer(&mut ops, script);
-        world.press(&mut ops, "m down down down");
+        world.press(&mut ops, "e down down down");
         world.answer(&mut ops, script);
         let _ = sizes(&mut ops);
         world.press(&mut ops, "shift+down shift+down");

@@ -2,7 +2,7 @@
 
 use retake_wire::reply::{Receipt, TimelinePlan};
 use retake_wire::{
-    Action, FileOptions, MarkVerb, OpSummary, PlannedStep, ProblemKind, Request, RunStart, Scope,
+    Action, FileOptions, MarkVerb, PlannedStep, ProblemKind, Request, RunStart, Scope,
 };
 
 use super::PlanPane;
@@ -337,23 +337,23 @@ fn no_size_breaks_it() {
     assert!(stage.screen(20, 6).contains("Undo"));
 }
 
-/// A step with this line.
-fn step(line: &str) -> PlannedStep {
-    PlannedStep::Operation { reason: line.to_owned(), summary: OpSummary::Replaced { message: None } }
+/// A plan with steps that only a newer owner knows: they are shown in its own words.
+fn with_steps(lines: &[&str]) -> retake_wire::reply::Plan {
+    retake_wire::reply::Plan {
+        step_summaries: vec![PlannedStep::Unknown; lines.len()],
+        step_lines: lines.iter().map(|&line| line.to_owned()).collect(),
+        ..plan()
+    }
 }
 
 #[test]
 fn steps_to_undo_are_named_and_listed() {
     let lines = ["rewind to t3 “make it \x1b[31mblue”", "hide 2 messages", "the turn t2 “run the tests”"];
-    let with = |lines: &[&str]| retake_wire::reply::Plan {
-        step_summaries: lines.iter().map(|&line| step(line)).collect(),
-        ..plan()
-    };
-    let mut one = stage(undo(), with(&lines[..1]));
+    let mut one = stage(undo(), with_steps(&lines[..1]));
     let title = one.screen(80, 8).lines().next().unwrap_or_default().to_owned();
     assert!(title.contains("Undo rewind to t3 “make it"), "{title}");
     assert!(!one.screen(80, 24).contains("1. rewind"), "one step needs no list");
-    let mut several = stage(PlanPane::new("Undo", Action::Undo { count: 3 }), with(&lines));
+    let mut several = stage(PlanPane::new("Undo", Action::Undo { count: 3 }), with_steps(&lines));
     insta::assert_snapshot!("steps", several.screen(80, 14));
 }
 
@@ -361,8 +361,7 @@ fn steps_to_undo_are_named_and_listed() {
 fn fewer_steps_than_requested_are_reported_in_the_title_and_first() {
     let steps = |done, asked| Some(retake_wire::reply::Steps { done, asked, refusal: None, refused: None });
     let screen = |lines: &[&str], asked| {
-        let step_summaries = lines.iter().map(|&line| step(line)).collect();
-        let plan = retake_wire::reply::Plan { steps: steps(lines.len(), asked), step_summaries, ..plan() };
+        let plan = retake_wire::reply::Plan { steps: steps(lines.len(), asked), ..with_steps(lines) };
         stage(PlanPane::new("Undo", Action::Undo { count: asked }), plan).screen(80, 14)
     };
     let several = screen(&["hide 2 messages", "the turn t2"], 99);

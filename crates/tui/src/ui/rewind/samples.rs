@@ -310,7 +310,7 @@ fn shown(turn: u64, id: &str) -> Entry {
         role: if opens_turn { Role::User } else { Role::Assistant },
         author: String::new(),
         time_ms: NOW_MS,
-        mark: "normal".to_owned(),
+        mark: retake_wire::Mark::Normal,
         fold: None,
         label: None,
         flags: EntryFlags::default(),

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Entry;
-use retake_wire::{Part, Role};
+use retake_wire::{Mark, Part, Role};
 
 use super::calls::{self, CallOutcome};
 use super::page::{DrawParameters, Page};
@@ -161,7 +161,7 @@ pub(super) fn lines(
         page.gap();
     }
     let begun = page.lines.len();
-    let faint = entry.mark != "normal" || entry.fold.is_some();
+    let faint = entry.mark != Mark::Normal || entry.fold.is_some();
     match entry.role {
         _ if entry.flags.synthetic && !open.all => {
             by_program(&mut page, entry);

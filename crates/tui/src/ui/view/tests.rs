@@ -28,7 +28,7 @@ fn entry(number: u64, role: Role, parts: Vec<Part>) -> Entry {
         role,
         author: String::new(),
         time_ms: NOW_MS - 600_000,
-        mark: "normal".to_owned(),
+        mark: retake_wire::Mark::Normal,
         fold: None,
         label: None,
         flags: EntryFlags::default(),
@@ -85,7 +85,7 @@ fn rich() -> LoadedConversation {
     last.alternative = Some((2, 3));
     last.label = Some("good".to_owned());
     let mut hidden = user(9, "not for the model");
-    hidden.mark = "excluded".to_owned();
+    hidden.mark = retake_wire::Mark::Excluded;
     hidden.parts.push(Part::Image { media_type: "image/png".to_owned(), data: None, url: None });
     LoadedConversation {
         entries: vec![

@@ -1,7 +1,35 @@
-//! The verbs that mark messages. Only their names.
+//! The marks of messages, and the verbs that set them. Only their names.
 
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
+
+/// The mark of an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// People and the model see it.
+    #[default]
+    Normal,
+    /// People see it, the model does not.
+    Excluded,
+    /// Neither sees it.
+    Hidden,
+    /// Its turn is taken out of the middle, with its file changes.
+    Dropped,
+    /// A mark that only a newer owner knows.
+    #[serde(other)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown,
+}
+
+impl Mark {
+    /// The name of the mark in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
 
 /// A verb that sets or removes the mark of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr)]
