@@ -308,8 +308,7 @@ impl Engine {
 pub(crate) fn not_blank(parts: &[Part]) -> Result<()> {
     let blank = |part: &Part| part.as_text().is_some_and(|text| text.trim().is_empty());
     if parts.iter().all(blank) {
-        let error = EngineError::usage("can't store an empty message").with("what", "empty_message");
-        return Err(error);
+        return Err(EngineError::usage("can't store an empty message").with("what", "empty_message"));
     }
     Ok(())
 }

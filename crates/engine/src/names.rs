@@ -190,8 +190,7 @@ impl Engine {
         let mut entries = Vec::new();
         match (names, range) {
             ([], _) => {
-                let error = EngineError::usage("no message is named").with("what", "no_message_named");
-                return Err(error);
+                return Err(EngineError::usage("no message is named").with("what", "no_message_named"));
             }
             ([from, to], true) if removed.is_empty() => {
                 let (from, to) = self.range_named(of, from, to).await?;

@@ -129,8 +129,7 @@ impl Engine {
         let options = self.as_seen(of, &apply.action, options).await?;
         if chooses_hunks(&options) {
             let error = EngineError::usage("hunks are those of one step's plan: take one step at a time");
-            let error = error.with("what", "hunks_of_several_steps");
-            return Err(error);
+            return Err(error.with("what", "hunks_of_several_steps"));
         }
         let (mut applied, mut seen) = (Vec::new(), apply.seen);
         for at in 1..=count {

@@ -7,6 +7,8 @@ mod note;
 mod report;
 mod run_notice;
 mod sandbox;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -68,7 +70,10 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
 
 /// A problem with the `message` and `hint` that our own clients make. What has no row in their tables keeps its own.
 pub(crate) fn with_sentence(problem: Problem) -> Problem {
-    let (message, hint) = (english::problem(&problem), english::hint(&problem));
+    let (mut message, hint) = (english::problem(&problem), english::hint(&problem));
+    if message.is_empty() {
+        message = problem.code.title().unwrap_or_default().to_owned();
+    }
     debug_assert!(
         problem.remedies.is_empty() || hint.is_some(),
         "BUG: no hint has the remedies of {problem:?}"
@@ -142,7 +147,9 @@ pub(crate) fn sentences(conditions: &[Condition]) -> Vec<String> {
 /// A problem that the engine does not know, with the values of its code.
 pub(crate) fn own_problem(kind: ProblemKind, code: &str, fields: &[(&str, serde_json::Value)]) -> Problem {
     let problem = Problem { code: code.into(), kind, ..Problem::default() };
-    with_sentence(fields.iter().fold(problem, |problem, (name, value)| problem.with(name, value.clone())))
+    let problem = fields.iter().fold(problem, |problem, (name, value)| problem.with(name, value.clone()));
+    debug_assert!(english::has_sentence(&problem), "BUG: the table of sentences has no row for {problem:?}");
+    with_sentence(problem)
 }
 
 /// A problem of the request itself. `what` names it, for programs.

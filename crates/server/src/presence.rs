@@ -234,11 +234,5 @@ impl ClientTable {
 }
 
 fn leaving() -> Problem {
-    crate::convert::with_sentence(Problem {
-        code: LEAVING.into(),
-        kind: ProblemKind::Refused,
-        message: "the owner of the conversations is about to end".to_owned(),
-        hint: Some("do it again: the next owner starts by itself".into()),
-        ..Problem::default()
-    })
+    crate::convert::own_problem(ProblemKind::Refused, LEAVING, &[])
 }

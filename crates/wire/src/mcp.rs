@@ -137,7 +137,7 @@ pub struct McpServer {
     pub entry: String,
     /// The state of the server.
     pub state: McpState,
-    /// Why the server can't be used. The problem's field `what` is `unset_variable`, `bad_entry`, `not_started`, `silent`,
+    /// Why the server can't be used. The problem's field `what` is `unset_variable`, `bad_address`, `not_started`, `silent`,
     /// `unauthorized`, `unreachable`, `closed`, `refused` or `bad_reply`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,

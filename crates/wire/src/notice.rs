@@ -158,14 +158,17 @@ impl RunNotice {
 pub struct NoticeCause {
     /// The code of the failure, for programs to decide by. The same codes as in a problem.
     pub code: ProblemCode,
-    /// What failed, on what, and why: an English sentence without a full stop, for clients without a table of their own. The next
-    /// version leaves it out.
+    /// Deprecated, the next version leaves it out: what failed, on what, and why, as an English sentence without a full stop. It
+    /// follows from the code and the fields.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub message: String,
     /// The named values of the code, as in a problem.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Value>,
-    /// What to do next: English text with remedies in it, for clients without a table of their own. The next version leaves it out.
+    /// Deprecated, the next version leaves it out: what to do next, as English text with remedies in it. It follows from the code,
+    /// the fields and the remedies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub hint: Option<Hint>,
     /// The remedies, in the order in which a hint names them. Each client has its own command for each remedy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -79,7 +79,6 @@ pub enum OperationReason {
     /// A reason that only a newer program knows.
     #[default]
     #[serde(other)]
-    #[cfg_attr(feature = "schema", schemars(skip))]
     Unknown,
 }
 

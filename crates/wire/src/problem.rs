@@ -18,15 +18,18 @@ pub struct Problem {
     pub code: ProblemCode,
     /// The kind of problem.
     pub kind: ProblemKind,
-    /// What was attempted, on what, and why it failed: an English sentence without a full stop, for clients without a table of
-    /// their own. The next version leaves it out.
+    /// Deprecated, the next version leaves it out: what was attempted, on what, and why it failed, as an English sentence without
+    /// a full stop. It follows from the code and the fields.
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub message: String,
     /// The named values of the code, such as `seen` and `now` of a stale head. They are bounded by the names in `x-fields` of the
     /// codes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Value>,
-    /// What to do next: English text with remedies in it, for clients without a table of their own. The next version leaves it out.
+    /// Deprecated, the next version leaves it out: what to do next, as English text with remedies in it. It follows from the code,
+    /// the fields and the remedies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub hint: Option<Hint>,
     /// The remedies, in the order in which a hint names them. Each client has its own command for each remedy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

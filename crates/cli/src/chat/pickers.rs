@@ -147,8 +147,10 @@ pub(super) async fn marked(
     };
     let mut preview = |it: &reply::Marked| it.line.preview.clone();
     let picked = pick(chat, (question, "there is no such message"), marked, row, &mut preview)?;
-    let options = |mark: Mark| ["--range".to_owned(), "--seen".to_owned(), mark.name().to_owned()];
-    Ok(picked.map(|it| options(it.mark).into_iter().chain(named([it.line.id, it.last])).collect()))
+    // A mark of a newer owner has a name that is not known here.
+    let seen = |mark: Mark| (mark != Mark::Unknown).then(|| ["--seen".to_owned(), mark.name().to_owned()]);
+    let options = |mark| std::iter::once("--range".to_owned()).chain(seen(mark).into_iter().flatten());
+    Ok(picked.map(|it| options(it.mark).chain(named([it.line.id, it.last])).collect()))
 }
 
 /// Shows the branches, and lets the person pick another one. Returns the shown head and the last entry of the branch.

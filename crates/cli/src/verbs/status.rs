@@ -1,6 +1,7 @@
 //! `retake status`: the owner's process and its state.
 
 use clap::Args;
+use retake_tui::hint::Audience;
 use retake_wire::Request;
 
 use super::RunVerb;
@@ -23,7 +24,7 @@ impl RunVerb for Status {
             Some(FoundOwner { client, .. }) => match client.call(Request::Status).await {
                 // It has just ended.
                 Err(problem) if problem.code == AWAY || problem.code == LOST => None,
-                answered => Some(answered?),
+                answered => Some(answered.map_err(|it| Audience::Shell.word(it))?),
             },
             None => None,
         };

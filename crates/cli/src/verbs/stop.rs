@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use retake_tui::hint::Audience;
 use retake_wire::reply::JobAtWork;
 use retake_wire::{ProblemKind, Reply, Request};
 
@@ -32,7 +33,8 @@ impl RunVerb for Stop {
             let none = "no process owns the conversations now\n";
             return cx.print(&if cx.json { document(&Reply::Done) } else { none.to_owned() });
         };
-        let status = expect_reply!(client.call(Request::Status).await?, Status);
+        let status =
+            expect_reply!(client.call(Request::Status).await.map_err(|it| Audience::Shell.word(it))?, Status);
         let gone = process.map(ProcessEnd::of);
         let jobs = status.jobs_at_work.into_iter();
         let jobs: Vec<_> =
@@ -40,7 +42,7 @@ impl RunVerb for Stop {
         match client.call(Request::Stop).await {
             // It may have ended before the request or before its reply.
             Err(problem) if [AWAY, LOST].contains(&&*problem.code) => {}
-            told => drop(told?),
+            told => drop(told.map_err(|it| Audience::Shell.word(it))?),
         }
         let is_gone = match gone {
             Some(gone) => gone.wait_for(PATIENCE).await,

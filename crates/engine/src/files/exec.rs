@@ -65,8 +65,7 @@ impl Engine {
     ) -> BoxFuture<'_, Result<BoxStream<'static, RunEvent>>> {
         Box::pin(async move {
             if exec.command.is_empty() {
-                let error = EngineError::usage("no command is named").with("what", "no_command");
-                return Err(error);
+                return Err(EngineError::usage("no command is named").with("what", "no_command"));
             }
             let claim = self.claim(conversation)?;
             // Earlier changes are not the command's. A new turn ends the one before.

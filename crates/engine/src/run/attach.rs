@@ -69,7 +69,6 @@ fn so_far(now: RunNow, began: Option<Receipt>) -> Vec<RunEvent> {
 /// The event for a listener that lagged and missed events.
 fn behind() -> RunEvent {
     let what = "this listener fell behind what the run says; the run goes on";
-    let error = EngineError::new(Kind::Refused, "behind", what);
-    let error = Some(error);
+    let error = Some(EngineError::new(Kind::Refused, "behind", what));
     RunEvent::Ended(Ended { outcome: Outcome::Failed, receipt: None, entry: None, error })
 }

@@ -92,7 +92,6 @@ impl Engine {
             RunResult::Nothing | RunResult::Waiting => {
                 let what = "nothing came of this request: it was stopped, or the model failed";
                 let error = EngineError::new(Kind::Refused, "no_answer", what);
-                let error = error;
                 let ended =
                     Ended { outcome: Outcome::Failed, receipt: None, entry: None, error: Some(error) };
                 Ok(told(Some(receipt), String::new(), None, ended))

@@ -18,7 +18,12 @@ pub(crate) fn operation(line: OpLine) -> reply::Operation {
         number: op.no.0,
         head: Head { op: op.no, seq: op.at }.to_string(),
         kind: kind(&op.change),
-        reason: reason(op.reason),
+        // The verb of a newer program is not known either.
+        reason: if matches!(op.change, Change::Unknown { .. }) {
+            OperationReason::Unknown
+        } else {
+            reason(op.reason)
+        },
         description: english::op_summary(&summary),
         summary,
         author: op.author,

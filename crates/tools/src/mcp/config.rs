@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use retake_core::shell_word;
 use rustix::fs::OFlags;
 use serde_json::{Map, Value};
-use strum::IntoStaticStr;
 
 pub use error::{ConfigError, ConfigFault};
 
@@ -33,20 +32,12 @@ const LONGEST_NAME: usize = 40;
 const LONGEST_ENTRY: usize = 4 << 10;
 
 /// The file that declares a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The user's own file.
     User,
     /// The project's file, which came with the folder, so a person must approve it first.
     Project,
-}
-
-impl Origin {
-    /// The name used in every format.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// The transport to a server, from its file: `${VAR}` is a variable.

@@ -21,7 +21,7 @@ pub enum FailureKind {
     /// A variable in its entry is not set.
     UnsetVariable,
     /// Its address or a header of its entry is not valid.
-    BadEntry,
+    BadAddress,
     /// Its command can't be started.
     NotStarted,
     /// It does not answer within the time limit.

@@ -236,7 +236,7 @@ impl Server {
             }
             ServerTransport::Url { url, headers } => {
                 let transport = http::transport(url, headers)
-                    .map_err(|why| FailureKind::BadEntry.with(expanded.hide(&why)))?;
+                    .map_err(|why| FailureKind::BadAddress.with(expanded.hide(&why)))?;
                 (None, tokio::time::timeout(limit, Link::open(transport, changed)).await)
             }
         };

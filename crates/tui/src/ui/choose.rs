@@ -449,7 +449,9 @@ fn hidden(it: Marked, now_ms: i64) -> Choice {
     };
     let one = it.line.id == it.last;
     let entries = if one { vec![it.last] } else { vec![it.line.id.clone(), it.last] };
-    let action = Action::Mark { verb, entries, range: !one, seen: Some(it.mark.name().to_owned()) };
+    // A mark of a newer owner has a name that is not known here.
+    let seen = (it.mark != Mark::Unknown).then(|| it.mark.name().to_owned());
+    let action = Action::Mark { verb, entries, range: !one, seen };
     let turn = if it.turn == 0 { String::new() } else { format!("t{} ", it.turn) };
     let more = it.counts.messages.saturating_sub(1);
     let more = if more == 0 { String::new() } else { format!(" and {}", words::count(more, "more message")) };

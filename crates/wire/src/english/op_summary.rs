@@ -1,6 +1,6 @@
 //! The English phrases for operations. Must never name hidden text: the codes do not contain it.
 
-use crate::op_summary::{MessageName, OpSummary, PlannedStep, UndoneStep};
+use crate::op_summary::{MessageName, OpSummary, OperationReason, PlannedStep, UndoneStep};
 use crate::reply::{NextSteps, Operation, Plan};
 
 /// The effect of an operation, in one line.
@@ -63,10 +63,15 @@ pub fn steps(plan: &Plan) -> Vec<String> {
     }
     let lines = plan.step_lines.iter().map(Some).chain(std::iter::repeat(None));
     let one = |(step, line): (&PlannedStep, Option<&String>)| match (step, line) {
-        (PlannedStep::Unknown, Some(line)) => line.clone(),
+        (step, Some(line)) if is_of_newer(step) => line.clone(),
         (known, _) => planned_step(known),
     };
     plan.step_summaries.iter().zip(lines).map(one).collect()
+}
+
+/// Whether only a newer owner knows a step.
+fn is_of_newer(step: &PlannedStep) -> bool {
+    matches!(step, PlannedStep::Unknown | PlannedStep::Operation { reason: OperationReason::Unknown, .. })
 }
 
 /// The step that `undo` would take back next. Its owner may have another version. Empty if there is none.
@@ -81,7 +86,8 @@ pub fn next_redo(it: &NextSteps) -> String {
 
 fn next_step(step: Option<&PlannedStep>, word: Option<&String>) -> String {
     match (step, word) {
-        (None | Some(PlannedStep::Unknown), Some(word)) => word.clone(),
+        (None, Some(word)) => word.clone(),
+        (Some(step), Some(word)) if is_of_newer(step) => word.clone(),
         (Some(known), _) => planned_step(known),
         (None, None) => String::new(),
     }

@@ -45,7 +45,7 @@ pub fn has_sentence(it: &Problem) -> bool {
 
 /// What to do next.
 pub fn hint(it: &Problem) -> Option<Hint> {
-    hint_of(&it.code, &it.fields, &it.remedies).or_else(|| it.hint.clone())
+    hint_or_own(&it.code, &it.fields, &it.remedies, it.hint.as_ref())
 }
 
 /// The sentence for the cause of a notice or a condition.
@@ -55,7 +55,7 @@ pub(super) fn cause(it: &NoticeCause) -> String {
 
 /// What to do about the cause of a notice or a condition.
 pub(super) fn cause_hint(it: &NoticeCause) -> Option<Hint> {
-    hint_of(&it.code, &it.fields, &it.remedies).or_else(|| it.hint.clone())
+    hint_or_own(&it.code, &it.fields, &it.remedies, it.hint.as_ref())
 }
 
 /// The sentence of the first row that fits.
@@ -68,6 +68,14 @@ fn sentence(code: &ProblemCode, fields: &Fields) -> Option<String> {
     rows.map(|(_, _, sentence)| *sentence)
         .find_map(|sentence| filled(sentence, fields, &[]))
         .map(|text| text.worded(super::remedy))
+}
+
+/// The hint of the table; that of the problem itself if no row fits, or if a client or an owner of another version made it.
+fn hint_or_own(code: &ProblemCode, fields: &Fields, remedies: &[Remedy], own: Option<&Hint>) -> Option<Hint> {
+    let has_unlisted = |own: &Hint| remedies.is_empty() && own.remedies().next().is_some();
+    let is_of_others = |own: &&Hint| sentence(code, fields).is_none() || has_unlisted(own);
+    let others = own.filter(is_of_others);
+    others.cloned().or_else(|| hint_of(code, fields, remedies)).or_else(|| own.cloned())
 }
 
 /// The hint of the first row that fits.
@@ -371,6 +379,18 @@ mod tests {
             let it = Problem { remedies, ..of(code, fields) };
             assert_eq!(hint(&it).map(|hint| hint.worded(super::super::remedy)).as_deref(), Some(text));
         }
+        // Its sentence is its own, too.
+        let newer = Problem {
+            hint: Some("its own words".into()),
+            ..of(ProblemCode::RunActive, json!({ "what": "of_a_newer_owner" }))
+        };
+        assert_eq!(hint(&newer), Some("its own words".into()));
+        // An older owner lists no remedies of a cause.
+        let damaged = json!({ "row": "entry 7", "detail": "cut" });
+        let older = || Hint(vec![HintPiece::Do(Remedy::Doctor), HintPiece::Text(" helps".to_owned())]);
+        let cause = NoticeCause::from(of(ProblemCode::Damaged, damaged));
+        let cause = NoticeCause { hint: Some(older()), ..cause };
+        assert_eq!(cause_hint(&cause), Some(older()));
         // A remedy that the table has no place for.
         let own = Problem {
             hint: Some("its own words".into()),

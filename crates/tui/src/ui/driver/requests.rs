@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::super::msg::{Act, Msg, TabId, Ticket};
+use crate::hint::Audience;
 
 /// The pause before reconnecting a lost stream: the first one, and the longest.
 const AGAIN: Duration = Duration::from_millis(50);
@@ -30,7 +31,7 @@ pub(in crate::ui) fn for_owner(
 }
 
 async fn ask(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, ticket: Ticket, request: Request) {
-    let reply = client.call(request).await;
+    let reply = client.call(request).await.map_err(|problem| Audience::Screen.word(problem));
     // If nobody receives it, the UI is over.
     drop(tell.send(Msg::Replied(ticket, Box::new(reply))).await);
 }

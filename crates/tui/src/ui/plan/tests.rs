@@ -1,9 +1,7 @@
 //! The plan of an action as a person sees and uses it, with a scripted owner.
 
 use retake_wire::reply::{Receipt, TimelinePlan};
-use retake_wire::{
-    Action, FileOptions, MarkVerb, PlannedStep, ProblemKind, Request, RunStart, Scope,
-};
+use retake_wire::{Action, FileOptions, MarkVerb, PlannedStep, ProblemKind, Request, RunStart, Scope};
 
 use super::PlanPane;
 use crate::ui::keymap::{Command, Context, TABLE};
