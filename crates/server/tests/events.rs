@@ -136,10 +136,7 @@ impl Copy {
 }
 
 fn shown(entries: &[Entry]) -> Vec<String> {
-    entries
-        .iter()
-        .map(|entry| format!("{} {} {:?}", entry.place.seq, entry.mark.name(), entry.label))
-        .collect()
+    entries.iter().map(|it| format!("{} {} {:?}", it.place.seq, it.mark.name(), it.label)).collect()
 }
 
 pub(super) fn saying(of: &str, text: &str) -> Run {
