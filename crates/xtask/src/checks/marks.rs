@@ -1,4 +1,5 @@
-//! Marks of unfinished code or disabled lints. Use `#[expect(…, reason = "…")]` for a lint that does not fit.
+//! Marks of unfinished code or disabled lints, and examples that nothing runs. Use `#[expect(…, reason = "…")]` for a lint that does
+//! not fit.
 
 use crate::finding::Finding;
 use crate::source::Source;
@@ -15,11 +16,33 @@ const BANNED: &[(&str, &str)] = &[
 /// Words of comments that need an issue's number: `WORD(#12)`.
 const NEEDS_ISSUE: &[&str] = &["TODO", "FIXME", "XXX"];
 
-/// No disabled lint, no ignored test, no unfinished code.
+/// No disabled lint, no ignored test, no unfinished code, no example.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let code = &source.all().code;
     let banned = BANNED.iter().flat_map(|(words, what)| source.find(code, words, what));
-    banned.chain(without_issue(source)).collect()
+    banned.chain(without_issue(source)).chain(examples(source)).collect()
+}
+
+/// Blocks of code in comments: the packages have `doctest = false`, so nobody would notice when one is wrong.
+fn examples(source: &Source) -> Vec<Finding> {
+    let (mut found, mut at, mut is_open) = (Vec::new(), 0, false);
+    for line in source.text().split_inclusive('\n') {
+        let comment = line.trim().strip_prefix("///").or_else(|| line.trim().strip_prefix("//!"));
+        match comment.map(|comment| comment.trim().strip_prefix("```")) {
+            None => is_open = false,
+            Some(None) => {}
+            Some(Some(_)) if is_open => is_open = false,
+            Some(Some(language)) => {
+                is_open = true;
+                if language.is_empty() || language.starts_with("rust") {
+                    found
+                        .push(source.finding(at, "no test runs an example in a comment; write it as a test"));
+                }
+            }
+        }
+        at += line.len();
+    }
+    found
 }
 
 fn without_issue(source: &Source) -> Vec<Finding> {
@@ -64,6 +87,11 @@ mod tests {
             ("// TODO(#12) mend", 0),
             ("// #[allow(x)] is banned", 0),
             ("/// FIXME", 1),
+            ("/// ```\n/// f();\n/// ```\nfn f() {}", 1),
+            ("//! ```rust,no_run\n//! f();\n//! ```\n", 1),
+            ("/// ```text\n/// a b\n/// ```\nfn f() {}", 0),
+            ("/// ```text\nfn f() {}\n/// ```\nfn g() {}", 1),
+            ("// ```\nfn f() {}", 0),
         ];
         for (text, count) in rows {
             let found = check(&Source::new("crates/core/src/a.rs", text));
