@@ -219,6 +219,32 @@ mod tests {
     }
 
     #[test]
+    fn refusal_names_the_actions_that_help() {
+        let (head, entry) = (Head::new(2, 5), Pos::new(0, 1));
+        let rows = [
+            (Refusal::UnknownEntry, vec![Remedy::Log]),
+            (Refusal::NotOnPath { entry, taken_back: None }, vec![Remedy::Tree]),
+            (
+                Refusal::NotOnPath { entry, taken_back: Some((OpNo(3), head)) },
+                vec![Remedy::Undo, Remedy::Restore(Some(head))],
+            ),
+            (Refusal::NotVisible(Mark::Hidden), vec![Remedy::Show]),
+            (Refusal::NothingToUndo, vec![Remedy::Tree, Remedy::Ops]),
+            (Refusal::NothingToRedo, vec![Remedy::Tree, Remedy::Restore(None)]),
+            (Refusal::UnknownHead(head), vec![Remedy::Ops]),
+            (Refusal::Overtaken, vec![Remedy::Undo]),
+            (Refusal::UnknownFold, vec![Remedy::Ops]),
+            (Refusal::EmptyLabel, vec![Remedy::RemoveLabel]),
+            (Refusal::NoSuchAlternative { wanted: 3, count: 2 }, vec![Remedy::Choose]),
+            (Refusal::NotAnAnswer, vec![Remedy::Edit]),
+            (Refusal::StaleMark(Mark::Normal), vec![]),
+        ];
+        for (refusal, remedies) in rows {
+            assert_eq!(refusal.remedies(), remedies, "{refusal}");
+        }
+    }
+
+    #[test]
     fn a_bad_character_is_refused_with_what_it_does() {
         for (signs, same) in [
             ("\n\r\u{2028}\u{2029}", Some('\n')),
