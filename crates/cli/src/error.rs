@@ -148,7 +148,12 @@ impl Failure {
     /// The error to print, if there is one.
     pub(crate) fn to_report(&self) -> Option<Problem> {
         match self {
-            Self::Problem(problem) => Some((**problem).clone()),
+            Self::Problem(problem) => {
+                let mut problem = (**problem).clone();
+                // An error of the settings comes without a client that words it.
+                problem.hint = problem.hint.map(|hint| Audience::Shell.words(&hint).into());
+                Some(problem)
+            }
             Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
             Self::Io(error) => {
                 let message = "cannot read or write the terminal or a pipe";

@@ -119,16 +119,16 @@ impl Engine {
         let Action::Label(Some(entry), Some(name)) = action else { return Ok(()) };
         let name = retake_core::name::label(name).map_err(StoreError::from)?;
         let name = name.as_str();
-        let (mut what, mut why) = ("address", "it is what a message is named by already");
+        let (mut what, mut why) = ("address", "it already names a message");
         let mut is_taken = is_address(name);
         if let Some(digits) = hex(name).filter(|_| !is_taken) {
-            (what, why) = ("id", "the id of another message begins so");
+            (what, why) = ("id", "the id of another message begins with it");
             is_taken = self.store().entries_like(conversation, digits, 2).await?.iter().any(|id| id != entry);
         }
         if !is_taken {
             return Ok(());
         }
-        let error = EngineError::usage(format!("“{name}” can be no label: {why}")).with("name", name);
+        let error = EngineError::usage(format!("“{name}” can't be a label: {why}")).with("name", name);
         Err(error.with("what", what))
     }
 

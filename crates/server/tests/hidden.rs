@@ -151,7 +151,7 @@ async fn names_of_messages_follow_the_visible_timeline() {
     assert_eq!(desk.texts(&id).await, ["one", "two", "four"]);
     for name in ["t2", " t1 ", "@"] {
         let refused = desk.refused(plan(&id, label(&entries[0], name))).await;
-        assert!(refused.message.contains("can be no label"), "{refused:?}");
+        assert!(refused.message.contains("can't be a label"), "{refused:?}");
     }
     desk.apply(&id, label(&entries[0], "tea")).await;
     desk.apply(&id, rewind("@")).await;

@@ -488,6 +488,6 @@ async fn trial_17_an_unknown_field_is_named_with_its_path() {
         let (status, told) = asking.post(&format!("/v1/conversations/{id}/{place}"), &body).await;
         assert_eq!(status, 400, "{body}: {told}");
         let detail = told["detail"].as_str().expect("a text");
-        assert_eq!(detail, format!("there is no `{path}` in this request"), "{body}");
+        assert_eq!(detail, format!("`{path}` is not a field of this request"), "{body}");
     }
 }

@@ -26,7 +26,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::BadPlace, "tree", "no branch has the leaf {place:quoted}, and no fork that id"),
     (C::BadPlace, "", "“{place}” is not a position in the history"),
     (C::BadRequest, "missing", "`{parameter}` is missing: it is {expected:expected}"),
-    (C::BadRequest, "unknown", "there is no `{parameter}` in this request"),
+    (C::BadRequest, "unknown", "`{parameter}` is not a field of this request"),
     (C::BadRequest, "unfit", "`{parameter}` is {expected:expected}, not {given_type:given}"),
     (C::BadRequest, "unfit", "the request is {expected:expected}, not {given_type:given}"),
     (C::BadRequest, "unfit", "the document does not describe such a request"),
@@ -317,7 +317,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::Unsettled, "", "{obstacle:obstacle}; the rest is done, and this is tried again at the next step"),
     (C::Unsettled, "", "another operation on these files is not finished"),
     (C::UriTooLong, "", "the path with its query is longer than 65,534 bytes, which is the limit"),
-    (C::Usage, "address", "“{name}” can be no label: it is what a message is named by already"),
+    (C::Usage, "address", "“{name}” can't be a label: it already names a message"),
     (C::Usage, "base64", "“{parameter}” is not valid base64"),
     (
         C::Usage,
@@ -338,7 +338,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
         "{name:quoted} names no holder: that is digits, the letters a to f and “-”, 64 at most",
     ),
     (C::Usage, "hunks_of_several_steps", "hunks are those of one step's plan: take one step at a time"),
-    (C::Usage, "id", "“{name}” can be no label: the id of another message begins so"),
+    (C::Usage, "id", "“{name}” can't be a label: the id of another message begins with it"),
     (C::Usage, "idempotency_key", "the Idempotency-Key is empty, too long, or has blanks"),
     (
         C::Usage,
