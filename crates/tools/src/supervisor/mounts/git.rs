@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -67,8 +67,9 @@ impl Mounts {
             within.truncate(1);
         }
         if is_folder(&folder.join("worktrees")) {
-            let all = entries(&folder.join("worktrees"))?.into_iter().filter(|path| is_folder(path));
-            let worktrees: Vec<PathBuf> = all.take(MOST + 1).collect();
+            let all = entries(&folder.join("worktrees"))?
+                .filter(|path| path.as_ref().map_or(true, |path| is_folder(path)));
+            let worktrees = all.take(MOST + 1).collect::<Result<Vec<PathBuf>, String>>()?;
             match worktrees.len() > MOST {
                 true => self.hold(&folder.join("worktrees"))?,
                 false => within.extend(worktrees),
@@ -191,21 +192,25 @@ fn shared(folder: BorrowedFd<'_>, path: impl rustix::path::Arg) -> Option<File> 
 }
 
 /// The paths in a folder; none if the command cannot look into it either. An error if it could do that later.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+/// Read one by one: a command may have filled it.
+fn entries(folder: &Path) -> Result<impl Iterator<Item = Result<PathBuf, String>> + use<>, String> {
     let within = folder.join("HEAD");
     check_reach(&within)?;
-    let all = std::fs::read_dir(folder)
-        .and_then(|all| all.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>());
-    match all.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
-        Err(error) if is_out_of_reach(&within, error) => Ok(Vec::new()),
-        all => all.map_err(unreached(&within)),
-    }
+    let errno = |error: std::io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    let all = match std::fs::read_dir(folder).map_err(errno) {
+        Err(error) if is_out_of_reach(&within, error) => None,
+        all => Some(all.map_err(unreached(&within))?),
+    };
+    let path =
+        move |entry: std::io::Result<DirEntry>| Ok(entry.map_err(errno).map_err(unreached(&within))?.path());
+    Ok(all.into_iter().flatten().map(path))
 }
 
 /// The repositories of submodules, in folders with their names; at most one more than the limit, in a limited number of folders.
 /// Returns whether the search is complete.
 fn modules(folder: &Path, found: &mut Vec<PathBuf>, folders: &mut usize) -> Result<bool, String> {
     for path in entries(folder)? {
+        let path = path?;
         if !is_folder(&path) {
             continue;
         }
