@@ -34,7 +34,7 @@ fn examples(source: &Source) -> Vec<Finding> {
             Some(Some(_)) if is_open => is_open = false,
             Some(Some(language)) => {
                 is_open = true;
-                if language.is_empty() || language.starts_with("rust") {
+                if language != "text" {
                     found
                         .push(source.finding(at, "no test runs an example in a comment; write it as a test"));
                 }
@@ -89,6 +89,7 @@ mod tests {
             ("/// FIXME", 1),
             ("/// ```\n/// f();\n/// ```\nfn f() {}", 1),
             ("//! ```rust,no_run\n//! f();\n//! ```\n", 1),
+            ("/// ```no_run\n/// f();\n/// ```\nfn f() {}", 1),
             ("/// ```text\n/// a b\n/// ```\nfn f() {}", 0),
             ("/// ```text\nfn f() {}\n/// ```\nfn g() {}", 1),
             ("// ```\nfn f() {}", 0),
