@@ -4,13 +4,12 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 /// The mark of an entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// People and the model see it.
-    #[default]
     Normal,
     /// People see it, the model does not.
     Excluded,
@@ -28,6 +27,11 @@ impl Mark {
     /// The name of the mark in JSON and on the command line.
     pub fn name(self) -> &'static str {
         self.into()
+    }
+
+    /// The same, for requests; none for a mark that only a newer owner knows.
+    pub fn known_name(self) -> Option<&'static str> {
+        (self != Self::Unknown).then(|| self.name())
     }
 }
 

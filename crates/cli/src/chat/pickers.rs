@@ -147,8 +147,7 @@ pub(super) async fn marked(
     };
     let mut preview = |it: &reply::Marked| it.line.preview.clone();
     let picked = pick(chat, (question, "there is no such message"), marked, row, &mut preview)?;
-    // A mark of a newer owner has a name that is not known here.
-    let seen = |mark: Mark| (mark != Mark::Unknown).then(|| ["--seen".to_owned(), mark.name().to_owned()]);
+    let seen = |mark: Mark| mark.known_name().map(|name| ["--seen".to_owned(), name.to_owned()]);
     let options = |mark| std::iter::once("--range".to_owned()).chain(seen(mark).into_iter().flatten());
     Ok(picked.map(|it| options(it.mark).chain(named([it.line.id, it.last])).collect()))
 }

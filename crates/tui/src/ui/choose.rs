@@ -449,8 +449,7 @@ fn hidden(it: Marked, now_ms: i64) -> Choice {
     };
     let one = it.line.id == it.last;
     let entries = if one { vec![it.last] } else { vec![it.line.id.clone(), it.last] };
-    // A mark of a newer owner has a name that is not known here.
-    let seen = (it.mark != Mark::Unknown).then(|| it.mark.name().to_owned());
+    let seen = it.mark.known_name().map(str::to_owned);
     let action = Action::Mark { verb, entries, range: !one, seen };
     let turn = if it.turn == 0 { String::new() } else { format!("t{} ", it.turn) };
     let more = it.counts.messages.saturating_sub(1);

@@ -252,6 +252,16 @@ fn hidden_messages_are_listed_and_shown_again_by_a_plan() {
 }
 
 #[test]
+fn message_with_a_mark_of_a_newer_owner_is_shown_again_whatever_its_mark_is() {
+    let Reply::Marked(page) = hidden(0, 1, false) else { panic!("messages") };
+    let newer = Marked { mark: Mark::Unknown, ..page.marked[0].clone() };
+    let Pick::Marked(_, Action::Mark { seen, .. }) = super::hidden(newer, NOW_MS).pick else {
+        panic!("a mark")
+    };
+    assert_eq!(seen, None);
+}
+
+#[test]
 fn next_page_of_hidden_messages_loads_only_at_the_end() {
     let (mut choose, mut world) = opened(marked());
     world.answer(&mut choose, |_| Some(Ok(hidden(0, 100, true))));

@@ -75,3 +75,39 @@ async fn follow_it(client: Arc<dyn Client>, tell: mpsc::Sender<Msg>, tab: Option
         pause = (pause * 2).min(AGAIN_AT_MOST);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::stream::BoxStream;
+    use retake_wire::{NumberedEvent, Problem, ProblemCode, Remedy, Reply, RunEvent};
+
+    use super::*;
+
+    /// An owner of the next version, which sends no texts.
+    struct Newer;
+
+    #[async_trait::async_trait]
+    impl Client for Newer {
+        async fn call(&self, _: Request) -> Result<Reply, Problem> {
+            let code = ProblemCode::UnknownHead;
+            Err(Problem { code, remedies: vec![Remedy::Ops], ..Problem::default() })
+        }
+
+        async fn run(&self, _: Run) -> Result<BoxStream<'static, RunEvent>, Problem> {
+            unreachable!("nothing runs")
+        }
+
+        async fn follow(&self, _: Follow) -> Result<BoxStream<'static, NumberedEvent>, Problem> {
+            unreachable!("nothing is followed")
+        }
+    }
+
+    #[tokio::test]
+    async fn problem_gets_the_hint_of_this_client() {
+        let (tell, mut heard) = mpsc::channel(1);
+        ask(Arc::new(Newer), tell, Ticket(1), Request::Status).await;
+        let Some(Msg::Replied(_, reply)) = heard.recv().await else { panic!("a reply") };
+        let hint = reply.expect_err("a problem").hint.expect("a hint");
+        assert_eq!(hint, "`/ops` lists the heads".into());
+    }
+}

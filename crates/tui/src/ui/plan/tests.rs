@@ -1,7 +1,10 @@
 //! The plan of an action as a person sees and uses it, with a scripted owner.
 
 use retake_wire::reply::{Receipt, TimelinePlan};
-use retake_wire::{Action, FileOptions, MarkVerb, PlannedStep, ProblemKind, Request, RunStart, Scope};
+use retake_wire::{
+    Action, FileOptions, MarkVerb, MessageName, OpSummary, OperationReason, PlannedStep, ProblemKind,
+    Request, RunStart, Scope,
+};
 
 use super::PlanPane;
 use crate::ui::keymap::{Command, Context, TABLE};
@@ -335,40 +338,49 @@ fn no_size_breaks_it() {
     assert!(stage.screen(20, 6).contains("Undo"));
 }
 
-/// A plan with steps that only a newer owner knows: they are shown in its own words.
-fn with_steps(lines: &[&str]) -> retake_wire::reply::Plan {
-    retake_wire::reply::Plan {
-        step_summaries: vec![PlannedStep::Unknown; lines.len()],
-        step_lines: lines.iter().map(|&line| line.to_owned()).collect(),
-        ..plan()
-    }
+/// A plan with these steps.
+fn with_steps(steps: &[PlannedStep]) -> retake_wire::reply::Plan {
+    retake_wire::reply::Plan { step_summaries: steps.to_vec(), ..plan() }
+}
+
+/// A message that opened a turn.
+fn opened(turn: u64, words: &str) -> Option<MessageName> {
+    Some(MessageName { turn, opens_turn: true, words: words.to_owned() })
+}
+
+fn hide() -> PlannedStep {
+    let summary = OpSummary::Marked { messages: 2, first: None };
+    PlannedStep::Operation { reason: OperationReason::Hide, summary }
 }
 
 #[test]
 fn steps_to_undo_are_named_and_listed() {
-    let lines = ["rewind to t3 “make it \x1b[31mblue”", "hide 2 messages", "the turn t2 “run the tests”"];
-    let mut one = stage(undo(), with_steps(&lines[..1]));
+    let summary = OpSummary::Moved { message: opened(3, "make it \x1b[31mblue") };
+    let rewind = PlannedStep::Operation { reason: OperationReason::Rewind, summary };
+    let turn = PlannedStep::Turn { message: opened(2, "run the tests") };
+    let steps = [rewind, hide(), turn];
+    let mut one = stage(undo(), with_steps(&steps[..1]));
     let title = one.screen(80, 8).lines().next().unwrap_or_default().to_owned();
     assert!(title.contains("Undo rewind to t3 “make it"), "{title}");
     assert!(!one.screen(80, 24).contains("1. rewind"), "one step needs no list");
-    let mut several = stage(PlanPane::new("Undo", Action::Undo { count: 3 }), with_steps(&lines));
+    let mut several = stage(PlanPane::new("Undo", Action::Undo { count: 3 }), with_steps(&steps));
     insta::assert_snapshot!("steps", several.screen(80, 14));
 }
 
 #[test]
 fn fewer_steps_than_requested_are_reported_in_the_title_and_first() {
     let steps = |done, asked| Some(retake_wire::reply::Steps { done, asked, refusal: None, refused: None });
-    let screen = |lines: &[&str], asked| {
+    let screen = |lines: &[PlannedStep], asked| {
         let plan = retake_wire::reply::Plan { steps: steps(lines.len(), asked), ..with_steps(lines) };
         stage(PlanPane::new("Undo", Action::Undo { count: asked }), plan).screen(80, 14)
     };
-    let several = screen(&["hide 2 messages", "the turn t2"], 99);
+    let several = screen(&[hide(), PlannedStep::Turn { message: None }], 99);
     let mut lines = several.lines();
     assert!(several.starts_with("Undo only 2 of 99 steps, the first: hide 2 messages"), "{several}");
     assert!(lines.nth(2).is_some_and(|line| line.starts_with("there are only 2 steps, of 99")), "{several}");
-    let one = screen(&["hide 2 messages"], 3);
+    let one = screen(&[hide()], 3);
     assert!(one.starts_with("Undo only 1 of 3 steps: hide 2 messages"), "{one}");
-    assert!(!screen(&["hide 2 messages"], 1).contains("only"));
+    assert!(!screen(&[hide()], 1).contains("only"));
 }
 
 #[test]
