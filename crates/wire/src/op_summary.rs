@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 /// The kind of change of an operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
@@ -23,13 +23,12 @@ pub enum OperationKind {
     /// It erased content.
     Erase,
     /// A kind that only a newer program knows.
-    #[default]
     #[serde(other)]
     Unknown,
 }
 
 /// The reason for an operation, as a verb.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -77,7 +76,6 @@ pub enum OperationReason {
     /// Content erased.
     Erase,
     /// A reason that only a newer program knows.
-    #[default]
     #[serde(other)]
     Unknown,
 }

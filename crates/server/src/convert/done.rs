@@ -18,12 +18,7 @@ pub(crate) fn operation(line: OpLine) -> reply::Operation {
         number: op.no.0,
         head: Head { op: op.no, seq: op.at }.to_string(),
         kind: kind(&op.change),
-        // The verb of a newer program is not known either.
-        reason: if matches!(op.change, Change::Unknown { .. }) {
-            OperationReason::Unknown
-        } else {
-            reason(op.reason)
-        },
+        reason: reason(op.reason, &op.change),
         description: english::op_summary(&summary),
         summary,
         author: op.author,
@@ -47,8 +42,10 @@ fn kind(change: &Change) -> OperationKind {
     }
 }
 
-fn reason(reason: Reason) -> OperationReason {
+/// The verb. That of a change of a newer program is not known either.
+fn reason(reason: Reason, change: &Change) -> OperationReason {
     match reason {
+        _ if matches!(change, Change::Unknown { .. }) => OperationReason::Unknown,
         Reason::Rewind => OperationReason::Rewind,
         Reason::Undo(_) => OperationReason::Undo,
         Reason::Redo(_) => OperationReason::Redo,
@@ -117,7 +114,8 @@ fn summary(op: &Operation, aim: Option<&StepTarget>) -> OpSummary {
 pub(crate) fn step(step: &StepLine) -> PlannedStep {
     match &step.op {
         Some(op) => {
-            PlannedStep::Operation { reason: reason(op.reason), summary: summary(op, step.aim.as_ref()) }
+            let summary = summary(op, step.aim.as_ref());
+            PlannedStep::Operation { reason: reason(op.reason, &op.change), summary }
         }
         None => PlannedStep::Turn { message: step.aim.as_ref().map(named) },
     }
@@ -140,5 +138,19 @@ pub(crate) fn marked(marked: MarkedLine) -> reply::Marked {
         line: line(marked.first),
         last: marked.last.to_string(),
         marked_ms: marked.when.map(|time| time.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kind_and_verb_of_a_change_of_a_newer_program_are_unknown() {
+        let newer = Change::Unknown { kind: "teleport".to_owned() };
+        assert_eq!(kind(&newer), OperationKind::Unknown);
+        // The verb that the store gives it is a stand-in.
+        assert_eq!(reason(Reason::Label, &newer), OperationReason::Unknown);
+        assert_eq!(reason(Reason::Files, &Change::Files), OperationReason::Files);
     }
 }

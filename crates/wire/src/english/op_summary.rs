@@ -41,6 +41,7 @@ pub fn planned_step(it: &PlannedStep) -> String {
     match it {
         PlannedStep::Turn { message: Some(opened) } => format!("the turn {}", message(opened)),
         PlannedStep::Turn { message: None } => "a turn".to_owned(),
+        step if is_of_newer(step) => super::UNKNOWN.to_owned(),
         PlannedStep::Operation { reason, summary } => {
             format!("{} {}", reason.name(), op_summary(summary)).trim_end().to_owned()
         }
@@ -176,8 +177,11 @@ mod tests {
         let lines = vec!["the first".to_owned(), "the second".to_owned()];
         let mut plan = Plan { step_lines: lines, ..Plan::default() };
         assert_eq!(steps(&plan), ["the first", "the second"], "of an earlier owner");
-        plan.step_summaries = vec![turn, PlannedStep::Unknown];
-        assert_eq!(steps(&plan), ["a turn", "the second"]);
+        let (reason, summary) = (OperationReason::Unknown, OpSummary::Files);
+        for newer in [PlannedStep::Unknown, PlannedStep::Operation { reason, summary }] {
+            plan.step_summaries = vec![turn.clone(), newer];
+            assert_eq!(steps(&plan), ["a turn", "the second"]);
+        }
         plan.step_lines.clear();
         assert_eq!(steps(&plan), ["a turn", super::super::UNKNOWN]);
     }
@@ -206,6 +210,7 @@ mod tests {
                 "rewind to the beginning",
             ),
             (r#"{"code":"operation","reason":"choose","summary":{"code":"chose"}}"#, "choose"),
+            (r#"{"code":"operation","reason":"unknown","summary":{"code":"chose"}}"#, super::super::UNKNOWN),
         ];
         rows::check(&rows, planned_step);
     }
