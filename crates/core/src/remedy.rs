@@ -1,5 +1,4 @@
-//! What to do next and the values of an error, for any client: each makes its own text of them. Must never contain text for
-//! people.
+//! The remedies and the values of an error. Each client makes its own text of them. Must never contain text for people.
 
 use std::path::Path;
 

@@ -143,7 +143,7 @@ impl EngineError {
         let for_log = Some(format!("{:?}", error.kind()));
         let text = error.source().map(ToString::to_string);
         let cause = text.map(|text| Cause { text, for_log }.shared());
-        let (remedies, fields) = (error.kind().remedies(), fields::of_model(error));
+        let (remedies, fields) = (error.remedies(), fields::of_model(error));
         Self { remedies, cause, fields, ..Self::new(Kind::Model, "model", error.to_string()) }
     }
 }

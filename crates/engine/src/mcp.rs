@@ -152,12 +152,8 @@ fn captures_nothing(error: &EngineError) -> bool {
 
 /// Why no server starts: the files that it must not read are not known.
 fn refused(error: &EngineError) -> Failure {
-    let what_helps = match error.code {
-        "too_much" => "; name folders that need not be covered in a file .retakeignore",
-        _ => "",
-    };
     let why = format!(
-        "its sandbox cannot be made, as the files that hold secrets cannot be listed: {error}{what_helps}; the next turn tries again"
+        "its sandbox cannot be made, as the files that hold secrets cannot be listed: {error}; the next turn tries again"
     );
     Failure { kind: FailureKind::NotStarted, why }
 }

@@ -119,7 +119,7 @@ impl Engine {
         let Action::Label(Some(entry), Some(name)) = action else { return Ok(()) };
         let name = retake_core::name::label(name).map_err(StoreError::from)?;
         let name = name.as_str();
-        let (mut what, mut why) = ("address", "it already names a message");
+        let (mut what, mut why) = ("address", "it has the form of a turn, a checkpoint or a head");
         let mut is_taken = is_address(name);
         if let Some(digits) = hex(name).filter(|_| !is_taken) {
             (what, why) = ("id", "the id of another message begins with it");

@@ -127,8 +127,6 @@ pub enum KeyError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// The id of that user.
-        user: u32,
     },
     /// The file is no regular file, empty, too long, or has several lines.
     #[error("the key file {} does not hold one key on one line", path.display())]
@@ -141,16 +139,14 @@ pub enum KeyError {
 impl KeyError {
     /// Its values, by name.
     pub(crate) fn fields(&self) -> Vec<(&'static str, Field)> {
-        match self {
-            Self::NotSet(name) => vec![("variable", name.as_str().into())],
-            Self::Unreadable { path, .. } | Self::NoKey { path } => vec![("path", path.as_path().into())],
-            Self::Open { path, mode } => {
-                vec![("path", path.as_path().into()), ("mode", u64::from(*mode).into())]
-            }
-            Self::Foreign { path, user } => {
-                vec![("path", path.as_path().into()), ("user", u64::from(*user).into())]
-            }
-        }
+        let (defect, path) = match self {
+            Self::NotSet(name) => return vec![("variable", name.as_str().into())],
+            Self::Unreadable { path, .. } => ("unreadable", path),
+            Self::Open { path, .. } => ("open", path),
+            Self::Foreign { path } => ("foreign", path),
+            Self::NoKey { path } => ("invalid", path),
+        };
+        vec![("key_file", defect.into()), ("path", path.as_path().into())]
     }
 }
 
@@ -184,7 +180,7 @@ fn read_file(path: &Path) -> Result<SecretString, KeyError> {
         return Err(KeyError::NoKey { path: path.to_owned() });
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return Err(KeyError::Foreign { path: path.to_owned(), user: meta.uid() });
+        return Err(KeyError::Foreign { path: path.to_owned() });
     }
     if meta.mode() & 0o077 != 0 {
         return Err(KeyError::Open { path: path.to_owned(), mode: meta.mode() & 0o777 });
@@ -232,7 +228,7 @@ mod tests {
         let (_dir, path) = file_with("k-123", 0o640);
         let error = read(&path).expect_err("refused");
         assert!(matches!(error, KeyError::Open { mode: 0o640, .. }), "{error}");
-        assert_eq!(error.fields(), [("path", Field::from(&*path)), ("mode", Field::Number(0o640))]);
+        assert_eq!(error.fields(), [("key_file", "open".into()), ("path", Field::from(&*path))]);
         assert!(!format!("{error:?} {error}").contains("k-123"));
     }
 

@@ -70,10 +70,7 @@ pub(crate) fn shown_problem(error: EngineError) -> Problem {
 
 /// A problem with the `message` and `hint` that our own clients make. What has no row in their tables keeps its own.
 pub(crate) fn with_sentence(problem: Problem) -> Problem {
-    let (mut message, hint) = (english::problem(&problem), english::hint(&problem));
-    if message.is_empty() {
-        message = problem.code.title().unwrap_or_default().to_owned();
-    }
+    let (message, hint) = (english::problem(&problem), english::hint(&problem));
     debug_assert!(
         problem.remedies.is_empty() || hint.is_some(),
         "BUG: no hint has the remedies of {problem:?}"

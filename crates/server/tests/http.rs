@@ -151,7 +151,7 @@ async fn choice_for_a_path_that_leaves_the_folder_says_what_is_wrong_in_its_fiel
     let (status, problem) = asking.post(&at, &body).await;
     let fields = json!({ "path": "../a", "what": "leaves_root" });
     assert_eq!((status, &problem["fields"]), (422, &fields), "{problem}");
-    assert_eq!(problem["hint"], "name files of this folder", "{problem}");
+    assert_eq!(problem["hint"], "name files below the folder", "{problem}");
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! The English sentences for problems, conditions, causes, notices and remedies. Clients show them, and the server fills the
-//! `message` of a problem and the deprecated text fields of the API with them. Must never decide anything.
+//! `message` and the `hint` of a problem, and the deprecated text fields of the API with them. Must never decide anything.
 //!
-//! The sentences for problems are a table by code (`problem/sentences.rs`); a translation is another table. Only the hint of a
-//! problem is written elsewhere: core, engine and server write it beside the code, with typed remedies in it.
+//! The sentences and hints for problems are tables by code (`problem/sentences.rs`, `problem/hints.rs`); a translation is another
+//! table.
 
 mod call_refusal;
 mod cause;

@@ -109,7 +109,7 @@ codes! {
     Listen = "listen", "The owner cannot listen at this address", ["what", "address", "path"];
     Mcp = "mcp", "The request about an MCP server failed", ["what", "server", "path", "folder", "line", "key", "keys", "problem"];
     MethodNotAllowed = "method_not_allowed", "The path does not have this method", [];
-    Model = "model", "The model or its provider failed", ["what", "target", "detail", "retry_after_ms", "name", "nearest", "provider", "variable", "path", "mode", "user"];
+    Model = "model", "The model or its provider failed", ["what", "target", "detail", "retry_after_ms", "nearest", "provider", "unknown_provider", "variable", "key_file", "path"];
     Newer = "newer", "The store was written by a newer version", ["path", "format", "known"];
     NoAnswer = "no_answer", "The earlier request has no answer", ["what"];
     NoCommand = "no_command", "The command does not exist", ["command", "detail"];
@@ -118,7 +118,7 @@ codes! {
     NoFiles = "no_files", "This owner keeps no files", [];
     NoFolder = "no_folder", "The conversation works in no folder", ["what"];
     NoJob = "no_job", "There is no such job", ["job"];
-    NoModel = "no_model", "The model cannot be used", ["what", "target", "detail", "retry_after_ms", "name", "nearest", "provider", "variable", "path", "mode", "user"];
+    NoModel = "no_model", "The model cannot be used", ["what", "target", "detail", "retry_after_ms", "nearest", "provider", "unknown_provider", "variable", "key_file", "path"];
     NoOutput = "no_output", "The output of the job is gone", ["what", "job", "command"];
     NoPlace = "no_place", "The file cannot be written there", ["path", "attempt", "errno"];
     NoRule = "no_rule", "There is no such rule", ["rule"];

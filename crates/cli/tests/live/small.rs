@@ -74,12 +74,22 @@ fn trial_17_a_section_lists_its_settings() {
         ("endpoint", "endpoint.NAME.base_url, "),
         ("face.keys", "face.keys.NAME"),
     ] {
+        // The hint is text also for programs.
+        let told = ends(&world, &["--json", "config", "get", section], 2);
+        assert!(told.contains(&format!("\"hint\":\"its settings are {has}")), "{told}");
         let said = ends(&world, &["config", "get", section], 2);
         assert!(
             said.contains(&format!("its settings are {has}")) && !said.contains("did you mean"),
             "{said}"
         );
     }
+}
+
+#[test]
+fn hint_about_a_setting_names_the_command_also_for_programs() {
+    let world = World::new();
+    let told = ends(&world, &["--json", "config", "get", "qqq"], 2);
+    assert!(told.contains("\"hint\":\"`retake config` lists every setting\""), "{told}");
 }
 
 #[test]

@@ -77,10 +77,7 @@ impl Engine {
                     continue;
                 }
                 if own.starts_with(&real) {
-                    let why = format!(
-                        "{} contains the conversation's own folder, which would be captured twice",
-                        folder.display()
-                    );
+                    let why = "it contains the conversation's own folder, which would be captured twice";
                     let why = EngineError::new(Kind::Refused, "no_workspace", why)
                         .with("what", "holds_own_folder")
                         .with("path", &*folder);

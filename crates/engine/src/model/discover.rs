@@ -156,13 +156,11 @@ impl Models {
 
     fn unknown(&self, name: &str, provider: &str) -> ModelError {
         let error = ModelError::new(ModelErrorKind::UnknownModel, format!("“{name}”"));
-        let error = error.detail(format!("no provider is called “{provider}”"));
+        let error =
+            error.detail(format!("no provider is called “{provider}”")).with("unknown_provider", provider);
         let known = self.endpoints.keys().map(String::as_str).chain([Demo::NAME]);
         let nearest = most_alike(provider, ALIKE, known.map(|name| (name, name)));
-        match nearest {
-            Some(nearest) => error.with("nearest", nearest),
-            None => error.with("name", name),
-        }
+        nearest.into_iter().fold(error, |error, nearest| error.with("nearest", nearest))
     }
 
     /// The requested model, else that of the settings, else one with a key, else one of a server on this computer, else the demo.

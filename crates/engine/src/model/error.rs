@@ -83,7 +83,7 @@ impl ModelErrorKind {
     }
 
     /// What helps, in the order of the hint for it.
-    pub(crate) fn remedies(self) -> Vec<Remedy> {
+    fn remedies(self) -> Vec<Remedy> {
         use Remedy::{Config, Edit, Exclude, Fold, Model, Models, Retry, Rewind};
         match self {
             Self::NoKey | Self::BadReply => Vec::new(),
@@ -166,6 +166,15 @@ impl ModelError {
                 | Kind::TimedOut
                 | Kind::BadCall
         )
+    }
+
+    /// What helps, in the order of the hint for it.
+    pub(crate) fn remedies(&self) -> Vec<Remedy> {
+        match self.kind {
+            // Without the place of the key, nobody can be told where to put it.
+            ModelErrorKind::NoKey if self.fields.is_empty() => vec![Remedy::Model],
+            kind => kind.remedies(),
+        }
     }
 
     /// The values that were added.

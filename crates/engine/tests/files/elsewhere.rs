@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use retake_core::Choice;
+use retake_core::{Choice, Remedy};
 use retake_engine::{FileOptions, Scope};
 
 use super::{Yard, choose, scope};
@@ -24,6 +24,7 @@ async fn refused(yard: &Yard, code: &str) -> String {
         let applied = yard.apply(action, options).await.expect_err("refused");
         assert_eq!((planned.code, applied.code), (code, code), "{planned:?} {applied:?}");
         assert_eq!((yard.turns().await, yard.all()), before, "nothing has changed");
+        assert!(applied.remedies.contains(&Remedy::WithoutFiles), "{applied:?}");
         said = applied.message;
     }
     said

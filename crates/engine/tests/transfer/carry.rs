@@ -1,7 +1,7 @@
 //! Export and import: each format, on both stores, and an export of a conversation that continues meanwhile.
 
 use retake_core::{Action, PageRequest, Part, Projection, Reading, Reason, Role};
-use retake_engine::{ExportFormat, Kind};
+use retake_engine::ExportFormat;
 use serde_json::Value;
 
 use super::{Desk, rich};
@@ -251,11 +251,13 @@ async fn all_pieces_are_of_one_state() {
 async fn a_cursor_from_elsewhere_is_refused() {
     let desk = Desk::new(1).await;
     let id = desk.create().await;
-    for (format, cursor) in
-        [(ExportFormat::Jsonl, "x"), (ExportFormat::Full, "x"), (ExportFormat::Text, "0.9:1")]
-    {
+    for (format, cursor, code) in [
+        (ExportFormat::Jsonl, "x", "bad_cursor"),
+        (ExportFormat::Full, "x", "bad_cursor"),
+        (ExportFormat::Text, "0.9:1", "unknown_head"),
+    ] {
         let error = desk.engine.export(id, format, Some(cursor)).await.expect_err("no such cursor");
-        assert_eq!(error.kind, Kind::NotFound, "{error}");
+        assert_eq!(error.code, code, "{error}");
     }
 }
 

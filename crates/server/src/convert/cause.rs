@@ -45,7 +45,7 @@ pub(crate) fn unavailable_cause(of: Unavailable) -> UnavailableCause {
                 UnavailableCause::KeyFileUnreadable { path: at(path), detail: source.to_string() }
             }
             KeyError::Open { path, mode } => UnavailableCause::KeyFileOpen { path: at(path), mode: *mode },
-            KeyError::Foreign { path, .. } => UnavailableCause::KeyFileForeign { path: at(path) },
+            KeyError::Foreign { path } => UnavailableCause::KeyFileForeign { path: at(path) },
             KeyError::NoKey { path } => UnavailableCause::KeyFileInvalid { path: at(path) },
         },
         Unavailable::NotSearched => UnavailableCause::NotSearched,

@@ -66,6 +66,7 @@ fn sentence(code: &ProblemCode, fields: &Fields) -> Option<String> {
     // A row without a `what` also fits an unknown one, but only if its sentence has values.
     let is_of =
         |what: &str, text: &str| what == kind || what.is_empty() && (kind.is_empty() || text.contains('{'));
+    let code = of_table(code);
     let rows = SENTENCES.iter().filter(|(of, what, text)| of == code && is_of(what, text));
     rows.map(|(_, _, sentence)| *sentence)
         .find_map(|sentence| filled(sentence, fields, &[]))
@@ -80,11 +81,15 @@ fn hint_or_own(code: &ProblemCode, fields: &Fields, remedies: &[Remedy], own: Op
     others.cloned().or_else(|| hint_of(code, fields, remedies)).or_else(|| own.cloned())
 }
 
+/// The code whose rows count: those of a failed model are also for a model that cannot be called at all.
+fn of_table(code: &ProblemCode) -> &ProblemCode {
+    if *code == ProblemCode::NoModel { &ProblemCode::Model } else { code }
+}
+
 /// The hint of the first row that fits.
 fn hint_of(code: &ProblemCode, fields: &Fields, remedies: &[Remedy]) -> Option<Hint> {
-    // The same helps with a model that cannot be called at all.
-    let code = if *code == ProblemCode::NoModel { &ProblemCode::Model } else { code };
     let kind = fields.get("what").and_then(Value::as_str).unwrap_or_default();
+    let code = of_table(code);
     let rows = HINTS.iter().filter(|(of, what, _)| of == code && (what.is_empty() || *what == kind));
     rows.map(|(_, _, text)| *text).find_map(|text| filled(text, fields, remedies))
 }
@@ -125,7 +130,6 @@ fn value(placeholder: &str, fields: &Fields) -> Option<String> {
         "all" => Some(value?.as_array()?.iter().filter_map(text).collect::<Vec<_>>().join(", ")),
         // The code point of a character.
         "point" => value?.as_str()?.chars().next().map(|sign| format!("U+{:04X}", u32::from(sign))),
-        "octal" => Some(format!("{:o}", value?.as_u64()?)),
         "MiB" => Some((value?.as_u64()? >> 20).to_string()),
         // The valid values of a field of a request, and the one that is there.
         "expected" => Some(expected(fields)),

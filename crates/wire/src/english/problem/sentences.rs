@@ -167,8 +167,6 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::NoFiles, "", "this engine was started without a place to keep files in"),
     (C::NoFolder, "conversation", "this conversation works in no folder"),
     (C::NoJob, "", "there is no job {job:quoted}"),
-    (C::NoModel, "", "cannot get an answer from {target}: {what:failure} ({detail})"),
-    (C::NoModel, "", "cannot get an answer from {target}: {what:failure}"),
     (C::NoOutput, "unreadable", "can't read what the job `{command}` has printed"),
     (C::NoOutput, "not_kept", "what the job `{command}` prints is not kept"),
     (C::NoPlace, "", "can't {attempt} {path}"),
@@ -181,7 +179,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (
         C::NoWorkspace,
         "holds_own_folder",
-        "{path} contains the conversation's own folder, which would be captured twice",
+        "it contains the conversation's own folder, which would be captured twice",
     ),
     (C::NoWorkspace, "", "{path} can't be a workspace: {detail}"),
     (C::NoWorkspace, "missing", "the workspace's folder {path} is not there"),
@@ -317,7 +315,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::Unsettled, "", "{obstacle:obstacle}; the rest is done, and this is tried again at the next step"),
     (C::Unsettled, "", "another operation on these files is not finished"),
     (C::UriTooLong, "", "the path with its query is longer than 65,534 bytes, which is the limit"),
-    (C::Usage, "address", "“{name}” can't be a label: it already names a message"),
+    (C::Usage, "address", "“{name}” can't be a label: it has the form of a turn, a checkpoint or a head"),
     (C::Usage, "base64", "“{parameter}” is not valid base64"),
     (
         C::Usage,

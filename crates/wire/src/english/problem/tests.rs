@@ -35,7 +35,7 @@ fn of(code: ProblemCode, fields: Value) -> Problem {
 #[test]
 fn every_code_of_the_owner_has_a_row_and_no_code_of_clients_has_one() {
     for code in ProblemCode::ALL {
-        let has_row = SENTENCES.iter().any(|(of, ..)| of == code);
+        let has_row = SENTENCES.iter().any(|(of, ..)| of == of_table(code));
         let is_without = OF_CLIENTS.contains(code) || OF_CALLS.contains(code);
         assert_eq!(has_row, !is_without, "{code}");
     }
@@ -104,18 +104,22 @@ fn hint_has_the_values_and_all_remedies_of_its_problem() {
             vec![Remedy::Doctor],
             "leave this path out; doctor looks for damage",
         ),
-        (ProblemCode::FilesRefused, changed, vec![], "make a new plan, it sees what is there now"),
+        (ProblemCode::FilesRefused, changed, vec![], "make a new plan: it sees what is there now"),
         (
             ProblemCode::Model,
-            json!({ "what": "no_key", "path": "/k", "mode": 0o640 }),
+            json!({ "what": "no_key", "path": "/k", "key_file": "open" }),
             vec![],
-            "its mode is 640: chmod 600 /k",
+            "chmod 600 /k",
         ),
     ];
     for (code, fields, remedies, text) in rows {
         let it = Problem { remedies, ..of(code, fields) };
         assert_eq!(hint(&it).map(|hint| hint.worded(super::super::remedy)).as_deref(), Some(text));
     }
+}
+
+#[test]
+fn problem_of_another_version_keeps_its_own_hint() {
     // Its sentence is its own, too.
     let newer = Problem {
         hint: Some("its own words".into()),
@@ -250,4 +254,35 @@ fn values_have_the_form_that_their_sentence_names() {
     for (code, fields, sentence) in rows {
         assert_eq!(problem(&of(code, fields)), sentence);
     }
+}
+
+#[test]
+fn each_obstacle_has_a_way_out() {
+    for (_, obstacle, _) in sentences::WORDS.iter().filter(|(set, ..)| *set == "obstacle") {
+        let remedies = if *obstacle == "not_stored" { vec![Remedy::Doctor] } else { vec![] };
+        for (code, fields) in [
+            (ProblemCode::FilesRefused, json!({ "obstacles": [obstacle] })),
+            (ProblemCode::Unsettled, json!({ "obstacle": obstacle })),
+        ] {
+            let it = Problem { remedies: remedies.clone(), ..of(code, fields) };
+            assert!(hint(&it).is_some(), "{it:?}");
+        }
+    }
+}
+
+/// Warnings about a file of MCP servers need no hint.
+#[test]
+fn each_error_in_a_file_of_mcp_servers_has_a_hint_of_its_own() {
+    let whats = SENTENCES.iter().filter(|(code, what, _)| *code == ProblemCode::Mcp && !what.is_empty());
+    for (_, what, _) in whats.filter(|(_, what, _)| !["no_servers", "unknown_key", "no_place"].contains(what))
+    {
+        let has_row = HINTS.iter().any(|(code, of, _)| *code == ProblemCode::Mcp && of == what);
+        assert!(has_row, "{what}");
+    }
+    let hint_of =
+        |code, what| hint(&of(code, json!({ "what": what }))).map(|hint| hint.worded(super::super::remedy));
+    let address = "correct the address and the headers of its entry";
+    assert_eq!(hint_of(ProblemCode::Mcp, "bad_address").as_deref(), Some(address));
+    let root = "take it out of agent.roots";
+    assert_eq!(hint_of(ProblemCode::NoWorkspace, "holds_own_folder").as_deref(), Some(root));
 }
