@@ -20,6 +20,7 @@ use crate::verbs::RunVerb as _;
 use crate::verbs::ask::Ask;
 use retake_tui::models::{ContinuedModel, goes_on};
 use retake_tui::render::{self, content, entries, id, words};
+use retake_tui::ui::slash::{self, Meant};
 
 mod active_run;
 mod agent;
@@ -288,11 +289,16 @@ impl<'a> Chat<'a> {
     /// There is no such command: the text returns to the line.
     fn unknown(&mut self, name: &str, line: &str) -> Result {
         let message = format!("there is no command /{}", safe::line(name));
-        let nearest =
-            commands::nearest(name).map(|near| format!("did you mean /{near}? ")).unwrap_or_default();
+        let instead = match slash::meant(name, &commands::names(), slash::of_full_screen()) {
+            Some(Meant::Here(ours)) => format!("did you mean /{ours}? "),
+            Some(Meant::Elsewhere(other)) => {
+                format!("/{other} is a command of the full screen, which `retake` opens without --plain; ")
+            }
+            None => String::new(),
+        };
         let hint = "/help lists the commands; to send a message that begins with /, type //";
         self.prefill = Some(line.to_owned());
-        Err(hinted(ProblemKind::Usage, "unknown_command", message, format!("{nearest}{hint}")).into())
+        Err(hinted(ProblemKind::Usage, "unknown_command", message, format!("{instead}{hint}")).into())
     }
 
     fn prompt(&self) -> String {

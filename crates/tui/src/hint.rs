@@ -71,7 +71,7 @@ impl Audience {
     /// The command for a remedy; a verb if the conversation has no such command.
     fn command(self, remedy: &Remedy) -> String {
         let (verb, slash) = match remedy {
-            Remedy::Choose if self == Self::Screen => ("", "/alternatives"),
+            Remedy::Choose if self == Self::Screen => ("", "/choose"),
             Remedy::Log if self == Self::Screen => ("", "/rewind"),
             Remedy::Choose => ("retake choose ENTRY", "/choose"),
             Remedy::ChooseFiles => ("--choose PATH=disk|yours|checkpoint|merge|skip|hunks:N,N", "/rewind"),

@@ -26,6 +26,7 @@ mod rewind;
 mod rows;
 mod scroll;
 mod settings;
+pub mod slash;
 mod talk;
 #[cfg(test)]
 pub(crate) mod testing;

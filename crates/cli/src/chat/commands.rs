@@ -233,6 +233,13 @@ const COMMANDS: &[Command] = &[
         }),
     },
     Command {
+        name: "files",
+        takes: "",
+        help: "show what differs in the folder now",
+        more: "",
+        does: CommandEffect::Show(Request::FilesStatus),
+    },
+    Command {
         name: "checkpoint",
         takes: "[NAME]",
         help: "save the state of the folder under a name",
@@ -347,14 +354,9 @@ pub(super) fn find(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name == name)
 }
 
-/// The most similar command name, if one is similar.
-pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    COMMANDS
-        .iter()
-        .map(|command| (strsim::jaro_winkler(command.name, name), command.name))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|(_, name)| name)
+/// The names of all commands.
+pub(super) fn names() -> Vec<&'static str> {
+    COMMANDS.iter().map(|command| command.name).collect()
 }
 
 /// The completions of the line: names, each with its help.
@@ -394,15 +396,29 @@ async fn quit(chat: &mut Chat<'_>) -> Result {
 
 #[cfg(test)]
 mod tests {
+    use retake_tui::ui::slash;
+
     use super::*;
 
     #[test]
-    fn names_are_different_and_the_nearest_is_offered() {
+    fn names_are_different() {
         for (at, command) in COMMANDS.iter().enumerate() {
             assert!(COMMANDS[..at].iter().all(|other| other.name != command.name), "{}", command.name);
         }
-        assert_eq!(nearest("rewnd"), Some("rewind"));
-        assert_eq!(nearest("exprot"), Some("export"));
-        assert_eq!(nearest("usr/bin/env"), None);
+    }
+
+    #[test]
+    fn both_clients_in_the_terminal_have_the_same_commands() {
+        let full_screen = slash::of_full_screen();
+        let (only_here, common): (Vec<_>, Vec<_>) =
+            names().into_iter().partition(|name| !full_screen.contains(name));
+        let mut by_lines_only = only_here.clone();
+        by_lines_only.sort_unstable();
+        assert_eq!(by_lines_only, slash::BY_LINES_ONLY);
+        // What is about the screen, or about typing while the agent works.
+        let of_the_screen: Vec<_> = full_screen.into_iter().filter(|name| !common.contains(name)).collect();
+        let expected =
+            ["stop", "close", "theme", "find", "reasoning", "output", "editor", "draft", "draft-drop"];
+        assert_eq!(of_the_screen, expected);
     }
 }

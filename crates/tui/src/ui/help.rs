@@ -1,7 +1,10 @@
-//! The help: every key and every command, made from the table and the current keymap. Must never describe a key wrongly.
+//! The help: every key and every command, made from the table and the current keymap. A command that can be typed can be run
+//! from here. Must never describe a key wrongly.
 
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeMap;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -76,6 +79,12 @@ pub(crate) struct Help {
     /// Visible rows, and all rows.
     rows: usize,
     all: usize,
+    /// The selected one of the commands that can be run.
+    selected: Option<usize>,
+    /// The lines of these commands at the last drawing.
+    places: Vec<usize>,
+    /// The selected one was just chosen: the next drawing scrolls to it.
+    reveals: bool,
 }
 
 /// A group of help rows.
@@ -92,6 +101,20 @@ struct HelpRow {
     help: &'static str,
     /// Its name, which the search also finds.
     name: &'static str,
+    /// The command, if Enter runs it, with its number among those that can be run.
+    choice: Option<(usize, Command)>,
+}
+
+impl HelpRow {
+    /// A row that only informs.
+    fn new(keys: impl Into<String>, help: &'static str, name: &'static str) -> Self {
+        Self { keys: keys.into(), help, name, choice: None }
+    }
+
+    /// The row of a command: it can be run if it can be typed.
+    fn of(row: &'static Row, keys: String, name: &'static str) -> Self {
+        Self { choice: row.takes.map(|_| (0, row.command)), ..Self::new(keys, row.help, name) }
+    }
 }
 
 /// Whether commands are shown with their names.
@@ -104,34 +127,34 @@ enum Names {
 /// A line of the help.
 enum HelpLine {
     Title(&'static str),
-    /// Keys, as wide as the whole column, their effect, and the name of the command in the settings.
-    Row(String, String, String),
+    /// Keys, as wide as the whole column, their effect, and the name of the command in the settings; and the number of the
+    /// command, if it can be run.
+    Row([String; 3], Option<usize>),
     Empty,
 }
 
 impl Help {
     /// All help, starting with that of a place.
     pub(crate) fn new(keys: Keymap, from: Context) -> Self {
-        Self { keys, from, filter: String::new(), top: 0, rows: 0, all: 0 }
+        let (filter, places) = (String::new(), Vec::new());
+        Self { keys, from, filter, top: 0, rows: 0, all: 0, selected: None, places, reveals: false }
     }
 
     /// The sections, filtered.
     fn sections(&self) -> Vec<Section> {
         let mut sections: Vec<Section> =
             places(self.from).into_iter().map(|place| self.keys_in(place)).collect();
-        let writing =
-            EDITING.iter().map(|(keys, help)| HelpRow { keys: (*keys).to_owned(), help, name: "" }).collect();
+        let writing = EDITING.iter().map(|(keys, help)| HelpRow::new(*keys, help, "")).collect();
         let after = sections.iter().position(|section| section.title == Context::Talk.title());
         let writing = Section { title: "Writing", rows: writing };
         sections.insert(after.map_or(sections.len(), |after| after + 1), writing);
         let typed = TABLE.iter().filter_map(typed);
-        let words = WORDS.iter().map(|(word, help)| HelpRow { keys: (*word).to_owned(), help, name: "" });
+        let words = WORDS.iter().map(|(word, help)| HelpRow::new(*word, help, ""));
         let typed = Iterator::chain(typed, words).collect();
         sections.push(Section { title: "To be typed", rows: typed });
-        let mouse =
-            MOUSE.iter().map(|(what, help)| HelpRow { keys: (*what).to_owned(), help, name: "mouse" });
+        let mouse = MOUSE.iter().map(|(what, help)| HelpRow::new(*what, help, "mouse"));
         sections.push(Section { title: "The mouse", rows: mouse.collect() });
-        let signs = SIGNS.iter().map(|(sign, help)| HelpRow { keys: (*sign).to_owned(), help, name: "" });
+        let signs = SIGNS.iter().map(|(sign, help)| HelpRow::new(*sign, help, ""));
         sections.push(Section { title: "Signs", rows: signs.collect() });
         if self.filter.trim().is_empty() {
             let rows = ESSENTIALS.iter().filter_map(|command| self.told(command.row())).collect();
@@ -139,13 +162,36 @@ impl Help {
         }
         let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
         for section in &mut sections {
-            section.rows.retain(|HelpRow { keys, help, name }| {
+            section.rows.retain(|HelpRow { keys, help, name, .. }| {
                 let said = format!("{keys} {help} {name} {}", section.title).to_lowercase();
                 words.iter().all(|word| said.contains(word))
             });
         }
         sections.retain(|section| !section.rows.is_empty());
+        let choices = sections.iter_mut().flat_map(|section| &mut section.rows);
+        for (number, choice) in choices.filter_map(|row| row.choice.as_mut()).enumerate() {
+            choice.0 = number;
+        }
         sections
+    }
+
+    /// The commands that can be run, in the order of their rows.
+    fn choices(&self) -> Vec<Command> {
+        let rows = self.sections().into_iter().flat_map(|section| section.rows);
+        rows.filter_map(|row| row.choice).map(|(_, command)| command).collect()
+    }
+
+    /// Selects the next command that can be run; without a selection, the first one on the screen.
+    fn step(&mut self, command: Command) {
+        let shown = self.top..self.top + self.rows;
+        let first = self.places.iter().position(|place| shown.contains(place)).unwrap_or(0);
+        let next = match (self.selected, command) {
+            (None, _) => first,
+            (Some(at), Command::Down) => at + 1,
+            (Some(at), _) => at.saturating_sub(1),
+        };
+        self.selected = self.places.len().checked_sub(1).map(|last| next.min(last));
+        self.reveals = true;
     }
 
     fn keys_in(&self, place: Context) -> Section {
@@ -154,13 +200,39 @@ impl Help {
     }
 
     /// A command with its keys; `None` if it has none.
-    fn told(&self, row: &Row) -> Option<HelpRow> {
+    fn told(&self, row: &'static Row) -> Option<HelpRow> {
         let keys = self.keys.keys(row.command);
         // The usual key comes first, as wherever one is named.
         let first = self.keys.named(row.command);
         let mut names: Vec<String> = keys.iter().map(ToString::to_string).collect();
         names.sort_by_key(|name| *name != first);
-        (!names.is_empty()).then(|| HelpRow { keys: names.join(" "), help: row.help, name: row.name })
+        (!names.is_empty()).then(|| HelpRow::of(row, names.join(" "), row.name))
+    }
+
+    /// The filter has changed: its first command is selected.
+    fn filtered(&mut self) {
+        let is_filtered = !self.filter.trim().is_empty();
+        self.selected = (is_filtered && !self.choices().is_empty()).then_some(0);
+        (self.top, self.reveals) = (0, is_filtered);
+    }
+
+    /// Notes the line of each command that can be run, and scrolls to the selected one if it was just chosen.
+    fn place(&mut self, columns: &[Vec<HelpLine>]) {
+        let lines = columns.iter().flat_map(|lines| lines.iter().enumerate());
+        let numbered = lines.filter_map(|(at, line)| match line {
+            HelpLine::Row(_, Some(number)) => Some((*number, at)),
+            _ => None,
+        });
+        // The first and the last line of each.
+        let mut places = BTreeMap::new();
+        for (number, at) in numbered {
+            places.entry(number).or_insert((at, at)).1 = at;
+        }
+        self.places = places.values().map(|(first, _)| *first).collect();
+        let selected = self.selected.and_then(|selected| places.get(&selected));
+        if let (Some((first, last)), true) = (selected, std::mem::take(&mut self.reveals)) {
+            self.top = self.top.max((last + 1).saturating_sub(self.rows)).min(*first);
+        }
     }
 
     fn scroll(&mut self, top: usize) {
@@ -180,6 +252,7 @@ impl Help {
         let columns: Vec<_> = parts.into_iter().map(|part| lines(part, wide.into(), names)).collect();
         self.rows = area.height.into();
         self.all = columns.iter().map(Vec::len).max().unwrap_or(0);
+        self.place(&columns);
         self.scroll(self.top);
         if self.all == 0 {
             let says = format!("nothing matches “{}”", safe::line(&self.filter));
@@ -190,21 +263,29 @@ impl Help {
         for (column, at) in columns.iter().zip(0..) {
             let x = area.x + at * (wide + GAP);
             for (said, y) in column.iter().skip(self.top).zip(area.y..area.bottom()) {
-                frame.render_widget(said.line(brush, wide.into()), Rect { x, y, width: wide, height: 1 });
+                frame.render_widget(
+                    said.line(brush, wide.into(), self.selected),
+                    Rect { x, y, width: wide, height: 1 },
+                );
             }
         }
     }
 }
 
 impl HelpLine {
-    fn line(&self, brush: &PaneContext<'_>, columns: usize) -> Line<'static> {
+    fn line(&self, brush: &PaneContext<'_>, columns: usize, selected: Option<usize>) -> Line<'static> {
         let theme = brush.theme;
         match self {
+            Self::Row(parts, Some(choice)) if Some(*choice) == selected => {
+                let [pressed, help, name] = parts;
+                let text = width::fit(&format!("{pressed}  {help}{name}"), columns);
+                Line::styled(text, theme.style(Paint::Selected))
+            }
             Self::Empty => Line::default(),
             Self::Title(title) => {
                 Line::styled(width::truncate(title, columns).into_owned(), theme.style(Paint::Bold))
             }
-            Self::Row(pressed, help, name) => Line::from(vec![
+            Self::Row([pressed, help, name], _) => Line::from(vec![
                 Span::styled(pressed.clone(), theme.style(Paint::Accent)),
                 Span::raw("  "),
                 Span::raw(help.clone()),
@@ -225,16 +306,28 @@ impl Pane for Help {
         match command {
             Command::Erase => {
                 width::pop_letter(&mut self.filter);
+                self.filtered();
             }
-            Command::EraseAll => self.filter.clear(),
-            Command::Close | Command::Accept | Command::Help => cx.want(PaneInstruction::Close),
-            _ => self.scroll(scrolled(command, self.top, self.rows).unwrap_or(self.top)),
+            Command::EraseAll => {
+                self.filter.clear();
+                self.filtered();
+            }
+            Command::Up | Command::Down if !self.places.is_empty() => self.step(command),
+            Command::Accept => match self.selected.and_then(|at| self.choices().get(at).copied()) {
+                Some(chosen) => cx.want(PaneInstruction::Command(chosen)),
+                None => cx.want(PaneInstruction::Close),
+            },
+            Command::Close | Command::Help => cx.want(PaneInstruction::Close),
+            _ => {
+                self.selected = None;
+                self.scroll(scrolled(command, self.top, self.rows).unwrap_or(self.top));
+            }
         }
     }
 
     fn typed(&mut self, text: &str, _: &mut Cx<'_>) {
         self.filter.push_str(&safe::line(text));
-        self.top = 0;
+        self.filtered();
     }
 
     fn replied(&mut self, _: Ticket, _: Result<Reply, Problem>, _: &mut Cx<'_>) {}
@@ -245,7 +338,8 @@ impl Pane for Help {
         let filter = if self.filter.is_empty() { "type to filter" } else { &self.filter };
         let names = if self.is_halved(area.width) { ", and to see the names that settings use" } else { "" };
         let about = format!("› {filter}{names}");
-        let keys = [(Command::Down, "scroll"), (Command::EraseAll, "all of it")];
+        let keys =
+            [(Command::Down, "select"), (Command::Accept, "run it"), (Command::PageDown, "a page down")];
         let around = PaneFrame { title: "Keys and commands", about: &about, keys: &keys };
         let body = around.draw(frame, area, brush);
         if !body.is_empty() {
@@ -265,10 +359,10 @@ fn places(from: Context) -> Vec<Context> {
     places
 }
 
-fn typed(row: &Row) -> Option<HelpRow> {
-    let keys = format!("/{} {}", row.name, row.takes?).trim_end().to_owned();
+fn typed(row: &'static Row) -> Option<HelpRow> {
+    let keys = format!("/{} {}", row.typed_name(), row.takes?).trim_end().to_owned();
     // The typed text already is its name.
-    Some(HelpRow { keys, help: row.help, name: "" })
+    Some(HelpRow::of(row, keys, ""))
 }
 
 /// The sections below one another. Text longer than its column continues below: nothing is cut.
@@ -300,7 +394,8 @@ fn lines(sections: Vec<Section>, columns: usize, named: Names) -> Vec<HelpLine> 
                 if !name.is_empty() {
                     help = width::fit(&help, room + 2);
                 }
-                HelpLine::Row(width::fit(&part(&pressed, row), keys), help, name.to_owned())
+                let parts = [width::fit(&part(&pressed, row), keys), help, name.to_owned()];
+                HelpLine::Row(parts, told.choice.map(|(number, _)| number))
             }));
         }
     }

@@ -131,7 +131,7 @@ impl Keymap {
         let usual = command.row().keys.first().and_then(|key| key.parse().ok());
         let keys = self.keys(command);
         let first = usual.filter(|key| keys.contains(key)).or_else(|| keys.first().copied());
-        first.map_or_else(|| format!("/{}", command.row().name), |key: Key| key.to_string())
+        first.map_or_else(|| format!("/{}", command.row().typed_name()), |key: Key| key.to_string())
     }
 }
 

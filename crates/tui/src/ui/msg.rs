@@ -141,4 +141,6 @@ pub(crate) enum PaneInstruction {
     Model(Option<String>),
     /// Use this permission mode from here on.
     Mode(retake_wire::Mode),
+    /// Close the pane and run this command, or put it into the composer if it needs words.
+    Command(super::keymap::Command),
 }

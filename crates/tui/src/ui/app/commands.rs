@@ -2,11 +2,13 @@
 
 use retake_wire::reply::Operations;
 use retake_wire::request::{self, ConversationTarget, FilesDiff, SetPermissions};
-use retake_wire::{Action, Mode, Request};
+use retake_wire::{Action, McpOf, Mode, Request};
 
 use super::runs::is_command;
 use super::tab::{InputFor, InputLine};
 use super::{App, RequestPurpose, Requester};
+use crate::render::words;
+use crate::text::safe;
 use crate::ui::choose::{alternatives, models, permissions};
 use crate::ui::help::Help;
 use crate::ui::jobs::Jobs;
@@ -17,6 +19,7 @@ use crate::ui::ops::Ops;
 use crate::ui::page::Page;
 use crate::ui::plan::PlanPane;
 use crate::ui::rewind::Rewind;
+use crate::ui::slash::{self, Meant};
 use crate::ui::tree::Tree;
 
 impl Command {
@@ -220,6 +223,7 @@ impl App {
             Command::Model if words.is_empty() => self.open(models(self.tab().model.name.clone())),
             Command::Model => self.choose_model(words),
             Command::Permissions => self.permissions(words),
+            Command::NextMode => self.next_mode(),
             Command::Files => self.page("Files", Request::FilesStatus),
             Command::Diff => {
                 self.page("Differences since the last turn began", |ConversationTarget { conversation }| {
@@ -232,7 +236,12 @@ impl App {
                     self.open(Jobs::new());
                 }
             }
+            Command::Checkpoint => self.checkpoint(words),
             Command::Tools => self.page("Tools", Request::Tools),
+            Command::Mcp => {
+                let of = McpOf { folder: self.known.folder.clone(), server: None };
+                self.open(Page::new("MCP servers", Request::McpList(of)));
+            }
             Command::Cost => self.page("Cost", Request::Cost),
             Command::Unqueue => {
                 if let Some(conversation) = self.here() {
@@ -261,6 +270,31 @@ impl App {
             }
             (false, Some(mode), conversation) => self.set_mode(mode, conversation),
         }
+    }
+
+    /// The next permission mode. The one that allows everything is never reached by a single key.
+    fn next_mode(&mut self) {
+        let conversation = self.tab().conversation();
+        let mode = match &conversation {
+            Some(_) => self.tab().talk.permissions.mode,
+            None => self.beginning.permit.mode.or(self.beginning.usual_mode).unwrap_or_default(),
+        };
+        let next = match mode {
+            Mode::Ask => Mode::AllowEdits,
+            Mode::AllowEdits => Mode::Plan,
+            Mode::Plan | Mode::AllowAll => Mode::Ask,
+        };
+        self.set_mode(next, conversation);
+    }
+
+    fn checkpoint(&mut self, words: &str) {
+        let Some(conversation) = self.here() else { return };
+        let name = if words.is_empty() { "checkpoint" } else { words }.to_owned();
+        let tab = self.tab().id;
+        self.ask(
+            Requester::Tab(tab, RequestPurpose::Checkpoint(name.clone())),
+            Request::Checkpoint(request::Checkpoint { conversation, name }),
+        );
     }
 
     /// Changes the permission mode; before a conversation begins, the mode that it begins with.
@@ -369,14 +403,10 @@ impl App {
         let command = match Command::begun(name).as_slice() {
             [one] => *one,
             several => {
-                let help = self.keys.named(Command::Help);
-                let name = crate::text::safe::line(name).into_owned();
-                let names: Vec<_> = several.iter().map(|it| format!("/{}", it.row().name)).collect();
+                let names: Vec<_> = several.iter().map(|it| format!("/{}", it.row().typed_name())).collect();
                 self.refuse(match names.is_empty() {
-                    true => {
-                        format!("there is no command /{name}: {help} lists them; // begins a message with /")
-                    }
-                    false => format!("/{name} may be {}", crate::render::words::either(&names)),
+                    true => self.no_command(name),
+                    false => format!("/{} may be {}", safe::line(name), words::either(&names)),
                 });
                 return true;
             }
@@ -384,6 +414,20 @@ impl App {
         self.tab_mut().composer.clear();
         self.command(command, words);
         true
+    }
+
+    /// There is no such command: what has that function.
+    fn no_command(&self, name: &str) -> String {
+        let help = self.keys.named(Command::Help);
+        let ours = slash::meant(name, &slash::of_full_screen(), slash::BY_LINES_ONLY.iter().copied());
+        let instead = match ours {
+            Some(Meant::Here(ours)) => {
+                format!("did you mean /{ours}? {help} lists all; // begins a message with /")
+            }
+            Some(Meant::Elsewhere(verb)) => format!("`retake {verb}` in a shell does that"),
+            None => format!("{help} lists them; // begins a message with /"),
+        };
+        format!("there is no command /{}: {instead}", safe::line(name))
     }
 
     fn find(&mut self, words: &str) {

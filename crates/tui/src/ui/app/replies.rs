@@ -90,6 +90,9 @@ impl App {
                 self.named_operation(id, number, is_before, found);
             }
             (RequestPurpose::Draft, Reply::Draft(draft)) => self.take_draft(id, draft),
+            (RequestPurpose::Checkpoint(name), Reply::Captures(_)) => {
+                self.say(format!("the state of the folder is saved as “{name}”"));
+            }
             (RequestPurpose::Unqueued, Reply::Waiting(waiting)) => {
                 let parts: Vec<_> = waiting.words.into_iter().flat_map(|words| words.parts).collect();
                 if parts.is_empty() {

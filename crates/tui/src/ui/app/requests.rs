@@ -41,6 +41,8 @@ pub(crate) enum RequestPurpose {
     Draft,
     /// The draft of the folder, for a conversation that has not begun.
     FolderDraft,
+    /// A checkpoint with this name.
+    Checkpoint(String),
     /// Messages that waited.
     Unqueued,
     /// A retry of this entry, with the choices for files.

@@ -5,7 +5,7 @@ use retake_wire::Action;
 use super::App;
 use super::tab::{Rewriting, Tab};
 use crate::ui::fork::ForkPane;
-use crate::ui::keymap::Context;
+use crate::ui::keymap::{Command, Context};
 use crate::ui::msg::{PaneInstruction, TabId};
 use crate::ui::plan::PlanPane;
 
@@ -24,6 +24,22 @@ impl App {
             tab.panes.close_behind();
         }
         self.forget_closed(id);
+    }
+
+    /// Runs a command that was chosen in the help; one that needs words is put into the composer, so that they can be typed.
+    fn chosen(&mut self, command: Command) {
+        let row = command.row();
+        let needs_words = row.takes.is_some_and(|takes| !takes.is_empty() && !takes.starts_with('['));
+        if !needs_words {
+            return self.command(command, "");
+        }
+        let now_ms = self.now_ms;
+        let tab = self.tab_mut();
+        if !tab.composer.is_empty() {
+            tab.composer.set_aside();
+        }
+        tab.composer.set_text(&format!("/{} ", row.typed_name()));
+        tab.draft.typed(now_ms);
     }
 
     pub(super) fn want(&mut self, id: TabId, want: PaneInstruction) {
@@ -106,6 +122,13 @@ impl App {
             PaneInstruction::Mode(mode) => {
                 let conversation = self.find_tab(id).and_then(|tab| tab.conversation());
                 self.set_mode(mode, conversation);
+            }
+            PaneInstruction::Command(command) => {
+                self.close_behind(id);
+                self.want(id, PaneInstruction::Close);
+                if self.tab().id == id {
+                    self.chosen(command);
+                }
             }
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn hint(text: &str) -> Option<&'static Row> {
 /// The matching commands: those that begin with the typed text first.
 pub(super) fn commands(typed: &str) -> Vec<Item> {
     let rows: Vec<&Row> = TABLE.iter().filter(|row| row.takes.is_some()).collect();
-    let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
+    let names: Vec<&str> = rows.iter().map(|row| row.typed_name()).collect();
     let mut found = rank(typed, &names);
     found.sort_by_key(|at| !names[*at].starts_with(typed));
     found.into_iter().map(|at| item(rows[at])).collect()
@@ -31,9 +31,9 @@ pub(super) fn commands(typed: &str) -> Vec<Item> {
 fn item(row: &'static Row) -> Item {
     let takes = row.takes.filter(|takes| !takes.is_empty()).map(|takes| format!(" {takes}"));
     Item {
-        name: format!("/{}{}", row.name, takes.unwrap_or_default()),
+        name: format!("/{}{}", row.typed_name(), takes.unwrap_or_default()),
         help: row.help.to_owned(),
-        value: Value::Command(row.name),
+        value: Value::Command(row.typed_name()),
     }
 }
 

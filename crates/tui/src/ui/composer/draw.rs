@@ -154,8 +154,9 @@ impl Composer {
     fn draw_hint(&self, frame: &mut Frame<'_>, body: Rect, brush: &PaneContext<'_>) {
         let text = self.buffer.text();
         let Some(row) = complete::hint(text).filter(|_| text.ends_with(' ') && self.top == 0) else { return };
-        let takes =
-            row.takes.filter(|takes| !takes.is_empty() && text.trim_end().len() == row.name.len() + 1);
+        let takes = row
+            .takes
+            .filter(|takes| !takes.is_empty() && text.trim_end().len() == row.typed_name().len() + 1);
         let (_, column) = self.layout.find(text.len());
         let x = body.x + column;
         if let (Some(takes), Some(left)) = (takes, body.right().checked_sub(x)) {

@@ -50,7 +50,11 @@ fn every_command_is_shown_with_its_keys() {
             assert!(told, "{named} for {}", row.name);
         }
         if row.takes.is_some() {
-            assert!(all.iter().any(|told| told.keys.starts_with(&format!("/{}", row.name))), "{}", row.name);
+            assert!(
+                all.iter().any(|told| told.keys.starts_with(&format!("/{}", row.typed_name()))),
+                "{}",
+                row.name
+            );
         }
     }
 }
@@ -83,9 +87,9 @@ fn keys_filter_and_scroll() {
     let (mut help, _) = help(Context::Talk);
     let mut world = World::default();
     let whole = seen(&mut help, 80, 24);
-    help.command(Command::Down, &mut world.cx());
+    help.command(Command::PageDown, &mut world.cx());
     let lower = seen(&mut help, 80, 24);
-    assert_eq!(lower.lines().nth(1), whole.lines().nth(2));
+    assert_eq!(lower.lines().nth(1), whole.lines().nth(22), "{lower}");
     help.command(Command::Last, &mut world.cx());
     let last = seen(&mut help, 80, 24);
     help.command(Command::PageDown, &mut world.cx());
@@ -103,4 +107,53 @@ fn keys_filter_and_scroll() {
     assert!(world.wants.is_empty());
     help.command(Command::Close, &mut world.cx());
     assert!(matches!(world.wants[..], [PaneInstruction::Close]));
+}
+
+/// What Enter does now.
+fn chosen(help: &mut Help, world: &mut World) -> Option<Command> {
+    drop(seen(help, 80, 24));
+    help.command(Command::Accept, &mut world.cx());
+    match world.wants.pop()? {
+        PaneInstruction::Command(command) => Some(command),
+        _ => None,
+    }
+}
+
+#[test]
+fn selected_command_is_run() {
+    let (mut help, _) = help(Context::Talk);
+    let mut world = World::default();
+    assert_eq!(chosen(&mut help, &mut world), None, "nothing is selected yet");
+    for _ in 0..2 {
+        help.command(Command::Down, &mut world.cx());
+        drop(seen(&mut help, 80, 24));
+    }
+    // The first row is a key of the composer, which only informs.
+    assert_eq!(chosen(&mut help, &mut world), Some(Command::Undo));
+    help.typed("branches", &mut world.cx());
+    assert_eq!(chosen(&mut help, &mut world), Some(Command::Tree));
+    help.typed(" and nothing else", &mut world.cx());
+    assert_eq!(chosen(&mut help, &mut world), None);
+    help.command(Command::EraseAll, &mut world.cx());
+    assert_eq!(chosen(&mut help, &mut world), None);
+}
+
+#[test]
+fn each_command_that_can_be_typed_is_reached_and_visible() {
+    for (width, height) in [(40, 12), (80, 24), (140, 30)] {
+        let (mut help, _) = help(Context::Select);
+        let mut world = World::default();
+        let mut reached = std::collections::BTreeSet::new();
+        drop(seen(&mut help, width, height));
+        for _ in 0..2 * TABLE.len() {
+            help.command(Command::Down, &mut world.cx());
+            drop(seen(&mut help, width, height));
+            let at = help.selected.expect("a selection");
+            let place = help.places[at];
+            assert!((help.top..help.top + help.rows).contains(&place), "{width}x{height}: {at}");
+            reached.insert(help.choices()[at]);
+        }
+        let all = TABLE.iter().filter(|row| row.takes.is_some()).map(|row| row.command).collect();
+        assert_eq!(reached, all);
+    }
 }

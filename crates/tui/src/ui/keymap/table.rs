@@ -142,6 +142,7 @@ commands! {
         DraftDrop "draft-drop" ["alt+shift+d"] "Discard that draft; Up finds its text for a while" / "";
         Model "model" ["alt+m"] "Choose the model" / "[NAME]";
         Permissions "permissions" ["alt+p"] "What the agent may do unasked" / "[MODE]";
+        NextMode "next-mode" ["shift+tab"] "The next permission mode: ask, allow-edits, plan";
         Retry "retry" [] "Ask for another answer" / "[ENTRY]";
         Alternatives "alternatives" [] "Choose between the answers to a message" / "[ENTRY]";
         Edit "edit" [] "Edit an earlier message" / "[ENTRY]";
@@ -157,9 +158,11 @@ commands! {
         Restore "restore" [] "Return to the state after an operation, or before it" / "[before] N";
         Files "files" [] "What differs in the folder now" / "";
         Diff "diff" [] "How files differ since the last turn" / "";
+        Checkpoint "checkpoint" [] "Save the state of the folder under a name" / "[NAME]";
         Todo "todo" [] "The agent's list" / "";
         Jobs "jobs" [] "What runs in the background" / "";
         Tools "tools" [] "What the agent can do" / "";
+        Mcp "mcp" [] "The MCP servers, and whether they answer" / "";
         Cost "cost" [] "What model calls used" / "";
         Detach "detach" [] "Leave out what is attached to the next message" / "";
         Unqueue "unqueue" [] "Take back waiting messages" / "";
@@ -247,6 +250,17 @@ commands! {
     }
 }
 
+/// Earlier names of commands that can be typed. They still work.
+const EARLIER_NAMES: &[(&str, Command)] =
+    &[("alternatives", Command::Alternatives), ("rollback", Command::Rewind)];
+
+impl Row {
+    /// The name to type after a slash. The settings had a command `choose` before it was the name of this one.
+    pub(crate) fn typed_name(&self) -> &'static str {
+        if self.command == Command::Alternatives { "choose" } else { self.name }
+    }
+}
+
 impl Command {
     /// Its row of the table.
     ///
@@ -261,8 +275,9 @@ impl Command {
     /// The command with this name that can be typed after a slash.
     #[must_use]
     pub fn typed(name: &str) -> Option<Self> {
-        let name = if name == "rollback" { "rewind" } else { name };
-        TABLE.iter().find(|row| row.name == name && row.takes.is_some()).map(|row| row.command)
+        let typed = TABLE.iter().find(|row| row.takes.is_some() && row.typed_name() == name);
+        let earlier = || EARLIER_NAMES.iter().find(|(earlier, _)| *earlier == name);
+        typed.map(|row| row.command).or_else(|| earlier().map(|(_, command)| *command))
     }
 
     /// The commands that text typed after a slash may mean: the one with this name, or those whose names begin with it.
@@ -271,7 +286,7 @@ impl Command {
         if let Some(command) = Self::typed(name) {
             return vec![command];
         }
-        let begins = |row: &&Row| row.takes.is_some() && row.name.starts_with(name);
+        let begins = |row: &&Row| row.takes.is_some() && row.typed_name().starts_with(name);
         TABLE.iter().filter(begins).map(|row| row.command).collect()
     }
 }

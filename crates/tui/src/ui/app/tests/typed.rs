@@ -1,6 +1,6 @@
 //! Typed commands: by their beginnings, and what they name.
 
-use retake_wire::Action;
+use retake_wire::{Action, Mode};
 
 use super::*;
 
@@ -61,4 +61,83 @@ fn an_operation_is_named_by_the_number_that_the_list_shows() {
         answer(&mut app, acts, &owner);
         assert!(looks(&mut app).contains(says), "{}", looks(&mut app));
     }
+}
+
+#[test]
+fn names_of_other_programs_lead_to_ours_and_the_text_stays() {
+    for (line, says) in [
+        ("/clear", "there is no command /clear: did you mean /new?"),
+        ("/exit", "there is no command /exit: did you mean /quit?"),
+        ("/resume", "there is no command /resume: did you mean /list?"),
+        ("/history", "there is no command /history: `retake log` in a shell does that"),
+    ] {
+        let mut app = talking(Theme::default());
+        drop(types(&mut app, line));
+        assert!(looks(&mut app).contains(says), "{}", looks(&mut app));
+        assert_eq!(app.tab().composer.text(), line);
+    }
+    let mut app = talking(Theme::default());
+    drop(types(&mut app, "/alternatives"));
+    assert!(!looks(&mut app).contains("there is no command"), "an earlier name still works");
+}
+
+/// The modes that are requested by pressing the key in each mode.
+fn next_modes(app: &mut App) -> Vec<Mode> {
+    let mode = |act: Act| match act {
+        Act::Ask(_, request) => match *request {
+            Request::SetPermissions(set) => set.mode,
+            _ => None,
+        },
+        _ => None,
+    };
+    let next = |now: Mode| {
+        app.tab_mut().talk.permissions.mode = now;
+        press(app, "shift+tab", NOW_MS).into_iter().find_map(mode).expect("a request")
+    };
+    Mode::ALL.into_iter().map(next).collect()
+}
+
+#[test]
+fn a_key_goes_to_the_next_permission_mode_and_never_to_the_one_that_allows_all() {
+    let mut app = talking(Theme::default());
+    assert_eq!(next_modes(&mut app), [Mode::AllowEdits, Mode::Plan, Mode::Ask, Mode::Ask]);
+    assert!(looks(&mut app).contains("the agent may now"), "{}", looks(&mut app));
+}
+
+#[test]
+fn command_chosen_in_the_help_runs_and_one_that_needs_words_goes_into_the_composer() {
+    let choose = |filter: &str| {
+        let mut app = talking(Theme::default());
+        drop(app.on(Msg::Paste("half a message".to_owned()), NOW_MS));
+        drop(press(&mut app, "f1", NOW_MS));
+        drop(looks(&mut app));
+        drop(app.on(Msg::Paste(filter.to_owned()), NOW_MS));
+        drop(looks(&mut app));
+        drop(press(&mut app, "enter", NOW_MS));
+        app
+    };
+    assert_eq!(choose("branches").context(), Context::Tree);
+    let mut app = choose("as if it were deleted");
+    assert_eq!((app.context(), app.tab().composer.text()), (Context::Talk, "/hide ".to_owned()));
+    app.tab_mut().composer.escape();
+    drop(press(&mut app, "alt+d", NOW_MS));
+    assert_eq!(app.tab().composer.text(), "half a message", "it was moved aside");
+}
+
+#[test]
+fn checkpoint_is_reported_when_it_is_saved() {
+    let mut app = talking(Theme::default());
+    let acts = types(&mut app, "/checkpoint before lunch");
+    answer(&mut app, acts, &|request| match request {
+        Request::Checkpoint(checkpoint) => {
+            assert_eq!(checkpoint.name, "before lunch");
+            Some(Reply::Captures(retake_wire::reply::Captures { captures: Vec::new(), more: false }))
+        }
+        other => owner(other),
+    });
+    assert!(
+        looks(&mut app).contains("the state of the folder is saved as “before lunch”"),
+        "{}",
+        looks(&mut app)
+    );
 }
