@@ -32,6 +32,6 @@ pub use index::{KnownPath, Mark};
 pub use manifest::Manifest;
 pub use named::FoundFiles;
 pub use note::WriteSource;
-pub use refuse::refuse;
+pub use refuse::{refuse, refuse_known};
 pub use rules::Rules;
 pub use workspace_tree::{Capture, Tree};

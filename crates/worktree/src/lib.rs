@@ -18,7 +18,7 @@ pub use apply::{
 pub use attributes::Changes;
 pub use capture::{
     Capture, CaptureScope, CoverageChange, Findings, FoundFiles, KnownPath, Manifest, Mark, Permission,
-    Progress, Rules, Stats, Tree, WriteSource, refuse,
+    Progress, Rules, Stats, Tree, WriteSource, refuse, refuse_known,
 };
 pub use error::{Result, WorktreeError};
 pub use git::{GitState, NamedBySettings, Nested, reached, same_as_commit, tracked};

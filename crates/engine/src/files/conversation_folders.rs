@@ -93,6 +93,17 @@ impl Engine {
         .await
     }
 
+    /// Why the conversation's folder is never captured: no call may change anything there.
+    pub(crate) async fn never_captured(&self, conversation: ConversationId) -> Result<Option<EngineError>> {
+        let (Some(folder), Ok(config)) = (self.folder_of(conversation).await?, self.files.config()) else {
+            return Ok(None);
+        };
+        let config = config.clone();
+        blocking(move || retake_worktree::refuse_known(&folder, &config.data_dir, &config.rules).err())
+            .await
+            .map(|refused| refused.map(EngineError::from))
+    }
+
     /// The further folders of a conversation: the current ones, and those where it has changed something.
     pub(super) async fn further_known(&self, conversation: ConversationId) -> Result<Vec<PathBuf>> {
         let own = self.folder_of(conversation).await?.unwrap_or_default();

@@ -1,13 +1,13 @@
 //! A tool call: its intent, its ruling, its result. One that may change something is in the ledger before it runs.
 //! Captures surround each one whose tool may write. Its result is one entry with its changes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
     AskCause, CallAsked, CallRefusal, CallRuling, CallTarget, ChangeOrigin, Digest, Effect, EffectClass,
-    EffectState, EntryId, Flags, Intent, Part, Permission, Rule, SayRequest, Source, ToolOutcome, TurnInput,
-    shorten,
+    EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling, SayRequest, Source, ToolOutcome,
+    TurnInput, shorten,
 };
 use retake_store::digest::of_call;
 use retake_tools::{Output, Tool};
@@ -49,6 +49,8 @@ pub(super) struct Ready {
     told: bool,
     /// An equal call that ran before and was reverted in the conversation only.
     again: Option<Effect>,
+    /// Why it cannot run, whatever a person would say.
+    cannot: Option<EngineError>,
 }
 
 /// Whether a call is in the ledger.
@@ -64,6 +66,12 @@ impl Ready {
     /// A digest of tool and arguments: equal calls have equal digests.
     fn digest(&self) -> Digest {
         of_call(&self.name, &self.arguments)
+    }
+
+    /// Whether captures surround it: it may change files of these folders.
+    fn is_captured(&self, roots: &[PathBuf]) -> bool {
+        let may_write = self.tool.as_ref().is_some_and(|tool| tool.may_write());
+        self.intent.class != EffectClass::None && may_write && !roots.is_empty()
     }
 
     fn shown(&self) -> CallShown {
@@ -103,6 +111,7 @@ impl Driver {
                 permission: Arc::default(),
                 told: false,
                 again: None,
+                cannot: None,
             };
             self.calls.insert(key, ready);
         }
@@ -113,7 +122,7 @@ impl Driver {
     pub(super) async fn look(&mut self, key: String) -> TurnInput {
         let Some(mut ready) = self.calls.remove(&key) else { return TurnInput::Ended(key) };
         let looked = self.looked(&mut ready).await;
-        let ruling = ready.settled.ruling();
+        let ruling = if ready.cannot.is_some() { Ruling::Deny } else { ready.settled.ruling() };
         self.calls.insert(key.clone(), ready);
         match looked {
             Ok(()) => TurnInput::Settled(key, ruling),
@@ -165,6 +174,10 @@ impl Driver {
                 ready.permission = Arc::new(permission);
                 ready.settled = asked_again(settled, ready.again.as_ref());
                 ready.intent = intent;
+                // Nobody is asked about a call that cannot run.
+                if matches!(ready.settled, CallRuling::Ask(_)) && ready.is_captured(&self.scene.roots) {
+                    ready.cannot = self.engine.never_captured(conversation).await?;
+                }
             }
         }
         Ok(())
@@ -263,15 +276,16 @@ impl Driver {
     /// Stores that a call did not run, with the reason.
     pub(super) async fn refuse(&mut self, key: String) -> TurnInput {
         let Some(ready) = self.calls.get(&key) else { return TurnInput::Ended(key) };
-        let why = match &ready.settled {
-            CallRuling::Deny(why) => why.clone(),
-            CallRuling::Allow | CallRuling::Ask(_) => self.engine.stopped(),
+        let why = match (&ready.cannot, &ready.settled) {
+            (Some(error), _) => NotRun::Failed(error.clone()),
+            (None, CallRuling::Deny(why)) => NotRun::Refused(why.clone()),
+            (None, CallRuling::Allow | CallRuling::Ask(_)) => NotRun::Refused(self.engine.stopped()),
         };
         if !ready.told {
             self.events.send(RunEvent::Calling(ready.shown()));
         }
         let stage = self.stage(ready);
-        match stage.not_run(ready, None, NotRun::Refused(why), LedgerState::Never).await {
+        match stage.not_run(ready, None, why, LedgerState::Never).await {
             Ok(()) => TurnInput::Ended(key),
             Err(error) => self.not_stored(error),
         }
@@ -325,7 +339,7 @@ impl ToolHost {
         }
         let begun = if changes { LedgerState::InLedger } else { LedgerState::Never };
         // Without a capture before it, none of its changes could be reverted, and no secret could be hidden from it.
-        let around = match changes && tool.may_write() && !self.roots.is_empty() {
+        let around = match ready.is_captured(&self.roots) {
             false => None,
             true => match self.begins(&ready).await {
                 Ok(around) => Some(around),

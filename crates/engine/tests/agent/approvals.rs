@@ -218,3 +218,25 @@ async fn changed_permission_applies_from_the_next_call() {
         assert_eq!(desk.shows().await[2..], ["ok", "calls write", last, "done"], "{change:?}");
     }
 }
+
+#[tokio::test]
+async fn nobody_is_asked_about_a_call_that_cannot_run_in_the_home_folder() {
+    let mut desk = Desk::new(Mode::Ask).await;
+    let home = desk.dir.path().join("home");
+    std::fs::create_dir_all(&home).expect("made");
+    std::fs::write(home.join("list.txt"), "tea\n").expect("written");
+    let folder = home.to_str().expect("UTF-8").to_owned();
+    desk.id =
+        desk.engine.create(None, Some(folder), desk.engine.by(None)).await.expect("created").conversation;
+    desk.script.then(write("x\n"));
+    desk.script.then(calls(&[("shell", json!({"command": "rm list.txt"}))]));
+    desk.script.then(calls(&[("read", json!({"path": "list.txt"}))]));
+    desk.script.then(words("done"));
+    let events = desk.say("go").await;
+    let (ended, told) = desk.follow(events, &mut |asked| panic!("asked: {asked:?}")).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    let told = told.join("\n");
+    assert_eq!(told.matches("it is the home folder, or holds it").count(), 2, "{told}");
+    assert!(told.contains("tea"), "reading works: {told}");
+    assert!(home.join("list.txt").exists() && !home.join("a.txt").exists());
+}

@@ -16,7 +16,10 @@ pub fn refuse(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
 }
 
 /// The same for a folder that has been a workspace already: a command may have made it look like a git folder.
-pub(super) fn refuse_known(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
+///
+/// # Errors
+/// As those of [`refuse`].
+pub fn refuse_known(root: &Path, data_dir: &Path, rules: &Rules) -> Result<()> {
     let refused = |why| refused(root, why);
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let root_is = fs::canonicalize(root).map_err(WorktreeError::io("open", root))?;
