@@ -20,6 +20,7 @@ use crate::verbs::RunVerb as _;
 use crate::verbs::ask::Ask;
 use retake_tui::models::{ContinuedModel, goes_on};
 use retake_tui::render::{self, content, entries, id, words};
+use retake_tui::text::time;
 use retake_tui::ui::slash::{self, Meant};
 
 mod active_run;
@@ -347,8 +348,22 @@ impl<'a> Chat<'a> {
         self.cx.print_text(&(Text::styled(Style::Bold, "retake") + rest))?;
         let model = self.model_line().await?;
         self.cx.aside(&model)?;
+        self.offer_last().await?;
         self.cx.aside("/help lists the commands · Alt+Enter begins a new line · Ctrl-D quits")?;
         self.arrive().await
+    }
+
+    /// A new conversation in a folder that has some: how the last one is continued. The greeting does not wait long for it.
+    async fn offer_last(&mut self) -> Result {
+        if self.conversation().is_some() {
+            return Ok(());
+        }
+        let Ok(last) = tokio::time::timeout(PATIENCE, self.cx.last()).await else { return Ok(()) };
+        let Some(last) = last? else { return Ok(()) };
+        let look = self.cx.ui.look();
+        let name = words::title(&last, look.columns.min(60));
+        let when = time::relative(look.now_ms, last.changed_ms);
+        self.cx.aside(&format!("/continue goes on with the last conversation here{name}, {when}"))
     }
 
     /// The model and the reason for it. The greeting does not wait long for it.

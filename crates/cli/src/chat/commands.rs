@@ -313,6 +313,13 @@ const COMMANDS: &[Command] = &[
         does: CommandEffect::Own(|chat, _| handlers::list(chat).boxed_local()),
     },
     Command {
+        name: "continue",
+        takes: "",
+        help: "continue the last conversation of this folder",
+        more: "",
+        does: CommandEffect::Own(|chat, _| handlers::go_on(chat).boxed_local()),
+    },
+    Command {
         name: "new",
         takes: "",
         help: "begin a new conversation",

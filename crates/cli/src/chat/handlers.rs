@@ -152,7 +152,22 @@ pub(super) async fn new(chat: &mut Chat<'_>) -> Result {
 /// Continues with the conversation that the person picks.
 pub(super) async fn list(chat: &mut Chat<'_>) -> Result {
     let Some(picked) = pickers::conversation(chat).await? else { return Ok(()) };
-    chat.move_to(Some(picked));
+    enter(chat, picked).await
+}
+
+/// Continues the last conversation of the folder.
+pub(super) async fn go_on(chat: &mut Chat<'_>) -> Result {
+    if chat.conversation().is_some() {
+        return Err(usage("this already is a conversation", "/list opens others, /new begins one"));
+    }
+    match chat.cx.last().await? {
+        Some(last) => enter(chat, last.id).await,
+        None => Err(usage("there is no earlier conversation in this folder", "/list opens others")),
+    }
+}
+
+async fn enter(chat: &mut Chat<'_>, conversation: String) -> Result {
+    chat.move_to(Some(conversation));
     // A model chosen in the other conversation applies only there.
     chat.model.clone_from(&chat.named);
     chat.arrive().await?;

@@ -77,6 +77,8 @@ struct StartSettings {
     permit: Permit,
     /// The mode of the settings, once the owner has sent it.
     usual_mode: Option<retake_wire::Mode>,
+    /// The last conversations of the folder, newest first.
+    recent: Vec<retake_wire::reply::Conversation>,
 }
 
 /// The UI in memory.
@@ -128,7 +130,10 @@ impl App {
         };
         let tab = app.open_tab();
         match start {
-            Start::New => app.wants_unbegun(),
+            Start::New => {
+                app.wants_unbegun();
+                app.wants_recent();
+            }
             Start::In(conversation) => app.show(tab, &conversation, None),
             Start::GoOn => {
                 app.tabs[0].opens(Vec::new());

@@ -12,7 +12,6 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("bye", "quit"),
     ("chats", "list"),
     ("clear", "new"),
-    ("continue", "list"),
     ("conversations", "list"),
     ("exit", "quit"),
     ("history", "log"),

@@ -5,6 +5,7 @@ mod calls;
 mod edge;
 mod entry;
 mod find;
+mod greeting;
 mod heights;
 mod live;
 mod page;
@@ -281,13 +282,7 @@ impl View {
         let silent = talk.live.is_none() && talk.notes.is_empty() && talk.waiting.is_empty();
         if talk.entries.is_empty() && silent {
             self.drawn.needs_earlier = talk.earlier;
-            let lines = live::greeting(
-                ink,
-                &self.greeting.version,
-                self.greeting.model.as_deref(),
-                self.greeting.place.as_deref(),
-                area.height,
-            );
+            let lines = greeting::greeting(ink, &self.greeting, area.height);
             for (line, row) in lines.iter().zip(area.y + u16::from(area.height > 8)..area.bottom()) {
                 frame.buffer_mut().set_line(area.x, row, line, area.width);
             }

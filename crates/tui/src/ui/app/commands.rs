@@ -22,6 +22,9 @@ use crate::ui::rewind::Rewind;
 use crate::ui::slash::{self, Meant};
 use crate::ui::tree::Tree;
 
+/// The number of conversations on the first screen.
+const RECENT: usize = 3;
+
 impl Command {
     /// Whether the app handles it even while a pane has the focus.
     pub(super) fn is_of_app(self) -> bool {
@@ -58,7 +61,9 @@ impl App {
                 self.keep_draft(self.tabs.current);
                 self.open_tab();
                 self.wants_unbegun();
+                self.wants_recent();
             }
+            Command::GoOn => self.go_on(),
             Command::CloseTab => self.close_tab(),
             Command::NextTab | Command::PreviousTab if self.tabs.len() == 1 => {
                 let new = self.keys.named(Command::NewTab);
@@ -75,6 +80,28 @@ impl App {
             _ => return false,
         }
         true
+    }
+
+    /// The first screen shows the last conversations.
+    pub(super) fn wants_recent(&mut self) {
+        let list = request::List {
+            folder: Some(self.known.folder.clone()),
+            limit: Some(RECENT),
+            ..request::List::default()
+        };
+        self.ask(Requester::All(RequestPurpose::Recent), Request::List(list));
+    }
+
+    /// Continues the last conversation of the folder in this tab.
+    fn go_on(&mut self) {
+        if self.tab().conversation().is_some() {
+            let list = self.keys.named(Command::List);
+            return self.refuse(format!("this tab has a conversation: {list} opens others"));
+        }
+        let Some(last) = self.beginning.recent.first().map(|last| last.id.clone()) else {
+            return self.refuse("there is no earlier conversation in this folder");
+        };
+        self.show(self.tab().id, &last, None);
     }
 
     /// Commands of the composer.

@@ -7,6 +7,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::App;
 use super::tab::{InputFor, Rewriting, Tab};
+use crate::render::words;
 use crate::text::width;
 use crate::ui::clusters;
 use crate::ui::composer::Keys;
@@ -40,7 +41,10 @@ impl App {
         let has_keys = self.context();
         let model = Some(self.model_words()).filter(|words| !words.is_empty());
         let place = Some(self.place_words()).filter(|_| self.tab().conversation().is_none());
+        let recent = &self.beginning.recent;
+        let recent = recent.iter().map(|it| (words::named(it), it.changed_ms)).collect();
         let tab = self.tab_mut();
+        tab.view.greeting.recent = recent;
         tab.view.greeting.model = model;
         tab.view.has_rule = areas.rule.height > 0;
         tab.view.greeting.place = place;

@@ -46,6 +46,9 @@ impl App {
             (RequestPurpose::Owner, Reply::Status(status)) => {
                 self.beginning.usual_mode = status.mode;
             }
+            (RequestPurpose::Recent, Reply::Conversations(page)) => {
+                self.beginning.recent = page.conversations;
+            }
             (RequestPurpose::FolderDraft, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
             (RequestPurpose::Models, Reply::Models(models)) => {
                 self.models_are(models);

@@ -27,6 +27,8 @@ pub(crate) enum RequestPurpose {
     Models,
     /// The conversation to begin with.
     GoOn,
+    /// The last conversations of the folder, for the first screen.
+    Recent,
     /// A conversation to show, and an entry of it.
     Show(Option<String>),
     /// Earlier entries.

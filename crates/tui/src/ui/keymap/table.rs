@@ -110,6 +110,7 @@ commands! {
         CloseTab "close" ["alt+w"] "Close the tab; the conversation stays" / "";
         NextTab "next-tab" ["alt+.", "ctrl+pagedown"] "Next tab";
         PreviousTab "previous-tab" ["alt+,", "ctrl+pageup"] "Previous tab";
+        GoOn "continue" ["alt+l"] "Continue the last conversation of this folder" / "";
         List "list" ["ctrl+o"] "Conversations: open, search, rename, archive" / "[WORDS]";
         Search "search" [] "Search everything that was said" / "WORDS";
         Theme "theme" [] "Choose the colours" / "[NAME]";

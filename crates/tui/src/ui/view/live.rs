@@ -1,7 +1,7 @@
 //! The part after the last entry: the current run, its requests, notes, the todo list, waiting messages. Must never answer
 //! anything. Must never show a key that is not valid.
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use retake_wire::reply::{Entry, Todo, TodoItem, TodoState};
 use retake_wire::{Part, PendingApproval, Question, english};
 use serde_json::Value;
@@ -401,68 +401,6 @@ fn list(arguments: &str) -> Option<Todo> {
     };
     Some(Todo { items: given.get("items")?.as_array()?.iter().filter_map(item).collect() })
         .filter(|todo| !todo.items.is_empty())
-}
-
-/// The text of an empty conversation: in few rows, the most necessary first.
-pub(super) fn greeting(
-    ink: DrawParameters<'_>,
-    version: &str,
-    model: Option<&str>,
-    place: Option<&str>,
-    rows: u16,
-) -> Vec<Line<'static>> {
-    let all = greeted(ink, version, model, place, true);
-    if all.len() <= usize::from(rows) { all } else { greeted(ink, version, model, None, false) }
-}
-
-fn greeted(
-    ink: DrawParameters<'_>,
-    version: &str,
-    model: Option<&str>,
-    place: Option<&str>,
-    whole: bool,
-) -> Vec<Line<'static>> {
-    let mut page = Page::new(ink);
-    let mut first = doc::Run::of("retake", ink.theme.style(Paint::Accent));
-    if !version.is_empty() {
-        first.push(&format!(" {version}"), ink.theme.style(Paint::Dim));
-    }
-    first.push(": an AI agent in which nothing is final", ink.theme.style(Paint::Plain));
-    page.push(first.wrap(ink.room().into()).into_iter().map(Line::from));
-    if let Some(place) = place {
-        page.text(place, Paint::Dim);
-    }
-    page.gap();
-    let mut things = vec![
-        (Command::Send, "say what you want done"),
-        (Command::Rewind, "go back to before any message, files included"),
-        (Command::Undo, "take back the last thing said or done"),
-        (Command::List, "your other conversations"),
-        (Command::Help, "all keys and commands"),
-    ];
-    if whole {
-        things.push((Command::Quit, "quit; everything is kept"));
-    }
-    let names: Vec<_> = things.iter().map(|(command, _)| ink.keys.named(*command)).collect();
-    let wide = names.iter().map(|name| doc::columns(name)).max().unwrap_or(0);
-    for (name, (_, help)) in names.iter().zip(things) {
-        let fill = " ".repeat(wide - doc::columns(name) + 2);
-        let name = Span::styled(name.clone(), ink.theme.style(Paint::Accent));
-        let room = usize::from(ink.room()).saturating_sub(wide + 2);
-        let help = doc::cut(help, ink.theme.style(Paint::Plain), room);
-        let line = doc::rewrap(vec![Line::from(vec![name, Span::raw(fill), help])], ink.room().into());
-        page.push(line);
-    }
-    page.gap();
-    match model {
-        Some(model) if model == "demo" || model.starts_with("demo:") => {
-            page.text("the demo model answers: it needs no key", Paint::Dim);
-            page.text("for a real one: retake config set model.default PROVIDER/MODEL", Paint::Plain);
-        }
-        Some(model) => page.text(&format!("{} answers", safe::line(model)), Paint::Dim),
-        None => page.text(&format!("{} chooses the model", ink.keys.named(Command::Model)), Paint::Dim),
-    }
-    page.lines
 }
 
 /// Amounts shown after the last entry: by the run, and by the program.

@@ -21,6 +21,8 @@ pub(crate) struct Greeting {
     pub(crate) place: Option<String>,
     /// The version of the program.
     pub(crate) version: String,
+    /// The last conversations of the folder, newest first: their names, and when they changed.
+    pub(crate) recent: Vec<(String, i64)>,
 }
 
 /// The position of the screen, and its move at the next drawing.

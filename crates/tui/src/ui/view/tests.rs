@@ -199,6 +199,20 @@ fn nothing_said_yet() {
 }
 
 #[test]
+fn nothing_said_yet_where_there_are_conversations() {
+    let hour = 3_600_000;
+    let recent = [
+        ("fix the \x1b[31mparser", hour / 2),
+        ("", hour),
+        ("a very long name of a conversation about it", 30 * hour),
+    ];
+    let mut view = View::default();
+    view.greeting.recent = recent.iter().map(|(name, ago)| ((*name).to_owned(), NOW_MS - ago)).collect();
+    insta::assert_snapshot!(drawn(&mut view, &LoadedConversation::default(), (80, 14)));
+    insta::assert_snapshot!(drawn(&mut view, &LoadedConversation::default(), (40, 9)));
+}
+
+#[test]
 fn old_todo_list_is_one_line_until_a_run_may_continue_it() {
     let mut talk = rich();
     let seen = |talk: &LoadedConversation| {

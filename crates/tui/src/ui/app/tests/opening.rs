@@ -191,3 +191,26 @@ fn draft_replaces_only_the_draft_that_was_stored_before() {
     assert_eq!(set.parts, [Part::text("older one two three")]);
     assert_eq!(set.instead_of, Some(vec![Part::text("older one")]));
 }
+
+#[test]
+fn last_conversation_of_the_folder_is_on_the_first_screen_and_a_key_continues_it() {
+    let (mut app, acts) = started(Start::New);
+    let list = ticket(&acts, |request| matches!(request, Request::List(_))).expect("it asks");
+    let conversations = vec![conversation("0199a000-c", Some("the parser"), "hello", 1)];
+    let page = retake_wire::reply::Conversations { conversations, more: false };
+    drop(app.on(Msg::Replied(list, Box::new(Ok(Reply::Conversations(page)))), NOW_MS));
+    let seen = looks(&mut app);
+    assert!(seen.contains("Alt+L") && seen.contains("continue “the parser”"), "{seen}");
+    let acts = press(&mut app, "alt+l", NOW_MS);
+    assert!(
+        ticket(&acts, |request| matches!(request, Request::Info(of) if of.conversation == "0199a000-c"))
+            .is_some()
+    );
+    let (mut app, _) = started(Start::New);
+    drop(press(&mut app, "alt+l", NOW_MS));
+    assert!(
+        looks(&mut app).contains("there is no earlier conversation in this folder"),
+        "{}",
+        looks(&mut app)
+    );
+}
