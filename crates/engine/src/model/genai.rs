@@ -14,12 +14,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ::genai::adapter::AdapterKind;
-use ::genai::chat::ChatOptions;
+use ::genai::chat::{ChatOptions, ReasoningEffort};
 use ::genai::resolver::{AuthData, Endpoint as Address};
 use ::genai::{Client, Headers, ModelIden, ServiceTarget};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
 
 use super::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
 use crate::clock::Clock;
@@ -128,21 +129,35 @@ impl Remote {
             EndpointKind::Ollama => AdapterKind::Ollama,
         };
         let base = format!("{}/", self.endpoint.base_url.trim_end_matches('/'));
-        let auth = match key {
-            Some(key) => AuthData::from_single(key.expose_secret()),
-            None => self.keyless(&base),
+        let auth = match (key, self.endpoint.kind) {
+            (Some(key), EndpointKind::OpenAi | EndpointKind::Anthropic | EndpointKind::Ollama) => {
+                AuthData::from_single(key.expose_secret())
+            }
+            (key, _) => self.own_address(&base, key),
         };
         ServiceTarget {
             endpoint: Address::from_owned(base),
             auth,
-            model: ModelIden::new(adapter, self.model.as_str()),
+            model: ModelIden::new(adapter, self.name_for_library()),
         }
     }
 
-    /// The credentials for a server without a key. The library needs a key for its headers, so it gets these headers
-    /// instead.
-    fn keyless(&self, base: &str) -> AuthData {
-        let (path, headers) = match self.endpoint.kind {
+    /// The name of the model, in a form from which the library takes nothing off. Otherwise, of `groq::llama` it would send `llama`,
+    /// and of `o3-mini-high` the model `o3-mini` with the effort `high`.
+    fn name_for_library(&self) -> String {
+        let ends_in_effort = self
+            .model
+            .rsplit_once('-')
+            .is_some_and(|(_, last)| ReasoningEffort::from_keyword(last).is_some());
+        // Ollama's name is in no other place, and its efforts are not taken off.
+        let end = if ends_in_effort && self.endpoint.kind != EndpointKind::Ollama { "-" } else { "" };
+        format!("::{}{end}", self.model)
+    }
+
+    /// The address and the headers of a request where the library's own do not fit: it needs a key for its headers, and changes
+    /// the model's name in Gemini's address.
+    fn own_address(&self, base: &str, key: Option<&SecretString>) -> AuthData {
+        let (path, mut headers) = match self.endpoint.kind {
             EndpointKind::OpenAi => ("chat/completions".to_owned(), Vec::new()),
             EndpointKind::Anthropic => ("messages".to_owned(), vec![("anthropic-version", "2023-06-01")]),
             EndpointKind::Gemini => {
@@ -150,18 +165,26 @@ impl Remote {
             }
             EndpointKind::Ollama => ("api/chat".to_owned(), Vec::new()),
         };
+        headers.extend(key.map(|key| ("x-goog-api-key", key.expose_secret())));
         AuthData::RequestOverride { url: format!("{base}{path}"), headers: Headers::from(headers) }
     }
 
     fn options(&self, tap: &FrameTap) -> ChatOptions {
-        ChatOptions::default()
+        let options = ChatOptions::default()
             .with_capture_usage(true)
             .with_capture_content(true)
             .with_capture_reasoning_content(true)
             .with_capture_tool_calls(true)
             .with_stream_header_timeout(self.timeouts.first_byte)
             .with_stream_read_timeout(self.timeouts.idle)
-            .with_raw_frame_sink(tap.clone())
+            .with_raw_frame_sink(tap.clone());
+        match self.endpoint.kind {
+            // The exact name of the model: `name_for_library`.
+            EndpointKind::OpenAi | EndpointKind::Anthropic => {
+                options.with_extra_body(json!({ "model": self.model }))
+            }
+            EndpointKind::Gemini | EndpointKind::Ollama => options,
+        }
     }
 
     fn client(&self) -> Result<&Client, ModelError> {

@@ -1,0 +1,110 @@
+//! What is sent to each kind of provider: the model's name, and the whole request as a golden file.
+
+use retake_core::{Part, Role, Source, ToolOutcome};
+use retake_engine::model::{Message, Prompt, ToolSpec};
+use serde_json::{Value, json};
+
+use super::{Connection, gather};
+use crate::raw::Raw;
+
+/// The formats with the place of a request in each.
+const FORMATS: [(&str, &str); 4] = [
+    ("openai", "POST /chat/completions "),
+    ("anthropic", "POST /messages "),
+    ("gemini", "POST /models/MODEL:streamGenerateContent?alt=sse "),
+    ("ollama", "POST /api/chat "),
+];
+
+/// A request: its first line, and its body.
+async fn sent(server: &Raw, connection: &Connection, model: &str, prompt: Prompt) -> (String, Value) {
+    let model = connection.models().open(model).expect("a model");
+    drop(gather(&*model, prompt).await);
+    let request = server.requests().pop().expect("a request");
+    let (head, body) = request.split_once("\r\n\r\n").expect("a body");
+    let line = head.lines().next().expect("a line").to_owned();
+    (line, serde_json::from_str(body).expect("JSON"))
+}
+
+fn said(text: &str) -> Prompt {
+    Prompt { messages: vec![Message::text(Role::User, text)], ..Prompt::default() }
+}
+
+/// A prompt with everything that a request can hold.
+fn whole_prompt() -> Prompt {
+    let call = Part::ToolCall {
+        id: "toolu_abcdefg".into(),
+        name: "read".into(),
+        arguments: r#"{"path":"a"}"#.into(),
+    };
+    let result =
+        Part::ToolResult { call: "toolu_abcdefg".into(), content: "x".into(), outcome: ToolOutcome::Ok };
+    let picture = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2, 3]) };
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    Prompt {
+        system: Some("Be brief.".into()),
+        messages: vec![
+            Message::new(Role::User, vec![Part::text("What is it?"), picture]),
+            Message::new(Role::Assistant, vec![Part::text("I look."), call]),
+            Message::new(Role::Tool, vec![result]),
+        ],
+        tools: vec![ToolSpec { name: "read".into(), about: "Reads a file.".into(), schema }],
+        ..Prompt::default()
+    }
+}
+
+/// Compares a request with a file of `tests/golden`.
+fn golden(name: &str, line: &str, body: &Value) {
+    let body = serde_json::to_string_pretty(body).expect("JSON");
+    insta::with_settings!({
+        snapshot_path => "../golden",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, { insta::assert_snapshot!(format!("request_{name}"), format!("{line}\n\n{body}")) });
+}
+
+#[tokio::test]
+async fn a_whole_request_to_each_kind_of_provider_is_as_recorded() {
+    for (kind, _) in FORMATS {
+        let server = Raw::answering("400 No", "", "{}");
+        let connection = Connection::new(kind, &server.address());
+        let (line, body) = sent(&server, &connection, "here/some-model", whole_prompt()).await;
+        golden(kind, &line, &body);
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_a_model_is_sent_as_it_is() {
+    let names = [
+        "qwen-max",
+        "mistral-medium",
+        "o3-mini-high",
+        "groq::llama",
+        "a::b::c-low",
+        "::a",
+        "deepseek-r1-zero",
+        "a-none",
+        "a-minimal",
+        "a-xhigh",
+        "-high",
+        "high",
+        "a-",
+        "org/a-high:free",
+    ];
+    for (kind, place) in FORMATS {
+        let server = Raw::answering("400 No", "", "{}");
+        for connection in
+            [Connection::new(kind, &server.address()), Connection::keyless(kind, &server.address())]
+        {
+            let (_, mut plain) = sent(&server, &connection, "here/m", said("hi")).await;
+            for name in names {
+                let (line, mut body) = sent(&server, &connection, &format!("here/{name}"), said("hi")).await;
+                assert!(line.starts_with(&place.replace("MODEL", name)), "{kind}, {name}: {line}");
+                if kind != "gemini" {
+                    assert_eq!(body["model"].take(), name, "{kind}");
+                    plain["model"].take();
+                }
+                assert_eq!(body, plain, "{kind}: {name} changes more than the name");
+            }
+        }
+    }
+}
