@@ -7,6 +7,7 @@ pub mod answer;
 pub mod demo;
 pub mod discover;
 pub mod error;
+pub(crate) mod facts;
 pub mod genai;
 pub mod probe;
 pub mod retry;
@@ -103,17 +104,23 @@ pub enum EndReason {
     Other(String),
 }
 
-/// The settings' information about a model. `None` is unknown, and must be shown as unknown.
+/// What is known about a model. `None` is unknown, and must be shown as unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ModelInfo {
     /// Size of the context window in tokens.
     pub context_tokens: Option<u64>,
+    /// The most tokens of an answer.
+    pub output_tokens: Option<u64>,
     /// US dollars per million tokens of the prompt.
     pub input_price: Option<f64>,
     /// US dollars per million tokens of the prompt that the provider reads from its cache.
     pub cached_input_price: Option<f64>,
     /// US dollars per million tokens of the answer.
     pub output_price: Option<f64>,
+    /// Whether it takes pictures.
+    pub images: Option<bool>,
+    /// Whether the effort of its reasoning can be set.
+    pub takes_effort: Option<bool>,
 }
 
 /// A language model.
@@ -121,7 +128,7 @@ pub trait Model: Send + Sync {
     /// `provider/model`, such as `anthropic/…`; or `demo`.
     fn name(&self) -> &str;
 
-    /// Its information from the settings.
+    /// What is known about it.
     fn info(&self) -> ModelInfo;
 
     /// Calls the model. The stream ends with one [`Chunk::End`] or one error, and nothing after it. Dropping the
@@ -156,9 +163,12 @@ mod tests {
 
     const PRICED: ModelInfo = ModelInfo {
         context_tokens: None,
+        output_tokens: None,
         input_price: Some(3.0),
         cached_input_price: Some(0.3),
         output_price: Some(15.0),
+        images: None,
+        takes_effort: None,
     };
 
     #[test]

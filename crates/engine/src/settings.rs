@@ -5,6 +5,7 @@
 
 mod edit;
 mod keys;
+mod models;
 mod read;
 mod tables;
 mod text;
@@ -15,20 +16,21 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retake_core::{Field, Permission, Remedy, Rule, Ruling, Usage};
+use retake_core::{Field, Permission, Remedy, Rule, Ruling};
 use retake_tools::Secrets;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 use thiserror::Error;
 
+use crate::model::RetryPolicy;
 use crate::model::genai::Timeouts;
-use crate::model::{ModelInfo, RetryPolicy};
 use crate::secret::KeySource;
 
 pub use edit::{add_rule, documented_defaults, get, read_by, remove_rule, save, set, unset};
 pub use keys::ReadBy;
 pub(crate) use keys::most_alike;
+pub use models::FactsFrom;
 pub use tables::{
     Agent, Client, DemoModel, EndpointTable, Files, Local, Mcp, ModelChoice, ModelFacts, Owner, Permissions,
     Retries, Settings, UsualModels, Waits,
@@ -309,29 +311,6 @@ impl Settings {
         Self::parse(text)?;
         let mut set: BTreeMap<String, serde_json::Value> = toml::from_str(text).expect("BUG: it was parsed");
         Ok(set.remove("face").unwrap_or_else(|| serde_json::json!({})))
-    }
-
-    /// Known facts about a model; without settings, none.
-    pub fn model_info(&self, name: &str) -> ModelInfo {
-        self.models.get(name).map_or_else(ModelInfo::default, |known| ModelInfo {
-            context_tokens: known.context_tokens.map(|tokens| tokens.0),
-            input_price: known.input_price,
-            cached_input_price: known.cached_input_price,
-            output_price: known.output_price,
-        })
-    }
-
-    /// The cost of a call of a model in US dollars; `None` if it is not known. A model without prices that is free costs 0.
-    pub fn cost(&self, name: &str, usage: &Usage) -> Option<f64> {
-        let priced = crate::model::cost(usage, &self.model_info(name));
-        priced.or_else(|| self.is_free(name).then_some(0.0))
-    }
-
-    /// Whether a model costs nothing where no price is set for it: the demo, and those of servers on this computer.
-    fn is_free(&self, name: &str) -> bool {
-        let (provider, _) = name.split_once('/').unwrap_or((name, ""));
-        let is_here = || self.endpoints().get(provider).is_some_and(|it| is_loopback(&it.base_url));
-        name == "demo" || name.starts_with("demo:") || is_here()
     }
 
     /// The model to use of a provider when only its key is known.

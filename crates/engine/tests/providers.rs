@@ -50,6 +50,12 @@ impl Connection {
         Self { settings: Settings::parse(&text).expect("valid settings"), ..Self::new(kind, base_url) }
     }
 
+    /// Its settings with these tables instead of its own.
+    fn with(&self, text: &str) -> Settings {
+        let more = Settings::parse(text).expect("valid settings");
+        Settings { model: more.model, models: more.models, ..self.settings.clone() }
+    }
+
     fn tries(mut self, tries: u64) -> Self {
         self.settings.retry.tries = WholeNumber(tries);
         self

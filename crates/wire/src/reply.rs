@@ -5,6 +5,7 @@ mod changes;
 mod composer;
 mod files;
 mod marked;
+mod models;
 mod owner;
 mod plan;
 mod receipt;
@@ -14,7 +15,7 @@ mod tree;
 
 use serde::{Deserialize, Serialize};
 
-use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause};
+use crate::condition::ReadOnlyCause;
 use crate::content::{Part, Role, Usage};
 use crate::mark::Mark;
 use crate::mcp::{McpServers, McpTools};
@@ -33,6 +34,7 @@ pub use files::{
     Pruned, State, Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
 };
 pub use marked::{Marked, MarkedPage};
+pub use models::{FactsFrom, Model, Models};
 pub use owner::{IdleEnd, JobAtWork, OwnerWork, Status, Work};
 pub use plan::{EffectLine, EffectState, EffectWords, Effects, Plan, Running, TimelinePlan};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};
@@ -452,47 +454,4 @@ pub struct Chunk {
     pub cursor: Option<String>,
     /// The number of entries exported so far, and the number of all entries. In a full export these are rows.
     pub progress: (u64, u64),
-}
-
-/// The known models and the default model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Models {
-    /// The default model: the one used if a request names none.
-    pub default: String,
-    /// Why this model is the default.
-    #[serde(default)]
-    pub cause: ModelCause,
-    /// Deprecated, the next version leaves it out: `cause` as an English sentence.
-    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
-    pub why: String,
-    /// Why the default model can't be used, as far as that is known without calling it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub problem: Option<Problem>,
-    /// Deprecated, the next version leaves it out: `problem` as an English sentence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
-    pub warning: Option<String>,
-    /// The known models: all of them, bounded by the endpoints and the models that each endpoint lists.
-    pub models: Vec<Model>,
-}
-
-/// A model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Model {
-    /// The name of the model: `provider/model`.
-    pub name: String,
-    /// Why the model can't be used. Absent if it can be used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unavailable_cause: Option<UnavailableCause>,
-    /// Deprecated, the next version leaves it out: `unavailable_cause` as an English sentence.
-    #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
-    pub unavailable: Option<String>,
-    /// The size of the context in tokens, if known.
-    pub context_tokens: Option<u64>,
-    /// The price in US dollars per million input tokens, if set.
-    pub input_price: Option<f64>,
-    /// The price in US dollars per million output tokens, if set.
-    pub output_price: Option<f64>,
 }

@@ -295,7 +295,7 @@ const COMMANDS: &[Command] = &[
         name: "cost",
         takes: "",
         help: "show how many tokens the answers used, and their cost",
-        more: "The settings have the prices: models.\"provider/model\".input_price and so on.",
+        more: "Prices that are not known can be set: models.\"provider/model\".input_price and so on.",
         does: CommandEffect::Show(Request::Cost),
     },
     Command {

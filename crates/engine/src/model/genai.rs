@@ -46,7 +46,6 @@ pub struct Timeouts {
 /// A model of a provider.
 pub struct ProviderModel {
     name: String,
-    info: ModelInfo,
     remote: Arc<Remote>,
 }
 
@@ -64,8 +63,8 @@ impl ProviderModel {
         let model = model.to_owned();
         let (clock, random) = world;
         let client = OnceLock::new();
-        let remote = Remote { endpoint, model, timeouts, environment, clock, random, client };
-        Self { name, info, remote: Arc::new(remote) }
+        let remote = Remote { endpoint, model, info, timeouts, environment, clock, random, client };
+        Self { name, remote: Arc::new(remote) }
     }
 }
 
@@ -75,7 +74,7 @@ impl Model for ProviderModel {
     }
 
     fn info(&self) -> ModelInfo {
-        self.info
+        self.remote.info
     }
 
     fn stream(&self, prompt: Prompt) -> BoxStream<'static, Result<Chunk, ModelError>> {
@@ -88,6 +87,7 @@ impl Model for ProviderModel {
 struct Remote {
     endpoint: Endpoint,
     model: String,
+    info: ModelInfo,
     timeouts: Timeouts,
     environment: Environment,
     clock: Arc<dyn Clock>,
@@ -103,7 +103,7 @@ impl Remote {
         let tap = FrameTap::new(self.endpoint.kind);
         let options = self.options(&tap);
         let ids = CallIds::new(&prompt, Arc::clone(&self.clock), Arc::clone(&self.random));
-        let request = prompt::request(prompt, &self.endpoint);
+        let request = prompt::request(prompt, &self.endpoint, self.info.images);
         let answer = client.exec_chat_stream(self.address(key.as_ref()), request, Some(&options)).await;
         let stream = answer.map_err(|error| failures.of(&error))?.stream;
         Ok(Reply::new(stream, self.endpoint.kind, tap, failures, ids).into_stream())
@@ -180,8 +180,12 @@ impl Remote {
             .with_raw_frame_sink(tap.clone());
         match self.endpoint.kind {
             // The exact name of the model: `name_for_library`.
-            EndpointKind::OpenAi | EndpointKind::Anthropic => {
-                options.with_extra_body(json!({ "model": self.model }))
+            EndpointKind::OpenAi => options.with_extra_body(json!({ "model": self.model })),
+            EndpointKind::Anthropic => {
+                let options = options.with_extra_body(json!({ "model": self.model }));
+                let most = self.info.output_tokens.and_then(|most| u32::try_from(most).ok());
+                // Without it, the library chooses by the name.
+                most.map_or(options.clone(), |most| options.with_max_tokens(most))
             }
             EndpointKind::Gemini | EndpointKind::Ollama => options,
         }

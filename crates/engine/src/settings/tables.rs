@@ -388,8 +388,11 @@ pub struct EndpointTable {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelFacts {
-    /// The size of the model's context. Unset: unknown. The table is named `[models."provider/model"]`.
+    /// The size of the model's context. The table is named `[models."provider/model"]`. What is unset in it is as built in for
+    /// well-known models, and unknown for others: `retake models` shows it.
     pub(super) context_tokens: Option<WholeNumber<1, { i64::MAX.unsigned_abs() }>>,
+    /// The most tokens of an answer. Only Anthropic's format needs it.
+    pub(super) output_tokens: Option<WholeNumber<1, { u32::MAX as u64 }>>,
     /// US dollars for a million tokens of the prompt.
     #[serde(deserialize_with = "values::price")]
     pub(super) input_price: Option<f64>,
@@ -399,4 +402,6 @@ pub struct ModelFacts {
     /// US dollars for a million tokens of the answer.
     #[serde(deserialize_with = "values::price")]
     pub(super) output_price: Option<f64>,
+    /// Whether the model takes pictures. To one that does not, a text is sent in the place of each.
+    pub(super) images: Option<bool>,
 }

@@ -1,9 +1,10 @@
 //! Tests of the settings file: valid content, and the errors for invalid content.
 
-use retake_core::{Mode, Steer};
+use retake_core::{Mode, Steer, Usage};
 use retake_tools::Network;
 
 use super::*;
+use crate::model::ModelInfo;
 
 fn refused(text: &str) -> String {
     let error = Settings::parse(text).expect_err("refused");
@@ -122,7 +123,14 @@ fn an_unknown_setting_is_named_with_its_line_and_the_nearest() {
         (
             "[models.\"a/b\"]\nprice = 1",
             "models.a/b",
-            vec!["context_tokens", "input_price", "cached_input_price", "output_price"],
+            vec![
+                "context_tokens",
+                "output_tokens",
+                "input_price",
+                "cached_input_price",
+                "output_price",
+                "images",
+            ],
         ),
     ] {
         let settings: Vec<String> = settings.into_iter().map(str::to_owned).collect();
@@ -391,6 +399,37 @@ fn keys_of_the_client_are_set_one_or_several() {
     assert_eq!(get(&one, "face.keys.rewind").expect("known").as_deref(), Some("[\"f5\"]"));
     let two = set(&one, "face.keys.rewind", "[\"f5\", \"ctrl+r\"]").expect("set");
     assert_eq!(Settings::client(&two).expect("valid")["keys"]["rewind"], serde_json::json!(["f5", "ctrl+r"]));
+}
+
+#[test]
+fn the_facts_of_the_settings_stand_above_those_that_are_built_in() {
+    let text = "[models.\"openai/gpt-4.1-2025-04-14\"]\ninput_price = 1\nimages = false\n\
+                [models.\"openai/new\"]\ncontext_tokens = 7\n[models.\"openai/gpt-4o\"]\n";
+    let settings = Settings::parse(text).expect("valid");
+    let known = settings.model_info("openai/gpt-4.1");
+    let both = settings.model_info("openai/gpt-4.1-2025-04-14");
+    assert_eq!(known.context_tokens, Some(1_047_576));
+    // The price of cached tokens was for another price.
+    let expected =
+        ModelInfo { input_price: Some(1.0), cached_input_price: None, images: Some(false), ..known };
+    assert_eq!(both, expected);
+    assert_eq!(
+        settings.model_info("openai/new"),
+        ModelInfo { context_tokens: Some(7), ..ModelInfo::default() }
+    );
+    for (name, from) in [
+        ("openai/gpt-4.1-2025-04-14", Some(FactsFrom::Both)),
+        ("openai/gpt-4.1", Some(FactsFrom::BuiltIn)),
+        ("openai/gpt-4o", Some(FactsFrom::BuiltIn)),
+        ("openai/new", Some(FactsFrom::Settings)),
+        ("openai/unheard", None),
+        ("demo", None),
+    ] {
+        assert_eq!(settings.facts_from(name), from, "{name}");
+    }
+    let usage = Usage { input_tokens: Some(1_000_000), cached_input_tokens: None, output_tokens: Some(0) };
+    assert_eq!(settings.cost("openai/gpt-4.1", &usage), Some(2.0), "by default");
+    assert_eq!(settings.cost("openai/gpt-4.1-2025-04-14", &usage), Some(1.0));
 }
 
 #[test]

@@ -73,6 +73,39 @@ async fn a_whole_request_to_each_kind_of_provider_is_as_recorded() {
 }
 
 #[tokio::test]
+async fn a_model_that_takes_no_pictures_is_sent_a_text_for_each() {
+    for (kind, _) in FORMATS {
+        let server = Raw::answering("400 No", "", "{}");
+        let mut connection = Connection::new(kind, &server.address());
+        let texts = [connection.with("[models.\"here/m\"]\nimages = false\n"), connection.settings.clone()];
+        let [without, with] = texts;
+        for (settings, expected) in [(without, false), (with, true)] {
+            connection.settings = settings;
+            let (_, body) = sent(&server, &connection, "here/m", whole_prompt()).await;
+            let body = body.to_string();
+            assert_eq!(body.contains("AQID"), expected, "{kind}: {body}");
+            assert_eq!(
+                body.contains("[File: 3 bytes of image/png, which cannot be sent to you]"),
+                !expected,
+                "{kind}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_most_tokens_of_an_answer_are_sent_where_the_format_needs_them() {
+    for (kind, _) in FORMATS {
+        let server = Raw::answering("400 No", "", "{}");
+        let mut connection = Connection::new(kind, &server.address());
+        connection.settings = connection.with("[models.\"here/m\"]\noutput_tokens = 123\n");
+        let (_, body) = sent(&server, &connection, "here/m", said("hi")).await;
+        assert_eq!(body.get("max_tokens"), (kind == "anthropic").then(|| json!(123)).as_ref(), "{kind}");
+        assert_eq!(body.to_string().contains("123"), kind == "anthropic", "{kind}");
+    }
+}
+
+#[tokio::test]
 async fn the_name_of_a_model_is_sent_as_it_is() {
     let names = [
         "qwen-max",

@@ -5,6 +5,7 @@ use std::path::Path;
 use retake_core::{AskCause as Ask, ReadOnly, UncoveredReason};
 use retake_engine::model::{ChosenBy, Unavailable};
 use retake_engine::secret::{KeyError, KeySource};
+use retake_wire::reply::FactsFrom;
 use retake_wire::{AskCause, ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
 
 use crate::agent::rule;
@@ -24,6 +25,16 @@ pub(crate) fn model_cause(of: ChosenBy) -> ModelCause {
         ChosenBy::Key(key) => key_cause(key),
         ChosenBy::LocalServer(server) => ModelCause::LocalServer { server },
         ChosenBy::Demo => ModelCause::Demo,
+    }
+}
+
+/// Where the facts about a model come from.
+pub(crate) fn facts_from(of: retake_engine::settings::FactsFrom) -> FactsFrom {
+    use retake_engine::settings::FactsFrom as Of;
+    match of {
+        Of::BuiltIn => FactsFrom::BuiltIn,
+        Of::Settings => FactsFrom::Settings,
+        Of::Both => FactsFrom::Both,
     }
 }
 

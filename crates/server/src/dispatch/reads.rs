@@ -10,7 +10,7 @@ use retake_wire::{ModelCause, Problem, ProblemKind, Reply, Search, english, repl
 
 use super::{head, limit, page};
 use crate::InProcess;
-use crate::convert::{self, model_cause, own_problem, problem, unavailable_cause};
+use crate::convert::{self, facts_from, model_cause, own_problem, problem, unavailable_cause};
 use crate::log::LogFailure as _;
 
 /// Data beside the log of a conversation.
@@ -341,8 +341,13 @@ impl InProcess {
                 unavailable: unavailable_cause.as_ref().map(english::unavailable_cause),
                 unavailable_cause,
                 context_tokens: info.context_tokens,
+                output_tokens: info.output_tokens,
                 input_price: info.input_price,
+                cached_input_price: info.cached_input_price,
                 output_price: info.output_price,
+                images: info.images,
+                takes_effort: info.takes_effort,
+                facts_from: self.settings.facts_from(&offer.name).map(facts_from),
                 name: offer.name,
             }
         });

@@ -213,11 +213,20 @@ pub fn context(model: &Model) -> String {
 
 /// The prices of a model, if set.
 pub fn prices(model: &Model) -> String {
-    let prices: Vec<String> = [(model.input_price, "in"), (model.output_price, "out")]
-        .into_iter()
-        .filter_map(|(price, way)| Some(format!("${} {way}", price?)))
-        .collect();
+    let prices =
+        [(model.input_price, "in"), (model.cached_input_price, "cached"), (model.output_price, "out")];
+    let prices: Vec<String> =
+        prices.into_iter().filter_map(|(price, way)| Some(format!("${} {way}", price?))).collect();
     if prices.is_empty() { String::new() } else { format!("{} per million", prices.join(", ")) }
+}
+
+/// What a model takes beside text, if known.
+fn takes(model: &Model) -> String {
+    let said = |known: Option<bool>, what: &str| {
+        known.map(|takes| if takes { what.to_owned() } else { format!("no {what}") })
+    };
+    let takes = [said(model.images, "pictures"), said(model.takes_effort, "effort")];
+    takes.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Models, and the one in use.
@@ -233,6 +242,8 @@ pub fn models(look: &Look, models: &Models) -> Text {
                 cell(safe::line(&it.name)),
                 cell(context(it)).right(),
                 cell(prices(it)),
+                cell(takes(it)),
+                cell(it.facts_from.map(english::facts_from).unwrap_or_default()).style(Style::Dim),
                 cell(safe::line(&why_not(it))).style(Style::Warn),
             ]
         })

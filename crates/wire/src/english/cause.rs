@@ -3,6 +3,7 @@
 use crate::ask_cause::AskCause;
 use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
 use crate::hint::Remedy;
+use crate::reply::FactsFrom;
 
 /// Why a conversation is read-only.
 pub fn read_only_cause(it: &ReadOnlyCause) -> String {
@@ -26,6 +27,16 @@ pub fn model_cause(it: &ModelCause) -> String {
         ModelCause::LocalServer { server } => format!("{server} runs on this computer"),
         ModelCause::Demo => "there is no key and no model server on this computer".to_owned(),
         ModelCause::Unknown => super::UNKNOWN.to_owned(),
+    }
+}
+
+/// Where the facts about a model come from; in the words for a list.
+pub fn facts_from(it: FactsFrom) -> &'static str {
+    match it {
+        FactsFrom::BuiltIn => "built in",
+        FactsFrom::Settings => "from the settings",
+        FactsFrom::Both => "built in, and from the settings",
+        FactsFrom::Unknown => super::UNKNOWN,
     }
 }
 

@@ -126,6 +126,19 @@ fn in_words(media_type: &str, source: Source, name: Option<&str>) -> String {
     }
 }
 
+/// Replaces a picture by a text, for a model that takes none.
+pub(super) fn without_picture(part: &mut Part) {
+    *part = match std::mem::replace(part, Part::Erased) {
+        Part::Image { media_type, source } => Part::Text(in_words(&media_type, source, None)),
+        Part::File { name, media_type: Some(media_type), source }
+            if is_image(&media_type) && !is_text(Some(&media_type), &source) =>
+        {
+            Part::Text(in_words(&media_type, source, Some(&name)))
+        }
+        other => other,
+    };
+}
+
 /// A part of the model's own answer: no format accepts a picture or a file in one.
 pub(super) fn in_an_answer(part: Part) -> Part {
     match part {

@@ -29,8 +29,12 @@ const BESIDE_RESULTS: &str = "[Beside the results of the tools]";
 /// The last message after the model's own: not every model continues its own text.
 const GO_ON: &str = "[Continue]";
 
-/// The request for a prompt at an endpoint.
-pub(super) fn request(mut prompt: Prompt, endpoint: &Endpoint) -> ChatRequest {
+/// The request for a prompt at an endpoint. `images`: whether the model takes pictures, if that is known.
+pub(super) fn request(mut prompt: Prompt, endpoint: &Endpoint, images: Option<bool>) -> ChatRequest {
+    if images == Some(false) {
+        let parts = prompt.messages.iter_mut().flat_map(|message| &mut message.parts);
+        parts.for_each(content::without_picture);
+    }
     calls::make_ids_unique(&mut prompt.messages, |id| content::id_for(endpoint.kind, id));
     let names = content::tool_names(&prompt.messages);
     let mut messages = Vec::new();

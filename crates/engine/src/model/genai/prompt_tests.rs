@@ -14,7 +14,7 @@ fn endpoint(kind: EndpointKind) -> Endpoint {
 fn sent(kind: EndpointKind, role: Role, parts: Vec<Part>) -> Value {
     let message = Message { role, parts, model: Some("p/m".into()) };
     let prompt = Prompt { messages: vec![message], ..Prompt::default() };
-    serde_json::to_value(request(prompt, &endpoint(kind)).messages).expect("JSON")
+    serde_json::to_value(request(prompt, &endpoint(kind), None).messages).expect("JSON")
 }
 
 fn content(kind: EndpointKind, parts: Vec<Part>) -> Value {
@@ -69,8 +69,8 @@ fn another_providers_reasoning_is_not_sent() {
         model: model.map(str::to_owned),
     };
     let prompt = Prompt { messages: vec![message(Some("q/m")), message(None)], ..Prompt::default() };
-    let sent =
-        serde_json::to_value(request(prompt, &endpoint(EndpointKind::Anthropic)).messages).expect("JSON");
+    let sent = serde_json::to_value(request(prompt, &endpoint(EndpointKind::Anthropic), None).messages)
+        .expect("JSON");
     assert_eq!(sent.pointer("/0/content/0"), Some(&json!({"Text": "[Continue]"})), "{sent}");
     assert!(sent[1].is_null(), "{sent}");
 }
@@ -89,7 +89,8 @@ fn a_tool_call_and_its_result_keep_id_name_and_arguments() {
         Message::new(Role::Tool, vec![result(ToolOutcome::Ok)]),
     ];
     let prompt = Prompt { messages, ..Prompt::default() };
-    let sent = serde_json::to_value(request(prompt, &endpoint(EndpointKind::OpenAi)).messages).expect("JSON");
+    let sent =
+        serde_json::to_value(request(prompt, &endpoint(EndpointKind::OpenAi), None).messages).expect("JSON");
     assert_eq!(
         sent[0]["content"][0]["ToolCall"],
         json!({"call_id": "c", "fn_name": "f", "fn_arguments": {"a": 1}})
@@ -109,7 +110,7 @@ fn tools_are_sent_by_name_with_the_schema_of_an_object() {
     let tools = |names: &[&str], kind| {
         let tools = names.iter().map(|name| spec(name, Value::Null)).collect();
         let prompt = Prompt { tools, ..Prompt::default() };
-        serde_json::to_value(request(prompt, &endpoint(kind)).tools).expect("JSON")
+        serde_json::to_value(request(prompt, &endpoint(kind), None).tools).expect("JSON")
     };
     let sent = tools(&["write", "read"], EndpointKind::OpenAi);
     assert_eq!(sent, tools(&["read", "write"], EndpointKind::OpenAi));
@@ -135,7 +136,7 @@ fn odd_turn(id: &str, name: &str, arguments: &str) -> Vec<Message> {
 
 fn messages_of(kind: EndpointKind, messages: Vec<Message>) -> Value {
     let prompt = Prompt { messages, ..Prompt::default() };
-    serde_json::to_value(request(prompt, &endpoint(kind)).messages).expect("JSON")
+    serde_json::to_value(request(prompt, &endpoint(kind), None).messages).expect("JSON")
 }
 
 #[test]
@@ -279,7 +280,7 @@ fn only_anthropic_has_marks_on_the_system_prompt_the_last_message_and_the_one_th
     let marks = |kind| {
         let system = Some("s".to_owned());
         let prompt = Prompt { system, messages: messages.to_vec(), ..Prompt::default() };
-        let sent = request(prompt, &endpoint(kind)).messages;
+        let sent = request(prompt, &endpoint(kind), None).messages;
         sent.iter().map(|message| message.options.is_some()).collect::<Vec<_>>()
     };
     assert_eq!(marks(EndpointKind::Anthropic), [true, false, false, true, false, true]);
