@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(
             said("[model]\nfoo = 1\n\n[retry]\ntries = 0\n[thmes]\n"),
             [
-                "FILE: unknown setting model.foo (line 2); [model] has default, system_prompt, usual",
+                "FILE: unknown setting model.foo (line 2); [model] has default, effort, system_prompt, usual",
                 "FILE: the setting retry.tries (line 5) takes a whole number from 1 to 100; `retake config` lists every setting",
                 "FILE: unknown setting thmes (line 6); did you mean face.theme?",
             ]

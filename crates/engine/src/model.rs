@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use futures::stream::BoxStream;
 use retake_core::{Part, Usage};
+use strum::IntoStaticStr;
 
 pub use retake_core::Message;
 
@@ -121,6 +122,27 @@ pub struct ModelInfo {
     pub images: Option<bool>,
     /// Whether the effort of its reasoning can be set.
     pub takes_effort: Option<bool>,
+    /// The effort that the settings ask for.
+    pub effort: Option<Effort>,
+}
+
+impl ModelInfo {
+    /// The effort that is sent: none to a model that is not known to take one.
+    pub fn sent_effort(&self) -> Option<Effort> {
+        self.effort.filter(|_| self.takes_effort == Some(true))
+    }
+}
+
+/// How much a model reasons before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Effort {
+    /// Little: the answer is quick and cheap.
+    Low,
+    /// Between both.
+    Medium,
+    /// Much: the answer is slow and costs more.
+    High,
 }
 
 /// A language model.
@@ -169,6 +191,7 @@ mod tests {
         output_price: Some(15.0),
         images: None,
         takes_effort: None,
+        effort: None,
     };
 
     #[test]

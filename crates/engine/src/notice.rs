@@ -7,7 +7,7 @@ use retake_core::mcp::Note;
 use retake_core::{GitFile, Words, joined_text};
 
 use crate::error::EngineError;
-use crate::model::ModelErrorKind;
+use crate::model::{Effort, Model, ModelErrorKind};
 
 /// A notice of a run.
 #[derive(Clone, Debug)]
@@ -20,6 +20,13 @@ pub enum Notice {
         kind: ModelErrorKind,
         /// A short detail, such as `HTTP 429`.
         detail: Option<String>,
+    },
+    /// The model is called without the effort of the settings, because it is not known to take one.
+    EffortNotSent {
+        /// The model's name.
+        model: String,
+        /// The effort.
+        effort: Effort,
     },
     /// The answer reached the model's limit and is truncated.
     AnswerCut,
@@ -63,6 +70,13 @@ pub enum Notice {
 }
 
 impl Notice {
+    /// The notice about an effort that the model is not sent.
+    pub(crate) fn of_effort(model: &dyn Model) -> Option<Self> {
+        let info = model.info();
+        let effort = info.effort.filter(|_| info.sent_effort().is_none())?;
+        Some(Self::EffortNotSent { model: model.name().to_owned(), effort })
+    }
+
     /// The notice about processes that still run after their call.
     pub(crate) fn of_processes(living: usize) -> Option<Self> {
         (living > 0).then_some(Self::ProcessesRun(living))

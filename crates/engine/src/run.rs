@@ -299,7 +299,8 @@ impl Engine {
         let work = async move {
             tracing::info!("the run has begun");
             events.send(RunEvent::Started(ground.receipt.clone(), name_of(&choice), ground.back.take()));
-            for notice in std::mem::take(&mut ground.notices) {
+            let effort = Notice::of_effort(&*choice.model);
+            for notice in std::mem::take(&mut ground.notices).into_iter().chain(effort) {
                 events.send(RunEvent::Notice(notice));
             }
             let permit = std::mem::take(&mut ground.permit);

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use retake_core::{Action, Apply, Part, Role, SeenState, Usage};
-use retake_engine::model::Chunk;
-use retake_engine::{FileOptions, Outcome, Permit, RunEvent, RunRequest, Start};
+use retake_engine::model::{Chunk, Effort, ModelInfo};
+use retake_engine::{FileOptions, Notice, Outcome, Permit, RunEvent, RunRequest, Start};
 use retake_testkit::{Table, ask, done, ended, failure, start, text};
 
 #[tokio::test]
@@ -22,6 +22,30 @@ async fn an_answer_is_stored_whole_with_its_usage() {
     assert_eq!(messages[1].model.as_deref(), Some("test/puppet"));
     table.turn(ask("more"), vec![text("ok"), done()]).await;
     assert_eq!(table.puppet.call().0.messages.len(), 3);
+}
+
+#[tokio::test]
+async fn a_run_says_that_an_effort_is_not_sent() {
+    for (takes_effort, is_said) in [(None, true), (Some(false), true), (Some(true), false)] {
+        let table = Table::new().await;
+        let effort = Some(Effort::High);
+        table.puppet.is_known(ModelInfo { effort, takes_effort, ..ModelInfo::default() });
+        let events = table.run(ask("hi")).await;
+        table.puppet.until_called().await;
+        let answer = table.puppet.call().1;
+        for output in [text("1"), done()] {
+            answer.unbounded_send(output).expect("somebody listens");
+        }
+        drop(answer);
+        let events: Vec<RunEvent> = events.collect().await;
+        let notices: Vec<_> =
+            events.into_iter().filter(|event| matches!(event, RunEvent::Notice(_))).collect();
+        let expected = matches!(
+            &notices[..],
+            [RunEvent::Notice(Notice::EffortNotSent { model, effort: Effort::High })] if model == "test/puppet"
+        );
+        assert_eq!((expected, notices.is_empty()), (is_said, !is_said), "{takes_effort:?}: {notices:?}");
+    }
 }
 
 #[tokio::test]

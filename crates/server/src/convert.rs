@@ -22,7 +22,7 @@ use retake_engine::settings::SettingsError;
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
 use retake_wire::{Condition, HitState, Problem, ProblemCode, ProblemKind, Remedy, english, reply};
 
-pub(crate) use cause::{ask_cause, facts_from, model_cause, unavailable_cause, uncovered_cause};
+pub(crate) use cause::{ask_cause, effort, facts_from, model_cause, unavailable_cause, uncovered_cause};
 pub(crate) use done::{mark, marked, operation, step};
 pub(crate) use note::{git_file, note};
 pub(crate) use report::{finding, repair};

@@ -17,15 +17,21 @@ pub struct Puppet {
     /// One permit per call that nobody has waited for yet.
     called: Semaphore,
     calls: Mutex<Vec<(Prompt, mpsc::UnboundedSender<ModelOutput>)>>,
+    info: Mutex<ModelInfo>,
 }
 
 impl Default for Puppet {
     fn default() -> Self {
-        Self { called: Semaphore::new(0), calls: Mutex::default() }
+        Self { called: Semaphore::new(0), calls: Mutex::default(), info: Mutex::default() }
     }
 }
 
 impl Puppet {
+    /// From now on, this is known about it.
+    pub fn is_known(&self, info: ModelInfo) {
+        *self.info.lock().unwrap_or_else(PoisonError::into_inner) = info;
+    }
+
     /// The newest call: its prompt, and the channel for its answer.
     ///
     /// # Panics
@@ -58,7 +64,7 @@ impl Model for Puppet {
     }
 
     fn info(&self) -> ModelInfo {
-        ModelInfo::default()
+        *self.info.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stream(&self, prompt: Prompt) -> BoxStream<'static, ModelOutput> {

@@ -23,7 +23,9 @@ use crate::mark::{Mark, MarkVerb};
 use crate::problem::Problem;
 
 pub use call_refusal::{call_ended, call_refusal, effect_without_words};
-pub use cause::{ask_cause, facts_from, model_cause, read_only_cause, unavailable_cause, uncovered_cause};
+pub use cause::{
+    ask_cause, effort, facts_from, model_cause, read_only_cause, unavailable_cause, uncovered_cause,
+};
 pub use files::{after_choice, left_path, path_cause};
 pub use mcp::{mcp_approval, mcp_remark};
 pub use notice::{model_failure, owner_silent, run_notice, run_notice_or};

@@ -19,6 +19,7 @@ pub mod http;
 mod mark;
 mod mcp;
 mod mcp_remark;
+mod model_facts;
 mod notice;
 mod op_summary;
 mod problem;
@@ -62,6 +63,7 @@ pub use mcp::{
     McpTools, McpWay,
 };
 pub use mcp_remark::McpRemark;
+pub use model_facts::{Effort, FactsFrom};
 pub use notice::{ChangedGitFile, MentionOutcome, ModelFailure, NoticeCause, RunNotice};
 pub use op_summary::{MessageName, OpSummary, OperationKind, OperationReason, PlannedStep, UndoneStep};
 pub use problem::{Problem, ProblemKind};

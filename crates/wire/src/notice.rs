@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::git_file::{GitFileChange, GitFileRole};
 use crate::hint::{Hint, Remedy};
 use crate::mcp_remark::McpRemark;
+use crate::model_facts::Effort;
 use crate::problem_code::ProblemCode;
 
 /// A notice of a run for the person.
@@ -24,6 +25,13 @@ pub enum RunNotice {
         /// A short detail, such as `HTTP 429`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
+    },
+    /// The model is called without the effort of the settings, because it is not known to take one.
+    EffortNotSent {
+        /// The model's name.
+        model: String,
+        /// The effort.
+        effort: Effort,
     },
     /// The answer reached the model's limit and was cut off.
     AnswerCut,

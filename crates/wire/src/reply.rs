@@ -20,7 +20,6 @@ use crate::content::{Part, Role, Usage};
 use crate::mark::Mark;
 use crate::mcp::{McpServers, McpTools};
 use crate::op_summary::{OpSummary, OperationKind, OperationReason, PlannedStep};
-use crate::problem::Problem;
 use crate::search::Hits;
 
 pub use agent::{
@@ -34,7 +33,7 @@ pub use files::{
     Pruned, State, Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
 };
 pub use marked::{Marked, MarkedPage};
-pub use models::{FactsFrom, Model, Models};
+pub use models::{Model, Models};
 pub use owner::{IdleEnd, JobAtWork, OwnerWork, Status, Work};
 pub use plan::{EffectLine, EffectState, EffectWords, Effects, Plan, Running, TimelinePlan};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};

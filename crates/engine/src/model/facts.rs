@@ -66,6 +66,7 @@ pub(crate) fn built_in(endpoint: &Endpoint, model: &str) -> Option<ModelInfo> {
         output_price: row.price.map(|price| price.output),
         images: row.images,
         takes_effort: row.effort,
+        effort: None,
     })
 }
 

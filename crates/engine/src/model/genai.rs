@@ -22,7 +22,7 @@ use futures::{StreamExt, TryStreamExt};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
-use super::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
+use super::{Chunk, Effort, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
 use crate::clock::Clock;
 use crate::ids::Random;
 use crate::secret::Environment;
@@ -178,6 +178,12 @@ impl Remote {
             .with_stream_header_timeout(self.timeouts.first_byte)
             .with_stream_read_timeout(self.timeouts.idle)
             .with_raw_frame_sink(tap.clone());
+        let options = match self.info.sent_effort() {
+            Some(Effort::Low) => options.with_reasoning_effort(ReasoningEffort::Low),
+            Some(Effort::Medium) => options.with_reasoning_effort(ReasoningEffort::Medium),
+            Some(Effort::High) => options.with_reasoning_effort(ReasoningEffort::High),
+            None => options,
+        };
         match self.endpoint.kind {
             // The exact name of the model: `name_for_library`.
             EndpointKind::OpenAi => options.with_extra_body(json!({ "model": self.model })),

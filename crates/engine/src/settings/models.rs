@@ -2,6 +2,7 @@
 
 use retake_core::Usage;
 
+use super::values::EffortWord;
 use super::{Endpoint, Settings, is_loopback};
 use crate::model::{ModelInfo, facts};
 
@@ -19,7 +20,8 @@ pub enum FactsFrom {
 impl Settings {
     /// Known facts about a model: those of the settings, else those that are built in.
     pub fn model_info(&self, name: &str) -> ModelInfo {
-        let known = self.built_in_facts(name).unwrap_or_default();
+        let known =
+            ModelInfo { effort: self.model.effort.effort(), ..self.built_in_facts(name).unwrap_or_default() };
         let Some(set) = self.models.get(name) else {
             return known;
         };
@@ -33,7 +35,8 @@ impl Settings {
                 .or(known.cached_input_price.filter(|_| set.input_price.is_none())),
             output_price: set.output_price.or(known.output_price),
             images: set.images.or(known.images),
-            takes_effort: known.takes_effort,
+            takes_effort: set.effort.and_then(EffortWord::effort).map_or(known.takes_effort, |_| Some(true)),
+            effort: set.effort.map_or(known.effort, EffortWord::effort),
         }
     }
 

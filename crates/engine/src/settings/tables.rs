@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::EndpointKind;
-use super::values::{self, Days, Millis, ModeWord, NetworkWord, Seconds, SteerWord, WholeNumber};
+use super::values::{self, Days, EffortWord, Millis, ModeWord, NetworkWord, Seconds, SteerWord, WholeNumber};
 
 /// A week in seconds.
 const WEEK_S: u64 = 7 * 24 * 3600;
@@ -55,6 +55,9 @@ pub struct ModelChoice {
     /// The model to use: "provider/model", or "demo". Unset: the first provider with a key in the environment, then a
     /// server on this computer, then the built-in demo.
     pub default: Option<String>,
+    /// How much a model reasons before it answers: "low", "medium", "high", or "default" (as the model does by itself). A
+    /// model that is not known to take an effort is not sent one, and the run says so.
+    pub(super) effort: EffortWord,
     /// Instructions above every conversation.
     pub system_prompt: Option<String>,
     /// The model of a provider when only its key is known.
@@ -404,4 +407,7 @@ pub struct ModelFacts {
     pub(super) output_price: Option<f64>,
     /// Whether the model takes pictures. To one that does not, a text is sent in the place of each.
     pub(super) images: Option<bool>,
+    /// Its effort, instead of model.effort. It is sent whatever is known of the model; "default" sends none.
+    #[schemars(with = "EffortWord")]
+    pub(super) effort: Option<EffortWord>,
 }

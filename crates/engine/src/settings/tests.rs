@@ -4,7 +4,7 @@ use retake_core::{Mode, Steer, Usage};
 use retake_tools::Network;
 
 use super::*;
-use crate::model::ModelInfo;
+use crate::model::{Effort, ModelInfo};
 
 fn refused(text: &str) -> String {
     let error = Settings::parse(text).expect_err("refused");
@@ -119,7 +119,7 @@ fn an_unknown_setting_is_named_with_its_line_and_the_nearest() {
         fields.into_iter().find(|(it, _)| *it == name).map(|(_, value)| value)
     };
     for (text, section, settings) in [
-        ("[model]\nfoo = 1", "model", vec!["default", "system_prompt", "usual"]),
+        ("[model]\nfoo = 1", "model", vec!["default", "effort", "system_prompt", "usual"]),
         (
             "[models.\"a/b\"]\nprice = 1",
             "models.a/b",
@@ -130,6 +130,7 @@ fn an_unknown_setting_is_named_with_its_line_and_the_nearest() {
                 "cached_input_price",
                 "output_price",
                 "images",
+                "effort",
             ],
         ),
     ] {
@@ -430,6 +431,29 @@ fn the_facts_of_the_settings_stand_above_those_that_are_built_in() {
     let usage = Usage { input_tokens: Some(1_000_000), cached_input_tokens: None, output_tokens: Some(0) };
     assert_eq!(settings.cost("openai/gpt-4.1", &usage), Some(2.0), "by default");
     assert_eq!(settings.cost("openai/gpt-4.1-2025-04-14", &usage), Some(1.0));
+}
+
+#[test]
+fn the_effort_of_a_model_stands_above_that_for_all_and_says_that_it_takes_one() {
+    let text = "[model]\neffort = \"high\"\n[models.\"mine/m\"]\neffort = \"low\"\n\
+                [models.\"openai/o3\"]\neffort = \"default\"\n[models.\"mine/n\"]\nimages = true\n";
+    let settings = Settings::parse(text).expect("valid");
+    for (name, asked, sent) in [
+        ("mine/m", Some(Effort::Low), Some(Effort::Low)),
+        ("mine/n", Some(Effort::High), None),
+        ("mine/other", Some(Effort::High), None),
+        ("openai/o3", None, None),
+        ("openai/o4-mini", Some(Effort::High), Some(Effort::High)),
+        ("openai/gpt-4.1", Some(Effort::High), None),
+    ] {
+        let info = settings.model_info(name);
+        assert_eq!((info.effort, info.sent_effort()), (asked, sent), "{name}");
+    }
+    assert_eq!(Settings::default().model_info("openai/o3").effort, None);
+    assert_eq!(
+        refused("[model]\neffort = \"huge\""),
+        "the setting model.effort (line 2) takes one of default, low, medium, high"
+    );
 }
 
 #[test]

@@ -10,6 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::model::Effort;
+
 /// The error of a number that a setting does not take. It is never shown: `read` replaces it by the range (`has_own_check`).
 const REFUSED_NUMBER: &str = "is not such a number";
 
@@ -83,6 +85,29 @@ pub(super) enum ModeWord {
     AllowEdits,
     AllowAll,
     Plan,
+}
+
+/// The effort of a model's reasoning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum EffortWord {
+    #[default]
+    Default,
+    Low,
+    Medium,
+    High,
+}
+
+impl EffortWord {
+    /// The effort to send; none for that of the model itself.
+    pub(super) fn effort(self) -> Option<Effort> {
+        match self {
+            Self::Default => None,
+            Self::Low => Some(Effort::Low),
+            Self::Medium => Some(Effort::Medium),
+            Self::High => Some(Effort::High),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

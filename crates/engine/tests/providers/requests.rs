@@ -2,6 +2,7 @@
 
 use retake_core::{Part, Role, Source, ToolOutcome};
 use retake_engine::model::{Message, Prompt, ToolSpec};
+use retake_engine::settings::Settings;
 use serde_json::{Value, json};
 
 use super::{Connection, gather};
@@ -53,13 +54,12 @@ fn whole_prompt() -> Prompt {
 }
 
 /// Compares a request with a file of `tests/golden`.
-fn golden(name: &str, line: &str, body: &Value) {
-    let body = serde_json::to_string_pretty(body).expect("JSON");
+fn golden(name: &str, text: &str) {
     insta::with_settings!({
         snapshot_path => "../golden",
         prepend_module_to_snapshot => false,
         omit_expression => true,
-    }, { insta::assert_snapshot!(format!("request_{name}"), format!("{line}\n\n{body}")) });
+    }, { insta::assert_snapshot!(format!("request_{name}"), text) });
 }
 
 #[tokio::test]
@@ -68,7 +68,54 @@ async fn a_whole_request_to_each_kind_of_provider_is_as_recorded() {
         let server = Raw::answering("400 No", "", "{}");
         let connection = Connection::new(kind, &server.address());
         let (line, body) = sent(&server, &connection, "here/some-model", whole_prompt()).await;
-        golden(kind, &line, &body);
+        let body = serde_json::to_string_pretty(&body).expect("JSON");
+        golden(kind, &format!("{line}\n\n{body}"));
+    }
+}
+
+#[tokio::test]
+async fn each_effort_is_sent_in_the_way_of_the_format_and_of_the_model() {
+    for (name, kind, model) in [
+        ("openai", "openai", "gpt-5.5"),
+        ("anthropic", "anthropic", "claude-sonnet-5-5"),
+        ("anthropic_budget", "anthropic", "claude-haiku-4-5"),
+        ("gemini", "gemini", "gemini-3.5-flash"),
+        ("gemini_budget", "gemini", "gemini-2.5-pro"),
+        ("ollama", "ollama", "gpt-oss:20b"),
+    ] {
+        let server = Raw::answering("400 No", "", "{}");
+        let mut requests = String::new();
+        for effort in ["default", "low", "medium", "high"] {
+            // Built-in facts are found by the name of the endpoint.
+            let text = format!(
+                "[endpoint.{kind}]\nbase_url = \"{}\"\nkey_env = \"HERE_KEY\"\n[model]\neffort = \"{effort}\"\n",
+                server.address()
+            );
+            let mut connection = Connection::new(kind, &server.address());
+            connection.settings = Settings::parse(&text).expect("valid settings");
+            let (_, body) = sent(&server, &connection, &format!("{kind}/{model}"), said("hi")).await;
+            let body = serde_json::to_string_pretty(&body).expect("JSON");
+            requests.push_str(&format!("model.effort = \"{effort}\"\n{body}\n\n"));
+        }
+        golden(&format!("effort_{name}"), &format!("{model}\n\n{requests}"));
+    }
+}
+
+#[tokio::test]
+async fn no_effort_is_sent_to_a_model_that_is_not_known_to_take_one() {
+    for (kind, _) in FORMATS {
+        let server = Raw::answering("400 No", "", "{}");
+        let mut connection = Connection::new(kind, &server.address());
+        let (_, plain) = sent(&server, &connection, "here/m", said("hi")).await;
+        let [all, one] = [
+            connection.with("[model]\neffort = \"high\"\n"),
+            connection.with("[models.\"here/m\"]\neffort = \"high\"\n"),
+        ];
+        for (settings, is_sent) in [(all, false), (one, true)] {
+            connection.settings = settings;
+            let (_, body) = sent(&server, &connection, "here/m", said("hi")).await;
+            assert_eq!(body != plain, is_sent, "{kind}: {body}");
+        }
     }
 }
 

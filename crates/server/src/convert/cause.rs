@@ -5,8 +5,7 @@ use std::path::Path;
 use retake_core::{AskCause as Ask, ReadOnly, UncoveredReason};
 use retake_engine::model::{ChosenBy, Unavailable};
 use retake_engine::secret::{KeyError, KeySource};
-use retake_wire::reply::FactsFrom;
-use retake_wire::{AskCause, ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
+use retake_wire::{AskCause, Effort, FactsFrom, ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
 
 use crate::agent::rule;
 
@@ -25,6 +24,16 @@ pub(crate) fn model_cause(of: ChosenBy) -> ModelCause {
         ChosenBy::Key(key) => key_cause(key),
         ChosenBy::LocalServer(server) => ModelCause::LocalServer { server },
         ChosenBy::Demo => ModelCause::Demo,
+    }
+}
+
+/// The effort of a model's reasoning.
+pub(crate) fn effort(of: retake_engine::model::Effort) -> Effort {
+    use retake_engine::model::Effort as Of;
+    match of {
+        Of::Low => Effort::Low,
+        Of::Medium => Effort::Medium,
+        Of::High => Effort::High,
     }
 }
 

@@ -10,6 +10,7 @@ use retake_wire::{
     CallRefusal, ChangedGitFile, McpRemark, MentionOutcome, ModelFailure, NoticeCause, RunNotice,
 };
 
+use super::cause::effort;
 use super::note::{git_change, git_role, put_back};
 use super::shown_problem;
 use crate::agent::rule;
@@ -19,6 +20,9 @@ pub(crate) fn run_notice(of: Notice) -> RunNotice {
     match of {
         Notice::Retry { wait, kind, detail } => {
             RunNotice::Retry { in_ms: ms(wait), failure: failure(kind), detail }
+        }
+        Notice::EffortNotSent { model, effort: sent } => {
+            RunNotice::EffortNotSent { model, effort: effort(sent) }
         }
         Notice::AnswerCut => RunNotice::AnswerCut,
         Notice::ModelRefused => RunNotice::ModelRefused,

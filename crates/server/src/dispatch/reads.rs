@@ -10,7 +10,7 @@ use retake_wire::{ModelCause, Problem, ProblemKind, Reply, Search, english, repl
 
 use super::{head, limit, page};
 use crate::InProcess;
-use crate::convert::{self, facts_from, model_cause, own_problem, problem, unavailable_cause};
+use crate::convert::{self, effort, facts_from, model_cause, own_problem, problem, unavailable_cause};
 use crate::log::LogFailure as _;
 
 /// Data beside the log of a conversation.
@@ -347,6 +347,7 @@ impl InProcess {
                 output_price: info.output_price,
                 images: info.images,
                 takes_effort: info.takes_effort,
+                effort: info.sent_effort().map(effort),
                 facts_from: self.settings.facts_from(&offer.name).map(facts_from),
                 name: offer.name,
             }

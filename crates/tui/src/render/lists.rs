@@ -225,7 +225,8 @@ fn takes(model: &Model) -> String {
     let said = |known: Option<bool>, what: &str| {
         known.map(|takes| if takes { what.to_owned() } else { format!("no {what}") })
     };
-    let takes = [said(model.images, "pictures"), said(model.takes_effort, "effort")];
+    let effort = model.effort.map(|effort| format!("effort {}", english::effort(effort)));
+    let takes = [said(model.images, "pictures"), effort.or_else(|| said(model.takes_effort, "effort"))];
     takes.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

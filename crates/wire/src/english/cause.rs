@@ -3,7 +3,7 @@
 use crate::ask_cause::AskCause;
 use crate::condition::{ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
 use crate::hint::Remedy;
-use crate::reply::FactsFrom;
+use crate::model_facts::{Effort, FactsFrom};
 
 /// Why a conversation is read-only.
 pub fn read_only_cause(it: &ReadOnlyCause) -> String {
@@ -27,6 +27,16 @@ pub fn model_cause(it: &ModelCause) -> String {
         ModelCause::LocalServer { server } => format!("{server} runs on this computer"),
         ModelCause::Demo => "there is no key and no model server on this computer".to_owned(),
         ModelCause::Unknown => super::UNKNOWN.to_owned(),
+    }
+}
+
+/// The effort of a model's reasoning, in one word.
+pub fn effort(it: Effort) -> &'static str {
+    match it {
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High => "high",
+        Effort::Unknown => super::UNKNOWN,
     }
 }
 

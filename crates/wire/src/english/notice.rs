@@ -15,6 +15,11 @@ pub fn run_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String
             let detail = detail.as_ref().map(|detail| format!(" ({detail})")).unwrap_or_default();
             format!("retrying in {}: {}{detail}", seconds(*in_ms), model_failure(*failure))
         }
+        RunNotice::EffortNotSent { model, effort } => format!(
+            "{model} is not known to take an effort, so “{}” is not sent; the setting models.\"{model}\".effort \
+             decides for this model",
+            super::effort(*effort)
+        ),
         RunNotice::AnswerCut => "the answer was cut at the model's limit".to_owned(),
         RunNotice::ModelRefused => "the model refused to go on".to_owned(),
         RunNotice::AnswerNotSaved { cause } => {
@@ -206,6 +211,11 @@ mod tests {
 
     /// Each notice in its form on the wire, with its sentence.
     const NOTICES: &[(&str, &str)] = &[
+        (
+            r#"{"code":"effort_not_sent","model":"mine/m","effort":"high"}"#,
+            "mine/m is not known to take an effort, so “high” is not sent; the setting models.\"mine/m\".effort \
+             decides for this model",
+        ),
         (
             r#"{"code":"retry","in_ms":400,"failure":{"code":"rate_limited"},"detail":"HTTP 429"}"#,
             "retrying in 0.4 s: rate limit (HTTP 429)",

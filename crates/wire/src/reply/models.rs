@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::condition::{ModelCause, UnavailableCause};
+use crate::model_facts::{Effort, FactsFrom};
 use crate::problem::Problem;
 
 /// The known models and the default model.
@@ -58,24 +59,10 @@ pub struct Model {
     /// Whether the effort of the model's reasoning can be set, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes_effort: Option<bool>,
+    /// The effort of its reasoning that is sent to the model. Absent if none is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// Where these facts come from. Absent if nothing is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts_from: Option<FactsFrom>,
-}
-
-/// Where the facts about a model come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum FactsFrom {
-    /// They are built in.
-    BuiltIn,
-    /// They are in the settings.
-    Settings,
-    /// The settings override some of those that are built in.
-    Both,
-    /// Sent by a newer program.
-    #[default]
-    #[serde(other)]
-    Unknown,
 }
