@@ -9,6 +9,7 @@ mod glob;
 mod grep;
 mod ignores;
 mod list;
+mod matching;
 mod nearest;
 mod patch;
 mod place;

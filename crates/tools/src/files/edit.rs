@@ -1,4 +1,4 @@
-//! The tool `edit`: exact texts of a file are replaced by others, all of them or none. It must never guess which place is
+//! The tool `edit`: texts of a file are replaced by others, all of them or none. It must never guess which place is
 //! meant, and never change a file whose current version the agent has not read.
 
 use async_trait::async_trait;
@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::change::{self, Change, Plan};
+use super::matching::{self, Inexact, Mismatch, Replacement};
 use super::place::PathBase;
 use super::text::{self, LineEnds};
 use super::{disk, nearest};
@@ -34,7 +35,7 @@ struct Edit {
     old: String,
     /// The text to stand there instead.
     new: String,
-    /// Replace it wherever it is.
+    /// Replace it wherever it is, exactly.
     #[serde(default)]
     all: bool,
 }
@@ -66,21 +67,30 @@ fn plan(Arguments { path, edits }: &Arguments, ground: &PathBase) -> Result<Plan
     if edits.is_empty() {
         return Err(format!("cannot edit `{name}`: no edits were given"));
     }
-    let (bytes, places) =
+    let edited =
         edited(&was.bytes, edits).map_err(|why| format!("nothing was changed in `{name}`: {why}"))?;
-    let places = text::count(places, "place");
+    let places = text::count(edited.places, "place");
+    let hunks = change::hunks(&was.bytes, &edited.bytes);
+    let inexact: String = edited.inexact.iter().map(|remark| format!("\n[{remark}]")).collect();
     Ok(Plan {
         line: format!("edit {} ({places})", ground.line(&place.path)),
-        said: format!("edited {}: {places}{}", ground.shown(&place.path), change::hunks(&was.bytes, &bytes)),
-        changes: vec![Change::content(place, Some(was), bytes)],
+        said: format!("edited {}: {places}{inexact}{hunks}", ground.shown(&place.path)),
+        changes: vec![Change::content(place, Some(was), edited.bytes)],
     })
 }
 
-/// The content after all edits, and the number of different places.
-fn edited(bytes: &[u8], edits: &[Edit]) -> Result<(Vec<u8>, usize), String> {
+/// A file after all edits.
+struct Edited {
+    bytes: Vec<u8>,
+    /// The number of different places.
+    places: usize,
+    /// For the model: which edits did not match exactly, and how they differed.
+    inexact: Vec<String>,
+}
+
+fn edited(bytes: &[u8], edits: &[Edit]) -> Result<Edited, String> {
     let breaks = LineEnds::of(bytes);
-    let mut now = bytes.to_vec();
-    let mut places = 0;
+    let mut now = Edited { bytes: bytes.to_vec(), places: 0, inexact: Vec::new() };
     for (index, edit) in edits.iter().enumerate() {
         let which = match edits.len() {
             1 => "the edit".to_owned(),
@@ -93,46 +103,52 @@ fn edited(bytes: &[u8], edits: &[Edit]) -> Result<(Vec<u8>, usize), String> {
         if old == new {
             return Err(format!("{which} changes nothing: `old` and `new` are the same"));
         }
-        let found = found(&now, old.as_bytes(), edit.all);
-        match found.len() {
-            0 => {
+        let found = match edit.all {
+            true => everywhere(&now.bytes, &old, &new),
+            false => matching::find(&now.bytes, &old, &new, breaks).map(|found| vec![found]),
+        };
+        let found = found.map_err(|why| match why {
+            Mismatch::Missing => {
                 let missing = format!("{which} does not fit: its `old` is not in the file");
-                return Err(nearest::why(&missing, &now, &old));
+                nearest::why(&missing, &now.bytes, &old)
             }
-            1 => {}
-            _ if edit.all => {}
-            many => {
-                return Err(format!(
-                    "{which} fits in {many} places ({}): give more of the lines around it, or set `all`",
-                    lines(&now, &found),
-                ));
+            Mismatch::Many(found, how) => {
+                let (many, lines) = (found.len(), lines(&now.bytes, &found));
+                let more = "give more of the lines around it";
+                match how {
+                    None => format!("{which} fits in {many} places ({lines}): {more}, or set `all`"),
+                    Some(how) => {
+                        format!("{which} fits nowhere exactly, and in {many} places ({lines}) if {how}: {more}, exactly")
+                    }
+                }
             }
-        }
-        places += found.len();
-        now = replaced(&now, &found, old.len(), new.as_bytes());
+        })?;
+        let differs = |how: Inexact| format!("{which} did not match exactly: {how}");
+        now.inexact.extend(found.iter().filter_map(|found| found.inexact).map(differs));
+        now.places += found.len();
+        now.bytes = replaced(&now.bytes, &found);
     }
-    Ok((now, places))
+    Ok(now)
 }
 
-/// The places of a text; also overlapping ones, unless all must be replaced.
-fn found(bytes: &[u8], text: &[u8], apart: bool) -> Vec<usize> {
-    let finder = memchr::memmem::Finder::new(text);
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(at) = finder.find(&bytes[from..]) {
-        found.push(from + at);
-        from += at + if apart { text.len() } else { 1 };
+/// Every place of a text, exactly.
+fn everywhere(bytes: &[u8], old: &str, new: &str) -> Result<Vec<Replacement>, Mismatch> {
+    let found = matching::exact(bytes, old.as_bytes(), true);
+    if found.is_empty() {
+        return Err(Mismatch::Missing);
     }
-    found
+    let replacement =
+        |at| Replacement { range: at..at + old.len(), new: new.as_bytes().to_owned(), inexact: None };
+    Ok(found.into_iter().map(replacement).collect())
 }
 
-fn replaced(bytes: &[u8], found: &[usize], length: usize, new: &[u8]) -> Vec<u8> {
-    let mut after = Vec::with_capacity(bytes.len() + found.len() * new.len());
+fn replaced(bytes: &[u8], found: &[Replacement]) -> Vec<u8> {
+    let mut after = Vec::with_capacity(bytes.len());
     let mut from = 0;
-    for at in found {
-        after.extend_from_slice(&bytes[from..*at]);
+    for Replacement { range, new, .. } in found {
+        after.extend_from_slice(&bytes[from..range.start]);
         after.extend_from_slice(new);
-        from = at + length;
+        from = range.end;
     }
     after.extend_from_slice(&bytes[from..]);
     after

@@ -108,6 +108,14 @@ impl LineEnds {
         }
     }
 
+    /// A line without its line feed, for comparison: if all lines end with CRLF, the carriage return is left out.
+    pub(super) fn bare(self, line: &[u8]) -> &[u8] {
+        match self {
+            Self::CrLf => line.strip_suffix(b"\r").unwrap_or(line),
+            Self::Lf | Self::Mixed => line,
+        }
+    }
+
     /// A text with line feeds, converted to these line ends.
     pub(super) fn fit(self, text: &str) -> Cow<'_, str> {
         if self != Self::CrLf || !text.contains('\n') {

@@ -104,6 +104,95 @@ fn the_nearest_match_is_shown() {
     assert!(mixed.contains("some lines of this file end with CRLF, some with LF"), "{mixed}");
 }
 
+/// The file after one edit, and the remark about it.
+#[track_caller]
+fn inexact(text: &str, old: &str, new: &str) -> (String, String) {
+    let stage = Stage::new(&[("a", text)]);
+    stage.read(&["a"]);
+    let said = stage.ok("edit", &edit(&[(old, new)]));
+    let remark = said.lines().find_map(|line| line.strip_prefix("[the edit did not match exactly: "));
+    (stage.text("a").unwrap(), remark.unwrap_or_default().trim_end_matches(']').to_owned())
+}
+
+/// What the suites of other agents take for the same text.
+#[test]
+fn an_edit_matches_by_white_space_and_punctuation_where_nothing_is_equal() {
+    const SPACE: &str = "white space at the ends of lines differs";
+    const INDENT: &str = "the indentation differs";
+    const SIGNS: &str = "Unicode quotes, dashes or spaces differ";
+    let rows = [
+        // Equal text wins, also where another place is only like it.
+        ("a \nb\na\nb\n", "a\nb", "c", "a \nb\nc\n", ""),
+        // White space at the ends of lines, in the file or in the call.
+        ("foo  \nbar\t\nbaz\n", "foo\nbar\nbaz", "x", "x\n", SPACE),
+        ("foo\nbar\n", "foo \nbar  \n", "x\n", "x\n", SPACE),
+        ("foo\nbar", "bar ", "x", "foo\nx", SPACE),
+        ("let x = f( \n\t1);", "x = f(\n\t1)", "y", "let y;", SPACE),
+        // A line that old and new share stays as it is in the file.
+        ("keep  \nold\nkeep\t\n", "keep\nold\nkeep\n", "keep\nnew\nkeep\n", "keep  \nnew\nkeep\t\n", SPACE),
+        // Indentation: too little, too much, tabs; empty lines have none.
+        (
+            "    def f():\n        a\n\n        b\n",
+            "def f():\n    a\n \n    b\n",
+            "def f():\n    c\n\n        d\n",
+            "    def f():\n        c\n\n            d\n",
+            INDENT,
+        ),
+        ("a:\n  b\n", "    a:\n      b", "    a:\n      c\n        d", "a:\n  c\n    d\n", INDENT),
+        ("\t\tx();\n\t\ty();\n", "\tx();\n\ty();\n", "\tx();\n\tz();\n", "\t\tx();\n\t\tz();\n", INDENT),
+        ("  a\r\n  b\r\n", "a\nb", "a\nc\nd", "  a\r\n  c\r\n  d\r\n", INDENT),
+        // Typographic quotes, dashes and spaces, also within a line.
+        ("say(\u{201c}it\u{2019}s\u{201d});\n", "\"it's\"", "\"no\"", "say(\"no\");\n", SIGNS),
+        ("say(\"it's\");\n", "\u{201c}it\u{2019}s\u{201d}", "no", "say(no);\n", SIGNS),
+        ("1\u{2013}2 \u{2014} \u{2212}3\n", "1-2 - -3", "4", "4\n", SIGNS),
+        ("a\u{a0}b\u{202f}c\u{3000}\nd", "a b c\nd", "e", "e", SIGNS),
+        (
+            "  # \u{2018}a\u{2019}\n  b\n",
+            "# 'a'\nb\n",
+            "# 'a'\nc\n",
+            "  # \u{2018}a\u{2019}\n  c\n",
+            "the indentation and Unicode punctuation differ",
+        ),
+    ];
+    for (text, old, new, after, how) in rows {
+        assert_eq!(inexact(text, old, new), (after.to_owned(), how.to_owned()), "{text:?} {old:?}");
+    }
+}
+
+#[test]
+fn an_inexact_edit_that_is_ambiguous_changes_nothing() {
+    let rows: [(&str, Edits<'_>, &str); 7] = [
+        (
+            "a \nb\n\na\t\nb\n",
+            &[("a\nb", "c")],
+            "the edit fits nowhere exactly, and in 2 places (lines 1, 4) if white",
+        ),
+        (
+            "  a\n  b\n\n a\n b\n",
+            &[("a\nb", "c")],
+            "the edit fits nowhere exactly, and in 2 places (lines 1, 4) if the",
+        ),
+        (
+            "\u{201c}a\u{201d} \u{201c}a\u{201d}",
+            &[("\"a\"", "b")],
+            "the edit fits nowhere exactly, and in 2 places (lines 1, 1)",
+        ),
+        // Different shifts, a line that can't be shifted, a blank old text.
+        ("  a\n    b\n", &[("a\nb", "c")], "the edit does not fit"),
+        ("a\nb\n", &[("  a\n  b", "  a\nc")], "the edit does not fit"),
+        ("a\n\nb\n", &[("\n  \n", "c")], "the edit does not fit"),
+        ("aa\u{a0}aa\n", &[("a\u{2002}b", "c")], "the edit does not fit"),
+    ];
+    for (text, edits, why) in rows {
+        let said = refused(text, edits);
+        assert!(said.starts_with(why), "{said}");
+    }
+    let stage = Stage::new(&[("a", "a \nb\n")]);
+    stage.read(&["a"]);
+    let all = json!({ "path": "a", "edits": [{ "old": "a\nb", "new": "c", "all": true }] });
+    assert!(stage.no("edit", &all).contains("does not fit"));
+}
+
 #[test]
 fn line_breaks_and_bytes_that_are_no_text_stay() {
     let stage = Stage::new(&[("a", "one\r\ntwo\r\nthree\r\n")]);

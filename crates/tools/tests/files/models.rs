@@ -32,8 +32,53 @@ fn joined(lines: &[String], ended: bool) -> String {
     text
 }
 
+/// A text without white space, and with plain quotes.
+fn loose(text: &str) -> String {
+    text.split_whitespace().collect::<String>().replace(['\u{201c}', '\u{201d}'], "\"")
+}
+
+/// Whether a text became another by one replacement, when white space and the kind of quotes do not count.
+fn is_one_replacement(before: &str, after: &str, old: &str, new: &str) -> bool {
+    let cuts = |text: &str| (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect::<Vec<_>>();
+    let fits = |from: usize, to: usize| {
+        let (head, tail) = (&before[..from], &before[to..]);
+        let middle = after.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));
+        loose(&before[from..to]) == loose(old) && middle.is_some_and(|middle| loose(middle) == loose(new))
+    };
+    let cuts = cuts(before);
+    cuts.iter().any(|from| cuts.iter().any(|to| from <= to && fits(*from, *to)))
+}
+
+/// How a copy of lines differs from them: what is before each, what is after each, and the kind of its quotes.
+type Difference = (&'static str, &'static str, bool);
+
+fn difference() -> impl Strategy<Value = Difference> {
+    (prop::sample::select(vec!["", "  ", "\t"]), prop::sample::select(vec!["", " ", "\t "]), any::<bool>())
+}
+
+fn copy(lines: &[String], (before, after, typographic): Difference) -> String {
+    let copied = lines.iter().map(|line| match line.is_empty() {
+        true => format!("{after}\n"),
+        false => format!("{before}{line}{after}\n"),
+    });
+    let copied: String = copied.collect();
+    if typographic { copied.replace('"', "\u{201c}") } else { copied }
+}
+
+/// Lines of a call: the first one is not empty.
+fn call_lines() -> impl Strategy<Value = Vec<String>> {
+    ("[ab\"]{1,3}", prop::collection::vec("( {0,2}[ab\"]{1,2})?", 0..4))
+        .prop_map(|(first, rest)| [vec![first], rest].concat())
+}
+
 /// The elements of patches, and what only looks like one.
-const PIECES: [&str; 22] = [
+const PIECES: [&str; 28] = [
+    "*** Begin Patch",
+    "*** End Patch",
+    "*** Update File: a",
+    "*** Add File: c",
+    "*** Delete File: a",
+    "*** Move to: c",
     "--- a/a",
     "+++ b/a",
     "--- /dev/null",
@@ -78,6 +123,106 @@ proptest! {
     }
 
     #[test]
+    fn an_edit_is_plain_or_changes_one_place_that_is_alike(
+        text in "[ab \t\n\"\u{201c}]{0,12}",
+        old in "[ab \t\n\"]{1,5}",
+        new in "[ac \n\"]{0,4}",
+    ) {
+        prop_assume!(old != new);
+        let stage = Stage::new(&[("a", &text)]);
+        stage.read(&["a"]);
+        let output = stage.run("edit", &json!({ "path": "a", "edits": [{ "old": old, "new": new }] }));
+        let now = stage.text("a").unwrap();
+        let many = (0..text.len()).filter(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(&old))).count();
+        match (many, output.outcome) {
+            (1, outcome) => {
+                prop_assert_eq!(outcome, ToolOutcome::Ok);
+                prop_assert_eq!(now, text.replacen(&old, &new, 1));
+            }
+            (0, ToolOutcome::Ok) => {
+                let said = output.content.contains("did not match exactly") || now == text;
+                prop_assert!(said, "{}", output.content);
+                prop_assert!(is_one_replacement(&text, &now, &old, &new), "{text:?} {now:?}");
+            }
+            (_, outcome) => {
+                prop_assert_eq!(outcome, ToolOutcome::Failed);
+                prop_assert_eq!(now, text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_copy_of_lines_is_edited_if_it_is_the_only_one(
+        old in call_lines(),
+        new in call_lines(),
+        differences in prop::array::uniform2(difference()),
+        filler in prop::collection::vec("z{0,2}", 0..3),
+    ) {
+        let given = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let (old_text, new_text) = (given(&old), given(&new));
+        prop_assume!(loose(&old_text) != loose(&new_text));
+        let filler = given(&filler);
+        let edit = json!({ "path": "a", "edits": [{ "old": old_text, "new": new_text }] });
+        let first = copy(&old, differences[0]);
+        let text = format!("{filler}y\n{first}y\n{filler}");
+        let stage = Stage::new(&[("a", &text)]);
+        stage.read(&["a"]);
+        // A second occurrence within the first one is another place.
+        if loose(&text).matches(&loose(&old_text)).count() == 1 {
+            let said = stage.ok("edit", &edit);
+            let now = stage.text("a").unwrap();
+            let middle = now.strip_prefix(&format!("{filler}y\n")).unwrap();
+            let middle = middle.strip_suffix(&format!("y\n{filler}")).unwrap();
+            prop_assert_eq!(loose(middle), loose(&new_text));
+            let indented = middle.lines().filter(|line| !line.trim().is_empty());
+            if said.contains("indentation") {
+                prop_assert!(indented.into_iter().all(|line| line.starts_with(differences[0].0)), "{now:?}");
+            }
+            prop_assert_eq!(said.contains("did not match exactly"), !text.contains(&old_text), "{}", said);
+        }
+        // Two copies that differ from the call alike: the call means both.
+        let both = format!("{text}{}y\n", copy(&old, differences[0]));
+        stage.put("a", &both);
+        stage.read(&["a"]);
+        stage.no("edit", &edit);
+        prop_assert_eq!(stage.text("a"), Some(both));
+        // Of two others, the one that is more alike is meant, or none.
+        let both = format!("{text}{}y\n", copy(&old, differences[1]));
+        stage.put("a", &both);
+        stage.read(&["a"]);
+        stage.run("edit", &edit);
+        let now = stage.text("a").unwrap();
+        prop_assert!(now == both || is_one_replacement(&both, &now, &old_text, &new_text), "{now:?}");
+    }
+
+    #[test]
+    fn a_patch_and_its_reverse_leave_the_file_as_it_was(
+        old in call_lines(),
+        new in call_lines(),
+        difference in difference(),
+        filler in prop::collection::vec("z{0,2}", 0..3),
+    ) {
+        prop_assume!(old != new);
+        let filler: String = filler.iter().map(|line| format!("{line}\n")).collect();
+        let before = format!("{filler}y\n{}y\n{filler}", copy(&old, difference));
+        let stage = Stage::new(&[("a", &before)]);
+        stage.read(&["a"]);
+        let lines = |sign: &str, lines: &[String]| lines.iter().map(|line| format!("{sign}{line}\n")).collect::<String>();
+        let patch = format!("--- a/a\n+++ b/a\n@@\n{}{}", lines("-", &old), lines("+", &new));
+        let output = stage.run("patch", &json!({ "patch": patch }));
+        let after = stage.text("a").unwrap();
+        if output.outcome == ToolOutcome::Failed {
+            prop_assert_eq!(&after, &before);
+        }
+        let diff = similar::TextDiff::from_lines(&after, &before);
+        let back = diff.unified_diff().header("a/a", "b/a").to_string();
+        if !back.is_empty() {
+            stage.ok("patch", &json!({ "patch": back }));
+        }
+        prop_assert_eq!(stage.text("a"), Some(before));
+    }
+
+    #[test]
     fn the_difference_of_two_texts_makes_one_of_the_other(
         before in lines(),
         after in lines(),
@@ -97,8 +242,8 @@ proptest! {
 
     #[test]
     fn a_patch_changes_a_text_exactly_as_its_lines_say(
-        before in lines(),
-        hunk in prop::collection::vec(("[ +-]", "[ab ]{0,2}"), 1..5),
+        before in prop::collection::vec("[ab]{0,2}", 0..12),
+        hunk in prop::collection::vec(("[ +-]", "[ab]{0,2}"), 1..5),
         start in 0_usize..14,
     ) {
         let text = joined(&before, true);
