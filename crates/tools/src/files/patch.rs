@@ -1,7 +1,8 @@
-//! The tool `patch`: a unified diff over several files, all or nothing. It must never apply a hunk whose lines are not
-//! there, or that matches in more than one place.
+//! The tool `patch`: a unified diff over several files, or the format `*** Begin Patch`, all or nothing. It must never apply
+//! a hunk whose lines are not there, or that matches in more than one place.
 
 mod apply;
+mod envelope;
 mod parse;
 
 use std::collections::HashSet;
@@ -39,8 +40,8 @@ pub(super) struct Arguments {
 impl OwnTool for PatchFiles {
     type Arguments = Arguments;
     const NAME: &'static str = "patch";
-    const ABOUT: &'static str = "Applies a unified diff: changes, creates, deletes and moves files, all or nothing. Context must match exactly; line \
-         numbers may differ. You must have read existing files, and they must not have changed since.";
+    const ABOUT: &'static str = "Applies a unified diff: changes, creates, deletes and moves files, all or nothing. Context must match; line numbers \
+         may differ. You must have read existing files, and they must not have changed since.";
     const CLASS: EffectClass = EffectClass::Workspace;
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
@@ -61,7 +62,9 @@ fn plan(Arguments { patch }: &Arguments, ground: &PathBase) -> Result<Plan, Stri
     } else {
         patch
     };
-    let files = parse::parse(patch).map_err(|why| format!("the patch cannot be read: {why}"))?;
+    let files = envelope::parse(patch)
+        .unwrap_or_else(|| parse::parse(patch))
+        .map_err(|why| format!("the patch cannot be read: {why}"))?;
     let (mut changes, mut said, mut names) = (Vec::new(), Vec::new(), Vec::new());
     let mut places = HashSet::new();
     for file in &files {
@@ -106,8 +109,8 @@ fn planned(
     }
     let bytes = from.as_ref().map_or(&[][..], |(_, was)| &was.bytes);
     let name = from.as_ref().map(|(place, _)| place).or(to.as_ref()).map(shown).unwrap_or_default();
-    let after = apply::apply(&name, bytes, &file.hunks)?;
-    let (said, place) = match (&from, &to) {
+    let apply::Patched { bytes: after, inexact } = apply::apply(&name, bytes, &file.hunks)?;
+    let (mut said, place) = match (&from, &to) {
         (Some((from, _)), Some(to)) if moves => {
             (format!("moved {} to {}", shown(from), shown(to)), to.clone())
         }
@@ -126,6 +129,7 @@ fn planned(
         }
         (None, None) => return Err("the patch names no file".to_owned()),
     };
+    said.extend(inexact.iter().map(|remark| format!("\n[{remark}]")));
     let to = to.map(|place| (place, NewVersion { bytes: after, runs: file.runs }));
     Ok((Change { from, to }, said, place))
 }

@@ -140,7 +140,15 @@ fn line_numbers_may_be_off_but_not_the_lines() {
         ("1\n2\n", "@@ -7,0 +8 @@\n+3\n", Err("does not say at which line to add")),
         ("1\n2\n", "@@ -1 +1 @@\n 1\n", Err("line 3 of the patch: the hunk changes nothing")),
         ("1\n2\n", "@@ -1 +1 @@\n-1\n+one\nnext\n", Err("line 6 of the patch: a line of a hunk begins with")),
-        ("  1\n", "@@ -1 +1 @@\n-1\n+2\n", Err("which differs in white space only:\n     1\t  1\n")),
+        ("  1\n", "@@ -1 +1 @@\n-1\n+2\n", Ok("  2\n")),
+        ("  0 \n  1\n", "@@\n 0\n-1\n+2\n+ 3\n", Ok("  0 \n  2\n   3\n")),
+        ("\u{2018}0\u{2019}\n1\n", "@@\n '0'\n-1\n+2\n", Ok("\u{2018}0\u{2019}\n2\n")),
+        // The line number decides between equal places only.
+        (
+            " 1\n0\n 1\n",
+            "@@ -1 +1 @@\n-1\n+2\n",
+            Err("fits nowhere exactly, and in 2 places (from lines 1, 3)"),
+        ),
     ];
     for (before, hunks, expected) in rows {
         match (patched(before, hunks), expected) {
@@ -176,7 +184,6 @@ fn a_patch_that_can_not_be_applied_is_refused_with_the_reason() {
     stage.read(&["a", "b"]);
     let rows = [
         ("", "it names no file"),
-        ("*** Begin Patch\n*** Update File: a\n", "it is in another format"),
         ("@@ -1 +1 @@\n-1\n+2\n", "line 1 of the patch: a hunk has no file names above it"),
         ("diff --git a/a b/c\ncopy from a\ncopy to c\n", "line 2 of the patch: copies are not known"),
         ("diff --git a/p b/p\nGIT binary patch\n", "line 2 of the patch: only texts"),
@@ -212,4 +219,75 @@ fn names_are_read_as_git_and_diff_write_them() {
         stage.ok("patch", &patch(text)),
         "changed grüße\nchanged two words\nchanged a/x\nchanged plain"
     );
+}
+
+/// The file `a` after such hunks without line numbers; or why they do not match.
+fn enveloped(before: &str, hunks: &str) -> Result<String, String> {
+    let stage = Stage::new(&[("a", before)]);
+    stage.read(&["a"]);
+    let text = format!("*** Begin Patch\n*** Update File: a\n{hunks}*** End Patch\n");
+    let output = stage.run("patch", &patch(&text));
+    match output.written.is_empty() {
+        true => Err(output.content),
+        false => Ok(stage.text("a").unwrap()),
+    }
+}
+
+#[test]
+fn the_format_of_other_agents_changes_makes_deletes_and_moves_files() {
+    let stage = Stage::new(&[("change", "one\ntwo\n"), ("gone", "bye\n"), ("old", "a\nb\n")]);
+    stage.read(&["change", "gone", "old"]);
+    let text = "<<'EOF'\n*** Begin Patch\n*** Add File: new/file\n+a\n+\n*** Update File: change\n@@\n one\n-two\n+2\n\n\
+                *** Delete File: gone\n*** Update File: old\n*** Move to: moved\n@@ a\n-b\n+c\n*** End Patch\nEOF\n";
+    let said = "made new/file\nchanged change\ndeleted gone\nmoved old to moved";
+    assert_eq!(stage.ok("patch", &patch(text)), said);
+    assert_eq!(stage.names(), ["change", "moved", "new/", "new/file"]);
+    let texts = ["change", "moved", "new/file"].map(|name| stage.text(name).unwrap());
+    assert_eq!(texts, ["one\n2\n", "a\nc\n", "a\n\n"]);
+}
+
+#[test]
+fn hunks_without_numbers_are_found_by_their_lines() {
+    let two = "fn a\n  x\nfn b\n  x\nfn c\n  x\n";
+    let rows = [
+        ("1\n2\n3\n", " 1\n-2\n+two\n", Ok("1\ntwo\n3\n")),
+        ("1\n2\n3\n", "@@\n-1\n+one\n@@\n-3\n+three\n", Ok("one\n2\nthree\n")),
+        (two, "@@\n-  x\n+  y\n", Err("fits in 3 places (from lines 2, 4, 6)")),
+        (two, "@@ fn b\n-  x\n+  y\n", Ok("fn a\n  x\nfn b\n  y\nfn c\n  x\n")),
+        (two, "@@ fn b\n@@ fn c\n-x\n+y\n", Ok("fn a\n  x\nfn b\n  x\nfn c\n  y\n")),
+        (two, "@@ fn d\n-  x\n+  y\n", Err("the line `fn d` after its `@@` is not in the file")),
+        ("f\nx\nf\nx\n", "@@ f\n-x\n+y\n", Err("fits in 2 places")),
+        ("x\ny\nx\n", "@@\n-x\n+z\n*** End of File\n", Ok("x\ny\nz\n")),
+        // Lines alone are added at the end, but not below another line.
+        ("1\n2\n", "@@\n+3\n", Ok("1\n2\n3\n")),
+        ("1\n2\n", "@@ 1\n+3\n", Err("does not say at which line to add")),
+        ("1\n", "@@\n 1\n", Err("line 3 of the patch: the hunk changes nothing")),
+        ("1\n", "", Err("it changes nothing in `a`")),
+        ("1\n", "@@\n-1\n+2\nnext\n", Err("line 6 of the patch: a line of a hunk begins with")),
+        ("1\n", "*** Rename File: b\n", Err("line 3 of the patch: it is not a line of this format here")),
+        // Typographic dashes and white space at the ends of lines.
+        ("import x  # a \u{2013} b\u{2011}c\n", "@@\n-import x  # a - b-c\n+import y\n", Ok("import y\n")),
+        ("1 \n2\n", "@@\n 1\n-2\n+two\n", Ok("1 \ntwo\n")),
+    ];
+    for (before, hunks, expected) in rows {
+        match (enveloped(before, hunks), expected) {
+            (Ok(after), Ok(expected)) => assert_eq!(after, expected, "{hunks}"),
+            (Err(why), Err(expected)) => assert!(why.contains(expected), "{hunks}: {why}"),
+            (found, _) => panic!("{hunks}: {found:?}"),
+        }
+    }
+    let stage = Stage::new(&[]);
+    let rows = [
+        ("*** Begin Patch\n*** Delete File: a\n", "its last line, `*** End Patch`, is missing"),
+        ("*** Begin Patch\n*** End Patch\n", "it names no file"),
+        (
+            "*** Begin Patch\n*** Add File: b\nx\n*** End Patch\n",
+            "line 3 of the patch: each line of a new file",
+        ),
+        ("*** Begin Patch\n+x\n*** End Patch\n", "line 2 of the patch: the header of a file must come first"),
+    ];
+    for (text, why) in rows {
+        let refused = stage.no("patch", &patch(text));
+        assert!(refused.contains(why), "{text}: {refused}");
+    }
 }

@@ -23,6 +23,10 @@ pub(super) struct Hunk<'a> {
     pub(super) line: usize,
     /// The declared first old line.
     pub(super) start: Option<usize>,
+    /// Lines of the file somewhere above it, from top to bottom.
+    pub(super) anchors: Vec<&'a str>,
+    /// Whether it reaches the end of the file.
+    pub(super) at_end: bool,
     /// Its lines.
     pub(super) lines: Vec<Line<'a>>,
     /// The declared numbers of old and new lines.
@@ -65,7 +69,18 @@ impl Side {
     }
 }
 
-impl Hunk<'_> {
+impl<'a> Line<'a> {
+    pub(super) fn new(side: Side, text: &'a str) -> Self {
+        Self { side, text, unended: false, bare: false }
+    }
+}
+
+impl<'a> Hunk<'a> {
+    /// An empty one without line numbers, below a line of the file.
+    pub(super) fn below(anchor: Option<&'a str>, line: usize) -> Self {
+        Self { line, anchors: anchor.into_iter().collect(), ..Self::default() }
+    }
+
     fn many(&self, of: fn(Side) -> bool) -> usize {
         self.lines.iter().filter(|line| of(line.side)).count()
     }
@@ -91,10 +106,6 @@ pub(super) fn parse(patch: &str) -> Result<Vec<FilePatch<'_>>, String> {
             files.push(reader.git_file(names)?);
         } else if reader.at_names() {
             files.push(reader.names(FilePatch::default())?);
-        } else if line.starts_with("*** Begin Patch") {
-            return Err(
-                "it is in another format; write a unified diff with `---`, `+++` and `@@` lines".to_owned()
-            );
         } else if line.starts_with("@@") {
             let file = files.last_mut().ok_or_else(|| reader.wrong("a hunk has no file names above it"))?;
             file.hunks.push(reader.hunk()?);
@@ -198,7 +209,7 @@ impl<'a> Reader<'a> {
     fn hunk(&mut self) -> Result<Hunk<'a>, String> {
         let head = self.lines[self.at];
         let (start, counts) = ranges(head);
-        let mut hunk = Hunk { line: self.at + 1, start, counts, lines: Vec::new() };
+        let mut hunk = Hunk { line: self.at + 1, start, counts, ..Hunk::default() };
         self.at += 1;
         while let Some(line) = self.line() {
             if self.ends(line, &hunk) {
