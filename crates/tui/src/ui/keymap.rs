@@ -125,6 +125,12 @@ impl Keymap {
         usual.into_iter().chain(keys).find(|key| key.letter().is_none())
     }
 
+    /// The key of a command in words that is valid now: while text is being written, one that types no letter, if there is one.
+    pub(crate) fn named_while(&self, command: Command, is_writing: bool) -> String {
+        let beside = self.beside_words(command).filter(|_| is_writing);
+        beside.map_or_else(|| self.named(command), |key| key.to_string())
+    }
+
     /// The first key of a command in words; without a key, the name to type.
     #[must_use]
     pub fn named(&self, command: Command) -> String {
@@ -212,6 +218,7 @@ mod tests {
             ("select-page-down", "scroll-down"),
             ("select-leave", "escape"),
             ("select-open", "send"),
+            ("grant", "send"),
             ("find-next", "send"),
             ("find-next", "newline"),
             ("find-next", "history-down"),
@@ -239,7 +246,8 @@ mod tests {
             let named = |text: &&str| text.parse::<Key>() == Ok(*key);
             assert_eq!(key.told_as(), None, "{key}");
             assert!(!kept.iter().any(named), "{key}");
-            let is_writing = matches!(place, Context::Everywhere | Context::Talk | Context::Asked);
+            let is_writing =
+                matches!(place, Context::Everywhere | Context::Talk | Context::Asked | Context::Grant);
             assert!(!(is_writing && editing.iter().any(named)), "{key} is needed for writing");
         }
     }

@@ -1,6 +1,7 @@
 //! The view of a conversation: messages, actions, the current run. It holds the scroll position and the folding, nothing of the
 //! conversation itself. Must never lay out more than is near the screen. Must never move text that a person is reading.
 
+mod asked;
 mod calls;
 mod edge;
 mod entry;
@@ -20,10 +21,11 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::doc::{self, Streaming};
-use super::keymap::Command;
+use super::keymap::{Command, Keymap};
 use super::pane::PaneContext;
 use super::talk::LoadedConversation;
 use super::theme::Paint;
+use asked::{Asking, Unfolded};
 use find::{Find, Hit};
 use heights::{Heights, VisibleLines};
 use page::DrawParameters;
@@ -56,17 +58,6 @@ pub(crate) struct View {
     drawn: LastDrawing,
 }
 
-/// How an approval request can be answered.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asking {
-    /// The person is writing: letters answer nothing.
-    pub(crate) is_writing: bool,
-    /// The selected rule of those offered.
-    pub(crate) offer: usize,
-    /// A short yes and no are shown at the end.
-    pub(crate) is_small: bool,
-}
-
 impl View {
     /// Handles a command of the view; `false` if it is another one.
     pub(crate) fn command(&mut self, command: Command, talk: &LoadedConversation) -> bool {
@@ -78,6 +69,7 @@ impl View {
             Command::ScrollEnd => self.to_end(),
             Command::Reasoning => self.folding.reasoning = !self.folding.reasoning,
             Command::Output => self.folding.output = !self.folding.output,
+            Command::ShowCall => self.show_call(talk),
             Command::Select => self.select_shown(talk),
             Command::SelectUp => self.step(talk, -1, 1),
             Command::SelectDown => self.step(talk, 1, 1),
@@ -130,7 +122,21 @@ impl View {
 
     /// Whether part of the approval request was not shown at the last drawing: then it cannot be approved.
     pub(crate) fn hides_asked(&self) -> bool {
-        self.drawn.hides_asked
+        self.drawn.hidden > 0
+    }
+
+    /// What to do first then.
+    pub(crate) fn more_lines(&self, keys: &Keymap) -> Option<String> {
+        let is_writing = self.asking.is_writing;
+        self.hides_asked().then(|| asked::more_lines(keys, self.drawn.hidden, is_writing))
+    }
+
+    /// Shows all of the first approval request, from its beginning.
+    fn show_call(&mut self, talk: &LoadedConversation) {
+        if let Some(asks) = talk.live.as_ref().and_then(|live| live.asks.first()) {
+            self.folding.opened.insert(asks.id.clone());
+            self.scrolling.reveal = Some(Reveal::Asked);
+        }
     }
 
     /// The selected entry.
@@ -326,14 +332,15 @@ impl View {
         let comes = self.streaming.update(text, ink.room(), ink.theme);
         let before =
             talk.live.as_ref().map(|live| live::before(live, ink, folding.reasoning)).unwrap_or_default();
-        let room = if folding.output {
-            live::SubjectLimit::All
-        } else {
-            live::SubjectLimit::Rows(self.drawn.area.height)
+        let first = talk.live.as_ref().and_then(|live| live.asks.first());
+        let unfolded = match first {
+            _ if folding.output => Unfolded::All,
+            Some(asks) if folding.opened.contains(&asks.id) => Unfolded::First,
+            _ => Unfolded::Fitting,
         };
-        let rows = usize::from(self.drawn.area.height);
-        let (rest, hides) = live::after(talk, ink, self.todo.found.as_ref(), room, self.asking, rows);
-        self.drawn.hides_asked = hides;
+        let (asking, rows) = (Asking { unfolded, ..self.asking }, usize::from(self.drawn.area.height));
+        let rest = live::after(talk, ink, self.todo.found.as_ref(), asking, rows);
+        self.drawn.hidden = rest.hidden;
         let cache = &mut self.cache;
         with(&mut ViewContent { talk, ink, open: &open, cache, live: (before, comes), rest })
     }
@@ -359,6 +366,7 @@ impl View {
                 _ => stage.down(top, shift.unsigned_abs()),
             };
             match (&reveal, selected, needle) {
+                (Some(Reveal::Asked), ..) => top = stage.asked(),
                 (Some(Reveal::Selected), Some(id), _) => top = place::with_entry(stage, top, rows, &id),
                 (Some(Reveal::Hit(hit)), _, Some(needle)) => {
                     top = place::with_hit(stage, top, rows, hit, &needle);

@@ -24,6 +24,8 @@ pub(super) struct Answers {
     pending: Option<Pending>,
     /// Which of the offered rules is selected.
     pub(super) offer: usize,
+    /// The selected rule is shown, and waits for the key that grants it.
+    pub(super) granting: Option<Granting>,
     /// When a letter of a text was last typed.
     wrote_ms: i64,
     /// The last request that was answered here.
@@ -43,6 +45,16 @@ struct Pending {
     is_early: bool,
 }
 
+/// A rule that waits for the key that grants it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Granting {
+    pub(super) place: RuleExtent,
+    /// The letter that chose the rule: followed by another letter, it is text.
+    letter: Option<char>,
+    /// When the rule was shown.
+    since_ms: i64,
+}
+
 /// The answer that a letter gives.
 #[derive(Clone, Debug)]
 enum Answer {
@@ -59,6 +71,7 @@ impl Answers {
             before.is_some() && before != self.last.as_deref() && self.asked_ms <= Some(self.wrote_ms);
         self.asked_ms = is_asked.then_some(now_ms);
         self.offer = 0;
+        self.granting = None;
     }
 
     /// Whether the front request is too new to have been read.
@@ -102,13 +115,31 @@ impl App {
 
     /// The commands of an approval request.
     pub(super) fn of_asked(&mut self, command: Command) -> bool {
-        if command.row().context != Context::Asked {
+        if !matches!(command.row().context, Context::Asked | Context::Grant) {
             return false;
         }
         if !self.is_too_new() {
-            self.answers(command);
+            self.answers(command, None);
         }
         true
+    }
+
+    /// A key while a rule waits to be granted: only the key that grants it leaves the rule there. A letter after the letter of the
+    /// rule makes both of them text. Returns whether the key is consumed.
+    pub(super) fn leaves_rule(&mut self, event: KeyEvent) -> bool {
+        let command = self.keys.find(Context::Grant, Key::of(event));
+        if command == Some(Command::Grant) {
+            return false;
+        }
+        let Some(granting) = self.tab_mut().answers.granting.take() else { return false };
+        if let (Some(letter), Some(_)) = (granting.letter, typed(event)) {
+            self.write(letter);
+        }
+        let is_back = command == Some(Command::Escape);
+        if is_back {
+            self.say("nothing was granted: the call still waits for you");
+        }
+        is_back
     }
 
     /// A letter during a request: an answer if nothing is being written and the letter stands alone, else a letter of a text.
@@ -119,7 +150,11 @@ impl App {
         };
         let answer = if self.is_asked() {
             let command = self.keys.find(Context::Asked, Key::of(event));
-            command.filter(|command| command.row().context == Context::Asked).map(Answer::Approval)
+            let hides = self.tab().view.hides_asked();
+            let is_answer = |command: &Command| {
+                command.row().context == Context::Asked && (hides || *command != Command::ShowCall)
+            };
+            command.filter(is_answer).map(Answer::Approval)
         } else {
             self.choice(letter).map(Answer::Choice)
         };
@@ -167,49 +202,76 @@ impl App {
         let Some(pending) = self.tab_mut().answers.take_due(now_ms) else { return };
         match pending.answer {
             _ if pending.is_early => self.refuse(TOO_NEW),
-            Answer::Approval(command) => self.answers(command),
+            Answer::Approval(command) => self.answers(command, Some(pending.letter)),
             Answer::Choice(answer) => self.respond(answer),
         }
     }
 
-    fn answers(&mut self, command: Command) {
+    /// Carries out a command of the request, given by a letter or another key.
+    fn answers(&mut self, command: Command, letter: Option<char>) {
         if !self.is_asked() {
             return;
         }
-        let is_yes = !matches!(command, Command::Deny | Command::AllowWider);
-        if is_yes && self.tab().view.hides_asked() {
-            let all = self.keys.named(Command::Output);
-            return self.refuse(format!("{all} first: not all of it is shown"));
-        }
-        let rule = self.rule().cloned();
-        let decision = match (command, rule) {
-            (Command::AllowOnce, _) => Decision::Once,
-            (Command::Deny, _) => {
+        match command {
+            Command::Deny => {
                 self.tab_mut().line = Some(InputLine { what: InputFor::Deny, text: String::new() });
                 return;
             }
-            (Command::AllowWider, _) => return self.other_rule(),
-            (_, None) => {
-                let once = self.keys.named(Command::AllowOnce);
-                return self.refuse(format!("no narrow rule allows such calls: {once} allows this one"));
-            }
-            (_, Some(rule)) if agent::is_widest(&rule) && !self.is_once_more(command) => {
-                let place =
-                    if command == Command::AllowHere { RuleExtent::Here } else { RuleExtent::Everywhere };
-                let key = self.keys.named(command);
-                return self.say(format!("{key} again: {}", agent::allows(&rule, place)));
-            }
-            (Command::AllowHere, Some(rule)) => {
-                self.say(format!("from now on: {}", agent::allows(&rule, RuleExtent::Here)));
-                Decision::InConversation { rule }
-            }
-            (_, Some(rule)) => {
-                let allows = agent::allows(&rule, RuleExtent::Everywhere);
-                self.say(format!("from now on: {allows} (in the settings; /permissions takes it back)"));
-                Decision::Always { rule }
+            Command::AllowWider => return self.other_rule(),
+            Command::ShowCall => return self.show_call(),
+            _ => {}
+        }
+        if let Some(more) = self.tab().view.more_lines(&self.keys) {
+            return self.refuse(if command == Command::Grant { NO_ROOM.to_owned() } else { more });
+        }
+        let place = match command {
+            Command::AllowHere => RuleExtent::Here,
+            Command::AllowAlways => RuleExtent::Everywhere,
+            Command::Grant => return self.grants_shown(),
+            _ => return self.decide(Decision::Once),
+        };
+        let Some(rule) = self.rule().cloned() else {
+            let once = self.keys.named(Command::AllowOnce);
+            return self.refuse(format!("no narrow rule allows such calls: {once} allows this one"));
+        };
+        if place == RuleExtent::Everywhere || agent::is_widest(&rule) {
+            let since_ms = self.now_ms;
+            self.tab_mut().answers.granting = Some(Granting { place, letter, since_ms });
+        } else {
+            self.grant(rule, place);
+        }
+    }
+
+    /// Grants the rule that is shown, once it could be read.
+    fn grants_shown(&mut self) {
+        let Some(granting) = self.tab().answers.granting else { return };
+        if self.now_ms - granting.since_ms < NEW_MS {
+            let key = self.keys.named(Command::Grant);
+            return self.refuse(format!("the rule was just shown: read it first, then {key} grants it"));
+        }
+        if let Some(rule) = self.rule().cloned() {
+            self.grant(rule, granting.place);
+        }
+    }
+
+    fn grant(&mut self, rule: Rule, place: RuleExtent) {
+        let allows = agent::allows(&rule, place);
+        let (told, decision) = match place {
+            RuleExtent::Here => (String::new(), Decision::InConversation { rule }),
+            RuleExtent::Everywhere => {
+                (" (in the settings; /permissions takes it back)".to_owned(), Decision::Always { rule })
             }
         };
+        self.say(format!("from now on: {allows}{told}"));
         self.decide(decision);
+    }
+
+    fn show_call(&mut self) {
+        if !self.tab().view.hides_asked() {
+            return self.say("all of the call is shown");
+        }
+        let tab = self.tab_mut();
+        tab.view.command(Command::ShowCall, &tab.talk);
     }
 
     /// The next offered rule; after the widest one, the first.
@@ -218,9 +280,7 @@ impl App {
         else {
             return self.refuse("there is no wider rule for such calls");
         };
-        let tab = self.tab_mut();
-        tab.answers.offer = next;
-        tab.presses.forget_first();
+        self.tab_mut().answers.offer = next;
     }
 
     fn is_new(&self) -> bool {
@@ -245,7 +305,8 @@ impl App {
     fn decide(&mut self, decision: Decision) {
         let Some(id) = self.asks().map(|asks| asks.id.clone()) else { return };
         let Some(conversation) = self.here() else { return };
-        self.tab_mut().answers.last = Some(id.clone());
+        let answers = &mut self.tab_mut().answers;
+        (answers.last, answers.granting) = (Some(id.clone()), None);
         let tab = self.tab().id;
         let decide = Decide { conversation, id, decision };
         self.ask(Requester::Tab(tab, RequestPurpose::Decided), Request::Decide(decide));
@@ -262,8 +323,7 @@ impl App {
             self.tab_mut().composer.clear();
             self.respond(text.to_owned());
         } else if is_yes(text) {
-            let allow = self.keys.beside_words(Command::AllowOnce);
-            let allow = allow.map_or_else(|| self.keys.named(Command::AllowOnce), |key| key.to_string());
+            let allow = self.keys.named_while(Command::AllowOnce, true);
             self.refuse(format!(
                 "a text refuses the call, but this one does not look like a refusal: {allow} allows the call"
             ));
@@ -308,6 +368,9 @@ impl App {
 
 /// The notice for a key that was pressed too early.
 const TOO_NEW: &str = "the agent has just asked: look first, then press a key";
+
+/// The notice if the window is too small for the rule that would be granted.
+const NO_ROOM: &str = "too small to show the rule: make the window larger";
 
 /// Whether the text is a yes, which denies nothing.
 fn is_yes(words: &str) -> bool {

@@ -137,9 +137,9 @@ impl App {
         Some(format!("{} % of the context", taken.saturating_mul(100) / window))
     }
 
-    /// The most useful keys here, as many as fit.
-    fn key_words(&self, context: Context, columns: usize) -> String {
-        let pairs: &[(Command, &str)] = match context {
+    /// The most useful keys here.
+    fn useful_keys(&self, context: Context) -> &'static [(Command, &'static str)] {
+        match context {
             Context::Select => &[
                 (Command::SelectRewind, "rewind"),
                 (Command::SelectEdit, "edit"),
@@ -148,7 +148,16 @@ impl App {
                 (Command::SelectCopy, "copy"),
                 (Command::Help, "more"),
             ],
+            Context::Grant => &[(Command::Grant, "grants it"), (Command::Escape, "grants nothing")],
             // The text in the composer would be the answer.
+            Context::Asked if self.tab().view.hides_asked() && !self.tab().is_free_to_answer() => &[
+                (Command::ShowCall, "shows all"),
+                (Command::Deny, "refuses"),
+                (Command::Send, "refuses with this"),
+            ],
+            Context::Asked if self.tab().view.hides_asked() => {
+                &[(Command::ShowCall, "shows all"), (Command::Deny, "no…")]
+            }
             Context::Asked if !self.tab().is_free_to_answer() => &[
                 (Command::AllowOnce, "allows"),
                 (Command::Deny, "refuses"),
@@ -183,7 +192,11 @@ impl App {
             ],
             // A pane names its own keys.
             _ => &[(Command::Help, "keys")],
-        };
+        }
+    }
+
+    /// The most useful keys here, as many as fit.
+    fn key_words(&self, context: Context, columns: usize) -> String {
         let notice = self.notices.shown();
         let most = match &notice {
             // The notice is read first.
@@ -195,7 +208,7 @@ impl App {
             _ => most,
         };
         let mut words = String::new();
-        for (command, what) in pairs {
+        for (command, what) in self.useful_keys(context) {
             let name = match context {
                 Context::Asked if !self.tab().is_free_to_answer() => {
                     self.keys.beside_words(*command).map(|key| key.to_string())

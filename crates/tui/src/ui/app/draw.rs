@@ -15,7 +15,6 @@ use crate::ui::keymap::{Command, Context, Keymap};
 use crate::ui::pane::PaneContext;
 use crate::ui::pane_frame::prompt;
 use crate::ui::theme::Paint;
-use crate::ui::view::Asking;
 
 /// With fewer rows, everything optional is left out.
 const LOW: u16 = 10;
@@ -48,8 +47,9 @@ impl App {
         tab.view.greeting.model = model;
         tab.view.has_rule = areas.rule.height > 0;
         tab.view.greeting.place = place;
-        tab.view.asking =
-            Asking { is_writing: !tab.is_free_to_answer(), offer: tab.answers.offer, is_small: false };
+        tab.view.asking.is_writing = !tab.is_free_to_answer();
+        tab.view.asking.offer = tab.answers.offer;
+        tab.view.asking.granting = tab.answers.granting.map(|granting| granting.place);
         let (theme, now_ms, current) = (self.looks.theme, self.now_ms, self.tabs.current);
         let Self { tabs, keys, .. } = self;
         let tab = &mut tabs[current];
@@ -217,6 +217,14 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> Str
     match (&tab.outgoing.rewriting, tab.talk.is_running(), has_keys) {
         (_, _, Context::Select) => selected(keys),
         (Some(_), ..) => format!("Another wording of that message · {} cancels", named(Command::Escape)),
+        (_, _, Context::Grant) => {
+            let [grant, escape] = [Command::Grant, Command::Escape].map(named);
+            format!("{grant} grants the rule · {escape} grants nothing")
+        }
+        (_, _, Context::Asked) if tab.view.hides_asked() => {
+            let [show, deny] = [Command::ShowCall, Command::Deny].map(named);
+            format!("{show} shows all of the call · {deny} refuses it")
+        }
         (_, _, Context::Asked) => {
             let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
             let full =

@@ -22,7 +22,11 @@ impl App {
         if tab.selecting {
             return Context::Select;
         }
-        if self.is_asked() { Context::Asked } else { Context::Talk }
+        match self.is_asked() {
+            true if tab.answers.granting.is_some() => Context::Grant,
+            true => Context::Asked,
+            false => Context::Talk,
+        }
     }
 
     pub(super) fn key(&mut self, event: KeyEvent) {
@@ -43,7 +47,7 @@ impl App {
         if self.is_leaving() && self.keys.find(Context::Everywhere, key) != Some(Command::Quit) {
             return;
         }
-        if self.follows_answer(event) {
+        if self.follows_answer(event) || self.leaves_rule(event) {
             return;
         }
         let context = self.context();
@@ -141,6 +145,7 @@ impl App {
         }
         self.tab_mut().select(false);
         self.forget_answer(self.tabs.current);
+        self.tab_mut().answers.granting = None;
         self.tab_mut().composer.paste(text);
         self.typed();
     }

@@ -44,11 +44,6 @@ impl KeyPresses {
         is_second
     }
 
-    /// The next press of any command is a first one.
-    pub(super) fn forget_first(&mut self) {
-        self.once = None;
-    }
-
     /// A step returned a message, or a plan was carried out.
     pub(super) fn stepped(&mut self, at_ms: i64) {
         self.stepped = Some(Stepped { at_ms, refused_ms: None });

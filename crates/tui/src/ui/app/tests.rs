@@ -116,12 +116,13 @@ fn press(app: &mut App, key: &str, now_ms: i64) -> Vec<Act> {
 fn in_place(context: Context) -> App {
     let theme = Theme::default();
     let mut app = match context {
-        Context::Asked => asked(theme),
+        Context::Asked | Context::Grant => asked(theme),
         _ => talking(theme),
     };
     let key = match context {
         Context::Select => "alt+up",
         Context::Find => "ctrl+f",
+        Context::Grant => "alt+a",
         _ => return app,
     };
     drop(screen(80, 24, |frame| app.draw(frame)));

@@ -11,6 +11,8 @@ pub enum Context {
     Select,
     /// The agent requests approval of a call. Letters answer only if nothing is typed.
     Asked,
+    /// A rule waits for the key that grants it.
+    Grant,
     /// The search in the conversation.
     Find,
     /// Any pane in place of the conversation.
@@ -34,7 +36,7 @@ impl Context {
         match self {
             Self::Everywhere => None,
             Self::Talk | Self::Pane => Some(Self::Everywhere),
-            Self::Select | Self::Asked | Self::Find => Some(Self::Talk),
+            Self::Select | Self::Asked | Self::Grant | Self::Find => Some(Self::Talk),
             Self::Rewind | Self::Confirm | Self::Tree | Self::Ops | Self::List => Some(Self::Pane),
         }
     }
@@ -47,6 +49,7 @@ impl Context {
             Self::Talk => "Conversation",
             Self::Select => "With a selected message",
             Self::Asked => "When the agent asks",
+            Self::Grant => "When a rule is to be granted",
             Self::Find => "Finding in the conversation",
             Self::Pane => "In every list",
             Self::Rewind => "Rewind",
@@ -171,9 +174,13 @@ commands! {
     Asked {
         AllowOnce "allow-once" ["y", "alt+y"] "Allow this call; letters answer only while the composer is empty";
         AllowHere "allow-here" ["c", "alt+c"] "Allow such calls in this conversation";
-        AllowAlways "allow-always" ["a", "alt+a"] "Allow such calls always";
+        AllowAlways "allow-always" ["a", "alt+a"] "Allow such calls always: the rule is shown, and another key grants it";
         Deny "deny" ["n", "alt+n"] "Refuse, and say why if you like";
         AllowWider "allow-wider" ["w", "alt+w"] "Choose a wider rule for such calls, or the narrow one again";
+        ShowCall "show-call" ["space", "alt+s"] "Show all of a long call; then it can be allowed";
+    }
+    Grant {
+        Grant "grant" ["enter"] "Grant the rule that is shown; any other key grants nothing";
     }
     Select {
         SelectUp "select-up" ["up", "k", "alt+up", "ctrl+up"] "The message before";

@@ -3,40 +3,24 @@
 
 use ratatui::text::Line;
 use retake_wire::reply::{Entry, Todo, TodoItem, TodoState};
-use retake_wire::{Part, PendingApproval, Question, english};
+use retake_wire::{Part, Question};
 use serde_json::Value;
 
-use super::Asking;
+use super::asked::{self, Asking, Unfolded};
 use super::calls;
 use super::entry::{self, parts_text};
 use super::page::{DrawParameters, Page};
-use crate::render::agent::{self, RuleExtent};
-use crate::render::calls::ran_before;
+use crate::render::agent;
 use crate::render::words;
-use crate::text::{safe, time, width};
+use crate::text::{safe, time};
 use crate::ui::doc;
 use crate::ui::keymap::Command;
 use crate::ui::talk::{LiveAnswer, LoadedConversation, Tone};
 use crate::ui::theme::Paint;
 use crate::ui::words as rendered;
 
-/// Rows for the answers of an approval request, and for what surrounds them.
-const AROUND: usize = 10;
-
-/// The fewest rows for the subject of a request, however low the window is.
-const LEAST: usize = 4;
-
 /// With fewer rows, a short form of the request is at the end if not all of it fits.
 const SMALL: usize = 16;
-
-/// The effects of a yes and a no.
-const ALLOW: &str = "allow it, this once";
-const DENY: &str = "refuse, and say why";
-/// The same, with room to say what else denies.
-const DENY_WIDE: &str = "refuse, and say why; words that you send refuse it, too";
-
-/// The age of a request is shown from here on.
-const LONG_MS: i64 = 10_000;
 
 /// The most bytes of reasoning shown while it arrives.
 const REASONING: usize = 2_000;
@@ -66,80 +50,50 @@ pub(super) fn before(live: &LiveAnswer, ink: DrawParameters<'_>, reasoning: bool
     page.lines
 }
 
-/// The lines after it, in a view of so many rows, and whether the first approval request is partly hidden.
+/// The lines after the entries and the answer being written.
+#[derive(Debug, Default)]
+pub(super) struct After {
+    /// The lines.
+    pub(super) lines: Vec<Line<'static>>,
+    /// The line at which the first request begins.
+    pub(super) asked_at: usize,
+    /// The number of its lines that are folded.
+    pub(super) hidden: usize,
+}
+
+/// The lines after it, in a view of so many rows.
 pub(super) fn after(
     talk: &LoadedConversation,
     ink: DrawParameters<'_>,
     todo: Option<&(Todo, bool)>,
-    room: SubjectLimit,
     asking: Asking,
     rows: usize,
-) -> (Vec<Line<'static>>, bool) {
-    let mut page = Page::new(ink);
-    let (mut asked_at, mut hides) = (0, false);
-    if let Some(live) = &talk.live {
-        (asked_at, hides) = work(&mut page, live, room, asking);
+) -> After {
+    let lay = |asking| {
+        let mut page = Page::new(ink);
+        let (asked_at, hidden) =
+            talk.live.as_ref().map_or((0, 0), |live| work(&mut page, live, rows, asking));
+        behind(&mut page, talk, todo);
+        (page, asked_at, hidden)
+    };
+    let (page, asked_at, hidden) = lay(asking);
+    let asks = talk.live.as_ref().and_then(|live| live.asks.first());
+    let is_small = rows < SMALL && page.lines.len() - asked_at > rows;
+    if !is_small || asks.is_none() && !asks_words(talk) {
+        return After { lines: page.lines, asked_at, hidden };
     }
-    behind(&mut page, talk, todo);
-    let first = talk.live.as_ref().and_then(|live| Some((live, live.asks.first()?)));
-    match first {
-        Some((live, asks)) if rows < SMALL && page.lines.len() - asked_at > rows => {
-            let asking = Asking { is_small: true, ..asking };
-            let mut page = Page::new(ink);
-            work(&mut page, live, room, asking);
-            behind(&mut page, talk, todo);
-            let is_cut = in_short(&mut page, asks, asking, rows);
-            (page.lines, hides || is_cut && matches!(room, SubjectLimit::Rows(_)))
-        }
-        None if asks_words(talk) && rows < SMALL && page.lines.len() - asked_at > rows => {
-            let asking = Asking { is_small: true, ..asking };
-            let mut page = Page::new(ink);
-            if let Some(live) = &talk.live {
-                (asked_at, _) = work(&mut page, live, room, asking);
-            }
-            behind(&mut page, talk, todo);
-            let is_cut = page.lines.len() - asked_at > rows;
-            (page.lines, is_cut)
-        }
-        _ => (page.lines, hides),
-    }
+    let asking = Asking { is_small: true, ..asking };
+    let (mut page, asked_at, hidden) = lay(asking);
+    let hidden = match asks {
+        Some(asks) => asked::in_short(&mut page, asks, asking, rows, hidden),
+        None => (page.lines.len() - asked_at).saturating_sub(rows),
+    };
+    After { lines: page.lines, asked_at, hidden }
 }
 
 /// Whether a tool asks a question.
 fn asks_words(talk: &LoadedConversation) -> bool {
     talk.live.as_ref().is_some_and(|live| !live.questions.is_empty())
-}
-
-/// As much of the request as fits, with its end, and below it a yes and a no: the last rows of a small view. Returns whether part
-/// of the request is left out.
-fn in_short(page: &mut Page<'_>, asks: &PendingApproval, asking: Asking, rows: usize) -> bool {
-    let asking = Asking { is_small: false, ..asking };
-    let mut keys = Page::new(page.ink);
-    key(&mut keys, asking, Command::AllowOnce, ALLOW);
-    key(&mut keys, asking, Command::Deny, DENY);
-    if keys.lines.len() * 2 > rows {
-        let named = |command| match asking.is_writing {
-            true => page.ink.keys.beside_words(command).map(|key| key.to_string()).unwrap_or_default(),
-            false => page.ink.keys.named(command),
-        };
-        let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
-        keys.lines.clear();
-        keys.cut(&format!("{allow} allow · {deny} no"), Paint::Accent);
-    }
-    let columns = usize::from(page.ink.room());
-    let question = format!("may it run? {}", safe::line(&asks.call.line));
-    let mut lines = width::wrap(&question, columns);
-    let room = rows.saturating_sub(keys.lines.len()).max(1);
-    let is_cut = lines.len() > room;
-    if is_cut {
-        lines.truncate(room - 1);
-        lines.push(width::end(&question, columns.saturating_sub(1)));
-    }
-    let style = page.ink.theme.style(Paint::Bold);
-    let lines = lines.into_iter().map(|line| Line::styled(line, style));
-    page.signed(page.ink.span("?", Paint::Accent), lines.collect::<Vec<_>>());
-    page.lines.append(&mut keys.lines);
-    is_cut
 }
 
 /// Notes, the todo list and waiting messages.
@@ -176,15 +130,6 @@ fn behind(page: &mut Page<'_>, talk: &LoadedConversation, todo: Option<&(Todo, b
     }
 }
 
-/// How much of a request's subject can be shown.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum SubjectLimit {
-    /// All of it, even if the window is too small.
-    All,
-    /// What fits into a window of so many rows beside the answers.
-    Rows(u16),
-}
-
 /// Whether a list is shown: while there is something to do, or the run that wrote it is active; an old one only during a run.
 fn is_wanted(todo: &Todo, is_new: bool, is_running: bool) -> bool {
     let has_more = todo.items.iter().any(|item| item.state != TodoState::Done);
@@ -200,9 +145,9 @@ fn next(todo: &Todo) -> Option<String> {
     Some(format!("to do: {done} of {all} done · next: {} · /todo lists all", safe::line(&open.text)))
 }
 
-/// The current run. Returns the first line of the first request, and whether part of its subject is folded.
-fn work(page: &mut Page<'_>, live: &LiveAnswer, room: SubjectLimit, asking: Asking) -> (usize, bool) {
-    let mut hides = false;
+/// The current run. Returns the first line of the first request, and how many lines of its subject are folded.
+fn work(page: &mut Page<'_>, live: &LiveAnswer, rows: usize, asking: Asking) -> (usize, usize) {
+    let mut hidden = 0;
     let asked = |call: &str| live.asks.iter().any(|asks| asks.call.call == call);
     let calls: Vec<_> = live.calls.iter().filter(|call| !asked(&call.now.call.call)).collect();
     if !calls.is_empty() {
@@ -214,10 +159,16 @@ fn work(page: &mut Page<'_>, live: &LiveAnswer, room: SubjectLimit, asking: Aski
     let asked_at = page.lines.len() + 1;
     for (number, asks) in live.asks.iter().enumerate() {
         page.gap();
-        let is_cut = leave(page, asks, live.waited_ms(&asks.id, page.ink.now_ms), room);
+        let is_unfolded = match asking.unfolded {
+            Unfolded::Fitting => false,
+            Unfolded::First => number == 0,
+            Unfolded::All => true,
+        };
+        let waited_ms = live.waited_ms(&asks.id, page.ink.now_ms);
+        let folded = asked::card(page, asks, waited_ms, rows, is_unfolded);
         if number == 0 {
-            hides = is_cut;
-            answers(page, asks, asking);
+            hidden = folded;
+            asked::answers(page, asks, asking, folded);
         } else {
             page.cut("asked after the one above", Paint::Dim);
         }
@@ -231,7 +182,7 @@ fn work(page: &mut Page<'_>, live: &LiveAnswer, room: SubjectLimit, asking: Aski
         page.text(notice, Paint::Warn);
     }
     if asking.is_small {
-        return (asked_at, hides);
+        return (asked_at, hidden);
     }
     page.gap();
     let doing = match (
@@ -254,105 +205,7 @@ fn work(page: &mut Page<'_>, live: &LiveAnswer, room: SubjectLimit, asking: Aski
     let is_asked = !(live.asks.is_empty() && live.questions.is_empty());
     let sign = if is_asked { ink.span("?", Paint::Accent) } else { calls::spinner(&ink) };
     page.signed(sign, [Line::from(span)]);
-    (asked_at, hides)
-}
-
-/// A call that waits for approval, in full: nobody can approve what is left out. If the window is too small, its middle is
-/// folded; returns whether it is.
-fn leave(page: &mut Page<'_>, asks: &PendingApproval, waited_ms: i64, room: SubjectLimit) -> bool {
-    let ink = page.ink;
-    let mut about = "may it run?".to_owned();
-    if waited_ms >= LONG_MS {
-        about.push_str(&format!(" · waits for {}", time::lasted(waited_ms)));
-    }
-    let mut head = doc::Run::of(&safe::line(&asks.call.line), ink.theme.style(Paint::Bold));
-    head.push(&format!(" · {about}"), ink.theme.style(Paint::Dim));
-    let head: Vec<_> = head.wrap(ink.room().into()).into_iter().map(Line::from).collect();
-    // Nothing is removed from the subject of a request: control characters become visible.
-    let detail = asks.call.detail.as_deref().map(safe::block).unwrap_or_default();
-    let detail = match detail.trim_end() {
-        "" => Vec::new(),
-        diff if doc::is_diff(diff) => doc::diff(diff, ink.room(), ink.theme),
-        text => doc::said(text, ink.room(), ink.theme, Paint::Dim),
-    };
-    let rows = match room {
-        SubjectLimit::All => usize::MAX,
-        SubjectLimit::Rows(rows) => usize::from(rows).saturating_sub(AROUND).max(LEAST),
-    };
-    let is_cut = head.len() + detail.len() > rows;
-    let for_detail = detail.len().min(rows / 2);
-    let head = folded(head, rows - for_detail, ink);
-    let detail = folded(detail, rows - head.len().min(rows), ink);
-    page.signed(ink.span("?", Paint::Accent), head);
-    match ran_before(asks, ink.now_ms) {
-        Some(before) => page.text(&before, Paint::Warn),
-        None => page.text(&english::ask_cause(&asks.cause), Paint::Dim),
-    }
-    page.push(detail);
-    is_cut
-}
-
-/// The first and the last of these lines if there are too many, and the number of lines between.
-fn folded(mut lines: Vec<Line<'static>>, most: usize, ink: DrawParameters<'_>) -> Vec<Line<'static>> {
-    if lines.len() <= most {
-        return lines;
-    }
-    let shown = most.saturating_sub(1).max(2);
-    let (first, last) = (shown.div_ceil(2), shown / 2);
-    let between = lines.len().saturating_sub(first + last);
-    let all = ink.keys.named(Command::Output);
-    let more = format!("… {}, {all} shows all", words::count(between as u64, "more line"));
-    let more = doc::cut(&more, ink.theme.style(Paint::Warn), ink.room().into());
-    drop(lines.splice(first..first + between, [Line::from(more)]));
-    lines
-}
-
-/// The possible answers, and what they allow.
-fn answers(page: &mut Page<'_>, asks: &PendingApproval, asking: Asking) {
-    if !asking.is_small {
-        key(page, asking, Command::AllowOnce, ALLOW);
-    }
-    if let Some(rule) = agent::chosen(&asks.offers, asking.offer) {
-        key(page, asking, Command::AllowHere, &format!("allow {}", agent::allows(rule, RuleExtent::Here)));
-        key(page, asking, Command::AllowAlways, &format!("allow {}", agent::the_same(rule)));
-    }
-    if let Some(next) = agent::wider(&asks.offers, asking.offer) {
-        let how = match (next, agent::chosen(&asks.offers, next)) {
-            (_, None) => "narrower again: this call alone".to_owned(),
-            (0, Some(rule)) => format!("narrower again: {}", agent::what(rule, RuleExtent::Here)),
-            (_, Some(rule)) => format!("wider: {}", agent::what(rule, RuleExtent::Here)),
-        };
-        key(page, asking, Command::AllowWider, &how);
-    }
-    if !asking.is_small {
-        let is_wide = usize::from(page.ink.room()) > doc::columns(DENY_WIDE) + 4;
-        key(page, asking, Command::Deny, if is_wide { DENY_WIDE } else { DENY });
-    }
-    if asking.is_writing {
-        let send = page.ink.keys.named(Command::Send);
-        page.text(
-            &format!("while you write, letters do not answer; {send} refuses with your text"),
-            Paint::Dim,
-        );
-    }
-}
-
-/// A valid key and its effect.
-fn key(page: &mut Page<'_>, asking: Asking, command: Command, help: &str) {
-    let ink = page.ink;
-    let (name, wide) = match (asking.is_writing, ink.keys.beside_words(command)) {
-        (true, None) => return,
-        (true, Some(key)) => (key.to_string(), 6),
-        (false, _) => (ink.keys.named(command), 3),
-    };
-    let beside = wide.max(doc::columns(&name)) + 1;
-    let help = doc::Run::of(help, ink.theme.style(Paint::Plain));
-    let room = usize::from(ink.room()).saturating_sub(beside).max(1);
-    let mut name = Some(name);
-    page.push(help.wrap(room).into_iter().map(|spans| {
-        let name = ink.span(format!("{:<beside$}", name.take().unwrap_or_default()), Paint::Accent);
-        Line::from_iter(std::iter::once(name).chain(spans))
-    }));
+    (asked_at, hidden)
 }
 
 fn ask(page: &mut Page<'_>, question: &Question, asking: Asking) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ratatui::text::{Line, Span};
 
 use super::entry::{self, Open};
+use super::live::After;
 use super::page::DrawParameters;
 use crate::ui::doc;
 use crate::ui::talk::LoadedConversation;
@@ -83,10 +84,15 @@ pub(super) struct ViewContent<'a> {
     /// The answer being written: the lines before it, and its own.
     pub(super) live: (Vec<Line<'static>>, &'a [Line<'static>]),
     /// The lines after it.
-    pub(super) rest: Vec<Line<'static>>,
+    pub(super) rest: After,
 }
 
 impl ViewContent<'_> {
+    /// The beginning of the first approval request.
+    pub(super) fn asked(&self) -> Place {
+        Place { block: self.talk.entries.len() + 1, line: self.rest.asked_at }
+    }
+
     /// Number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.talk.entries.len() + 2
@@ -128,7 +134,7 @@ impl ViewContent<'_> {
         match block.checked_sub(self.talk.entries.len()) {
             None => self.entry(block).len(),
             Some(0) => self.live.0.len() + self.live.1.len(),
-            Some(_) => self.rest.len(),
+            Some(_) => self.rest.lines.len(),
         }
     }
 
@@ -143,7 +149,7 @@ impl ViewContent<'_> {
                     line
                 }),
             },
-            Some(_) => self.rest.get(place.line).cloned(),
+            Some(_) => self.rest.lines.get(place.line).cloned(),
         };
         line.unwrap_or_default()
     }

@@ -49,7 +49,7 @@ pub(super) struct Folding {
     pub(super) reasoning: bool,
     /// All output of tools is shown.
     pub(super) output: bool,
-    /// Entries that are shown whole.
+    /// Entries and approval requests that are shown whole.
     pub(super) opened: HashSet<String>,
 }
 
@@ -95,8 +95,8 @@ pub(super) struct LastDrawing {
     pub(super) rows: Vec<Option<String>>,
     /// The text of the line below: that there is more.
     pub(super) below: Option<(String, Paint)>,
-    /// Part of an approval request was folded.
-    pub(super) hides_asked: bool,
+    /// So many lines of an approval request were folded.
+    pub(super) hidden: usize,
     /// Earlier entries are needed.
     pub(super) needs_earlier: bool,
     /// The version of the grammars.
@@ -117,4 +117,6 @@ impl LastDrawing {
 pub(super) enum Reveal {
     Selected,
     Hit(Hit),
+    /// The beginning of the first request.
+    Asked,
 }

@@ -99,7 +99,12 @@ fn during_typing_other_keys_answer_and_the_words_stay() {
         let mut app = asked(Theme::default());
         let key = app.keys.beside_words(command).expect("it has one").to_string().to_lowercase();
         drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
-        assert_eq!(decided(&press(&mut app, &key, NOW_MS + LATER + 10)), decision, "{key}");
+        let mut said = decided(&press(&mut app, &key, NOW_MS + LATER + 10));
+        if command == Command::AllowAlways {
+            assert_eq!(said, None, "{key}");
+            said = decided(&press(&mut app, "enter", NOW_MS + LATER + 600));
+        }
+        assert_eq!(said, decision, "{key}");
         if command == Command::Deny {
             drop(types(&mut app, "not now", 50, NOW_MS + LATER + 20));
             let said = decided(&press(&mut app, "enter", NOW_MS + 2 * LATER));
@@ -268,9 +273,8 @@ fn wider_rule_is_chosen_and_described() {
     drop(press(&mut app, "c", NOW_MS + 9 * LATER));
     assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 300)), None, "the widest one is asked about");
     let seen = screen(100, 30, |frame| app.draw(frame));
-    assert!(seen.contains("c again: every command, for this conversation"), "{seen}");
-    drop(press(&mut app, "c", NOW_MS + 9 * LATER + 600));
-    let said = decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 900));
+    assert!(seen.contains("grant this rule? It allows every command, for this conversation"), "{seen}");
+    let said = decided(&press(&mut app, "enter", NOW_MS + 9 * LATER + 900));
     assert_eq!(said, Some(Decision::InConversation { rule: offers[2].clone() }));
 }
 
@@ -287,8 +291,8 @@ fn the_widest_rule_is_never_the_first_that_is_offered() {
         let mut at = NOW_MS;
         let mut answer = |app: &mut App, key: &str, after: i64| {
             at += after;
-            drop(press(app, key, at));
-            decided(&app.on(Msg::Tick, at + 300))
+            let acts = press(app, key, at);
+            decided(&acts).or_else(|| decided(&app.on(Msg::Tick, at + 300)))
         };
         let seen = screen(100, 30, |frame| app.draw(frame));
         assert!(!seen.contains("c   allow") && !seen.contains("a   allow"), "{seen}");
@@ -300,8 +304,8 @@ fn the_widest_rule_is_never_the_first_that_is_offered() {
         let seen = screen(100, 30, |frame| app.draw(frame));
         assert!(seen.contains("c   allow every command, for this conversation"), "{seen}");
         assert!(seen.contains("w   narrower again: this call alone"), "{seen}");
-        assert_eq!(answer(&mut app, key, LATER), None, "{key} has to be pressed twice");
-        assert_eq!(answer(&mut app, key, 600), Some(decision), "{key}");
+        assert_eq!(answer(&mut app, key, LATER), None, "{key} needs another key");
+        assert_eq!(answer(&mut app, "enter", 900), Some(decision), "{key}");
     }
 }
 
@@ -344,36 +348,144 @@ fn refusal_notice_ends_with_its_cause() {
     assert!(!shown(&mut app).contains("has just asked"), "{}", shown(&mut app));
 }
 
+/// Requests approval of a call with so many lines.
+fn ask_long(app: &mut App, id: &str, lines: usize) {
+    let rule = Rule { ruling: Ruling::Allow, tool: "shell".into(), what: Some("echo".into()) };
+    let call = CallShown {
+        call: format!("c-{id}"),
+        tool: "shell".into(),
+        line: "$ echo 0 …".into(),
+        class: EffectClass::External,
+        detail: Some((0..lines).map(|at| format!("echo {at}\n")).collect()),
+    };
+    let (cause, why) = (AskCause::Command, String::new());
+    let asks = PendingApproval { id: id.into(), call, cause, why, again_ms: None, offers: vec![rule] };
+    tell(app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
+}
+
+/// With a call of so many lines that waits.
+fn asked_long(lines: usize) -> App {
+    let mut app = talking(Theme::default());
+    let model = "demo".to_owned();
+    tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+    ask_long(&mut app, "a1", lines);
+    app
+}
+
+/// Presses a key that stands alone, after the screen was drawn.
+fn alone(app: &mut App, key: &str, at_ms: i64) -> Option<Decision> {
+    drop(screen(80, 24, |frame| app.draw(frame)));
+    let mut acts = press(app, key, at_ms);
+    acts.extend(app.on(Msg::Tick, at_ms + 300));
+    drop(screen(80, 24, |frame| app.draw(frame)));
+    decided(&acts)
+}
+
 /// An approval covers the whole call: parts that do not fit must be shown once first.
 #[test]
 fn hidden_parts_of_a_call_cannot_be_approved() {
-    for key in ["y", "c", "a"] {
-        let mut app = talking(Theme::default());
-        let model = "demo".to_owned();
-        tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
-        let rule = Rule { ruling: Ruling::Allow, tool: "shell".into(), what: Some("echo".into()) };
-        let lines = (0..90).map(|at| format!("echo {at}\n")).collect();
-        let call = CallShown {
-            call: "c1".into(),
-            tool: "shell".into(),
-            line: "$ echo 0 …".into(),
-            class: EffectClass::External,
-            detail: Some(lines),
-        };
-        let (cause, why) = (AskCause::Command, String::new());
-        let asks = PendingApproval { id: "a1".into(), call, cause, why, again_ms: None, offers: vec![rule] };
-        tell(&mut app, Event::Run { said: RunEvent::Asks(Box::new(asks)) }, None);
-        let mut at = NOW_MS;
-        let mut answer = |app: &mut App| {
-            drop(screen(80, 24, |frame| app.draw(frame)));
-            at += LATER;
-            drop(press(app, key, at));
-            decided(&app.on(Msg::Tick, at + 300))
-        };
-        assert_eq!(answer(&mut app), None, "{key}");
-        let seen = shown(&mut app);
-        assert!(seen.contains("Alt+E first: not all of it is shown"), "{seen}");
-        drop(press(&mut app, "alt+e", NOW_MS + 2 * LATER));
-        assert!(answer(&mut app).is_some(), "{key}");
+    for (key, show) in [("y", "space"), ("c", "space"), ("alt+a", "alt+s"), ("y", "alt+e")] {
+        let mut app = asked_long(90);
+        assert_eq!(alone(&mut app, key, NOW_MS + LATER), None, "{key}");
+        assert_eq!(app.context(), Context::Asked, "no rule is shown");
+        let seen = screen(80, 24, |frame| app.draw(frame));
+        assert!(
+            seen.lines().last().unwrap_or_default().contains("more lines: Space shows them, then y allows"),
+            "{seen}"
+        );
+        assert_eq!(alone(&mut app, show, NOW_MS + 2 * LATER), None);
+        assert_eq!(text(&app), "", "it was no word");
+        let said = alone(&mut app, key, NOW_MS + 3 * LATER);
+        let said = said.or_else(|| alone(&mut app, "enter", NOW_MS + 4 * LATER));
+        assert!(said.is_some(), "{key}");
     }
+}
+
+#[test]
+fn a_folded_card_says_how_to_see_all_of_it_and_only_this_card_unfolds() {
+    let mut shots = String::new();
+    for (width, height) in [(80, 24), (40, 12)] {
+        let mut app = asked_long(40);
+        ask_long(&mut app, "a2", 50);
+        let mut shoot = |name: &str, app: &mut App| {
+            drop(screen(width, height, |frame| app.draw(frame)));
+            let seen = screen(width, height, |frame| app.draw(frame));
+            shots.push_str(&format!("══ {name} {width}x{height}\n{seen}"));
+        };
+        shoot("folded", &mut app);
+        drop(press(&mut app, "space", NOW_MS + LATER));
+        drop(app.on(Msg::Tick, NOW_MS + LATER + 300));
+        shoot("unfolded", &mut app);
+        drop(press(&mut app, "ctrl+end", NOW_MS + 2 * LATER));
+        shoot("its end", &mut app);
+        let settled = RunEvent::Settled { id: "a1".into() };
+        tell(&mut app, Event::Run { said: settled }, None);
+        shoot("the next one", &mut app);
+    }
+    insta::assert_snapshot!("folded_card", shots);
+}
+
+#[test]
+fn space_is_a_letter_where_nothing_is_folded() {
+    let mut app = asked(Theme::default());
+    assert_eq!(alone(&mut app, "space", NOW_MS + LATER), None);
+    assert_eq!(text(&app), " ");
+    let mut app = asked_long(90);
+    drop(screen(80, 24, |frame| app.draw(frame)));
+    assert_eq!(types(&mut app, " a word", 100, NOW_MS + LATER), None);
+    assert_eq!(text(&app), " a word");
+    assert!(app.tab().view.hides_asked());
+}
+
+#[test]
+fn a_rule_for_good_needs_another_key_which_is_not_one_of_a_word() {
+    // Typed slowly, each letter stands alone.
+    let mut app = asked(Theme::default());
+    assert_eq!(types(&mut app, "always ask", 900, NOW_MS + LATER), None);
+    assert_eq!(text(&app), "always ask");
+    for other in ["esc", "alt+s", "up", "a", "x"] {
+        let mut app = asked(Theme::default());
+        assert_eq!(alone(&mut app, "a", NOW_MS + LATER), None);
+        assert_eq!(app.context(), Context::Grant);
+        assert_eq!(alone(&mut app, other, NOW_MS + 2 * LATER), None, "{other}");
+        assert_eq!(app.context(), Context::Asked, "{other}");
+        assert_eq!(
+            decided(&press(&mut app, "enter", NOW_MS + 2 * LATER + 900))
+                .filter(|said| !matches!(said, Decision::Deny { .. })),
+            None
+        );
+    }
+    // An Enter directly behind it answers nothing: nobody has read the rule.
+    let mut app = asked(Theme::default());
+    assert_eq!(alone(&mut app, "a", NOW_MS + LATER), None);
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER + 500)), None);
+    assert!(shown(&mut app).contains("the rule was just shown"), "{}", shown(&mut app));
+    let rule = Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some("**".into()) };
+    let said = decided(&press(&mut app, "enter", NOW_MS + LATER + 900));
+    assert_eq!(said, Some(Decision::Always { rule }));
+}
+
+#[test]
+fn the_rule_to_be_granted_in_every_size() {
+    let mut shots = String::new();
+    for (key, width, height) in [("a", 80, 24), ("a", 40, 12), ("alt+a", 80, 24), ("a", 20, 6)] {
+        let mut app = asked(Theme::default());
+        if key == "alt+a" {
+            drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER - 900));
+        }
+        drop(screen(width, height, |frame| app.draw(frame)));
+        if app.tab().view.hides_asked() {
+            drop(press(&mut app, "alt+s", NOW_MS + LATER - 600));
+            drop(screen(width, height, |frame| app.draw(frame)));
+        }
+        drop(press(&mut app, key, NOW_MS + LATER));
+        drop(app.on(Msg::Tick, NOW_MS + LATER + 300));
+        drop(press(&mut app, "ctrl+end", NOW_MS + LATER + 400));
+        drop(press(&mut app, key, NOW_MS + 2 * LATER));
+        drop(app.on(Msg::Tick, NOW_MS + 2 * LATER + 300));
+        drop(screen(width, height, |frame| app.draw(frame)));
+        let seen = screen(width, height, |frame| app.draw(frame));
+        shots.push_str(&format!("══ {key} {width}x{height}\n{seen}"));
+    }
+    insta::assert_snapshot!("rule_to_be_granted", shots);
 }
