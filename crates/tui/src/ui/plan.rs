@@ -1,6 +1,7 @@
 //! The plan of an action that was chosen elsewhere: shown, agreed to, done. Rewind shows the same plan beside its list
 //! ([`proposal`] and [`view`] serve both). Must never do anything that was not shown.
 
+mod choices;
 mod draw;
 mod lay;
 mod prompt;
@@ -180,7 +181,10 @@ fn steps(plan: &Plan) -> Option<String> {
 
 impl Pane for PlanPane {
     fn context(&self) -> Context {
-        Context::Confirm
+        match &self.subject {
+            Subject::Known(proposal) if proposal.is_choosing() => Context::Choices,
+            _ => Context::Confirm,
+        }
     }
 
     fn opened(&mut self, cx: &mut Cx<'_>) {
@@ -192,6 +196,7 @@ impl Pane for PlanPane {
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
+        self.letters.other();
         if command == Command::Accept && self.letters.enter() {
             if let Some(proposal) = self.proposal() {
                 proposal.say(NO_WORDS);
@@ -210,12 +215,19 @@ impl Pane for PlanPane {
     }
 
     fn letter(&mut self, letter: char, command: Command, cx: &mut Cx<'_>) {
-        match self.letters.key(letter, cx.now_ms) {
+        let is_yes = command == Command::ConfirmYes;
+        let meaning = match is_yes {
+            true => self.letters.yes(letter, cx.now_ms),
+            false => self.letters.key(letter, cx.now_ms),
+        };
+        match meaning {
             LetterMeaning::Key => self.before = self.proposal().map(|proposal| proposal.before()),
             LetterMeaning::Again => {}
             LetterMeaning::Word { before } => return self.are_words(before, cx.now_ms),
         }
-        self.command(command, cx);
+        if !is_yes {
+            self.command(command, cx);
+        }
     }
 
     fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
@@ -258,6 +270,9 @@ impl Pane for PlanPane {
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
+        if self.letters.agrees(cx.now_ms) {
+            self.command(Command::Accept, cx);
+        }
         if let Some(proposal) = self.proposal() {
             let may_ask = proposal.on_its_way().is_none();
             proposal.tick(cx, may_ask);
@@ -266,7 +281,7 @@ impl Pane for PlanPane {
 
     fn is_lively(&self) -> bool {
         match &self.subject {
-            Subject::Known(proposal) => proposal.is_lively(),
+            Subject::Known(proposal) => proposal.is_lively() || self.letters.waits(),
             Subject::Sought(_) => true,
             Subject::Lost(_) => false,
         }
@@ -351,6 +366,12 @@ pub(crate) fn edge(
         area.width = area.width.saturating_sub(taken);
     }
     let Some(proposal) = proposal else { return hints(frame, area, brush, &[]) };
+    if proposal.is_choosing() {
+        let keys = [(Command::Accept, "chooses"), (Command::Tick, "ticks a hunk"), (Command::Down, "moves")];
+        let has_hunks = usize::from(proposal.has_hunks());
+        let keys = [&keys[..1], &keys[1..][..has_hunks], &keys[2..]].concat();
+        return hints(frame, area, brush, &keys);
+    }
     let has_key = proposal.note().is_none() || proposal.stops();
     if proposal.stage() != ProposalStage::Looking || area.width < KEYS || !has_key {
         // The question names its keys itself.
@@ -358,12 +379,15 @@ pub(crate) fn edge(
     }
     let conflicts =
         proposal.plan().and_then(|plan| plan.files.as_ref()).is_some_and(|files| files.conflicts > 0);
+    let applies = format!("or {} applies", brush.keys.named(Command::Accept));
+    let has_yes = !brush.keys.keys(proposal.yes()).is_empty();
     let first = match proposal.ends() {
         _ if conflicts => (proposal.commands().0, "leaves files as they are"),
         ProposalOutcome::Rewritten(_) => (Command::Accept, "edits its words"),
         _ if proposal.stops() => (proposal.commands().2, "stops what runs first"),
         ProposalOutcome::Retried(_) => (Command::Accept, "asks again"),
         ProposalOutcome::Applied if proposal.asks_twice() => (Command::Accept, "go on"),
+        ProposalOutcome::Applied if has_yes => (proposal.yes(), &*applies),
         ProposalOutcome::Applied => (Command::Accept, "applies"),
     };
     // Without a plan, nothing can be agreed to.

@@ -16,7 +16,7 @@ use retake_wire::reply::Target;
 use retake_wire::{Action, Problem, Reply};
 
 use super::keymap::{Command, Context};
-use super::letter_keys::LetterKeys;
+use super::letter_keys::{LetterKeys, LetterMeaning};
 use super::msg::{PaneInstruction, Ticket};
 use super::pane::{Cx, Pane, PaneContext};
 use super::plan::{self, Proposal, ProposalOutcome, ProposalStage, ReplyOutcome};
@@ -25,6 +25,9 @@ use load::Load;
 
 /// The most plans kept beside the shown one, until something changes.
 const KEPT: usize = 16;
+
+/// The notice for text where none can be typed.
+const NO_TEXT: &str = "text cannot be typed here";
 
 /// The picker.
 #[derive(Debug)]
@@ -124,9 +127,14 @@ impl Rewind {
         }
     }
 
-    /// Whether the motion keys scroll the plan.
+    /// Whether the motion keys move in the plan.
     fn scrolls(&self) -> bool {
-        self.focus == Focus::Plan || self.stage() != ProposalStage::Looking
+        self.focus == Focus::Plan || self.stage() != ProposalStage::Looking || self.is_choosing()
+    }
+
+    /// Whether they move among the choices for a file.
+    fn is_choosing(&self) -> bool {
+        self.shown.as_ref().is_some_and(|shown| shown.proposal.is_choosing())
     }
 
     fn say(&mut self, text: impl Into<String>) {
@@ -170,7 +178,11 @@ impl Rewind {
 
 impl Pane for Rewind {
     fn context(&self) -> Context {
-        Context::Rewind
+        match self.stage() {
+            _ if self.is_choosing() => Context::Choices,
+            ProposalStage::Agreeing { .. } => Context::Agree,
+            _ => Context::Rewind,
+        }
     }
 
     fn opened(&mut self, cx: &mut Cx<'_>) {
@@ -183,10 +195,18 @@ impl Pane for Rewind {
             return;
         }
         self.hush();
+        self.letters.other();
         if command == Command::Accept && self.letters.enter() {
             return self.say(plan::NO_WORDS);
         }
         match command {
+            _ if command != Command::Close && self.is_choosing() => {
+                if let Some(shown) = &mut self.shown
+                    && !shown.proposal.command(command, cx)
+                {
+                    plan::scroll(&mut shown.proposal, command);
+                }
+            }
             Command::Close => self.back(cx),
             Command::Up
             | Command::Down
@@ -216,15 +236,26 @@ impl Pane for Rewind {
         self.follow(cx.now_ms);
     }
 
+    fn letter(&mut self, letter: char, command: Command, cx: &mut Cx<'_>) {
+        if command != Command::Yes {
+            return self.command(command, cx);
+        }
+        if matches!(self.letters.yes(letter, cx.now_ms), LetterMeaning::Word { .. }) {
+            self.say(NO_TEXT);
+        }
+    }
+
     fn typed(&mut self, text: &str, cx: &mut Cx<'_>) {
-        if self.stage() == ProposalStage::Looking {
+        if self.is_choosing() {
+            self.say(NO_TEXT);
+        } else if self.stage() == ProposalStage::Looking {
             self.hush();
             self.focus = Focus::List;
             self.turns.typed(text);
             self.follow(cx.now_ms);
         } else if matches!(self.stage(), ProposalStage::Agreeing { .. }) {
             self.letters.stray(text, cx.now_ms);
-            self.say("text cannot be typed here");
+            self.say(NO_TEXT);
         }
     }
 
@@ -268,6 +299,9 @@ impl Pane for Rewind {
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
+        if self.letters.agrees(cx.now_ms) {
+            self.command(Command::Accept, cx);
+        }
         if let Some(shown) = &mut self.shown {
             let may_ask = self.passed.is_none() && shown.proposal.on_its_way().is_none();
             shown.proposal.tick(cx, may_ask);
@@ -275,7 +309,7 @@ impl Pane for Rewind {
     }
 
     fn is_lively(&self) -> bool {
-        self.shown.as_ref().is_some_and(|shown| shown.proposal.is_lively())
+        self.letters.waits() || self.shown.as_ref().is_some_and(|shown| shown.proposal.is_lively())
     }
 
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {

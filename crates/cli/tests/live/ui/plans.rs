@@ -16,20 +16,21 @@ fn changed_by_hand(model: &Model) -> (World, Tmux) {
     (world, client)
 }
 
-/// Chooses this outcome for the file.
+/// Chooses the outcome with this name for the file.
 fn chooses(client: &Tmux, outcome: &str) {
-    let chosen = |screen: &str| {
-        let line = screen.lines().find_map(|line| line.split_once("● "))?;
-        line.1.split_whitespace().next().map(str::to_owned)
-    };
     client.press("Right");
     client.shows("Ctrl+D choose");
-    let mut now = chosen(&client.screen());
-    while now.as_deref() != Some(outcome) {
-        client.press("C-d");
-        let offers = |screen: &str| chosen(screen).is_some() && chosen(screen) != now;
-        now = chosen(&client.until("another outcome", offers));
+    client.press("C-d");
+    let at = |screen: &str| {
+        screen.lines().find(|line| line.contains("▸ ○") || line.contains("▸ ●")).map(str::to_owned)
+    };
+    let mut now = at(&client.until("the choices", |screen| at(screen).is_some()));
+    while !now.as_ref().is_some_and(|line| line.contains(outcome)) {
+        client.press("Down");
+        now = at(&client.until("the next choice", |screen| at(screen).is_some() && at(screen) != now));
     }
+    client.press("Enter");
+    client.until("it is chosen", |screen| screen.contains(&format!("[{outcome}]")));
 }
 
 /// Continues to the final question, and applies.
@@ -51,7 +52,7 @@ fn a_persons_concurrent_changes_are_shown_and_kept() {
     client.press("Enter");
     client.shows("choose");
     assert!(!client.screen().contains("Enter applies"));
-    chooses(&client, "disk");
+    chooses(&client, "keep mine");
     applies(&client);
     assert_eq!(world.read("new.txt").as_deref(), Some("by hand\n"));
 }
@@ -60,7 +61,7 @@ fn a_persons_concurrent_changes_are_shown_and_kept() {
 fn a_person_chooses_another_outcome_for_a_file() {
     let model = Model::start();
     let (world, client) = changed_by_hand(&model);
-    chooses(&client, "checkpoint");
+    chooses(&client, "remove it");
     applies(&client);
     assert_eq!(world.read("new.txt"), None, "it was not there then");
     client.press("M-u");

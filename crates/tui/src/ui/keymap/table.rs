@@ -21,6 +21,10 @@ pub enum Context {
     Rewind,
     /// A plan that waits for agreement.
     Confirm,
+    /// The final question of the rewind picker.
+    Agree,
+    /// The choices for a file of a plan.
+    Choices,
     /// The tree.
     Tree,
     /// The operations.
@@ -37,7 +41,10 @@ impl Context {
             Self::Everywhere => None,
             Self::Talk | Self::Pane => Some(Self::Everywhere),
             Self::Select | Self::Asked | Self::Grant | Self::Find => Some(Self::Talk),
-            Self::Rewind | Self::Confirm | Self::Tree | Self::Ops | Self::List => Some(Self::Pane),
+            Self::Agree => Some(Self::Rewind),
+            Self::Rewind | Self::Confirm | Self::Choices | Self::Tree | Self::Ops | Self::List => {
+                Some(Self::Pane)
+            }
         }
     }
 
@@ -54,6 +61,8 @@ impl Context {
             Self::Pane => "In every list",
             Self::Rewind => "Rewind",
             Self::Confirm => "Plan",
+            Self::Agree => "Rewind: the final question",
+            Self::Choices => "Choices for a file",
             Self::Tree => "Tree",
             Self::Ops => "Operations",
             Self::List => "Conversations",
@@ -236,8 +245,16 @@ commands! {
         ConfirmScope "plan-scope" ["ctrl+s", "s"] "Conversation and files, conversation only, files only";
         ConfirmNext "plan-next" ["right", "n"] "The next file";
         ConfirmPrevious "plan-previous" ["left", "p"] "The file before";
-        ConfirmChoose "plan-choose" ["c"] "Choose another outcome for the file";
+        ConfirmChoose "plan-choose" ["ctrl+d", "c"] "Choose another outcome for the file";
         ConfirmStop "plan-stop" ["ctrl+x"] "Stop the run first";
+        ConfirmYes "plan-yes" ["y"] "Agree to the plan, as Enter does";
+    }
+    Agree {
+        Yes "yes" ["y"] "Agree to the plan, as Enter does";
+    }
+    Choices {
+        NextChoice "choices-next" ["ctrl+d", "c"] "The next choice; Up and Down move, too";
+        Tick "choices-tick" ["space"] "Choose it and stay here; several hunks can be ticked";
     }
     Tree {
         Compare "compare" ["ctrl+d"] "Compare with the current branch";

@@ -230,7 +230,8 @@ fn question(
     title: &str,
     stop: bool,
 ) -> Vec<Line<'static>> {
-    let (enter, esc) = (brush.keys.named(Command::Accept), brush.keys.named(Command::Close));
+    let [enter, yes, esc] =
+        [Command::Accept, proposal.yes(), Command::Close].map(|key| brush.keys.named(key));
     let does = match proposal.ends() {
         ProposalOutcome::Applied if stop => "stops it and applies",
         ProposalOutcome::Applied => "applies",
@@ -238,7 +239,8 @@ fn question(
         ProposalOutcome::Retried(_) if stop => "stops it and asks again",
         ProposalOutcome::Retried(_) => "asks for another answer",
     };
-    let keys = (format!("{enter} {does} · {esc} goes back"), Paint::Accent);
+    let yes = if brush.keys.keys(proposal.yes()).is_empty() { String::new() } else { format!("{yes} or ") };
+    let keys = (format!("{yes}{enter} {does} · {esc} goes back"), Paint::Accent);
     let rule = ("─".repeat(columns.into()), Paint::Bar);
     let title = (title.to_owned(), Paint::Bold);
     let all = [vec![title], matters(proposal, stop, None), vec![keys, rule]].concat();

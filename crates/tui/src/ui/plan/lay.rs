@@ -2,9 +2,10 @@
 
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Choice, Choose, FileName, FilesPlan, PathPlan, Verdict};
+use retake_wire::{Choose, FileName, FilesPlan, PathPlan, Verdict};
 
-use super::view::{PlannedAction, chosen, holds, is_spread, options, stays_by_choice, styled};
+use super::choices::{chosen, is_spread, named, offered, options, stays_by_choice};
+use super::view::{PlannedAction, styled};
 use crate::hint::Audience;
 use crate::render::files::{self, Group};
 use crate::render::{content, effects, plan as render_plan};
@@ -82,8 +83,8 @@ impl Page {
     }
 
     fn path(&mut self, plan: &FilesPlan, path: &PathPlan, choose: &[Choose]) {
-        let chosen = chosen(path, choose).and_then(|at| options(path).into_iter().nth(at));
-        let chosen = chosen.map(|choice| format!(" [{}]", files::choice_name(&choice))).unwrap_or_default();
+        let chosen = chosen(path, choose).map(|choice| format!(" [{}]", named(path, choice)));
+        let chosen = chosen.unwrap_or_default();
         let room = self.look.columns.saturating_sub(chosen.len());
         let mut line = if path.verdict == Verdict::Conflict {
             let name = format!("  ! {}", files::name(&path.name.path));
@@ -100,65 +101,38 @@ impl Page {
     }
 }
 
-/// The outcome of a choice for a file, in the plan's words if it has some.
-fn becomes(path: &PathPlan, choice: &Choice) -> String {
-    let after = path.outcomes.iter().find(|after| after.choice == *choice);
-    after.map_or_else(|| means(choice).to_owned(), files::after_choice)
-}
-
-/// The meaning of a choice, for any file.
-fn means(choice: &Choice) -> &'static str {
-    match choice {
-        Choice::Disk => "stays as it is now and counts as yours: not asked again",
-        Choice::Checkpoint => "as it was then; undo brings back what others wrote since",
-        Choice::Merge => "as it was then, with what others wrote since",
-        Choice::Yours => "the last version that was not written by the agent",
-        Choice::Hunks(_) => "this hunk only; the others are asked about again",
-        Choice::Skip => "stays as it is now, undecided: a later step asks again",
-    }
-}
-
-/// The possible choices, one per line, with their outcome.
-fn offered(look: &Look, shown: PlannedAction<'_>, path: &PathPlan, options: &[Choice]) -> Text {
-    let now = holds(path, shown.choose);
-    let head = if now.is_none() { "chooses; nothing is chosen yet" } else { "chooses another" };
-    let mut text = detailed(look, &format!("{} {head}", shown.key), TextStyle::Dim);
-    let names: Vec<_> = options.iter().map(files::choice_name).collect();
-    let wide = names.iter().map(|name| width::columns(name)).max().unwrap_or(0);
-    for (at, (name, option)) in names.iter().zip(options).enumerate() {
-        let (sign, style) =
-            if now == Some(at) { ("●", TextStyle::Accent) } else { ("○", TextStyle::Dim) };
-        let before = Text::styled(style, format!("    {sign} {} ", width::fit(name, wide + 1)));
-        let margin = width::columns(&before.to_string());
-        text.push(content::hanging(look, &becomes(path, option), before, margin, Some(style)));
-    }
-    text
-}
-
 fn detailed(look: &Look, text: &str, style: TextStyle) -> Text {
     content::hanging(look, text, "    ", 4, Some(style))
 }
 
-/// The details below the viewed file: the choices, and its diff.
+/// The details below the viewed file: the choices, and its diff. They are unfolded if the person requested them; the arrows are
+/// at one of them, if they have the arrows. Also returns the first line of each choice.
 pub(super) fn detail(
     shown: PlannedAction<'_>,
     path: &PathPlan,
-    asked: bool,
+    (asked, cursor): (bool, Option<usize>),
     columns: u16,
     brush: &PaneContext<'_>,
-) -> Vec<Line<'static>> {
+) -> (Vec<Line<'static>>, Vec<usize>) {
     let look = ui_words::look(columns, brush.now_ms);
     let dim = |text: &str| detailed(&look, text, TextStyle::Dim);
-    let mut text = Text::from(files::uncertain(path).map(|why| dim(&why)));
-    let options = options(path);
-    if options.len() > 1 {
-        text.push(match is_spread(path, shown.choose, asked) {
-            true => offered(&look, shown, path, &options),
-            false => dim(&format!("{} chooses another outcome", shown.key)),
-        });
+    let mut lines = files::uncertain(path).map(|why| ui_words::lines(&dim(&why), brush.theme));
+    let mut lines = lines.take().unwrap_or_default();
+    let mut starts = Vec::new();
+    let mut text = Text::new();
+    if options(path).len() > 1 {
+        if is_spread(path, shown.choose, asked) {
+            let offered = offered(&look, shown, path, cursor, brush.theme);
+            starts = offered.starts.iter().map(|start| lines.len() + start).collect();
+            lines.extend(offered.lines);
+        } else {
+            text.push(dim(&format!("{} chooses another outcome", shown.key)));
+        }
     }
     if path.diff.as_deref().unwrap_or_default().is_empty() {
         text.push(dim("no lines to show"));
+    } else if path.verdict == Verdict::Conflict {
+        text.push(dim(BOTH));
     } else if files::left_alone(path) {
         text.push(dim(files::IF_NOT_LEFT));
     }
@@ -169,5 +143,9 @@ pub(super) fn detail(
             .map_or(("", TextStyle::Dim), |span| (span.text.as_str(), span.style.unwrap_or(TextStyle::Dim)));
         text.push(detailed(&look, line, style));
     }
-    ui_words::lines(&text, brush.theme)
+    lines.extend(ui_words::lines(&text, brush.theme));
+    (lines, starts)
 }
+
+/// The line before the diff of a file in conflict.
+const BOTH: &str = "both versions: - as it is now, + as it was then";

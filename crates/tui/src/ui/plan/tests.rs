@@ -1,5 +1,7 @@
 //! The plan of an action as a person sees and uses it, with a scripted owner.
 
+mod choosing;
+
 use retake_wire::reply::{Receipt, TimelinePlan};
 use retake_wire::{
     Action, FileOptions, MarkVerb, MessageName, OpSummary, OperationReason, PlannedStep, ProblemKind,
@@ -37,6 +39,7 @@ fn the_plan_of_any_action_is_shown_and_done() {
 
 #[test]
 fn every_key_of_the_table_does_something() {
+    let agrees = [Command::Accept, Command::ConfirmYes];
     for row in TABLE.iter().filter(|row| matches!(row.context, Context::Confirm | Context::Pane)) {
         for key in row.keys {
             let mut stage = stage(undo(), with_files());
@@ -48,7 +51,7 @@ fn every_key_of_the_table_does_something() {
             stage.wait(1_000);
             let done = (stage.screen(80, 12), stage.owner.asked.len()) != before || stage.is_closed();
             assert!(done, "{key} does nothing:\n{}", stage.screen(80, 12));
-            assert_eq!(stage.applied().len(), usize::from(row.command == Command::Accept), "{key}");
+            assert_eq!(stage.applied().len(), usize::from(agrees.contains(&row.command)), "{key}");
         }
     }
 }
@@ -245,9 +248,12 @@ fn conflict_can_be_resolved_in_this_pane() {
     assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
     stage.keys("n");
     stage.keys("c c");
+    assert_eq!(stage.plans().len(), 1, "to look is not to choose");
+    stage.keys("enter");
     let files = &stage.plans().last().expect("a plan").files;
     assert_eq!(files.choose.len(), 1);
-    assert_eq!(stage.plans().len(), 2, "two choices in a row are one plan");
+    assert_eq!(files.choose[0].choice, retake_wire::Choice::Checkpoint, "the second one");
+    assert_eq!(stage.plans().len(), 2);
 }
 
 #[test]

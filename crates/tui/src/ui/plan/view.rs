@@ -6,8 +6,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
-use retake_wire::{Action, Choice, ChoiceOutcome, Choose, FileName, PathPlan, Verdict};
+use retake_wire::{Action, Choose, FileName, PathPlan};
 
+use super::choices::{self, holds, options};
 use super::lay;
 use crate::text::width;
 use crate::ui::keymap::Command;
@@ -34,6 +35,10 @@ pub(crate) struct View {
     stays_in_sight: bool,
     /// Its choices are unfolded.
     spread: bool,
+    /// The choice at which the arrows are, while they move among the choices.
+    cursor: Option<usize>,
+    /// That choice must be scrolled into view.
+    follows: bool,
     /// The files to step through.
     leaves: Vec<FileName>,
     laid: Option<LaidOutPlan>,
@@ -56,6 +61,8 @@ struct LaidOutPlan {
     /// The details below the viewed file.
     detail: Vec<Line<'static>>,
     detail_of: Option<usize>,
+    /// The first line of each choice in the details, and the line after the last one.
+    starts: Vec<usize>,
 }
 
 /// An action with a plan, and the names of its keys.
@@ -80,6 +87,7 @@ impl View {
         self.leaves = lay::leaves(plan, choose);
         self.file = shown.and_then(|name| self.leaves.iter().position(|leaf| *leaf == name));
         self.spread &= self.file.is_some();
+        self.cursor = self.cursor.filter(|_| self.file.is_some());
         self.stays_in_sight |= self.in_sight;
         self.laid = None;
     }
@@ -112,7 +120,7 @@ impl View {
     pub(crate) fn previous(&mut self) {
         match self.file {
             None | Some(0) => {
-                self.file = None;
+                (self.file, self.cursor) = (None, None);
                 self.scroll = 0;
             }
             Some(file) => self.turn(file - 1),
@@ -123,7 +131,7 @@ impl View {
     pub(crate) fn turn(&mut self, file: usize) {
         if file < self.leaves.len() {
             self.spread &= self.file == Some(file);
-            self.file = Some(file);
+            (self.file, self.cursor) = (Some(file), None);
             self.reveal = true;
         }
     }
@@ -138,17 +146,36 @@ impl View {
         let Place(file, scroll) = place;
         (self.file, self.scroll, self.reveal) =
             (file.filter(|file| *file < self.leaves.len()), scroll, false);
+        self.close_choices();
     }
 
-    /// Unfolds the choices for the viewed file. Returns whether they were folded.
-    pub(crate) fn spread(&mut self, path: &PathPlan, choose: &[Choose]) -> bool {
-        let was_folded = !is_spread(path, choose, self.spread);
-        self.spread = true;
-        if was_folded {
-            self.stays_in_sight = true;
+    /// The arrows move among the choices for the viewed file from here on, from the one in effect.
+    pub(crate) fn open_choices(&mut self, path: &PathPlan, choose: &[Choose]) {
+        let at = options(path).iter().position(|option| holds(path, choose, option));
+        (self.spread, self.cursor, self.follows) = (true, Some(at.unwrap_or(0)), true);
+        self.stays_in_sight = true;
+        self.forget();
+    }
+
+    /// The choice at which the arrows are.
+    pub(crate) fn cursor(&self) -> Option<usize> {
+        self.cursor
+    }
+
+    /// The arrows scroll the plan again. Returns whether they moved among choices.
+    pub(crate) fn close_choices(&mut self) -> bool {
+        self.forget();
+        self.cursor.take().is_some()
+    }
+
+    /// Moves among so many choices. Returns whether the command does so.
+    pub(crate) fn move_choice(&mut self, command: Command, all: usize) -> bool {
+        let to = self.cursor.and_then(|at| choices::moved(command, at, all));
+        if to.is_some() {
+            (self.cursor, self.follows) = (to, true);
             self.forget();
         }
-        was_folded
+        to.is_some()
     }
 
     /// Scrolls by lines.
@@ -169,7 +196,7 @@ impl View {
         let Some(at) = laid.origin(self.scroll + row) else { return };
         if let Some(file) = laid.leaves.iter().position(|(name, last)| (*name..=*last).contains(&at)) {
             self.file = if self.file == Some(file) { None } else { Some(file) };
-            self.spread = false;
+            (self.spread, self.cursor) = (false, None);
         }
     }
 
@@ -192,15 +219,15 @@ impl View {
             .is_none_or(|laid| (laid.width, laid.theme, laid.minute) != (area.width, brush.theme, minute));
         if stale {
             let (lines, leaves) = lay::plan(shown, area.width, brush);
-            let (detail, detail_of) = (Vec::new(), None);
+            let (detail, detail_of, starts) = (Vec::new(), None, Vec::new());
             let (width, theme) = (area.width, brush.theme);
-            self.laid = Some(LaidOutPlan { width, theme, minute, lines, leaves, detail, detail_of });
+            self.laid = Some(LaidOutPlan { width, theme, minute, lines, leaves, detail, detail_of, starts });
         }
         let path = self.path(shown.plan);
         let Some(laid) = &mut self.laid else { return };
         if laid.detail_of != self.file {
-            let detail = |path| lay::detail(shown, path, self.spread, area.width, brush);
-            laid.detail = path.map(detail).unwrap_or_default();
+            let detail = |path| lay::detail(shown, path, (self.spread, self.cursor), area.width, brush);
+            (laid.detail, laid.starts) = path.map(detail).unwrap_or_default();
             laid.detail_of = self.file;
         }
         let total = laid.lines.len() + laid.detail.len();
@@ -214,6 +241,11 @@ impl View {
         if let (true, Some((line, _))) = (std::mem::take(&mut self.reveal) || strays, line) {
             // The name of its group stays visible.
             self.scroll = line.saturating_sub(1);
+        }
+        if let (true, Some(lines)) =
+            (std::mem::take(&mut self.follows), self.cursor.and_then(|at| laid.choice(at)))
+        {
+            self.scroll = self.scroll.max(lines.end.saturating_sub(height)).min(lines.start);
         }
         self.scroll = self.scroll.min(total.saturating_sub(height));
         self.in_sight = line.is_some_and(|(line, _)| (self.scroll..self.scroll + height).contains(&line));
@@ -233,6 +265,13 @@ impl LaidOutPlan {
     /// The lines of the viewed file.
     fn looked_at(&self) -> Option<(usize, usize)> {
         self.detail_of.and_then(|file| self.leaves.get(file)).copied()
+    }
+
+    /// The lines of a choice for the viewed file.
+    fn choice(&self, at: usize) -> Option<std::ops::Range<usize>> {
+        let (_, last) = self.looked_at()?;
+        let [from, to] = [at, at + 1].map(|at| self.starts.get(at).map(|line| last + 1 + line));
+        Some(from?..to?)
     }
 
     /// A line, and whether it names the viewed file.
@@ -265,56 +304,6 @@ fn more(frame: &mut Frame<'_>, area: Rect, theme: Theme, lines: usize) {
         let at = Rect { x: area.right() - columns, y: area.bottom() - 1, width: columns, height: 1 };
         frame.render_widget(Line::styled(text, theme.style(Paint::Dim)), at);
     }
-}
-
-/// The choices for a file, always in the same order: the most wanted one first, postponing last. Single hunks only if there are
-/// few.
-pub(crate) fn options(path: &PathPlan) -> Vec<Choice> {
-    /// The most hunks that are offered individually.
-    const HUNKS: u32 = 4;
-    let mut all = path.choices.clone();
-    // If the other author's last version equals the present one, both choices are the same.
-    let stays = |choice: &Choice| {
-        let mut stays = path.outcomes.iter().filter(|after| after.becomes == ChoiceOutcome::Stays);
-        stays.any(|after| after.choice == *choice)
-    };
-    if stays(&Choice::Disk) && stays(&Choice::Yours) {
-        all.retain(|choice| *choice != Choice::Yours);
-    }
-    all.sort_by_key(|choice| match choice {
-        Choice::Disk => 0,
-        Choice::Checkpoint => 1,
-        Choice::Merge => 2,
-        Choice::Yours => 3,
-        Choice::Hunks(_) => 4,
-        Choice::Skip => 5,
-    });
-    let hunks = path.hunks.count.filter(|hunks| (2..=HUNKS).contains(hunks)).unwrap_or(0);
-    let last = all.iter().position(|choice| *choice == Choice::Skip).unwrap_or(all.len());
-    all.splice(last..last, (1..=hunks).map(|hunk| Choice::Hunks(vec![hunk])));
-    all
-}
-
-/// Whether the choices are shown below a file's name: it needs a choice, has one, or the person requested them.
-pub(super) fn is_spread(path: &PathPlan, choose: &[Choose], asked: bool) -> bool {
-    asked || path.verdict == Verdict::Conflict || choose.iter().any(|choose| choose.name == path.name)
-}
-
-/// The chosen one.
-pub(crate) fn chosen(path: &PathPlan, choose: &[Choose]) -> Option<usize> {
-    let choice = choose.iter().find(|choose| choose.name == path.name)?;
-    options(path).iter().position(|option| *option == choice.choice)
-}
-
-/// The one in effect: the chosen one, else the default. A conflict has none.
-pub(crate) fn holds(path: &PathPlan, choose: &[Choose]) -> Option<usize> {
-    let default = path.choices.first().filter(|_| path.verdict != Verdict::Conflict);
-    chosen(path, choose).or_else(|| options(path).iter().position(|option| Some(option) == default))
-}
-
-/// Whether it is listed although it is unchanged, because a person chose so.
-pub(crate) fn stays_by_choice(path: &PathPlan, choose: &[Choose]) -> bool {
-    path.verdict == Verdict::Unchanged && choose.iter().any(|choose| choose.name == path.name)
 }
 
 /// A line in one style.

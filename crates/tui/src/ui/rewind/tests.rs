@@ -112,6 +112,7 @@ fn a_conflict_waits_for_a_choice_and_the_choice_is_applied() {
     insta::assert_snapshot!("conflict_looked_at", stage.screen(140, 30));
     insta::assert_snapshot!("conflict_looked_at_80x24", stage.screen(80, 24));
     stage.keys("ctrl+d");
+    stage.keys("enter");
     let files = &stage.plans().last().expect("a plan").files;
     assert_eq!(files.choose[0].choice, Choice::Disk, "nothing of anybody's goes with the first one");
     insta::assert_snapshot!("conflict_chosen", stage.screen(140, 30));
@@ -121,18 +122,17 @@ fn a_conflict_waits_for_a_choice_and_the_choice_is_applied() {
 }
 
 #[test]
-fn one_key_goes_through_all_choices_and_single_hunks() {
-    let mut stage = stage(3, with_conflict());
-    stage.keys("right");
-    let mut seen = Vec::new();
-    for _ in 0..7 {
-        stage.keys("ctrl+d");
-        let files = &stage.plans().last().expect("a plan").files;
-        seen.push(files.choose.first().map(|choose| choose.choice.clone()));
-    }
+fn one_key_opens_the_choices_and_goes_through_all_of_them() {
     let hunk = |number| Choice::Hunks(vec![number]);
     let all = [Choice::Disk, Choice::Checkpoint, Choice::Yours, hunk(1), hunk(2), Choice::Skip, Choice::Disk];
-    assert_eq!(seen, all.map(Some));
+    for (more, choice) in all.into_iter().enumerate() {
+        let mut stage = stage(3, with_conflict());
+        stage.keys("right ctrl+d");
+        (0..more).for_each(|_| stage.keys("ctrl+d"));
+        stage.keys("enter");
+        let files = &stage.plans().last().expect("a plan").files;
+        assert_eq!(files.choose.first().map(|choose| choose.choice.clone()), Some(choice), "{more}");
+    }
 }
 
 #[test]

@@ -3,15 +3,16 @@
 
 use retake_wire::reply::{Composer, Plan};
 use retake_wire::request::Apply;
-use retake_wire::{Action, Choose, Condition, FileOptions, Request, Scope, Verdict};
+use retake_wire::{Action, Choice, Choose, Condition, FileOptions, Request, Scope, Verdict};
 
 use super::{PLANNING, Proposal, ProposalOutcome, ProposalStage, Scopes, Stopped, takes_files, worded};
 use crate::text::safe;
 use crate::ui::keymap::{Command, Context};
 use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Cx;
+use crate::ui::plan::choices::{chosen, holds, options, ticked};
 use crate::ui::plan::draw::TOO_SMALL;
-use crate::ui::plan::view::{Place, holds, options};
+use crate::ui::plan::view::Place;
 
 /// What letters change: the choices, and the position in the plan.
 #[derive(Debug)]
@@ -43,13 +44,16 @@ impl Proposal {
         self.note = None;
         self.planning.is_eager = false;
         self.stopped = None;
+        if self.view.cursor().is_some() && self.chooses(command, cx.now_ms) {
+            return true;
+        }
         match command {
             Command::Accept => self.accept(cx),
             Command::Scope | Command::ConfirmScope => self.next_scope(cx),
             Command::StopFirst | Command::ConfirmStop => self.stop_first(),
             Command::NextFile | Command::ConfirmNext => self.leaf(true),
             Command::PreviousFile | Command::ConfirmPrevious => self.leaf(false),
-            Command::Choose | Command::ConfirmChoose => self.choose(cx.now_ms),
+            Command::Choose | Command::ConfirmChoose => self.choose(),
             Command::DetailUp => self.view.scroll(-3),
             Command::DetailDown => self.view.scroll(3),
             _ => return false,
@@ -73,6 +77,9 @@ impl Proposal {
 
     /// Esc: from the final question back to the plan. Returns whether there was one.
     pub(crate) fn back(&mut self) -> bool {
+        if self.view.close_choices() {
+            return true;
+        }
         match self.stage {
             ProposalStage::Looking => false,
             ProposalStage::Applying(..) => true,
@@ -281,12 +288,12 @@ impl Proposal {
         }
     }
 
-    /// Another choice for the viewed file.
-    fn choose(&mut self, now_ms: i64) {
+    /// Opens the choices for the viewed file.
+    fn choose(&mut self) {
         let Some(plan) = &self.plan else { return };
         if self.view.path(plan).is_none() && plan.files.as_ref().is_some_and(|files| files.conflicts > 0) {
-            // They come first. Choices are shown before one is made.
-            return self.view.turn(0);
+            // They come first.
+            self.view.turn(0);
         }
         let Some(path) = self.view.path(plan) else {
             self.note = Some("no file is selected: go to a file first".to_owned());
@@ -297,14 +304,59 @@ impl Proposal {
             self.note = Some("there is nothing to choose for this file".to_owned());
             return;
         }
-        if self.view.spread(path, &self.choices.choose) {
-            return;
+        self.stage = ProposalStage::Looking;
+        self.view.open_choices(path, &self.choices.choose);
+    }
+
+    /// Whether the arrows move among the choices for a file.
+    pub(crate) fn is_choosing(&self) -> bool {
+        self.view.cursor().is_some()
+    }
+
+    /// Whether hunks of the viewed file can be ticked.
+    pub(crate) fn has_hunks(&self) -> bool {
+        let path = self.plan.as_ref().and_then(|plan| self.view.path(plan));
+        path.is_some_and(|path| options(path).iter().any(|option| matches!(option, Choice::Hunks(_))))
+    }
+
+    /// The command of the letter that agrees.
+    pub(crate) fn yes(&self) -> Command {
+        if self.asks_twice() { Command::Yes } else { Command::ConfirmYes }
+    }
+
+    /// A key in the list of choices. Returns whether it was one.
+    fn chooses(&mut self, command: Command, now_ms: i64) -> bool {
+        let path = self.plan.as_ref().and_then(|plan| self.view.path(plan));
+        let Some((path, at)) = path.zip(self.view.cursor()) else { return self.view.close_choices() };
+        let all = options(path);
+        let Some(option) = all.get(at).or(all.last()) else { return self.view.close_choices() };
+        match command {
+            Command::Accept => {
+                // Enter keeps the hunks that are ticked already.
+                let is_done = matches!(option, Choice::Hunks(_)) && holds(path, &self.choices.choose, option);
+                if !is_done {
+                    let option = option.clone();
+                    self.tick_option(&option, now_ms);
+                }
+                self.view.close_choices()
+            }
+            Command::Tick => {
+                let option = option.clone();
+                self.tick_option(&option, now_ms);
+                true
+            }
+            _ => self.view.move_choice(command, all.len()),
         }
-        let next = holds(path, &self.choices.choose).map_or(0, |now| (now + 1) % all.len());
-        let (name, choice) = (path.name.clone(), all[next].clone());
+    }
+
+    /// Chooses an option for the viewed file, or ticks a hunk.
+    fn tick_option(&mut self, option: &Choice, now_ms: i64) {
+        let Some(path) = self.plan.as_ref().and_then(|plan| self.view.path(plan)) else { return };
+        let choice = ticked(chosen(path, &self.choices.choose), option);
+        let name = path.name.clone();
         self.stage = ProposalStage::Looking;
         self.choices.choose.retain(|choose| choose.name != name);
-        self.choices.choose.push(Choose { name, choice });
+        self.choices.choose.extend(choice.map(|choice| Choose { name, choice }));
         self.choices_changed(now_ms);
     }
 }

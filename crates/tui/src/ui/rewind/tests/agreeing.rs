@@ -21,6 +21,24 @@ fn words_typed_into_the_final_question_confirm_nothing() {
     assert_eq!(stage.applied().len(), 1);
 }
 
+#[test]
+fn y_agrees_to_the_final_question_if_it_stands_alone() {
+    let mut stage = stage(3, with_files());
+    stage.owner.applies.push_back(Ok(Receipt::default()));
+    stage.keys("enter");
+    for key in ["y", "e", "s"] {
+        stage.press(key);
+    }
+    stage.wait(1_000);
+    assert!(stage.applied().is_empty(), "a word");
+    stage.keys("enter");
+    assert!(stage.applied().is_empty(), "the Enter after words");
+    stage.wait(3_000);
+    stage.press("y");
+    stage.wait(1_000);
+    assert_eq!(stage.applied().len(), 1);
+}
+
 /// A turn that runs, and its plan after the stop: it has said and written more meanwhile.
 fn at_work(stopped: Plan) -> TestPane<Rewind> {
     let mut owner = Owner::new(3, Plan { at_work: true, ..with_files() });
@@ -51,7 +69,7 @@ fn changes_of_a_stopped_run_are_taken_back_too() {
     let mut stage = at_work(written_more());
     stage.keys("ctrl+x");
     stage.changed();
-    assert!(stage.screen(80, 24).contains("Enter stops it and applies"), "the run goes on meanwhile");
+    assert!(stage.screen(80, 24).contains("y or Enter stops it and applies"), "the run goes on meanwhile");
     stage.keys("enter");
     let [first, second] = &stage.applied()[..] else { panic!("{:?}", stage.applied()) };
     assert_eq!((first.head.as_deref(), first.files.seen.as_deref()), (Some("3.12"), Some("d1")));

@@ -15,13 +15,14 @@ fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
     stage.wait(1_000);
     stage.screen(140, 40);
     stage.keys("right");
-    assert!(!stage.screen(140, 40).contains("○ disk"), "folded until it is asked for");
+    assert!(!stage.screen(140, 40).contains("○ keep mine"), "folded until it is asked for");
     stage.keys("ctrl+d");
-    assert!(stage.screen(140, 40).contains("● checkpoint"), "{}", stage.screen(140, 40));
+    assert!(stage.screen(140, 40).contains("▸ ● as it was then"), "{}", stage.screen(140, 40));
     assert_eq!(stage.plans().last().expect("a plan").files.choose, [], "to look is not to choose");
-    stage.keys("ctrl+d");
+    stage.keys("up enter");
     assert!(stage.screen(140, 40).contains("leaves 1 file as chosen\n"), "{}", stage.screen(140, 40));
     stage.keys("ctrl+d");
+    stage.keys("down enter");
     let files = &stage.plans().last().expect("a plan").files;
     assert_eq!((files.choose.len(), &files.choose[0].choice), (1, &Choice::Checkpoint));
     assert!(stage.screen(140, 40).contains("▸ ~ src/parse.rs"));
@@ -46,10 +47,10 @@ fn choices_with_the_same_outcome_are_one() {
     owner.plans = [Ok(same.clone())].into();
     let mut stage = TestPane::new(Rewind::new(), owner);
     stage.wait(1_000);
-    stage.screen(140, 40);
+    stage.screen(200, 40);
     stage.keys("right");
-    let screen = stage.screen(140, 40);
-    assert!(screen.contains("○ disk") && !screen.contains("yours  "), "{screen}");
+    let screen = stage.screen(200, 40);
+    assert!(screen.contains("keep mine  ") && !screen.contains("my last version"), "{screen}");
     assert_eq!(screen.matches(stays).count(), 1, "{screen}");
     let look = crate::ui::words::look(140, 0);
     let text = crate::render::files::plan(&look, same.files.as_ref().expect("files")).to_string();
@@ -80,6 +81,24 @@ fn file_with_a_choice_stays_visible() {
     stage.keys("right");
     assert!(stage.screen(140, 24).contains("▸ ! src/parse.rs"), "{}", stage.screen(140, 24));
     stage.keys("ctrl+d");
+    stage.keys("enter");
     let screen = stage.screen(140, 24);
-    assert!(screen.contains("▸   src/parse.rs") && screen.contains("● disk"), "{screen}");
+    assert!(screen.contains("▸   src/parse.rs") && screen.contains("keep mine]"), "{screen}");
+}
+
+#[test]
+fn arrows_move_among_the_choices_and_not_in_the_list_of_turns() {
+    let mut stage = TestPane::new(Rewind::new(), Owner::new(3, with_conflict()));
+    stage.wait(1_000);
+    for (width, height) in [(140, 24), (80, 24), (40, 12)] {
+        stage.screen(width, height);
+        stage.keys("ctrl+d");
+        stage.keys("down x");
+        let screen = stage.screen(width, height);
+        assert!(screen.contains("▸ ○   as before t2"), "{screen}");
+        assert!(stage.plans().iter().all(|plan| plan.files.choose.is_empty()));
+        stage.keys("esc");
+        stage.wait(1_000);
+    }
+    assert_eq!(stage.plans().len(), 1, "the same turn");
 }
