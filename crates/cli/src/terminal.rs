@@ -134,8 +134,13 @@ impl Ui for Terminal {
     }
 
     fn compose(&mut self, history: Vec<String>, commands: Vec<(String, String)>) {
-        self.editor =
-            Some(Editor::new(Settings { prompt: String::new(), history, commands, palette: self.out }));
+        self.editor = Some(Editor::new(Settings {
+            prompt: String::new(),
+            history,
+            commands,
+            palette: self.out,
+            now_ms: self.now_ms,
+        }));
     }
 
     fn read(&mut self, prompt: &str, prefill: Option<String>) -> io::Result<Read> {
@@ -153,6 +158,7 @@ impl Ui for Terminal {
             history: Vec::new(),
             commands: Vec::new(),
             palette: self.out,
+            now_ms: self.now_ms,
         };
         Editor::new(settings).answer()
     }

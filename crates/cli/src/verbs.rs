@@ -7,7 +7,7 @@ use clap::Subcommand;
 use crate::args::file_options::WithFiles;
 use crate::context::Context;
 use crate::error::Result;
-use change::Change;
+use change::{Agreed, Change};
 
 /// A verb with its arguments.
 pub(crate) trait RunVerb {
@@ -113,15 +113,15 @@ subcommands! {
         Targets(targets::Targets),
         Plan(plan::Plan),
         Rewind(rewind::RewindVerb),
-        Undo(Change<WithFiles<undo::Undo>>),
-        Redo(Change<WithFiles<redo::Redo>>),
+        Undo(Agreed<WithFiles<undo::Undo>>),
+        Redo(Agreed<WithFiles<redo::Redo>>),
         #[command(visible_alias = "checkout")]
-        Restore(Change<WithFiles<restore::Restore>>),
+        Restore(Agreed<WithFiles<restore::Restore>>),
         Ops(ops::Ops),
         Request(request::RequestVerb),
         Tree(tree::Tree),
         Fork(fork::Fork),
-        Drop(Change<WithFiles<drop::Drop>>),
+        Drop(Agreed<WithFiles<drop::Drop>>),
         Hide(Change<mark::Hide>),
         Show(Change<WithFiles<mark::Show>>),
         Hidden(hidden::Hidden),

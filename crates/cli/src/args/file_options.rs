@@ -108,6 +108,7 @@ pub(crate) struct WithFiles<A: Args> {
 
 impl<A: Args + ActionArgs> ActionArgs for WithFiles<A> {
     const EXAMPLES: &'static [&'static str] = A::EXAMPLES;
+    const QUESTION: &'static str = A::QUESTION;
 
     fn action(&self) -> Result<Action> {
         self.act.action()

@@ -60,6 +60,8 @@ pub struct Settings {
     pub commands: Vec<(String, String)>,
     /// Its colours.
     pub palette: Palette,
+    /// The clock, in Unix milliseconds.
+    pub now_ms: fn() -> i64,
 }
 
 /// The composer. It blocks, so an async caller uses a thread of its own or `spawn_blocking`. Only if [`super::interactive`].
@@ -67,6 +69,7 @@ pub struct Editor {
     line: Reedline,
     prompt: prompt::EditorPrompt,
     state: Shared,
+    now_ms: fn() -> i64,
 }
 
 /// State shared by the composer, its keys and its drawing. All of them are on the reading thread; the lock is never contended.
@@ -85,7 +88,14 @@ struct State {
     leaving: bool,
     /// The last drawn line was text, but not a command.
     prose: bool,
+    /// An Enter was ignored, and a note about this is shown until the next key.
+    kept: bool,
+    /// Until then, an Enter as the first key was meant for what returned the text in the line.
+    settles_ms: Option<i64>,
 }
+
+/// An Enter this soon after a text returned to the line does not send it: nobody has read it yet.
+const SETTLE_MS: i64 = 1_500;
 
 fn lock(state: &Shared) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -95,12 +105,12 @@ impl Editor {
     /// A composer with its history. Of the terminal, it only asks which keys can be distinguished.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let Settings { prompt, history, commands, palette } = settings;
+        let Settings { prompt, history, commands, palette, now_ms } = settings;
         let state = Shared::default();
         let capacity = history.len() + REMEMBERED;
         let line = Reedline::create()
             .with_history(Box::new(memory(capacity)))
-            .with_edit_mode(Box::new(keymap::Keymap::new(Arc::clone(&state))))
+            .with_edit_mode(Box::new(keymap::Keymap::new(Arc::clone(&state), now_ms)))
             .with_highlighter(Box::new(prompt::Labels::new(Arc::clone(&state))))
             .with_hinter(Box::new(prompt::Notice::new(Arc::clone(&state))))
             .with_completer(Box::new(prompt::Commands::new(commands)))
@@ -113,7 +123,7 @@ impl Editor {
             .use_bracketed_paste(true)
             .use_kitty_keyboard_enhancement(true);
         let prompt = prompt::EditorPrompt::new(&prompt);
-        let mut editor = Self { line, prompt, state };
+        let mut editor = Self { line, prompt, state, now_ms };
         for entry in &history {
             editor.remember(entry);
         }
@@ -135,13 +145,14 @@ impl Editor {
     }
 
     /// Reads the person's next message, and blocks until then. A prefill is in the buffer at the start, with the cursor at its
-    /// end, for editing; nothing is submitted by itself.
+    /// end, for editing; nothing is submitted by itself, nor by an Enter that was pressed before anybody could read it.
     ///
     /// # Errors
     ///
     /// If the terminal can't be read or written.
     pub fn read(&mut self, prefill: Option<String>) -> io::Result<Read> {
         let _guard = TerminalRestorer;
+        lock(&self.state).settles_ms = prefill.as_ref().map(|_| (self.now_ms)() + SETTLE_MS);
         if let Some(text) = prefill {
             let folded = lock(&self.state).folds.fold(&text);
             self.line.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(folded)]);

@@ -17,6 +17,8 @@ use retake_tui::render::receipt;
 pub(crate) trait ActionArgs {
     /// Command lines for the help and the manual page.
     const EXAMPLES: &'static [&'static str] = &[];
+    /// The question at a terminal, without its question mark.
+    const QUESTION: &'static str = "Do it";
 
     /// The action.
     fn action(&self) -> Result<Action>;
@@ -50,11 +52,51 @@ impl<A: Args + ActionArgs> RunVerb for Change<A> {
         let action = self.act.action()?;
         let has_changed = apply(cx, self.changing, action, self.act.files(), false).await?;
         if has_changed && self.act.hides() && !cx.json {
-            let (undo, hidden) = (cx.command("undo"), cx.command("hidden"));
-            cx.aside(&format!("{undo} takes this back, {hidden} lists it later"))?;
+            hint_of_hidden(cx)?;
         }
         Ok(())
     }
+}
+
+fn hint_of_hidden(cx: &mut Context<'_>) -> Result {
+    let (undo, hidden) = (cx.command("undo"), cx.command("hidden"));
+    cx.aside(&format!("{undo} takes this back, {hidden} lists it later"))
+}
+
+// An action to apply: a person at a terminal sees its plan first, and agrees.
+#[derive(Debug, Args)]
+pub(crate) struct Agreed<A: Args> {
+    #[command(flatten)]
+    changing: ChangeArgs,
+    /// On a terminal, do not show the plan and ask
+    #[arg(short, long)]
+    yes: bool,
+    #[command(flatten)]
+    act: A,
+}
+
+impl<A: Args + ActionArgs> RunVerb for Agreed<A> {
+    const EXAMPLES: &'static [&'static str] = A::EXAMPLES;
+
+    async fn run(mut self, cx: &mut Context<'_>) -> Result {
+        let (action, mut files) = (self.act.action()?, self.act.files());
+        // The line client has its own lists, and takes back each step with a word.
+        let asks = (self.yes || cx.in_conversation(), A::QUESTION);
+        ask_first(cx, &mut self.changing, &action, &mut files, asks).await?;
+        let undone = matches!(action, Action::Undo { .. });
+        let has_changed = apply(cx, self.changing, action, files, false).await?;
+        match (self.act.hides(), cx.can_ask() && !cx.in_conversation()) {
+            (true, _) if has_changed && !cx.json => hint_of_hidden(cx),
+            (false, true) if has_changed => hint_of_undo(cx, undone),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn hint_of_undo(cx: &mut Context<'_>, undone: bool) -> Result {
+    let (verb, does) = if undone { ("redo", "brings this back") } else { ("undo", "takes this back") };
+    let verb = cx.command(verb);
+    cx.aside(&format!("{verb} {does}"))
 }
 
 // An action to plan.
@@ -123,17 +165,22 @@ pub(crate) async fn agreed(
     action: Action,
     mut files: FileOptions,
     since: bool,
+    asks: (bool, &str),
+) -> Result {
+    ask_first(cx, &mut changing, &action, &mut files, asks).await?;
+    apply(cx, changing, action, files, since).await?;
+    if cx.can_ask() { hint_of_undo(cx, false) } else { Ok(()) }
+}
+
+/// Shows the plan of an action to a person at a terminal and asks, unless the command line says yes.
+async fn ask_first(
+    cx: &mut Context<'_>,
+    changing: &mut ChangeArgs,
+    action: &Action,
+    files: &mut FileOptions,
     (yes, question): (bool, &str),
 ) -> Result {
-    if cx.can_ask() && !yes {
-        agree(cx, &mut changing, &action, &mut files, question).await?;
-    }
-    apply(cx, changing, action, files, since).await?;
-    if cx.can_ask() {
-        let undo = cx.command("undo");
-        cx.aside(&format!("{undo} takes this back"))?;
-    }
-    Ok(())
+    if cx.can_ask() && !yes { agree(cx, changing, action, files, question).await } else { Ok(()) }
 }
 
 /// The plan of an action, with the diffs of its files if requested.

@@ -39,6 +39,9 @@ impl ActionArgs for Choose {
 pub(crate) struct ChooseVerb {
     #[command(flatten)]
     changing: ChangeArgs,
+    /// On a terminal, do not show the plan and ask
+    #[arg(short, long, requires = "number")]
+    yes: bool,
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
@@ -57,7 +60,11 @@ impl RunVerb for ChooseVerb {
     async fn run(self, cx: &mut Context<'_>) -> Result {
         if self.choose.number.is_some() {
             let action = self.choose.action()?;
-            return change::apply(cx, self.changing, action, self.files.options(), false).await.map(drop);
+            if cx.in_conversation() {
+                return change::apply(cx, self.changing, action, self.files.options(), false).await.map(drop);
+            }
+            let asks = (self.yes, "Choose it");
+            return change::agreed(cx, self.changing, action, self.files.options(), false, asks).await;
         }
         let of = request::Alternatives {
             conversation: cx.conversation(self.changing.place.conversation).await?,

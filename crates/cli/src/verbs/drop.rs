@@ -18,6 +18,7 @@ pub(crate) struct Drop {
 
 impl ActionArgs for Drop {
     const EXAMPLES: &'static [&'static str] = &["retake drop t2"];
+    const QUESTION: &'static str = "Take them out";
 
     fn action(&self) -> Result<Action> {
         Ok(Action::Mark { verb: MarkVerb::Drop, entries: self.turns.clone(), range: false, seen: None })

@@ -17,6 +17,7 @@ pub(crate) struct Redo {
 
 impl ActionArgs for Redo {
     const EXAMPLES: &'static [&'static str] = &["retake redo"];
+    const QUESTION: &'static str = "Redo it";
 
     fn action(&self) -> Result<Action> {
         Ok(Action::Redo { count: self.count })

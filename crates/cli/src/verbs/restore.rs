@@ -19,6 +19,7 @@ pub(crate) struct Restore {
 
 impl ActionArgs for Restore {
     const EXAMPLES: &'static [&'static str] = &["retake restore 3.14"];
+    const QUESTION: &'static str = "Return to it";
 
     fn action(&self) -> Result<Action> {
         Ok(to(&self.to))

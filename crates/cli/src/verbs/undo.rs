@@ -17,6 +17,7 @@ pub(crate) struct Undo {
 
 impl ActionArgs for Undo {
     const EXAMPLES: &'static [&'static str] = &["retake undo", "retake undo 2"];
+    const QUESTION: &'static str = "Undo it";
 
     fn action(&self) -> Result<Action> {
         Ok(Action::Undo { count: self.count })

@@ -6,6 +6,8 @@ use std::io::{self, Write};
 
 mod broken;
 
+use retake_engine::clock::{Clock as _, SystemClock};
+
 use retake_cli::term::editor::{Editor, Read, Settings};
 use retake_cli::term::interrupt::Interrupts;
 use retake_cli::term::pick::Row;
@@ -68,6 +70,7 @@ fn editor() -> Editor {
             command("/undo", "takes back the last thing done"),
         ],
         palette: Palette::stdout(),
+        now_ms: || SystemClock.now_ms(),
     })
 }
 

@@ -263,6 +263,26 @@ fn missing_answers_are_requested_on_a_terminal() {
 }
 
 #[test]
+fn steps_that_take_something_back_show_their_plan_and_ask_on_a_terminal() {
+    let mut seen = Vec::new();
+    for line in [
+        &["undo"][..],
+        &["redo", "2"],
+        &["restore", "3.14"],
+        &["drop", "t2", "--scope", "files"],
+        &["choose", "@", "2"],
+    ] {
+        seen.push(Case::terminal([Act::Answer(false)]).see(line));
+        seen.push(Case::terminal([Act::Answer(true)]).see(line));
+        // Nothing is asked: an answer would be left over.
+        seen.push(Case::terminal([]).see(&[line, &["--yes"]].concat()));
+        let script = Case::script("").see(line);
+        assert!(!script.contains("[y/N]") && !script.contains("request: plan"), "{script}");
+    }
+    assert_snapshot!(seen.join("\n"));
+}
+
+#[test]
 fn an_export_is_a_whole_file_or_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("notes.md");

@@ -209,7 +209,8 @@ fn an_edit_in_the_line_conversation_applies_the_shown_plan_or_asks_again() {
     pty.shows("1 file in conflict: you choose");
     line_is(&pty, "\nedit> do it again");
     assert_eq!(both(), ["two\n", "mine\n"], "another plan than the one that was shown is not applied");
-    pty.send("\r");
+    // Nobody has read the new plan so soon: the first Enter is ignored. A key shows that it was read.
+    pty.send("\x1b[F\r");
     pty.shows("Send it with");
     pty.reads_keys();
     pty.send("\x1b[B\x1b[B\x1b[B\r");
@@ -222,7 +223,7 @@ fn an_edit_in_the_line_conversation_applies_the_shown_plan_or_asks_again() {
     pty.send("\r");
     line_is(&pty, "\nedit> do it again");
     assert_eq!(both(), ["two\n", "mine\n"]);
-    pty.send("\r");
+    pty.send("\x1b[F\r");
     pty.shows("the old words stay as a branch");
     line_is(&pty, "\n>");
     assert_eq!(both(), ["one\n", "mine\n"]);

@@ -44,6 +44,18 @@ fn a_prefill_is_visible_and_editable_and_waits() {
     reads(&pty, "my old wordk, better");
 }
 
+/// The Enter after a `y` that took a step is typed before anybody has read the returned words.
+#[test]
+fn an_enter_directly_after_a_prefill_sends_nothing() {
+    let pty = Pty::start(&["edit", "my old words"]);
+    pty.shows("you> my old words");
+    pty.send(ENTER);
+    let screen = pty.shows("Enter again sends this");
+    assert!(!screen.contains("READ"), "{screen}");
+    pty.send(ENTER);
+    reads(&pty, "my old words");
+}
+
 #[test]
 fn a_prefill_keeps_its_lines() {
     let pty = edit(&["one\ntwo"]);

@@ -13,23 +13,25 @@ use crate::term::safe;
 pub(super) struct Keymap {
     emacs: Emacs,
     state: Shared,
+    now_ms: fn() -> i64,
     /// The last key typed a backslash, so that Enter continues the text.
     continues: bool,
 }
 
 impl Keymap {
-    pub(super) fn new(state: Shared) -> Self {
+    pub(super) fn new(state: Shared, now_ms: fn() -> i64) -> Self {
         let mut bindings = default_emacs_keybindings();
         let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), newline());
         bindings.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
         bindings.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline());
         bindings.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
-        Self { emacs: Emacs::new(bindings), state, continues: false }
+        Self { emacs: Emacs::new(bindings), state, now_ms, continues: false }
     }
 
     fn key(&mut self, key: KeyEvent) -> Option<ReedlineEvent> {
         let continues = std::mem::take(&mut self.continues);
+        let settles = lock(&self.state).settles_ms.take().is_some_and(|until_ms| (self.now_ms)() < until_ms);
         match (key.modifiers, key.code) {
             (KeyModifiers::CONTROL, KeyCode::Char('c')) => return Some(self.interrupt()),
             (KeyModifiers::NONE, KeyCode::Enter) if continues => {
@@ -38,8 +40,12 @@ impl Keymap {
             _ => {}
         }
         let mut state = lock(&self.state);
-        (state.notice, state.leaving, state.told) = ("", false, false);
+        (state.notice, state.leaving, state.told, state.kept) = ("", false, false, false);
         if (key.modifiers, key.code) == (KeyModifiers::NONE, KeyCode::Enter) {
+            if settles {
+                state.kept = true;
+                return Some(ReedlineEvent::Repaint);
+            }
             // The next read reports an error of the terminal.
             if more_follow().unwrap_or(false) {
                 state.held = true;
@@ -98,7 +104,8 @@ impl EditMode for Keymap {
             Event::Paste(text) => {
                 self.continues = false;
                 let mut state = lock(&self.state);
-                (state.notice, state.leaving, state.told) = ("", false, false);
+                state.settles_ms = None;
+                (state.notice, state.leaving, state.told, state.kept) = ("", false, false, false);
                 Some(insert(state.folds.fold(&newlines(text))))
             }
             _ => None,

@@ -89,6 +89,9 @@ impl Highlighter for Labels {
 /// The note after pasted lines.
 const SEVERAL: &str = "  (these lines came at once: Enter sends them as one, Ctrl-C clears)";
 
+/// The note after an Enter that nobody could mean for the text in the line.
+const RETURNED: &str = "  (Enter again sends this, Ctrl-C clears)";
+
 /// Draws the notice in the place of a hint. There is nothing to accept in it.
 pub(super) struct Notice {
     state: Shared,
@@ -106,6 +109,7 @@ impl Hinter for Notice {
         let notice = match line.is_empty() {
             true => state.notice,
             false if state.told => SEVERAL,
+            false if state.kept => RETURNED,
             false => "",
         };
         match (notice.is_empty(), ansi) {
