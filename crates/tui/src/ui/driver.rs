@@ -16,11 +16,11 @@ use crossterm::event::{Event, EventStream};
 use futures::StreamExt as _;
 use retake_wire::{Client, Problem};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use super::app::{App, RunningRun, Start, StartInfo};
 use super::keymap::Keymap;
-use super::msg::{Act, Msg, TabId};
+use super::msg::{Act, Msg, TabId, Ticket};
 use super::settings::Settings;
 use super::theme::{Theme, Themes};
 use answer::Answer;
@@ -128,6 +128,7 @@ pub async fn run(
         client: None,
         waiting: Vec::new(),
         follows: HashMap::new(),
+        asks: HashMap::new(),
         tell,
         heard,
         input: Input { keys: Some(EventStream::new()), partial: PartialKey::default(), answer },
@@ -184,6 +185,8 @@ struct Driver<'a> {
     /// The acts that wait for it.
     waiting: Vec<Act>,
     follows: HashMap<Option<TabId>, JoinHandle<()>>,
+    /// The requests without a reply yet.
+    asks: HashMap<Ticket, AbortHandle>,
     tell: mpsc::Sender<Msg>,
     heard: mpsc::Receiver<Msg>,
     input: Input,
@@ -383,6 +386,12 @@ impl Driver<'_> {
         for act in acts {
             match act {
                 Act::Ask(..) | Act::Run(..) | Act::Follow(..) => self.with_owner(act),
+                Act::Cancel(ticket) => {
+                    self.waiting.retain(|act| !matches!(act, Act::Ask(asked, _) if *asked == ticket));
+                    if let Some(task) = self.asks.remove(&ticket) {
+                        task.abort();
+                    }
+                }
                 Act::Unfollow(tab) => {
                     if let Some(task) = self.follows.remove(&tab) {
                         task.abort();
@@ -439,8 +448,17 @@ impl Driver<'_> {
             self.waiting.push(act);
             return;
         };
-        let follows = if let Act::Follow(tab, _) = &act { Some(*tab) } else { None };
+        let (mut follows, mut asks) = (None, None);
+        match &act {
+            Act::Follow(tab, _) => follows = Some(*tab),
+            Act::Ask(ticket, _) => asks = Some(*ticket),
+            _ => {}
+        }
         let task = for_owner(&client, &self.tell, act);
+        if let Some(ticket) = asks {
+            self.asks.retain(|_, task| !task.is_finished());
+            self.asks.insert(ticket, task.abort_handle());
+        }
         if let Some(before) = follows.and_then(|tab| self.follows.insert(tab, task)) {
             before.abort();
         }

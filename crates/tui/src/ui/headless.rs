@@ -139,6 +139,8 @@ impl Headless {
                         task.abort();
                     }
                 }
+                // Its reply comes, and nothing waits for it.
+                Act::Cancel(_) => {}
                 Act::Copy(text) => self.copied.push(text),
                 Act::Notify(text) => self.notified.push(text),
                 Act::Edit(text) => {

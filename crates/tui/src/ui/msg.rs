@@ -54,6 +54,8 @@ pub(crate) enum Msg {
 pub(crate) enum Act {
     /// Send a request to the owner.
     Ask(Ticket, Box<Request>),
+    /// Nobody waits for this reply any more: give up the request, which only reads.
+    Cancel(Ticket),
     /// Start a run.
     Run(Ticket, Box<Run>),
     /// Subscribe a tab to this, instead of its previous subscription; without a tab, for the list.

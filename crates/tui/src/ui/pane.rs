@@ -34,6 +34,11 @@ impl Cx<'_> {
         ticket
     }
 
+    /// Gives up a request that only reads: its reply never comes.
+    pub(crate) fn cancel(&mut self, ticket: Ticket) {
+        self.acts.push(Act::Cancel(ticket));
+    }
+
     /// Sends an action that needs no plan to the owner.
     pub(crate) fn apply(&mut self, conversation: String, action: Action) -> Ticket {
         let files = FileOptions::default();

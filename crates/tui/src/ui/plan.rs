@@ -27,7 +27,7 @@ use crate::text::{safe, width};
 
 use prompt::{PromptLookup, Seek};
 
-pub(crate) use draw::{paragraph, proposal, wrapped};
+pub(crate) use draw::{paragraph, proposal, waits, wrapped};
 use proposal::StateBeforeLetter;
 pub(crate) use proposal::{Proposal, ProposalOutcome, ProposalStage, ReplyOutcome, worded};
 

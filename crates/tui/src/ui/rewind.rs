@@ -39,8 +39,6 @@ pub(crate) struct Rewind {
     shown: Option<Planned>,
     /// Plans of previously selected turns, the latest first.
     kept: VecDeque<Planned>,
-    /// The request for a turn that is no longer selected. The next request waits for it.
-    passed: Option<Ticket>,
     focus: Focus,
     note: Option<String>,
     /// Text typed while the final question is shown.
@@ -81,7 +79,6 @@ impl Rewind {
             load: Load::default(),
             shown: None,
             kept: VecDeque::new(),
-            passed: None,
             focus: Focus::List,
             note: None,
             letters: LetterKeys::default(),
@@ -94,13 +91,13 @@ impl Rewind {
     }
 
     /// Shows the plan of the selected turn; it is requested once the selection rests.
-    fn follow(&mut self, now_ms: i64) {
+    fn follow(&mut self, cx: &mut Cx<'_>) {
         let entry = self.turns.selected().map(|target| target.entry.clone());
         if self.shown.as_ref().map(|shown| &shown.entry) == entry.as_ref() {
             return;
         }
         if let Some(old) = self.shown.take() {
-            self.keep(old);
+            self.keep(old, cx);
         }
         let Some(entry) = entry else { return };
         self.shown = Some(match self.kept.iter().position(|kept| kept.entry == entry) {
@@ -112,15 +109,17 @@ impl Rewind {
             None => {
                 let action = Action::Rewind { entry: entry.clone() };
                 let mut proposal = Proposal::new(action, ProposalOutcome::Applied, Context::Rewind);
-                proposal.rest(now_ms);
+                proposal.rest(cx.now_ms);
                 Planned { entry, proposal }
             }
         });
     }
 
-    /// Keeps the plan of a turn that is no longer selected.
-    fn keep(&mut self, old: Planned) {
-        self.passed = self.passed.or(old.proposal.on_its_way());
+    /// Keeps the plan of a turn that is no longer selected; one that is on its way is given up.
+    fn keep(&mut self, old: Planned, cx: &mut Cx<'_>) {
+        if let Some(ticket) = old.proposal.on_its_way() {
+            cx.cancel(ticket);
+        }
         if old.proposal.plan().is_some() && old.proposal.is_settled() {
             self.kept.push_front(old);
             self.kept.truncate(KEPT);
@@ -158,6 +157,9 @@ impl Rewind {
             self.focus = Focus::List;
             return;
         }
+        if let Some(ticket) = self.shown.as_ref().and_then(|shown| shown.proposal.on_its_way()) {
+            cx.cancel(ticket);
+        }
         cx.want(PaneInstruction::Close);
     }
 
@@ -187,7 +189,7 @@ impl Pane for Rewind {
 
     fn opened(&mut self, cx: &mut Cx<'_>) {
         self.load.begin(cx);
-        self.follow(cx.now_ms);
+        self.follow(cx);
     }
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
@@ -233,7 +235,7 @@ impl Pane for Rewind {
             }
             _ => self.plan_does(command, cx),
         }
-        self.follow(cx.now_ms);
+        self.follow(cx);
     }
 
     fn letter(&mut self, letter: char, command: Command, cx: &mut Cx<'_>) {
@@ -252,7 +254,7 @@ impl Pane for Rewind {
             self.hush();
             self.focus = Focus::List;
             self.turns.typed(text);
-            self.follow(cx.now_ms);
+            self.follow(cx);
         } else if matches!(self.stage(), ProposalStage::Agreeing { .. }) {
             self.letters.stray(text, cx.now_ms);
             self.say(NO_TEXT);
@@ -260,17 +262,13 @@ impl Pane for Rewind {
     }
 
     fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>, cx: &mut Cx<'_>) {
-        if self.passed == Some(ticket) {
-            self.passed = None;
-            return;
-        }
         if self.load.is(ticket) {
             self.load.replied(&mut self.turns, reply, cx);
             // An empty list shows the error itself.
             if !self.turns.is_empty() {
                 self.note = self.load.problem().map(str::to_owned).or(self.note.take());
             }
-            self.follow(cx.now_ms);
+            self.follow(cx);
             return;
         }
         let Some(shown) = &mut self.shown else { return };
@@ -303,7 +301,7 @@ impl Pane for Rewind {
             self.command(Command::Accept, cx);
         }
         if let Some(shown) = &mut self.shown {
-            let may_ask = self.passed.is_none() && shown.proposal.on_its_way().is_none();
+            let may_ask = shown.proposal.on_its_way().is_none();
             shown.proposal.tick(cx, may_ask);
         }
     }
@@ -315,7 +313,7 @@ impl Pane for Rewind {
     fn clicked(&mut self, at: Position, cx: &mut Cx<'_>) {
         if self.stage() == ProposalStage::Looking && self.turns.clicked(at) != InputEffect::Nothing {
             self.focus = Focus::List;
-            self.follow(cx.now_ms);
+            self.follow(cx);
         } else if self.plan_area.contains(at)
             && let Some(shown) = &mut self.shown
         {

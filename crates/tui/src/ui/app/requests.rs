@@ -98,8 +98,12 @@ impl Requests {
     /// All requests since this number of acts belong to the pane with this number.
     pub(super) fn sent_by_pane(&mut self, id: TabId, no: u64, since: usize) {
         for act in &self.acts[since..] {
-            if let Act::Ask(ticket, _) | Act::Run(ticket, _) = act {
-                self.waiting.insert(*ticket, Requester::Pane(id, no));
+            match act {
+                Act::Ask(ticket, _) | Act::Run(ticket, _) => {
+                    self.waiting.insert(*ticket, Requester::Pane(id, no));
+                }
+                Act::Cancel(ticket) => drop(self.waiting.remove(ticket)),
+                _ => {}
             }
         }
     }

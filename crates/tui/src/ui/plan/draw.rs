@@ -168,7 +168,7 @@ fn body(frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>, proposal: &m
 }
 
 /// What the pane waits for.
-fn waits(proposal: &Proposal) -> String {
+pub(crate) fn waits(proposal: &Proposal) -> String {
     proposal.doing().map_or_else(|| "planning …".to_owned(), |doing| format!("{} …", words::doing(doing)))
 }
 

@@ -12,6 +12,7 @@ use crate::ui::keymap::Command;
 use crate::ui::pane::PaneContext;
 use crate::ui::plan::{self, ProposalStage, paragraph};
 use crate::ui::rows::RowSpans;
+use crate::ui::scroll::draw_lines;
 use crate::ui::theme::Paint;
 
 /// With at least so many columns, the plan is beside the list.
@@ -130,6 +131,17 @@ impl Rewind {
         }
         let Some(target) = self.turns.selected() else { return Rect { height: 0, ..area } };
         match &mut self.shown {
+            Some(shown) if shown.proposal.is_first_on_its_way() => {
+                // What the list knows is shown at once.
+                let takes_back = format!("takes back {}", words::counts(target.takes_back));
+                let did = Some(words::did(target.did)).filter(|did| !did.is_empty());
+                let did = did.map(|did| (format!("this turn: {did}"), Paint::Plain));
+                let waits = (plan::waits(&shown.proposal), Paint::Dim);
+                let texts: Vec<_> =
+                    [(takes_back, Paint::Plain)].into_iter().chain(did).chain([waits]).collect();
+                draw_lines(frame, area, &plan::wrapped(&texts, brush, area.width));
+                Rect { height: 0, ..area }
+            }
             Some(shown) => {
                 let preview = words::quoted(&target.preview, 60);
                 let question = format!("Go back to before t{}{preview}?", target.turn);

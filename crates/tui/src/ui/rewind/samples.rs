@@ -361,7 +361,14 @@ impl<P: Pane> TestPane<P> {
                 return;
             }
             for act in acts {
-                let Act::Ask(ticket, request) = act else { panic!("a pane only asks: {act:?}") };
+                let (ticket, request) = match act {
+                    Act::Ask(ticket, request) => (ticket, request),
+                    Act::Cancel(ticket) => {
+                        self.held.retain(|(held, _)| *held != ticket);
+                        continue;
+                    }
+                    other => panic!("a pane only asks: {other:?}"),
+                };
                 self.owner.asked.push((*request).clone());
                 match self.owner.answer(&request) {
                     Some(reply) => self.pane.replied(ticket, reply, &mut self.world.cx()),
@@ -384,6 +391,11 @@ impl<P: Pane> TestPane<P> {
     /// The ticket of a request that was held back.
     pub(crate) fn held(&self, is: impl Fn(&Request) -> bool) -> Ticket {
         self.held.iter().find(|(_, request)| is(request)).expect("it is held back").0
+    }
+
+    /// The number of requests that were held back and not given up.
+    pub(crate) fn held_back(&self) -> usize {
+        self.held.len()
     }
 
     /// Time passes.

@@ -236,23 +236,6 @@ fn holding_a_key_down_requests_one_plan() {
 }
 
 #[test]
-fn plan_request_on_its_way_finishes_and_is_dropped() {
-    let mut stage = stage(100, plan());
-    stage.owner.silent.push("plan");
-    for _ in 0..5 {
-        stage.press("down");
-        stage.wait(200);
-    }
-    assert_eq!(stage.planned(), [entry(100), entry(99)], "one at a time");
-    assert!(stage.screen(140, 30).contains("planning"));
-    stage.release();
-    stage.wait(200);
-    assert_eq!(stage.planned().last(), Some(&entry(95)));
-    stage.wait(200);
-    assert_eq!(stage.plans().len(), 3);
-}
-
-#[test]
 fn change_by_another_client_removes_the_final_question_rewind_case_32() {
     let mut stage = stage(5, with_files());
     stage.keys("down down enter");

@@ -308,6 +308,11 @@ impl Proposal {
         self.view.open_choices(path, &self.choices.choose);
     }
 
+    /// Whether there is no plan yet, and no reason why.
+    pub(crate) fn is_first_on_its_way(&self) -> bool {
+        self.plan.is_none() && self.problem.is_none() && self.stage == ProposalStage::Looking
+    }
+
     /// Whether the arrows move among the choices for a file.
     pub(crate) fn is_choosing(&self) -> bool {
         self.view.cursor().is_some()

@@ -6,6 +6,7 @@ use retake_wire::{ProblemKind, Request};
 use super::super::load::join;
 use super::super::samples::{Owner, TestPane, entry, plan, problem, target};
 use super::super::{Order, Rewind, Rows};
+use super::stage;
 use crate::ui::pane::Pane;
 
 /// A picker of turns with these texts, the oldest first.
@@ -119,4 +120,41 @@ fn selection_stays_when_the_list_changes() {
     assert_eq!(selected(&turns), Some(2));
     turns.set([]);
     assert_eq!(selected(&turns), None);
+}
+
+/// Under load a plan takes long: nobody waits for that of a turn that was left behind.
+#[test]
+fn plan_that_was_left_behind_is_given_up() {
+    let mut stage = stage(100, plan());
+    stage.owner.silent.push("plan");
+    for _ in 0..5 {
+        stage.press("down");
+        stage.wait(200);
+    }
+    assert_eq!(stage.planned().last(), Some(&entry(95)), "it waits for no other plan");
+    assert_eq!(stage.held_back(), 1, "the others are given up");
+    stage.release();
+    assert!(stage.screen(140, 30).contains("takes back 2 messages"));
+    stage.owner.silent.push("plan");
+    stage.press("down");
+    stage.wait(200);
+    stage.keys("esc");
+    assert!(stage.is_closed() && stage.held_back() == 0, "the last one, too");
+}
+
+#[test]
+fn counts_of_a_turn_are_shown_before_its_plan() {
+    let mut owner = Owner::new(3_000, plan());
+    owner.silent.push("plan");
+    let mut stage = TestPane::new(Rewind::new(), owner);
+    let mut shots = String::new();
+    for (width, height) in [(80, 24), (40, 12)] {
+        stage.press("down");
+        stage.press("down");
+        assert!(stage.plans().is_empty(), "a moving selection plans nothing");
+        shots.push_str(&stage.screen(width, height));
+    }
+    stage.wait(200);
+    assert_eq!(stage.planned(), [entry(2_996)], "only where it rests");
+    insta::assert_snapshot!("counts_before_the_plan", shots);
 }
