@@ -145,7 +145,7 @@ impl Editor {
     }
 
     /// Reads the person's next message, and blocks until then. A prefill is in the buffer at the start, with the cursor at its
-    /// end, for editing; nothing is submitted by itself, nor by an Enter that was pressed before anybody could read it.
+    /// end, for editing. Nothing is submitted by itself, nor by an Enter that was pressed before anybody could read it.
     ///
     /// # Errors
     ///

@@ -220,12 +220,12 @@ async fn changed_permission_applies_from_the_next_call() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_about_a_call_that_cannot_run_in_the_home_folder() {
+async fn nobody_is_asked_about_a_call_that_cannot_run_where_nothing_is_captured() {
     let mut desk = Desk::new(Mode::Ask).await;
-    let home = desk.dir.path().join("home");
-    std::fs::create_dir_all(&home).expect("made");
-    std::fs::write(home.join("list.txt"), "tea\n").expect("written");
-    let folder = home.to_str().expect("UTF-8").to_owned();
+    let git = desk.path(".git");
+    std::fs::create_dir_all(&git).expect("made");
+    std::fs::write(git.join("list.txt"), "tea\n").expect("written");
+    let folder = git.to_str().expect("UTF-8").to_owned();
     desk.id =
         desk.engine.create(None, Some(folder), desk.engine.by(None)).await.expect("created").conversation;
     desk.script.then(write("x\n"));
@@ -236,7 +236,7 @@ async fn nobody_is_asked_about_a_call_that_cannot_run_in_the_home_folder() {
     let (ended, told) = desk.follow(events, &mut |asked| panic!("asked: {asked:?}")).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
     let told = told.join("\n");
-    assert_eq!(told.matches("it is the home folder, or holds it").count(), 2, "{told}");
-    assert!(told.contains("tea"), "reading works: {told}");
-    assert!(home.join("list.txt").exists() && !home.join("a.txt").exists());
+    assert_eq!(told.matches("failed: not run: ").count(), 2, "{told}");
+    assert!(told.ends_with("read list.txt (none)\n→ 1 line [0]"), "reading works: {told}");
+    assert!(git.join("list.txt").exists() && !git.join("a.txt").exists());
 }

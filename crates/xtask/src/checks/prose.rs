@@ -37,6 +37,7 @@ const MESSAGES: &[&str] = &["message", "hint", "prose", "sentence", "advice"];
 const FOREIGN: &[(&str, &str)] = &[
     // Patches and man pages.
     ("files/patch/parse.rs", ""),
+    ("files/patch/envelope.rs", ""),
     ("verbs/man.rs", ".SH"),
     // Output of git and the JSON parser, which have no code for it.
     ("tools/src/shell.rs", "config file"),

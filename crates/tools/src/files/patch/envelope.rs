@@ -7,7 +7,7 @@ use super::parse::{FilePatch, Hunk, Line, Side};
 use crate::files::text;
 
 const BEGIN: &str = "*** Begin Patch";
-const END: &str = "*** End Patch";
+const END_LINE: &str = "*** End Patch";
 
 /// The changes of the patch, file by file; `None` if it is in another format.
 pub(super) fn parse(patch: &str) -> Option<Result<Vec<FilePatch<'_>>, String>> {
@@ -15,14 +15,14 @@ pub(super) fn parse(patch: &str) -> Option<Result<Vec<FilePatch<'_>>, String>> {
     let begin = patch.lines().take(3).position(|line| line.trim() == BEGIN)?;
     let mut reader = Reader::default();
     for (index, line) in patch.lines().enumerate().skip(begin + 1) {
-        if line.trim_end() == END {
+        if line.trim_end() == END_LINE {
             return Some(reader.files());
         }
         if let Err(why) = reader.line(index + 1, line) {
             return Some(Err(format!("line {} of the patch: {why}", index + 1)));
         }
     }
-    Some(Err(format!("its last line, `{END}`, is missing")))
+    Some(Err(format!("its last line, `{END_LINE}`, is missing")))
 }
 
 /// What follows the header of a file.

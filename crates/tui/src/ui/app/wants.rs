@@ -26,6 +26,18 @@ impl App {
         self.forget_closed(id);
     }
 
+    /// The next runs of a tab use this model.
+    fn use_model(&mut self, id: TabId, model: Option<String>) {
+        if let Some(tab) = self.find_tab(id) {
+            tab.model.name.clone_from(&model);
+            tab.model.is_settled = true;
+        }
+        match model {
+            Some(model) => self.say(format!("the next answers come from {model}")),
+            None => self.say("the next answers come from the model of the settings"),
+        }
+    }
+
     /// Runs a command that was chosen in the help; one that needs words is put into the composer, so that they can be typed.
     fn chosen(&mut self, command: Command) {
         let row = command.row();
@@ -108,16 +120,7 @@ impl App {
                 }
                 self.run(id, *run);
             }
-            PaneInstruction::Model(model) => {
-                if let Some(tab) = self.find_tab(id) {
-                    tab.model.name.clone_from(&model);
-                    tab.model.is_settled = true;
-                }
-                match model {
-                    Some(model) => self.say(format!("the next answers come from {model}")),
-                    None => self.say("the next answers come from the model of the settings"),
-                }
-            }
+            PaneInstruction::Model(model) => self.use_model(id, model),
             PaneInstruction::Theme(name, lasts) => self.use_theme(&name, lasts),
             PaneInstruction::Mode(mode) => {
                 let conversation = self.find_tab(id).and_then(|tab| tab.conversation());
