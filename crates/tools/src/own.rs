@@ -67,6 +67,10 @@ impl<T: OwnTool> Tool for T {
         T::MAY_WRITE
     }
 
+    fn accepts(&self, arguments: &Value) -> bool {
+        arguments::read::<T::Arguments>(arguments).is_ok()
+    }
+
     fn intent(&self, arguments: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
         OwnTool::intent(self, arguments::read(arguments)?, &PathBase::new(folder, roots))
     }

@@ -37,6 +37,10 @@ pub trait Tool: Send + Sync {
     fn may_write(&self) -> bool {
         true
     }
+    /// Whether the arguments have the types of the schema, as far as that is checked.
+    fn accepts(&self, _: &Value) -> bool {
+        true
+    }
     /// The intent of this call: shown in an approval request, and compared with rules. `folder` is the base of relative names.
     /// An error is reported to the model; the call does not run.
     fn intent(

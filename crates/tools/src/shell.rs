@@ -317,6 +317,10 @@ impl Tool for ShellTool {
         self.confined(&[], self.config.network.widest()).class()
     }
 
+    fn accepts(&self, given: &Value) -> bool {
+        arguments::read::<Arguments>(given).is_ok()
+    }
+
     fn intent(&self, given: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
         let given: Arguments = arguments::read(given)?;
         if given.command.trim().is_empty() {

@@ -6,6 +6,7 @@ mod hold;
 mod jobs;
 mod mcp;
 mod reading;
+mod repairing;
 mod sandbox;
 mod shell;
 mod shell_line;
