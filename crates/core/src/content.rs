@@ -77,6 +77,13 @@ pub enum Part {
         /// The arguments, JSON text exactly as the model wrote it.
         arguments: String,
     },
+    /// The form in which the call before it runs, because the model did not send it quite right. The model never sees this part.
+    Repaired {
+        /// The tool's name.
+        name: String,
+        /// The arguments, JSON text.
+        arguments: String,
+    },
     /// The result of a tool.
     ToolResult {
         /// The id of its call.
@@ -167,6 +174,9 @@ impl Part {
             Self::ToolCall { id, name, arguments } => {
                 Self::ToolCall { id: own(id), name: own(name), arguments: own(arguments) }
             }
+            Self::Repaired { name, arguments } => {
+                Self::Repaired { name: own(name), arguments: own(arguments) }
+            }
             Self::ToolResult { call, content, outcome } => {
                 Self::ToolResult { call: own(call), content: own(content), outcome }
             }
@@ -178,6 +188,26 @@ impl Part {
             other @ (Self::Image { .. } | Self::Erased) => other,
         }
     }
+}
+
+/// A tool call in the form in which it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallForm<'a> {
+    /// The provider's id of the call.
+    pub id: &'a str,
+    /// The tool's name.
+    pub name: &'a str,
+    /// The arguments, JSON text.
+    pub arguments: &'a str,
+}
+
+/// The tool calls among the parts, each as it was repaired, or else as the model sent it.
+pub fn calls_as_run(parts: &[Part]) -> impl Iterator<Item = CallForm<'_>> {
+    parts.iter().enumerate().filter_map(|(at, part)| match (part, parts.get(at + 1)) {
+        (Part::ToolCall { id, .. }, Some(Part::Repaired { name, arguments }))
+        | (Part::ToolCall { id, name, arguments }, _) => Some(CallForm { id, name, arguments }),
+        _ => None,
+    })
 }
 
 /// All text parts, joined by a line break: the text for copying.
@@ -213,6 +243,15 @@ mod tests {
             assert_eq!((role.name(), Role::from_name(name)), (name, Some(role)));
         }
         assert_eq!(Role::from_name("User"), None);
+    }
+
+    #[test]
+    fn a_repaired_call_runs_in_its_repaired_form() {
+        let call = |id: &str| Part::ToolCall { id: id.into(), name: "Bash".into(), arguments: "{}".into() };
+        let repaired = Part::Repaired { name: "shell".into(), arguments: "[]".into() };
+        let parts = [Part::text("a"), call("1"), repaired.clone(), call("2"), Part::text("b"), repaired];
+        let forms: Vec<_> = calls_as_run(&parts).map(|call| (call.id, call.name, call.arguments)).collect();
+        assert_eq!(forms, [("1", "shell", "[]"), ("2", "Bash", "{}")]);
     }
 
     #[test]

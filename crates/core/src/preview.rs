@@ -41,7 +41,7 @@ pub fn shorten(text: &str, max: usize) -> String {
 /// The placeholder for an entry without text.
 fn placeholder(part: &Part) -> String {
     match part {
-        Part::Text(_) | Part::Facts(_) => String::new(),
+        Part::Text(_) | Part::Repaired { .. } | Part::Facts(_) => String::new(),
         Part::Image { .. } => "[image]".into(),
         Part::File { name, .. } => format!("[file {name}]"),
         Part::ToolCall { name, .. } => format!("[calls {name}]"),

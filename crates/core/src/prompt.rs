@@ -89,7 +89,7 @@ impl Place {
         let (mut own, mut results): (Vec<Part>, Vec<Vec<Part>>) = (Vec::new(), Vec::new());
         for part in std::mem::take(&mut message.parts) {
             match part {
-                Part::Erased | Part::Facts(_) => {}
+                Part::Erased | Part::Repaired { .. } | Part::Facts(_) => {}
                 Part::Text(text) if text.trim().is_empty() => {}
                 Part::ToolCall { name, arguments, .. } if message.role != Role::Assistant => {
                     own.push(Part::Text(format!("[Tool call {name}: {arguments}]")));

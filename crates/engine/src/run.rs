@@ -16,6 +16,7 @@ mod host;
 mod opening;
 mod queue;
 mod recover;
+mod repaired;
 mod repeat;
 mod servers;
 mod setup;

@@ -9,6 +9,7 @@ mod ledger;
 mod opening;
 mod queue;
 mod random;
+mod repaired;
 mod servers;
 mod several;
 mod work;

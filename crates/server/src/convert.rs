@@ -16,7 +16,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
     Branch, EffectClass, EntryLine, Field, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source,
-    StartedCall, Summary, TargetLine, ToolOutcome, Totals,
+    StartedCall, Summary, TargetLine, ToolOutcome, Totals, calls_as_run,
 };
 use retake_engine::settings::SettingsError;
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
@@ -190,7 +190,7 @@ fn source_in(data: Option<String>, url: Option<String>) -> Result<Source, Proble
     }
 }
 
-/// A part in the form for people. Facts for later turns are left out.
+/// A part in the form for people. What a call was repaired to, and facts for later turns are left out.
 fn part(part: Part) -> Option<retake_wire::Part> {
     Some(match part {
         Part::Text(text) => retake_wire::Part::Text { text },
@@ -208,12 +208,21 @@ fn part(part: Part) -> Option<retake_wire::Part> {
         }
         Part::Reasoning { text, signature } => retake_wire::Part::Reasoning { text, signature },
         Part::Erased => retake_wire::Part::Erased,
-        Part::Facts(_) => return None,
+        Part::Repaired { .. } | Part::Facts(_) => return None,
     })
 }
 
 pub(crate) fn parts(all: Vec<Part>) -> Vec<retake_wire::Part> {
-    all.into_iter().filter_map(part).collect()
+    let forms: Vec<_> =
+        calls_as_run(&all).map(|call| (call.name.to_owned(), call.arguments.to_owned())).collect();
+    let mut forms = forms.into_iter();
+    let mut shown: Vec<_> = all.into_iter().filter_map(part).collect();
+    for part in &mut shown {
+        if let retake_wire::Part::ToolCall { name, arguments, .. } = part {
+            (*name, *arguments) = forms.next().expect("BUG: each call has a form");
+        }
+    }
+    shown
 }
 
 fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {

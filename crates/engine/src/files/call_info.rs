@@ -3,7 +3,9 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use retake_core::{ConversationId, EffectState, EntryId, Part, Pos, Role, ShownEntry, Time};
+use retake_core::{
+    CallForm, ConversationId, EffectState, EntryId, Part, Pos, Role, ShownEntry, Time, calls_as_run,
+};
 
 use super::exec::PERSON_COMMAND;
 use crate::Engine;
@@ -100,11 +102,8 @@ impl Engine {
         let requests = self.readable(of, calls.clone()).await?;
         let mut names = Vec::new();
         for (((index, _, id), call), asked) in results.into_iter().zip(calls).zip(&requests) {
-            let own = asked.iter().filter(|part| match part {
-                Part::ToolCall { id: own, .. } => Some(own.as_str()) == id,
-                _ => false,
-            });
-            all[index].asked = own.filter_map(asked_in).take(1).collect();
+            let own = calls_as_run(asked).filter(|call| Some(call.id) == id);
+            all[index].asked = own.map(requested).take(1).collect();
             names.extend(id.and_then(|id| named(call, asked, id)).map(|name| (index, name)));
         }
         // Before the call's row was written, it waited for an approval or for other calls.
@@ -213,14 +212,9 @@ fn open_calls(entries: &[ShownEntry], at: usize) -> Vec<OpenCall<'_>> {
 
 /// The calls that an answer asks for.
 fn asked_for(parts: &[Part]) -> Vec<RequestedCall> {
-    parts.iter().filter_map(asked_in).collect()
+    calls_as_run(parts).map(requested).collect()
 }
 
-fn asked_in(part: &Part) -> Option<RequestedCall> {
-    match part {
-        Part::ToolCall { name, arguments, .. } => {
-            Some(RequestedCall { tool: name.clone(), arguments: arguments.clone() })
-        }
-        _ => None,
-    }
+fn requested(call: CallForm<'_>) -> RequestedCall {
+    RequestedCall { tool: call.name.to_owned(), arguments: call.arguments.to_owned() }
 }

@@ -3,7 +3,9 @@
 
 use super::exec::PERSON_COMMAND;
 use crate::Engine;
-use retake_core::{ConversationId, Effect, EffectClass, EffectState, Part, Refusal, Time, Unanswered};
+use retake_core::{
+    ConversationId, Effect, EffectClass, EffectState, Part, Refusal, Time, Unanswered, calls_as_run,
+};
 use retake_store::StoreError;
 
 /// The most calls that are listed one by one.
@@ -92,13 +94,9 @@ fn arguments(asked: &[Part], effect: &Effect) -> Result<String, NoArguments> {
         return Err(NoArguments::Erased);
     }
     let number = effect.call.rsplit('-').next().and_then(|number| number.parse::<usize>().ok());
-    let mut calls = asked.iter().filter_map(|part| match part {
-        Part::ToolCall { name, arguments, .. } => Some((name, arguments)),
-        _ => None,
-    });
-    let call = number.and_then(|number| calls.nth(number.checked_sub(1)?));
-    match call.filter(|(name, _)| **name == effect.tool) {
-        Some((_, arguments)) => Ok(arguments.clone()),
+    let call = number.and_then(|number| calls_as_run(asked).nth(number.checked_sub(1)?));
+    match call.filter(|call| call.name == effect.tool) {
+        Some(call) => Ok(call.arguments.to_owned()),
         None => Err(NoArguments::Unreadable),
     }
 }

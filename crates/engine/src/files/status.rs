@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, Part, Pos, Record, Stack, Time, Uncovered,
-    WorkspaceNo, without_full_folders,
+    ConversationId, DeltaId, EntryId, FileChange, FilePath, Grade, Pos, Record, Stack, Time, Uncovered,
+    WorkspaceNo, calls_as_run, without_full_folders,
 };
 use retake_tools::processes;
 use retake_worktree::{CaptureScope, KnownPath};
@@ -247,10 +247,7 @@ impl Engine {
             let processes = processes::alive(&call.id).len();
             if processes > 0 {
                 let parts = self.store().content(call.conversation, call.entry).await?;
-                let what = parts.iter().find_map(|part| match part {
-                    Part::ToolCall { arguments, .. } => Some(asked(arguments)),
-                    _ => None,
-                });
+                let what = calls_as_run(&parts).next().map(|call| asked(call.arguments));
                 running.push(Job { call: call.entry, what: what.unwrap_or_default(), processes });
             }
         }

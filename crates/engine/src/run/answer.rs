@@ -10,6 +10,7 @@ use retake_store::StreamRow;
 
 use super::RunEvent;
 use super::drive::{BEAT, Driver};
+use super::repaired::repaired;
 use crate::error::{EngineError, Result};
 use crate::log::{self, LogFailure as _};
 use crate::model::{Answer, Chunk, EndReason, ModelError, Prompt, ToolSpec};
@@ -95,7 +96,7 @@ impl Driver {
 
     /// Stores the answer so far, and returns the calls that it requests.
     async fn keep(&mut self, id: EntryId, answer: &Answer, close: Close) -> Result<TurnInput> {
-        let parts = answer.parts();
+        let mut parts = answer.parts();
         let empty = parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
         let interrupted = match close {
             Close::Fenced => return Ok(TurnInput::Fenced),
@@ -119,6 +120,7 @@ impl Driver {
         if empty {
             return Ok(TurnInput::Broken);
         }
+        let repairs = if interrupted { Vec::new() } else { repaired(&self.scene.tools, &mut parts) };
         let by = match self.so_far.stored {
             None => self.ground.by.clone(),
             Some(_) => None,
@@ -143,7 +145,7 @@ impl Driver {
         if interrupted {
             return Ok(TurnInput::Broken);
         }
-        let asked = self.prepare(entry, &parts);
+        let asked = self.prepare(entry, &parts, repairs);
         if !asked.is_empty() {
             self.events.send(RunEvent::Answered(entry));
         }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
-    AskCause, CallAsked, CallRefusal, CallRuling, CallTarget, ChangeOrigin, Digest, Effect, EffectClass,
-    EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling, SayRequest, Source, ToolOutcome,
-    TurnInput, shorten,
+    AskCause, CallAsked, CallForm, CallRefusal, CallRuling, CallTarget, ChangeOrigin, Digest, Effect,
+    EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling, SayRequest, Source,
+    ToolOutcome, TurnInput, calls_as_run, shorten,
 };
 use retake_store::digest::of_call;
-use retake_tools::{Output, Tool};
+use retake_tools::{Output, Repair, Tool};
 use serde_json::Value;
 use tracing::Instrument as _;
 
@@ -18,6 +18,7 @@ use super::drive::{Driver, Inbox};
 use super::event::{CallEnded, CallShown, Decision, NotRun, PendingApproval, RunEvent};
 use super::guard::Guards;
 use super::host::ToolHost;
+use super::repaired;
 use crate::error::{EngineError, Result};
 use crate::files::CapturedCall;
 use crate::log::LogFailure as _;
@@ -34,6 +35,8 @@ pub(super) struct Ready {
     /// The provider's id.
     id: String,
     name: String,
+    /// What was repaired in it.
+    repairs: Vec<Repair>,
     /// Its arguments as an object, or why they are none.
     pub(super) arguments: std::result::Result<Value, String>,
     /// The entry that requests it.
@@ -86,22 +89,27 @@ impl Ready {
 }
 
 impl Driver {
-    /// Prepares the calls of an answer.
-    pub(super) fn prepare(&mut self, entry: EntryId, parts: &[Part]) -> Vec<CallAsked> {
+    /// Prepares the calls of an answer, with what was repaired in each.
+    pub(super) fn prepare(
+        &mut self,
+        entry: EntryId,
+        parts: &[Part],
+        repairs: Vec<Vec<Repair>>,
+    ) -> Vec<CallAsked> {
         self.calls.clear();
         self.halt.send_replace(false);
         let mut asked = Vec::new();
-        for part in parts {
-            let Part::ToolCall { id, name, arguments } = part else { continue };
+        for (CallForm { id, name, arguments }, repairs) in calls_as_run(parts).zip(repairs) {
             let key = crate::files::name_of(entry, asked.len() + 1);
             let tool = self.scene.tool(name);
             let beside = tool.as_ref().is_none_or(|tool| tool.is_parallel());
             asked.push(CallAsked { id: key.clone(), beside });
-            let text = arguments.clone();
+            let text = arguments.to_owned();
             let ready = Ready {
                 key: key.clone(),
-                id: id.clone(),
-                name: name.clone(),
+                id: id.to_owned(),
+                name: name.to_owned(),
+                repairs,
                 arguments: arguments_of(arguments),
                 entry,
                 tool,
@@ -409,7 +417,7 @@ impl ToolHost {
     ) -> Result<()> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
         self.engine.waits.notes(&facts);
-        let content = bounded(content);
+        let content = bounded(content) + &repaired::said(&ready.repairs);
         let stopped = *self.halt.borrow();
         let mut shown = shown.unwrap_or_else(|| content.clone());
         let mut parts = vec![Part::ToolResult { call: ready.id.clone(), content, outcome }];

@@ -105,6 +105,9 @@ fn piece(part: &Part) -> Option<Piece> {
         Part::ToolCall { name, arguments, .. } => {
             Piece::Block(format!("calls {}", shown(name)), shown(arguments))
         }
+        Part::Repaired { name, arguments } => {
+            Piece::Block(format!("repaired to {}", shown(name)), shown(arguments))
+        }
         Part::ToolResult { content, outcome, .. } => {
             let name = if *outcome == ToolOutcome::Failed { "failed" } else { "result" };
             Piece::Block(name.to_owned(), shown(content))

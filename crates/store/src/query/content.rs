@@ -22,6 +22,8 @@ pub fn indexed(parts: &[Part]) -> String {
             }
             Part::ToolResult { content, .. } => line(&mut text, content),
             Part::File { name, .. } => line(&mut text, name),
+            // Of a repaired call, what the model sent is found: its values are the same.
+            Part::Repaired { .. } => {}
             Part::Image { .. } | Part::Reasoning { .. } | Part::Facts(_) | Part::Erased => {}
         }
     }

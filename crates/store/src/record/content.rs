@@ -26,6 +26,10 @@ pub(super) enum PartRecord {
         name: String,
         args: String,
     },
+    Repaired {
+        name: String,
+        args: String,
+    },
     Result {
         call: String,
         content: String,
@@ -85,6 +89,9 @@ pub(super) fn part_record(part: &Part) -> PartRecord {
         Part::ToolCall { id, name, arguments } => {
             PartRecord::Call { id: id.clone(), name: name.clone(), args: arguments.clone() }
         }
+        Part::Repaired { name, arguments } => {
+            PartRecord::Repaired { name: name.clone(), args: arguments.clone() }
+        }
         Part::ToolResult { call, content, outcome } => PartRecord::Result {
             call: call.clone(),
             content: content.clone(),
@@ -112,6 +119,7 @@ pub(super) fn part(record: PartRecord) -> Decoded<Part> {
             Part::File { name, media_type: media, source: source(from)? }
         }
         PartRecord::Call { id, name, args } => Part::ToolCall { id, name, arguments: args },
+        PartRecord::Repaired { name, args } => Part::Repaired { name, arguments: args },
         PartRecord::Result { call, content, outcome } => Part::ToolResult {
             call,
             content,

@@ -21,6 +21,8 @@ fn any_part() -> impl Strategy<Value = Part> {
             .prop_map(|(text, signature)| Part::Reasoning { text, signature }),
         (any::<String>(), any::<String>(), any::<String>())
             .prop_map(|(id, name, arguments)| { Part::ToolCall { id, name, arguments } }),
+        (any::<String>(), any::<String>())
+            .prop_map(|(name, arguments)| { Part::Repaired { name, arguments } }),
         prop::collection::vec((any::<String>(), any::<String>()), 0..3).prop_map(|facts| {
             Part::Facts(facts.into_iter().map(|(key, value)| Fact { key, value }).collect())
         }),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use retake_core::{Part, Path, Pos, Role, Unanswered};
+use retake_core::{Part, Path, Pos, Role, Unanswered, calls_as_run};
 
 use super::load::Loaded;
 use crate::error::{Result, StoreError};
@@ -54,14 +54,11 @@ fn at_end(rows: &dyn Rows, loaded: &Loaded, path: &Path, last: Pos) -> Result<Ve
         };
         if entry.meta.role == Role::Assistant {
             let id = entry.meta.id;
-            let calls = entry.parts.into_iter().filter_map(|part| match part {
-                Part::ToolCall { id, name, arguments } => Some((id, name, arguments)),
-                _ => None,
-            });
-            let open = (1..).zip(calls).filter(|(_, (call, ..))| !answered.contains(call));
-            let open = open.map(|(number, (_, tool, arguments))| {
+            let open = (1..).zip(calls_as_run(&entry.parts)).filter(|(_, call)| !answered.contains(call.id));
+            let open = open.map(|(number, call)| {
                 // The name of a call in the ledger.
                 let state = rows.effect_began(&format!("{id}-{number}"))?.map(|(_, state)| state);
+                let (tool, arguments) = (call.name.to_owned(), call.arguments.to_owned());
                 Ok(Unanswered { entry: id, tool, arguments, state, newest: false })
             });
             return open.collect();

@@ -3,8 +3,8 @@
 use retake_core::{
     Action, Alternative, CallLine, Change, Conversation, Entry, EntryId, EntryLine, EntryPage, Head, Mark,
     Message, OpLine, OpNo, OpPage, OpRange, PageRequest, Part, Path, Planned, Pos, Projection, PromptPiece,
-    ReadOnly, Reason, Records, Role, ShownEntry, Span, Steps, Summary, Totals, preview, repaired,
-    summary_message,
+    ReadOnly, Reason, Records, Role, ShownEntry, Span, Steps, Summary, Totals, calls_as_run, preview,
+    repaired, summary_message,
 };
 
 use super::decide::{decide, locate, shows, undecided};
@@ -49,12 +49,12 @@ pub(super) fn any_line(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<Ent
 pub(super) fn line_of(pos: Pos, entry: Entry) -> EntryLine {
     let preview = preview(&entry.parts);
     let has_words = entry.parts.iter().filter_map(Part::as_text).any(|text| !text.trim().is_empty());
-    let call = entry.parts.into_iter().filter(|_| !has_words).find_map(|part| match part {
-        Part::ToolCall { name, arguments, .. } => Some((name, arguments)),
-        _ => None,
+    let call = calls_as_run(&entry.parts).next().filter(|_| !has_words);
+    let called = call.map(|call| CallLine {
+        author: entry.author,
+        tool: call.name.to_owned(),
+        arguments: call.arguments.to_owned(),
     });
-    let author = entry.author;
-    let called = call.map(|(tool, arguments)| CallLine { author, tool, arguments });
     EntryLine { meta: retake_core::Meta { pos, ..entry.meta }, preview, called }
 }
 

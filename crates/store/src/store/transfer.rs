@@ -167,7 +167,7 @@ fn part_bytes(part: &Part) -> usize {
     match part {
         Part::Text(text) | Part::Reasoning { text, .. } => text.len(),
         Part::Image { source: from, .. } | Part::File { source: from, .. } => source(from),
-        Part::ToolCall { arguments, .. } => arguments.len(),
+        Part::ToolCall { arguments, .. } | Part::Repaired { arguments, .. } => arguments.len(),
         Part::ToolResult { content, .. } => content.len(),
         Part::Facts(facts) => facts.iter().map(|fact| fact.key.len() + fact.value.len()).sum(),
         Part::Erased => 0,

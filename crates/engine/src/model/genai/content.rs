@@ -79,7 +79,7 @@ pub(super) fn plain(
             })
         }
         Part::Erased => ContentPart::from_text("[erased]"),
-        Part::Reasoning { .. } | Part::Facts(_) => return None,
+        Part::Reasoning { .. } | Part::Repaired { .. } | Part::Facts(_) => return None,
     })
 }
 

@@ -35,6 +35,7 @@ pub(in crate::store) fn part_holds(part: &Part, text: &str) -> bool {
         Part::Image { source: of, .. } => source(of),
         Part::File { name, source: of, .. } => holds(name, text) || source(of),
         Part::ToolCall { id, name, arguments } => [id, name, arguments].iter().any(|own| holds(own, text)),
+        Part::Repaired { name, arguments } => holds(name, text) || holds(arguments, text),
         Part::ToolResult { call, content, .. } => holds(call, text) || holds(content, text),
         Part::Reasoning { text: own, signature } => {
             holds(own, text) || signature.as_deref().is_some_and(|own| holds(own, text))
