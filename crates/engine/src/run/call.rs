@@ -1,31 +1,27 @@
-//! A tool call: its intent, its ruling, its result. One that may change something is in the ledger before it runs.
-//! Captures surround each one whose tool may write. Its result is one entry with its changes.
+//! A tool call: its intent, its ruling, its start. One that may change something is in the ledger before it runs.
+//! `running` has what happens then.
+
+mod running;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
-    AskCause, CallAsked, CallForm, CallRefusal, CallRuling, CallTarget, ChangeOrigin, Digest, Effect,
-    EffectClass, EffectState, EntryId, Flags, Intent, Part, Permission, Rule, Ruling, SayRequest, Source,
-    ToolOutcome, TurnInput, calls_as_run, shorten,
+    AskCause, CallAsked, CallForm, CallRefusal, CallRuling, CallTarget, Digest, Effect, EffectClass, EntryId,
+    Intent, Part, Permission, Rule, Ruling, TurnInput, calls_as_run, shorten,
 };
 use retake_store::digest::of_call;
-use retake_tools::{Output, Repair, Tool};
+use retake_tools::{Repair, Tool};
 use serde_json::Value;
 use tracing::Instrument as _;
 
 use super::drive::{Driver, Inbox};
-use super::event::{CallEnded, CallShown, Decision, NotRun, PendingApproval, RunEvent};
+use super::event::{CallShown, Decision, NotRun, PendingApproval, RunEvent};
 use super::guard::Guards;
 use super::host::ToolHost;
-use super::repaired;
 use crate::error::{EngineError, Result};
-use crate::files::CapturedCall;
 use crate::log::LogFailure as _;
 use crate::notice::Notice;
-
-/// The most bytes of a result that are stored.
-const RESULT_MAX: usize = 256 << 10;
 
 /// A requested call with its intent.
 #[derive(Clone)]
@@ -54,15 +50,6 @@ pub(super) struct Ready {
     again: Option<Effect>,
     /// Why it cannot run, whatever a person would say.
     cannot: Option<EngineError>,
-}
-
-/// Whether a call is in the ledger.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LedgerState {
-    /// It never began, or it has no effect that can stay.
-    Never,
-    /// It was recorded before it began.
-    InLedger,
 }
 
 impl Ready {
@@ -293,7 +280,7 @@ impl Driver {
             self.events.send(RunEvent::Calling(ready.shown()));
         }
         let stage = self.stage(ready);
-        match stage.not_run(ready, None, why, LedgerState::Never).await {
+        match stage.never_run(ready, why).await {
             Ok(()) => TurnInput::Ended(key),
             Err(error) => self.not_stored(error),
         }
@@ -337,122 +324,6 @@ impl Driver {
     }
 }
 
-impl ToolHost {
-    /// Runs a call and stores its result.
-    async fn run(self, ready: Ready) -> Result<()> {
-        let Some(tool) = ready.tool.clone() else { return Ok(()) };
-        let changes = ready.intent.class != EffectClass::None;
-        if changes {
-            self.engine.store().begin_effect(self.effect(&ready), Some(self.fence)).await?;
-        }
-        let begun = if changes { LedgerState::InLedger } else { LedgerState::Never };
-        // Without a capture before it, none of its changes could be reverted, and no secret could be hidden from it.
-        let around = match ready.is_captured(&self.roots) {
-            false => None,
-            true => match self.begins(&ready).await {
-                Ok(around) => Some(around),
-                Err(error) => return self.not_run(&ready, None, NotRun::Failed(error), begun).await,
-            },
-        };
-        let call = match self.call(&ready, around.as_ref()).await {
-            Ok(call) => call,
-            Err(error) => return self.not_run(&ready, around, NotRun::Failed(error), begun).await,
-        };
-        let work = tokio::spawn(async move { tool.call(call).await }.in_current_span());
-        let output =
-            work.await.unwrap_or_else(|error| Output::failed(format!("the tool broke off: {error}")));
-        self.store(&ready, around, output, None, begun).await
-    }
-
-    async fn not_run(
-        &self,
-        ready: &Ready,
-        around: Option<CapturedCall>,
-        why: NotRun,
-        begun: LedgerState,
-    ) -> Result<()> {
-        self.store(ready, around, Output::failed(format!("not run: {why}")), Some(why), begun).await
-    }
-
-    /// Captures the folders before the call. It must not write in a folder that cannot be captured.
-    async fn begins(&self, ready: &Ready) -> Result<CapturedCall> {
-        let further = self.roots.get(1..self.kept).unwrap_or_default();
-        let engine = &self.engine;
-        let mut around =
-            engine.call_begins(self.conversation, further, ready.entry, ready.key.clone()).await?;
-        let writes = |root: &Path| {
-            let mut touches = ready.intent.touches.iter();
-            touches.any(|touch| matches!(touch, CallTarget::Write(path) if path.starts_with(root)))
-        };
-        match around.lost.iter().position(|(root, _)| writes(root)) {
-            None => Ok(around),
-            Some(at) => {
-                engine.call_never_began(&around).await?;
-                Err(around.lost.swap_remove(at).1)
-            }
-        }
-    }
-
-    fn effect(&self, ready: &Ready) -> Effect {
-        Effect {
-            call: ready.key.clone(),
-            conversation: self.conversation,
-            entry: ready.entry,
-            tool: ready.name.clone(),
-            class: ready.leaves,
-            print: ready.digest().current,
-            began: self.engine.now(),
-            state: EffectState::Begun,
-        }
-    }
-
-    /// Stores the result with the call's changes.
-    async fn store(
-        &self,
-        ready: &Ready,
-        around: Option<CapturedCall>,
-        output: Output,
-        not_run: Option<NotRun>,
-        begun: LedgerState,
-    ) -> Result<()> {
-        let Output { content, outcome, attached, facts, written, shown, .. } = output;
-        self.engine.waits.notes(&facts);
-        let content = bounded(content) + &repaired::said(&ready.repairs);
-        let stopped = *self.halt.borrow();
-        let mut shown = shown.unwrap_or_else(|| content.clone());
-        let mut parts = vec![Part::ToolResult { call: ready.id.clone(), content, outcome }];
-        parts.extend(attached.into_iter().map(part));
-        parts.extend((!facts.is_empty()).then_some(Part::Facts(facts)));
-        let state = if outcome == ToolOutcome::Ok { EffectState::Done } else { EffectState::Failed };
-        let say = SayRequest {
-            flags: Flags { interrupted: stopped, ..Flags::default() },
-            answering: Some(self.answering),
-            fence: Some(self.fence),
-            ends: (begun == LedgerState::InLedger).then(|| (ready.key.clone(), state)),
-            by: ChangeOrigin { author: ready.name.clone(), ..self.engine.by(None) },
-            ..self.engine.saying(retake_core::Role::Tool, parts, self.engine.by(None))
-        };
-        let (receipt, changed, notice) = match around {
-            None => (self.engine.store().say(self.conversation, say).await?, 0, None),
-            Some(around) => {
-                let ended = self.engine.call_ends(&around, &written, say).await?;
-                if let Some(told) = ended.git_files.told() {
-                    shown.push_str(&format!("\n[{told}]"));
-                }
-                let unseen = ended.unseen.map(Notice::Failed);
-                (ended.receipt, ended.changed, unseen.or_else(|| Notice::of_processes(ended.living)))
-            }
-        };
-        if let Some(notice) = notice {
-            self.events.send(RunEvent::Notice(notice));
-        }
-        let entry = receipt.entries.first().copied().unwrap_or(ready.entry);
-        let called = CallEnded { call: ready.key.clone(), outcome, shown, not_run, changed, entry };
-        self.events.send(RunEvent::Called(called));
-        Ok(())
-    }
-}
-
 /// A call that ran before and was reverted in the conversation only needs an approval, unless it is denied anyway.
 fn asked_again(settled: CallRuling, again: Option<&Effect>) -> CallRuling {
     match (&settled, again) {
@@ -467,27 +338,6 @@ fn arguments_of(text: &str) -> std::result::Result<Value, String> {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err("its arguments are not a JSON object; give them as a JSON object".to_owned()),
         Err(error) => Err(format!("its arguments are not JSON ({error}); give them as one JSON object")),
-    }
-}
-
-/// A result, truncated to the limit.
-fn bounded(mut content: String) -> String {
-    if content.len() > RESULT_MAX {
-        let cut = (0..=RESULT_MAX).rev().find(|at| content.is_char_boundary(*at)).unwrap_or(0);
-        let left = content.len() - cut;
-        content.truncate(cut);
-        content.push_str(&format!("\n[{left} more bytes are left out]"));
-    }
-    content
-}
-
-fn part(attached: retake_tools::Attached) -> Part {
-    let retake_tools::Attached { name, media_type, bytes } = attached;
-    let source = Source::Inline(bytes);
-    if media_type.starts_with("image/") {
-        Part::Image { media_type, source }
-    } else {
-        Part::File { name, media_type: Some(media_type), source }
     }
 }
 
