@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::content::{Part, ToolOutcome};
+use crate::content::{Part, ToolOutcome, calls_as_run};
 
 /// The longest preview, in graphemes, the ellipsis included.
 pub const PREVIEW_MAX: usize = 80;
@@ -22,7 +22,10 @@ pub fn preview(parts: &[Part]) -> String {
         }
     }
     if line.is_empty() {
-        line = parts.iter().map(placeholder).find(|text| !text.is_empty()).unwrap_or_default();
+        line = (0..parts.len())
+            .map(|at| placeholder(&parts[at..]))
+            .find(|text| !text.is_empty())
+            .unwrap_or_default();
     }
     shorten(&line, PREVIEW_MAX)
 }
@@ -38,13 +41,15 @@ pub fn shorten(text: &str, max: usize) -> String {
     }
 }
 
-/// The placeholder for an entry without text.
-fn placeholder(part: &Part) -> String {
-    match part {
+/// The placeholder for the first of the parts, which is not text.
+fn placeholder(parts: &[Part]) -> String {
+    match &parts[0] {
         Part::Text(_) | Part::Repaired { .. } | Part::Facts(_) => String::new(),
         Part::Image { .. } => "[image]".into(),
         Part::File { name, .. } => format!("[file {name}]"),
-        Part::ToolCall { name, .. } => format!("[calls {name}]"),
+        Part::ToolCall { .. } => {
+            calls_as_run(parts).next().map(|call| format!("[calls {}]", call.name)).unwrap_or_default()
+        }
         Part::ToolResult { content, outcome, .. } => came_of_it(content, *outcome),
         Part::Reasoning { .. } => "[reasoning]".into(),
         Part::Erased => "[erased]".into(),
@@ -84,6 +89,13 @@ mod tests {
         assert_eq!(result(" \n", ToolOutcome::Ok), "[no output]");
         assert_eq!(result("", ToolOutcome::Failed), "[failed]");
         assert_eq!(result(&"é".repeat(10_000), ToolOutcome::Ok).graphemes(true).count(), PREVIEW_MAX);
+    }
+
+    #[test]
+    fn preview_of_a_repaired_call_names_the_tool_that_runs() {
+        let call = Part::ToolCall { id: "1".into(), name: "Bash".into(), arguments: "{}".into() };
+        let repaired = Part::Repaired { name: "shell".into(), arguments: "{}".into() };
+        assert_eq!(preview(&[call, repaired]), "[calls shell]");
     }
 
     #[test]

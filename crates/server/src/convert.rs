@@ -11,12 +11,13 @@ mod sandbox;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use retake_core::{
     Branch, EffectClass, EntryLine, Field, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, Source,
-    StartedCall, Summary, TargetLine, ToolOutcome, Totals, calls_as_run,
+    StartedCall, Summary, TargetLine, ToolOutcome, Totals,
 };
 use retake_engine::settings::SettingsError;
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
@@ -190,7 +191,7 @@ fn source_in(data: Option<String>, url: Option<String>) -> Result<Source, Proble
     }
 }
 
-/// A part in the form for people. What a call was repaired to, and facts for later turns are left out.
+/// A part in the form for people. Facts for later turns are left out.
 fn part(part: Part) -> Option<retake_wire::Part> {
     Some(match part {
         Part::Text(text) => retake_wire::Part::Text { text },
@@ -202,7 +203,9 @@ fn part(part: Part) -> Option<retake_wire::Part> {
             let (data, url) = source(from);
             retake_wire::Part::File { name, media_type, data, url }
         }
-        Part::ToolCall { id, name, arguments } => retake_wire::Part::ToolCall { id, name, arguments },
+        Part::ToolCall { id, name, arguments } => {
+            retake_wire::Part::ToolCall { id, name, arguments, sent: None }
+        }
         Part::ToolResult { call, content, outcome } => {
             retake_wire::Part::ToolResult { call, content, failed: outcome == ToolOutcome::Failed }
         }
@@ -213,13 +216,17 @@ fn part(part: Part) -> Option<retake_wire::Part> {
 }
 
 pub(crate) fn parts(all: Vec<Part>) -> Vec<retake_wire::Part> {
-    let forms: Vec<_> =
-        calls_as_run(&all).map(|call| (call.name.to_owned(), call.arguments.to_owned())).collect();
-    let mut forms = forms.into_iter();
-    let mut shown: Vec<_> = all.into_iter().filter_map(part).collect();
-    for part in &mut shown {
-        if let retake_wire::Part::ToolCall { name, arguments, .. } = part {
-            (*name, *arguments) = forms.next().expect("BUG: each call has a form");
+    let mut shown: Vec<retake_wire::Part> = Vec::with_capacity(all.len());
+    for next in all {
+        match (next, shown.last_mut()) {
+            (
+                Part::Repaired { name: own, arguments: repaired },
+                Some(retake_wire::Part::ToolCall { name, arguments, sent, .. }),
+            ) => {
+                let (name, arguments) = (mem::replace(name, own), mem::replace(arguments, repaired));
+                *sent = Some(retake_wire::SentCall { name, arguments });
+            }
+            (next, _) => shown.extend(part(next)),
         }
     }
     shown
@@ -234,7 +241,7 @@ fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {
         retake_wire::Part::File { name, media_type, data, url } => {
             Part::File { name, media_type, source: source_in(data, url)? }
         }
-        retake_wire::Part::ToolCall { id, name, arguments } => Part::ToolCall { id, name, arguments },
+        retake_wire::Part::ToolCall { id, name, arguments, .. } => Part::ToolCall { id, name, arguments },
         retake_wire::Part::ToolResult { call, content, failed } => {
             let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Ok };
             Part::ToolResult { call, content, outcome }
@@ -247,7 +254,19 @@ fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {
 }
 
 pub(crate) fn parts_in(all: Vec<retake_wire::Part>) -> Result<Vec<Part>, Problem> {
-    all.into_iter().map(part_in).collect()
+    let mut parts = Vec::with_capacity(all.len());
+    for mut next in all {
+        let mut repaired = None;
+        if let retake_wire::Part::ToolCall { name, arguments, sent, .. } = &mut next
+            && let Some(sent) = sent.take()
+        {
+            let (name, arguments) = (mem::replace(name, sent.name), mem::replace(arguments, sent.arguments));
+            repaired = Some(Part::Repaired { name, arguments });
+        }
+        parts.push(part_in(next)?);
+        parts.extend(repaired);
+    }
+    Ok(parts)
 }
 
 pub(crate) fn counts(totals: Totals) -> reply::Counts {

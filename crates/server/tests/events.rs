@@ -451,7 +451,8 @@ async fn subscriber_gets_the_drafts_and_after_a_reconnect_the_current_ones() {
 async fn subscriber_is_told_which_calls_never_began() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["write it"]).await;
-    let call = |id: &str| Part::ToolCall { id: id.into(), name: "write".into(), arguments: "{}".into() };
+    let call =
+        |id: &str| Part::ToolCall { id: id.into(), name: "write".into(), arguments: "{}".into(), sent: None };
     let asks = Say { parts: vec![call("c1"), call("c2")], ..said(&id, Role::Assistant, "") };
     let asked = get!(desk, Receipt, Request::Say(asks)).entries.remove(0);
     let over = Part::ToolResult { call: "c2".into(), content: "done".into(), failed: false };

@@ -158,7 +158,8 @@ async fn hit_in_a_call_is_shown_in_words() {
     let desk = Desk::new().await;
     let id = desk.create(None, None).await;
     let arguments = r#"{"path":"src/lib.rs","edits":[{"old":"a fox","new":"a lazy dog"}]}"#;
-    let call = Part::ToolCall { id: "c1".into(), name: "edit".into(), arguments: arguments.into() };
+    let call =
+        Part::ToolCall { id: "c1".into(), name: "edit".into(), arguments: arguments.into(), sent: None };
     desk.does(Request::Say(Say { parts: vec![call], ..said(&id, Role::Assistant, "") })).await;
     for (query, snippet) in [
         ("lib", "edit src/lib.rs (1 place)"),

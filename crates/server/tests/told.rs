@@ -27,7 +27,12 @@ fn those(plan: &FilesPlan, is: impl Fn(&PathPlan) -> bool) -> Vec<&str> {
 
 /// Records a call of a tool by the model.
 async fn calls(desk: &Desk, id: &str, tool: &str, arguments: &str) {
-    let part = Part::ToolCall { id: "c1".to_owned(), name: tool.to_owned(), arguments: arguments.to_owned() };
+    let part = Part::ToolCall {
+        id: "c1".to_owned(),
+        name: tool.to_owned(),
+        arguments: arguments.to_owned(),
+        sent: None,
+    };
     let say = request::Say { parts: vec![part], ..said(id, Role::Assistant, "") };
     desk.does(Request::Say(say)).await;
 }

@@ -95,9 +95,14 @@ fn tool<'a>(tools: &'a Toolbox, name: &str) -> Option<&'a dyn Tool> {
         _ => false,
     };
     let mut same = tools.all().filter(|tool| is_same(tool.name()));
+    // A server's tool of that name may be meant: models leave out the prefix.
+    let is_servers = |known: &str| {
+        is_foreign(known) && known.rsplit("__").next().is_some_and(|own| squashed(own) == squashed(name))
+    };
     match (same.next(), same.next()) {
         (Some(tool), None) => Some(&**tool),
         (Some(_), Some(_)) => None,
+        (None, _) if tools.all().any(|tool| is_servers(tool.name())) => None,
         (None, _) => tools.get(names::of_tool(name)?).map(|tool| &**tool),
     }
 }
@@ -117,6 +122,10 @@ impl Repairer<'_> {
                 self.repairs.push(Repair::Arguments);
                 if let Ok(Value::Object(fields)) = serde_json::from_str(&text) {
                     return Some(fields);
+                }
+                // An object with an error, a list, a text in quotes: nobody knows which text was meant.
+                if text.trim_start().starts_with(['{', '[', '"']) {
+                    return None;
                 }
                 // A text alone is the only parameter that must be given, if that is a text.
                 let [Value::String(only)] = schema.get("required")?.as_array()?.as_slice() else {
@@ -153,28 +162,26 @@ impl Repairer<'_> {
 
     /// The fields under the names of the schema; `None` if two of them are one.
     fn named(&mut self, fields: Map<String, Value>, schema: &Value) -> Option<Map<String, Value>> {
-        let properties = schema["properties"].as_object()?;
+        // The parts of an edit may stand beside its list.
+        let parts = if self.tool == "edit" { EDIT.as_slice() } else { &[] };
+        let properties: Vec<&str> = schema["properties"].as_object()?.keys().map(String::as_str).collect();
+        let is_own = |name: &str| properties.contains(&name) || parts.contains(&name);
         let (mut own, others): (Map<_, _>, Map<_, _>) =
-            fields.into_iter().partition(|(name, _)| properties.contains_key(name));
+            fields.into_iter().partition(|(name, _)| is_own(name));
         for (name, value) in others {
-            let same = properties.keys().find(|own| squashed(own) == squashed(&name)).map(String::as_str);
-            // The parts of an edit may stand beside its list.
-            let known = same.or_else(|| names::of_parameter(self.tool, &name));
-            let is_part = self.tool == "edit" && known.is_some_and(|known| EDIT.contains(&known));
-            match known.filter(|known| properties.contains_key(*known) || is_part) {
-                None => {
-                    own.insert(name, value);
-                }
-                Some(known) => match own.get(known) {
-                    Some(there) if *there == value => self.repairs.push(Repair::LeftOut(name)),
-                    Some(_) => return None,
-                    None => {
-                        if name != known {
-                            self.repairs.push(Repair::Parameter(name, known.to_owned()));
-                        }
-                        own.insert(known.to_owned(), value);
+            let mut all = properties.iter().chain(parts).copied();
+            let same = all.find(|own| squashed(own) == squashed(&name));
+            let known = same.or_else(|| names::of_parameter(self.tool, &name)).filter(|known| is_own(known));
+            match known.and_then(|known| own.get(known)) {
+                Some(there) if *there == value || value.is_null() => self.repairs.push(Repair::LeftOut(name)),
+                Some(there) if !there.is_null() => return None,
+                _ => {
+                    let known = known.unwrap_or(&name).to_owned();
+                    own.insert(known.clone(), value);
+                    if name != known {
+                        self.repairs.push(Repair::Parameter(name, known));
                     }
-                },
+                }
             }
         }
         Some(own)

@@ -38,7 +38,7 @@ impl Tool for Foreign {
 }
 
 fn tools() -> Toolbox {
-    let foreign = ["mcp__box__Read_file", "mcp__two__a", "mcp__two__A"]
+    let foreign = ["mcp__box__Look_up", "mcp__two__a", "mcp__two__A", "mcp__box__edit_file"]
         .map(|name| Arc::new(Foreign(name)) as Arc<dyn Tool>);
     let own = [ask_tool(), todo_tool(), fetch_tool(FetchConfig::default())];
     let mut tools = Toolbox::default();
@@ -86,6 +86,8 @@ fn calls_of_other_agents_that_read_and_edit_are_repaired() {
         ("read", json!({ "filePath": "a", "limit": null }), "read", json!({ "path": "a" })),
         ("read_file", json!({ "absolute_path": "/a" }), "read", json!({ "path": "/a" })),
         ("view", json!({ "file_path": "a", "offset": 5.0 }), "read", json!({ "path": "a", "offset": 5 })),
+        ("read", json!({ "path": "a", "file_path": null }), "read", json!({ "path": "a" })),
+        ("read", json!({ "path": null, "file_path": "a" }), "read", json!({ "path": "a" })),
         ("read", json!({ "path": "a", "offset": "0" }), "read", json!({ "path": "a", "offset": 1 })),
         ("Edit", json!({ "file_path": "a", "old_string": "x", "new_string": "y" }), "edit", edit.clone()),
         ("edit", json!({ "path": "a", "oldText": "x", "newText": "y" }), "edit", edit.clone()),
@@ -163,7 +165,7 @@ fn calls_of_other_agents_with_other_tools_are_repaired() {
         ("apply_patch", json!(patch), "patch", json!({ "patch": patch })),
         ("job-output", json!({ "bash_id": "1" }), "job_output", json!({ "id": "1" })),
         ("WebFetch", json!({ "url": "http://a" }), "fetch", json!({ "url": "http://a" })),
-        ("mcp__box__read_file", json!({ "count": "1" }), "mcp__box__Read_file", json!({ "count": "1" })),
+        ("mcp__box__look_up", json!({ "count": "1" }), "mcp__box__Look_up", json!({ "count": "1" })),
     ]);
 }
 
@@ -173,12 +175,24 @@ fn a_call_without_one_meaning_stays_as_it_is() {
         // Valid already.
         ("read", json!({ "path": "a", "offset": null })),
         ("write", json!({ "path": "a", "content": "{\"b\": 1}" })),
-        ("mcp__box__Read_file", json!({ "count": "1" })),
+        ("mcp__box__Look_up", json!({ "count": "1" })),
         // Two values for one parameter.
         ("read", json!({ "path": "a", "file_path": "b" })),
         ("read", json!({ "filePath": "a", "file_path": "b" })),
         ("edit", json!({ "path": "a", "edits": [{ "old": "x", "new": "y" }], "old": "z", "new": "y" })),
         ("edit", json!({ "path": "a", "edits": [{ "old": "x", "oldText": "z", "new": "y" }] })),
+        ("edit", json!({ "path": "a", "old_string": "x", "old": "z", "new": "y" })),
+        ("edit", json!({ "path": "a", "old": "z", "old_string": "x", "new": "y" })),
+        ("edit", json!({ "path": "a", "old": "x", "new": "y", "replace_all": true, "all": false })),
+        // A server's tool may be meant.
+        ("edit_file", json!({ "path": "a", "old": "x", "new": "y" })),
+        // No single text is meant.
+        ("shell", json!("{\"command\": \"ls\"}}")),
+        ("shell", json!(" [\"ls\", \"-l\"]")),
+        ("read", json!("\"a\"")),
+        // Names that mean something else elsewhere.
+        ("search_files", json!({ "path": ".", "pattern": "a" })),
+        ("create_file", json!({ "path": "a", "content": "x" })),
         // Unknown parameters, also where another one can be repaired.
         ("Read", json!({ "file_path": "a", "encoding": "utf-8" })),
         ("Bash", json!({ "command": "x", "timeout": 1000 })),
@@ -194,7 +208,7 @@ fn a_call_without_one_meaning_stays_as_it_is() {
         // No tool, or more than one.
         ("delete_file", json!({ "path": "a" })),
         ("mcp__two__a__", json!({})),
-        ("mcp__box__read-file", json!({})),
+        ("mcp__box__look-up", json!({})),
         ("mcp__Two__a", json!({})),
         ("read_file_box", json!({})),
     ];
@@ -250,13 +264,15 @@ proptest! {
     #[test]
     fn a_repair_makes_a_valid_call_of_the_same_words(
         name in prop::sample::select(vec!["read", "Read", "edit", "Edit", "write", "Bash", "list", "LS", "grep", "x"]),
-        fields in prop::collection::btree_map(
-            prop::sample::select(vec!["path", "file_path", "offset", "limit", "edits", "old", "new_string", "content", "command", "cmd", "depth", "pattern", "other"]),
-            value(),
+        pairs in prop::collection::vec(
+            (prop::sample::select(vec!["path", "file_path", "offset", "limit", "edits", "old", "old_string", "new", "new_string", "content", "command", "cmd", "depth", "pattern", "other"]), value()),
             0..5,
         ),
     ) {
         let tools = tools();
+        // In the order of the model.
+        let fields: serde_json::Map<String, Value> =
+            pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let text = json!(fields).to_string();
         if let Some(repaired) = repair(&tools, name, &text) {
             let tool = tools.get(&repaired.name).unwrap();
@@ -266,6 +282,11 @@ proptest! {
             prop_assert_eq!(repair(&tools, &repaired.name, &repaired.arguments.to_string()), None);
             for word in words(&repaired.arguments) {
                 prop_assert!(text.contains(&word), "{word} {text}");
+            }
+            // Of two values for one parameter, none is dropped.
+            for (one, other) in [("path", "file_path"), ("old", "old_string"), ("new", "new_string"), ("command", "cmd")] {
+                let both = fields.get(one).zip(fields.get(other)).filter(|(one, other)| !one.is_null() && !other.is_null());
+                prop_assert!(both.is_none_or(|(one, other)| one == other), "{repaired:?}");
             }
         }
     }

@@ -54,7 +54,7 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         url: Option<String>,
     },
-    /// A tool call by a model.
+    /// A tool call by a model, in the form in which it runs.
     ToolCall {
         /// The id of the call.
         id: String,
@@ -62,6 +62,9 @@ pub enum Part {
         name: String,
         /// The arguments as JSON text.
         arguments: String,
+        /// The call as the model sent it and sees it, if it was repaired.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sent: Option<SentCall>,
     },
     /// The result of a tool call.
     ToolResult {
@@ -83,6 +86,17 @@ pub enum Part {
     },
     /// Content that was erased.
     Erased,
+}
+
+/// A repaired call as the model sent it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SentCall {
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments as JSON text.
+    pub arguments: String,
 }
 
 impl Part {

@@ -88,6 +88,7 @@ fn entries() -> Vec<Entry> {
         id: "c1".to_owned(),
         name: "read_file".to_owned(),
         arguments: r#"{"path":"notes.txt"}"#.to_owned(),
+        sent: None,
     };
     let result = Part::ToolResult { call: "c1".to_owned(), content: HOSTILE.to_owned(), failed: false };
     let long = "A long answer that does not fit into one line of a terminal with eighty columns, so that it is wrapped, with 漢字 too.";

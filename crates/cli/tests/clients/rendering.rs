@@ -31,6 +31,7 @@ fn a_call_that_was_not_started_is_marked() {
         id: name.to_owned(),
         name: name.to_owned(),
         arguments: r#"{"command":"make","path":"a"}"#.to_owned(),
+        sent: None,
     };
     let parts = vec![Part::text("At once."), call("read"), call("shell"), call("shell"), call("shell")];
     let last = fixtures::entry(7, 2, Role::Assistant, parts);

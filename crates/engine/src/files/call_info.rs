@@ -30,7 +30,7 @@ pub struct CallInfo {
 pub struct RequestedCall {
     /// The tool.
     pub tool: String,
-    /// Its arguments, as the model wrote them.
+    /// Its arguments, as it runs.
     pub arguments: String,
 }
 
@@ -202,12 +202,9 @@ fn open_calls(entries: &[ShownEntry], at: usize) -> Vec<OpenCall<'_>> {
         _ => None,
     });
     let over: HashSet<&str> = results.collect();
-    let calls = asking.parts.iter().filter_map(|part| match part {
-        Part::ToolCall { id, name, .. } => Some((id.as_str(), name.as_str())),
-        _ => None,
-    });
-    let open = (1..).zip(calls).filter(|(_, (id, _))| !over.contains(id));
-    open.map(|(number, (_, tool))| OpenCall { at, name: name_of(asking.meta.id, number), tool }).collect()
+    let open = (1..).zip(calls_as_run(&asking.parts)).filter(|(_, call)| !over.contains(call.id));
+    let name = |number| name_of(asking.meta.id, number);
+    open.map(|(number, call)| OpenCall { at, name: name(number), tool: call.name }).collect()
 }
 
 /// The calls that an answer asks for.

@@ -25,7 +25,7 @@ pub struct Effects {
 pub struct EffectShown {
     /// The tool; empty if it was erased.
     pub tool: String,
-    /// The arguments, as the model wrote them, or why they are not there.
+    /// The arguments, as it ran, or why they are not there.
     pub arguments: Result<String, NoArguments>,
     /// The most that it does to the world.
     pub class: EffectClass,

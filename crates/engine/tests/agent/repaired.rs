@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use retake_core::{Action, Mode, Part, Rule, Ruling};
+use retake_core::{Action, Mode, Part, Rule, Ruling, preview};
 use retake_engine::{Decision, ExportFormat, PendingApproval, PermissionChange};
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ async fn the_log_and_each_export_have_a_call_as_it_was_sent_and_as_it_ran() {
         Part::ToolResult { content, .. } => Some(content.as_str()),
         _ => None,
     });
-    let line = "[the call was repaired: the tool `Write` is `write`; `contents` is `content`; `file_path` is `path`]";
+    let line = "(the call was repaired: the tool `Write` is `write`; `contents` is `content`; `file_path` is `path`)";
     assert!(said.is_some_and(|said| said.ends_with(line)), "{said:?}");
 }
 
@@ -120,4 +120,18 @@ async fn undo_reverts_an_inexact_edit_exactly() {
     assert_eq!(desk.read("a.py").as_deref(), Some("def f():\r\n    c\r\n    b\t\r\n"));
     desk.apply(Action::Undo(1)).await;
     assert_eq!(desk.read("a.py").as_deref(), Some(before));
+}
+
+#[tokio::test]
+async fn the_preview_of_a_failed_repaired_call_says_why_it_failed() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let read = calls(&[("Read", json!({"file_path": "quokka.txt"}))]);
+    let fails = calls(&[("Bash", json!({"cmd": "echo a; exit 3"}))]);
+    desk.turn("work", vec![read, fails, words("done")]).await;
+    let prompt = desk.script.asked();
+    let results = prompt.messages.iter().flat_map(|message| &message.parts);
+    let results: Vec<_> = results.filter(|part| matches!(part, Part::ToolResult { .. })).cloned().collect();
+    let previews: Vec<_> = results.iter().map(|part| preview(std::slice::from_ref(part))).collect();
+    assert!(previews[0].starts_with("failed: cannot read") && previews[0].contains("quokka"), "{previews:?}");
+    assert_eq!(previews[1], "failed: it ended with exit code 3", "{results:?}");
 }

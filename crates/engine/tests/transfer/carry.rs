@@ -39,14 +39,18 @@ async fn an_export_of_this_version_will_always_be_read() {
     let desk = Desk::new(9).await;
     let id = desk.import(text).await.expect("imported");
     assert_eq!(but_waiting(&desk.export(id, ExportFormat::Full).await), but_waiting(text));
-    let older = [include_str!("../golden/export_full_1.snap"), include_str!("../golden/export_full_2.snap")];
+    let older = [
+        include_str!("../golden/export_full_1.snap"),
+        include_str!("../golden/export_full_2.snap"),
+        include_str!("../golden/export_full_3.snap"),
+    ];
     for (version, pinned) in (1..).zip(older) {
         let text = pinned.splitn(3, "---\n").last().expect("a snapshot has a head").trim_end();
         let older = Desk::new(10).await;
         let of_old = older.import(text).await.expect("imported");
         let now = older.export(of_old, ExportFormat::Full).await;
         let version = format!("\"version\":{version}");
-        let then = text.replacen(&version, "\"version\":3", 1);
+        let then = text.replacen(&version, "\"version\":4", 1);
         assert_eq!(but_waiting(&now), but_waiting(&then), "the rest is the same");
     }
     let pinned = include_str!("../golden/export_jsonl.snap");

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use retake_core::{Head, Mark, OpNo, Pos, Refusal};
+use retake_core::{Head, Mark, OpNo, Part, Pos, Refusal};
 use retake_engine::EngineError;
 use retake_engine::model::{ModelError, ModelErrorKind as Kind};
 use retake_engine::settings::SettingsError;
 use retake_wire::{Problem, english};
 
-use super::shown_problem;
+use super::{parts, parts_in, shown_problem};
 
 fn assert_made_by_the_tables(error: EngineError) {
     let Problem { code, fields, remedies, .. } = shown_problem(error);
@@ -88,4 +88,18 @@ fn each_error_of_the_settings_has_a_sentence_and_a_hint() {
         SettingsError::InFile { file: path, source: Box::new(unknown(None, Vec::new())) },
     ];
     all.into_iter().for_each(|error| assert_made_by_the_tables(error.into()));
+}
+
+#[test]
+fn a_repaired_call_is_shown_as_it_runs_and_as_it_was_sent() {
+    let call = |name: &str| Part::ToolCall { id: "1".into(), name: name.into(), arguments: "[]".into() };
+    let repaired = Part::Repaired { name: "shell".into(), arguments: "{}".into() };
+    let all = vec![Part::text("a"), call("Bash"), repaired, call("read")];
+    let shown = parts(all.clone());
+    let sent = Some(retake_wire::SentCall { name: "Bash".into(), arguments: "[]".into() });
+    let as_run =
+        retake_wire::Part::ToolCall { id: "1".into(), name: "shell".into(), arguments: "{}".into(), sent };
+    assert_eq!((shown.len(), &shown[1]), (3, &as_run));
+    assert!(matches!(&shown[2], retake_wire::Part::ToolCall { sent: None, .. }));
+    assert_eq!(parts_in(shown).expect("parts"), all);
 }

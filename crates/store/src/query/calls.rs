@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use retake_core::{CallWords, Part, shorten};
+use retake_core::{CallWords, Part, calls_as_run, shorten};
 use serde_json::Value;
 
 use super::Query;
@@ -13,16 +13,14 @@ use super::snippet::Snippet;
 impl Query {
     /// The snippet around the first match: in the text, else in a call's sentence, else in a call's arguments.
     pub fn snippet_of(&self, parts: &[Part], max_chars: usize, words: CallWords) -> Snippet {
-        let (calls, said): (Vec<_>, Vec<_>) =
-            parts.iter().cloned().partition(|part| matches!(part, Part::ToolCall { .. }));
+        let is_call = |part: &&Part| matches!(part, Part::ToolCall { .. } | Part::Repaired { .. });
+        let mut calls = calls_as_run(parts).peekable();
+        let said: Vec<_> = parts.iter().filter(|part| !is_call(part)).cloned().collect();
         let said = self.snippet(&indexed(&said), max_chars);
-        if calls.is_empty() || !said.marks.is_empty() {
+        if calls.peek().is_none() || !said.marks.is_empty() {
             return said;
         }
-        let calls = calls.iter().filter_map(|call| match call {
-            Part::ToolCall { name, arguments, .. } => Some((words.0(name, arguments), given(arguments))),
-            _ => None,
-        });
+        let calls = calls.map(|call| (words.0(call.name, call.arguments), given(call.arguments)));
         let mut first = None;
         for (line, given) in calls {
             let called = self.snippet(&line, max_chars);
@@ -88,7 +86,10 @@ mod tests {
         };
         let edit = call(r#"{"path": "src/lib.rs", "edits": [{"old": "a fox", "new": "a lazy dog"}]}"#);
         let text = Part::text("I make a fox of it.");
-        let rows: [(&str, &[&Part], &str); 8] = [
+        let sent = call("[1]");
+        let repaired = Part::Repaired { name: "shell".into(), arguments: r#"{"path": "b.rs"}"#.into() };
+        let rows: [(&str, &[&Part], &str); 9] = [
+            ("shell", &[&sent, &repaired], "[shell] b.rs"),
             ("fox", &[&text, &edit], "I make a [fox] of it."),
             ("lib", &[&text, &edit], "edit src/[lib].rs"),
             ("dog", &[&text, &edit], "edit src/lib.rs: a lazy [dog] a fox src/lib.rs"),

@@ -12,7 +12,7 @@ pub fn indexed(parts: &[Part]) -> String {
     for part in parts {
         match part {
             Part::Text(said) => line(&mut text, said),
-            Part::ToolCall { name, arguments, .. } => {
+            Part::ToolCall { name, arguments, .. } | Part::Repaired { name, arguments } => {
                 line(&mut text, name);
                 // As a person reads them: an escaped line break would be joined to the next word.
                 match serde_json::from_str(arguments) {
@@ -22,8 +22,6 @@ pub fn indexed(parts: &[Part]) -> String {
             }
             Part::ToolResult { content, .. } => line(&mut text, content),
             Part::File { name, .. } => line(&mut text, name),
-            // Of a repaired call, what the model sent is found: its values are the same.
-            Part::Repaired { .. } => {}
             Part::Image { .. } | Part::Reasoning { .. } | Part::Facts(_) | Part::Erased => {}
         }
     }
@@ -110,6 +108,7 @@ mod tests {
             },
             call(r#"{"path":"a.rs","text":"one\ntwo \u4e2d","n":[7,true]}"#),
             call("{broken\\n"),
+            Part::Repaired { name: "shell".into(), arguments: r#"{"command":"ls"}"#.into() },
             Part::ToolResult { call: "call-1".into(), content: "done".into(), outcome: ToolOutcome::Ok },
             Part::File {
                 name: "notes.txt".into(),
@@ -120,7 +119,7 @@ mod tests {
         ];
         assert_eq!(
             index_text(&parts),
-            "ecris le write file n 7 true path a rs text one two 中 write file broken n done notes txt"
+            "ecris le write file n 7 true path a rs text one two 中 write file broken n shell command ls done notes txt"
         );
         assert!(indexed(&parts).starts_with("Écris-le\nwrite_file\nn\n7"));
         assert_eq!(index_text(&[Part::Erased]), "");

@@ -10,8 +10,8 @@ use crate::transfer::{About, Exported, ImportEntry, ImportMessage};
 
 /// The format name in the first line of an export.
 pub const EXPORT_FORMAT: &str = "retake-export";
-/// The version that this program writes, and the newest one that it reads.
-pub const EXPORT_VERSION: u64 = 1;
+/// The version that this program writes, and the newest one that it reads. Version 2 added repaired calls.
+pub const EXPORT_VERSION: u64 = 2;
 
 /// The information in an export's header for the conversation that an import creates.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! The first line has format and version, followed by the conversations, the root first, then the entries and
 //! operations of each. Conversations are numbered from 0 by their place in the file, never by the store. Positions
 //! are packed as in rows; a delta is as in its row. Version 2 added the ledger, runs and permissions; version 3 the
-//! operations' changes of `kept`.
+//! operations' changes of `kept`; version 4 repaired calls.
 
 mod tool_turns;
 
@@ -24,7 +24,7 @@ use crate::transfer::{FullConversation, FullEffect, FullImport};
 /// The format name in the first line of a full export.
 pub const FULL_FORMAT: &str = "retake-full";
 /// The version that this program writes, and the newest one that it reads.
-pub const FULL_VERSION: u64 = 3;
+pub const FULL_VERSION: u64 = 4;
 
 /// A line of a full export.
 #[derive(Clone, Debug, PartialEq, Eq)]

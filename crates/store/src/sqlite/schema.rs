@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Migrates a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -36,6 +36,8 @@ const STEPS: [Step; 14] = [
     // Symbols are words since this format: only the full-text index is rebuilt.
     |_| Ok(()),
     |db| db.execute_batch(MOVE_LISTS),
+    // Answers may have repaired calls since this format, which an older program could not read.
+    |_| Ok(()),
 ];
 
 /// The format since which text is split into words as in `query::words`. After a migration from an older file the full-text index

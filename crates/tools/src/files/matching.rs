@@ -204,8 +204,15 @@ fn in_text(bytes: &[u8], old: &str, by: Inexact) -> Vec<(Range<usize>, Shift)> {
     }
     let there = Plain::of(bytes, by);
     let to_line_end = wanted.is_cut;
+    // A first line of nothing but white space stands for such a line, not for the end of any line.
+    let first = old.split_once('\n').map_or("", |(first, _)| first.trim_end_matches('\r'));
+    let from_line_start = !first.is_empty() && first.trim_matches([' ', '\t']).is_empty();
     let mut found = Vec::new();
     for at in exact(&there.bytes, &wanted.bytes, false) {
+        let before = &there.bytes[..at];
+        if from_line_start && !before.is_empty() && !before.ends_with(b"\n") {
+            continue;
+        }
         let end = at + wanted.bytes.len();
         let rest = &there.bytes[end..];
         let is_line_end = rest.is_empty() || rest.starts_with(b"\n") || rest.starts_with(b"\r\n");

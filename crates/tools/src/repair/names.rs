@@ -1,5 +1,5 @@
 //! The names that other agents give to the same tools and parameters. Only names with one meaning are here: `timeout`, for example,
-//! is in seconds for some of them, and in milliseconds for others.
+//! is in seconds for some of them, and in milliseconds for others; `create_file` must not replace one.
 
 /// Tools of other agents: ours, and their names without case, `-` and `_`.
 const TOOLS: [(&str, &[&str]); 13] = [
@@ -10,7 +10,7 @@ const TOOLS: [(&str, &[&str]); 13] = [
     ),
     ("fetch", &["webfetch", "fetchurl", "urlfetch", "readurl", "httpget"]),
     ("glob", &["findfiles", "filesearch", "globfiles", "globsearch"]),
-    ("grep", &["grepsearch", "searchfilecontent", "searchfiles", "ripgrep", "rg", "codesearch"]),
+    ("grep", &["grepsearch", "searchfilecontent", "ripgrep", "rg"]),
     ("job_output", &["bashoutput", "shelloutput"]),
     ("job_stop", &["killshell", "killbash", "bashkill", "jobkill"]),
     ("list", &["ls", "listdir", "listdirectory", "listfiles", "listfolder", "readfolder"]),
@@ -33,7 +33,7 @@ const TOOLS: [(&str, &[&str]); 13] = [
         ],
     ),
     ("todo", &["todowrite", "writetodos"]),
-    ("write", &["writefile", "createfile", "writetofile", "filewrite", "savefile", "fswrite"]),
+    ("write", &["writefile", "writetofile", "filewrite", "savefile", "fswrite"]),
 ];
 
 const FILE: &[&str] = &["file", "filepath", "filename", "targetfile", "absolutepath"];

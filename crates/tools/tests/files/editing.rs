@@ -161,7 +161,7 @@ fn an_edit_matches_by_white_space_and_punctuation_where_nothing_is_equal() {
 
 #[test]
 fn an_inexact_edit_that_is_ambiguous_changes_nothing() {
-    let rows: [(&str, Edits<'_>, &str); 7] = [
+    let rows: [(&str, Edits<'_>, &str); 8] = [
         (
             "a \nb\n\na\t\nb\n",
             &[("a\nb", "c")],
@@ -182,6 +182,8 @@ fn an_inexact_edit_that_is_ambiguous_changes_nothing() {
         ("a\nb\n", &[("  a\n  b", "  a\nc")], "the edit does not fit"),
         ("a\n\nb\n", &[("\n  \n", "c")], "the edit does not fit"),
         ("aa\u{a0}aa\n", &[("a\u{2002}b", "c")], "the edit does not fit"),
+        // A blank first line is not the end of any line.
+        ("def f():\n    a()\n    b()\n", &[("  \n    b()", "    c()\n    b()")], "the edit does not fit"),
     ];
     for (text, edits, why) in rows {
         let said = refused(text, edits);

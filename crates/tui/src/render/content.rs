@@ -1,6 +1,6 @@
 //! The parts of a message as people read them. Must never drop a part silently.
 
-use retake_wire::{Part, Usage, call_line};
+use retake_wire::{Part, SentCall, Usage, call_line};
 
 use super::words;
 use crate::text::style::Style;
@@ -44,8 +44,11 @@ pub(super) fn parts_noted(
                     _ => Style::Dim,
                 };
                 text.push(block(look, &label(other), indent, Some(style)));
-                if let Part::ToolCall { name, .. } = other {
+                if let Part::ToolCall { name, sent, .. } = other {
                     calls += 1;
+                    if let Some(sent) = sent {
+                        text.push(block(look, &self::sent(sent), indent, Some(Style::Dim)));
+                    }
                     if let Some(note) = note(calls, name) {
                         text.push(block(look, &format!("! {note}"), indent, Some(Style::Warn)));
                     }
@@ -66,6 +69,13 @@ fn label(part: &Part) -> String {
         Part::ToolResult { content, .. } => format!("← {content}"),
         Part::Erased => "[erased]".to_owned(),
     }
+}
+
+/// A repaired call as the model sent it.
+pub fn sent(sent: &SentCall) -> String {
+    let arguments = serde_json::from_str::<serde_json::Value>(&sent.arguments);
+    let arguments = arguments.map_or_else(|_| sent.arguments.clone(), |value| value.to_string());
+    format!("repaired; the model sent {} {}", safe::line(&sent.name), safe::line(&arguments))
 }
 
 fn first_lines(text: &str) -> String {

@@ -113,7 +113,7 @@ impl ToolHost {
     ) -> Result<()> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
         self.engine.waits.notes(&facts);
-        let content = bounded(content) + &repaired::said(&ready.repairs);
+        let content = repaired::reported(bounded(content), &ready.repairs);
         let stopped = *self.halt.borrow();
         let mut shown = shown.unwrap_or_else(|| content.clone());
         let mut parts = vec![Part::ToolResult { call: ready.id.clone(), content, outcome }];

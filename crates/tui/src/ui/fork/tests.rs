@@ -80,7 +80,8 @@ fn esc_and_words_create_nothing() {
 fn call_without_a_result_is_reported() {
     let mut page = entries("c1", &SAID[..2]);
     let Reply::Entries(all) = &mut page else { panic!("entries") };
-    let call = |id: &str| Part::ToolCall { id: id.into(), name: "shell".into(), arguments: "{}".into() };
+    let call =
+        |id: &str| Part::ToolCall { id: id.into(), name: "shell".into(), arguments: "{}".into(), sent: None };
     all.entries[1].parts.extend([call("1"), call("2")]);
     let text = shown(&mut opened(None, &page).0);
     assert!(text.contains("ends with 2 calls that have no results there"), "{text}");

@@ -271,13 +271,17 @@ fn answer(page: &mut Page<'_>, talk: &LoadedConversation, at: usize, faint: bool
                 // If it is unfolded, it ends with an empty line.
                 after_reasoning = !is_open && !text.trim().is_empty();
             }
-            Part::ToolCall { id, name, arguments } => {
+            Part::ToolCall { id, name, arguments, sent } => {
                 number += 1;
                 if let Some(came) = came(talk, at, number, id) {
                     if std::mem::take(&mut after_text) {
                         page.gap();
                     }
-                    calls::stored(page, name, arguments, came, open.output || open.all);
+                    let is_open = open.output || open.all;
+                    calls::stored(page, name, arguments, came, is_open);
+                    if let Some(sent) = sent.as_ref().filter(|_| is_open) {
+                        page.text(&content::sent(sent), Paint::Dim);
+                    }
                 }
             }
             Part::ToolResult { content, failed, .. } => {

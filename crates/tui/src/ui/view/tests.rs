@@ -42,7 +42,7 @@ fn entry(number: u64, role: Role, parts: Vec<Part>) -> Entry {
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> Part {
-    Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned() }
+    Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned(), sent: None }
 }
 
 fn result(number: u64, id: &str, content: &str, failed: bool) -> Entry {
