@@ -24,6 +24,8 @@ pub enum CallRefusal {
     Unattended(Option<String>),
     /// The last client that could approve it has left.
     LastClientLeft,
+    /// The same call ran this many times in a row, always with the same result.
+    Repeated(u32),
     /// The person stopped the run before the call began.
     Stopped,
     /// The owner ended before the call began.
@@ -59,6 +61,12 @@ impl fmt::Display for CallRefusal {
             Self::LastClientLeft => {
                 write!(f, "{unattended}; the last client that could approve it has left; {SKIP}")
             }
+            Self::Repeated(times) => write!(
+                f,
+                "this exact call was made {times} times in a row, and its result did not change; it won't change now. Read that \
+                 result again and do something else: change the arguments, use another tool, or wait for a job with job_output. \
+                 Otherwise tell the person what stops you"
+            ),
             Self::Stopped => f.write_str("stopped by the person before it began"),
             Self::OwnerEnded => {
                 f.write_str("stopped because the owner of the conversations ended before it began")

@@ -103,7 +103,7 @@ pub use shell_line::{PlainCommand, PlainLine, PlainWord, WordKind, plain_line};
 pub use shell_word::shell_word;
 pub use state::State;
 pub use tree::{Leaf, LogSegment, Tree};
-pub use turn::{CallAsked, Turn, TurnEffect, TurnEnd, TurnInput};
+pub use turn::{CallAsked, CallPrint, SAME_RESULTS, Turn, TurnEffect, TurnEnd, TurnInput};
 pub use turns::Target;
 pub use undo_history::{Step, UndoHistory};
 pub use upkeep::{BackupInfo, CheckMode, Checked, Finding, Repair};

@@ -4,8 +4,18 @@
 //! Calls begin in the order in which they were requested. Independent calls run in parallel; any other one waits for all before
 //! it, and all after it wait for it. The intent of a call is determined when it is next, because earlier calls may change it.
 //! Approval is requested for one call at a time.
+//!
+//! A call that was made several times in a row, always with the same result, is not run again: see [`repeats`].
 
+mod repeats;
+
+use self::repeats::Repeats;
 use crate::permission::Ruling;
+
+pub use repeats::SAME_RESULTS;
+
+/// The digest of a call or of its result.
+pub type CallPrint = [u8; 16];
 
 /// A requested call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +24,9 @@ pub struct CallAsked {
     pub id: String,
     /// Whether it may run in parallel with others of this kind.
     pub beside: bool,
+    /// The digest of tool and arguments. `None` for a call that may be repeated without limit, such as one that looks whether
+    /// something has ended.
+    pub print: Option<CallPrint>,
 }
 
 /// An input for a turn.
@@ -31,8 +44,10 @@ pub enum TurnInput {
     Allowed(String),
     /// A person denies it.
     Denied(String),
-    /// The call's result is stored.
-    Ended(String),
+    /// The call's result is stored. Its digest is `None` if it is not known, or if the call changed files.
+    Ended(String, Option<CallPrint>),
+    /// A person's message became part of the turn: what was tried before may be tried again.
+    Joined,
     /// Somebody stops it.
     Stop,
     /// Its fence is no longer valid: a rewind, or another owner. Nothing more is stored.
@@ -54,6 +69,8 @@ pub enum TurnEffect {
     Run(String),
     /// Store a result that says the call did not run.
     Refuse(String),
+    /// The same, because the call repeats the one before it, and its result would be the same.
+    RefuseRepeat(String),
     /// End the calls that run. Each still ends with a result.
     StopCalls,
     /// The turn is over.
@@ -71,6 +88,8 @@ pub enum TurnEnd {
     Broken,
     /// The limit of model calls is reached.
     Limit,
+    /// The model keeps repeating a call that was refused as a repeat.
+    Repeats,
     /// Its fence is no longer valid.
     Fenced,
 }
@@ -96,6 +115,7 @@ enum At {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     calls: Vec<(CallAsked, At)>,
+    repeats: Repeats,
     asking: bool,
     stopping: bool,
     over: Option<TurnEnd>,
@@ -105,7 +125,14 @@ pub struct Turn {
 impl Turn {
     /// A turn with this limit of model calls.
     pub fn new(limit: u32) -> Self {
-        Self { calls: Vec::new(), asking: false, stopping: false, over: None, left: limit }
+        Self {
+            calls: Vec::new(),
+            repeats: Repeats::default(),
+            asking: false,
+            stopping: false,
+            over: None,
+            left: limit,
+        }
     }
 
     /// Its end, once it is over.
@@ -123,6 +150,7 @@ impl Turn {
             TurnInput::Begin => self.ask(),
             TurnInput::Answered(calls) => {
                 self.asking = false;
+                self.repeats.answered(&calls);
                 self.calls = calls.into_iter().map(|call| (call, At::Waits)).collect();
                 match (self.calls.is_empty(), self.stopping) {
                     (true, false) => self.end(TurnEnd::Done),
@@ -137,10 +165,15 @@ impl Turn {
             TurnInput::Allowed(id) if self.put(&id, At::Asked, At::Runs) => self.begun(id),
             TurnInput::Denied(id) if self.put(&id, At::Asked, At::Refused) => vec![TurnEffect::Refuse(id)],
             TurnInput::Allowed(_) | TurnInput::Denied(_) => Vec::new(),
-            TurnInput::Ended(id) => {
+            TurnInput::Ended(id, result) => {
+                self.repeats.ended(self.number(&id), result);
                 if self.put(&id, At::Runs, At::Over) || self.put(&id, At::Refused, At::Over) {
                     return self.go_on();
                 }
+                Vec::new()
+            }
+            TurnInput::Joined => {
+                self.repeats = Repeats::default();
                 Vec::new()
             }
             TurnInput::Stop => self.stop(),
@@ -158,7 +191,16 @@ impl Turn {
         call.map(|(_, at)| *at = to).is_some()
     }
 
+    /// The number of a call in its answer.
+    fn number(&self, id: &str) -> Option<usize> {
+        self.calls.iter().position(|(call, _)| call.id == id)
+    }
+
     fn settled(&mut self, id: String, ruling: Ruling) -> Vec<TurnEffect> {
+        if self.repeats.is_one(self.number(&id)) && self.put(&id, At::Looked, At::Refused) {
+            self.repeats.refused(self.number(&id));
+            return vec![TurnEffect::RefuseRepeat(id)];
+        }
         let to = match ruling {
             Ruling::Allow => At::Runs,
             Ruling::Ask => At::Asked,
@@ -201,7 +243,11 @@ impl Turn {
             return Vec::new();
         }
         if self.calls.iter().all(|(_, at)| *at == At::Over) {
-            return if self.stopping { self.end(TurnEnd::Stopped) } else { self.ask() };
+            return match (self.stopping, self.repeats.are_too_many()) {
+                (true, _) => self.end(TurnEnd::Stopped),
+                (false, true) => self.end(TurnEnd::Repeats),
+                (false, false) => self.ask(),
+            };
         }
         let mut effects = Vec::new();
         // Whether all earlier calls are over; and whether those that are not over all run in parallel.
@@ -256,6 +302,7 @@ mod tests {
         let call = |word: &str| CallAsked {
             id: word.trim_end_matches(['&', '?', '!']).to_owned(),
             beside: word.contains('&'),
+            print: None,
         };
         text.split_whitespace().map(call).collect()
     }
@@ -268,6 +315,7 @@ mod tests {
             TurnEffect::DropApproval(id) => format!("{id}."),
             TurnEffect::Run(id) => id.clone(),
             TurnEffect::Refuse(id) => format!("{id}!"),
+            TurnEffect::RefuseRepeat(id) => format!("{id} again!"),
             TurnEffect::StopCalls => "stop".to_owned(),
             TurnEffect::Over(end) => format!("{end:?}"),
         };
@@ -278,7 +326,7 @@ mod tests {
         match word.split_at(1) {
             ("+", id) => TurnInput::Allowed(id.into()),
             ("-", id) => TurnInput::Denied(id.into()),
-            (".", id) => TurnInput::Ended(id.into()),
+            (".", id) => TurnInput::Ended(id.into(), None),
             _ if word == "stop" => TurnInput::Stop,
             _ if word == "fenced" => TurnInput::Fenced,
             _ => TurnInput::Broken,
@@ -322,7 +370,7 @@ mod tests {
         let mut turn = Turn::new(1);
         assert_eq!(told(&turn.step(TurnInput::Begin)), "model");
         assert_eq!(step(&mut turn, "a", TurnInput::Answered(calls("a"))), "a");
-        assert_eq!(step(&mut turn, "a", TurnInput::Ended("a".into())), "Limit");
+        assert_eq!(step(&mut turn, "a", TurnInput::Ended("a".into(), None)), "Limit");
         assert_eq!(turn.is_over(), Some(TurnEnd::Limit));
     }
 
@@ -373,6 +421,7 @@ mod tests {
             let calls: Vec<CallAsked> = asked.iter().enumerate().map(|(no, (_, beside))| CallAsked {
                 id: no.to_string(),
                 beside: *beside,
+                print: None,
             }).collect();
             let mut turn = Turn::new(1);
             let mut effects = turn.step(TurnInput::Begin);
@@ -385,7 +434,7 @@ mod tests {
                     1 => TurnInput::Denied(id),
                     2 if no < calls.len() => TurnInput::Settled(id, ruling(no)),
                     // Only a running or refused call gets a result.
-                    _ if effects.contains(&TurnEffect::Run(id.clone())) => TurnInput::Ended(id),
+                    _ if effects.contains(&TurnEffect::Run(id.clone())) => TurnInput::Ended(id, None),
                     _ => TurnInput::Allowed(id),
                 };
                 effects.extend(turn.step(wild));
@@ -395,7 +444,7 @@ mod tests {
                 for (no, call) in calls.iter().enumerate() {
                     effects.extend(turn.step(TurnInput::Settled(call.id.clone(), ruling(no))));
                     effects.extend(turn.step(TurnInput::Allowed(call.id.clone())));
-                    effects.extend(turn.step(TurnInput::Ended(call.id.clone())));
+                    effects.extend(turn.step(TurnInput::Ended(call.id.clone(), None)));
                 }
             }
             prop_assert!(turn.is_over().is_some(), "{turn:?}");

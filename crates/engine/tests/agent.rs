@@ -10,6 +10,7 @@ mod opening;
 mod queue;
 mod random;
 mod repaired;
+mod repeats;
 mod servers;
 mod several;
 mod work;

@@ -26,6 +26,8 @@ pub(crate) trait OwnTool: Send + Sync + 'static {
     const CLASS: EffectClass = EffectClass::None;
     /// See [`Tool::is_parallel`].
     const IS_PARALLEL: bool = matches!(Self::CLASS, EffectClass::None);
+    /// See [`Tool::may_repeat`].
+    const MAY_REPEAT: bool = false;
     /// See [`Tool::needs_folder`].
     const NEEDS_FOLDER: bool = true;
     /// See [`Tool::may_write`].
@@ -57,6 +59,10 @@ impl<T: OwnTool> Tool for T {
 
     fn is_parallel(&self) -> bool {
         T::IS_PARALLEL
+    }
+
+    fn may_repeat(&self) -> bool {
+        T::MAY_REPEAT
     }
 
     fn needs_folder(&self) -> bool {

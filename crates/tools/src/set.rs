@@ -29,6 +29,10 @@ pub trait Tool: Send + Sync {
     fn is_parallel(&self) -> bool {
         self.class() == EffectClass::None
     }
+    /// Whether the same call may be made again and again, although its result stays the same: it looks at something that goes on.
+    fn may_repeat(&self) -> bool {
+        false
+    }
     /// Whether it needs a conversation with a folder.
     fn needs_folder(&self) -> bool {
         true

@@ -50,6 +50,11 @@ pub enum CallRefusal {
     },
     /// The call needs an approval, and the last client that could answer has left.
     LastClientLeft,
+    /// The same call ran several times in a row, always with the same result.
+    Repeated {
+        /// How many times.
+        times: u32,
+    },
     /// The person stopped the run before the call began.
     Stopped,
     /// The owner ended before the call began.

@@ -159,6 +159,7 @@ codes! {
     OwnerVersion = "owner_version", "The owner has another version", [];
     QueueFull = "queue_full", "Too many messages are waiting", [];
     ReadOnly = "read_only", "The conversation is read-only", ["operation", "kind"];
+    RepeatedCalls = "repeated_calls", "The model kept repeating a call", ["tool"];
     RequestReused = "request_reused", "The request id was used for another request", ["request"];
     RunActive = "run_active", "A run is active", ["what", "waited_s"];
     RunWaiting = "run_waiting", "A run is waiting already", [];

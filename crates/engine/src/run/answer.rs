@@ -69,6 +69,9 @@ impl Driver {
             self.events.send(RunEvent::Notice(notice));
         }
         self.engine.notify_joined(conversation, &stepped).await;
+        if !stepped.said.is_empty() {
+            drop(self.turn.step(TurnInput::Joined));
+        }
         for receipt in stepped.said {
             let depth = self.engine.store().snapshot(conversation).await?.conversation().tree.depth();
             let prompt = Pos::new(depth, receipt.head.seq.0);

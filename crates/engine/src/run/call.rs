@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use retake_core::{
     AskCause, CallAsked, CallForm, CallRefusal, CallRuling, CallTarget, Digest, Effect, EffectClass, EntryId,
-    Intent, Part, Permission, Rule, Ruling, TurnInput, calls_as_run, shorten,
+    Intent, Part, Permission, Rule, Ruling, SAME_RESULTS, TurnInput, calls_as_run, shorten,
 };
 use retake_store::digest::of_call;
 use retake_tools::{Repair, Tool};
@@ -90,7 +90,7 @@ impl Driver {
             let key = crate::files::name_of(entry, asked.len() + 1);
             let tool = self.scene.tool(name);
             let beside = tool.as_ref().is_none_or(|tool| tool.is_parallel());
-            asked.push(CallAsked { id: key.clone(), beside });
+            let may_repeat = tool.as_ref().is_some_and(|tool| tool.may_repeat());
             let text = arguments.to_owned();
             let ready = Ready {
                 key: key.clone(),
@@ -108,6 +108,8 @@ impl Driver {
                 again: None,
                 cannot: None,
             };
+            let print = (!may_repeat).then(|| ready.digest().current);
+            asked.push(CallAsked { id: key.clone(), beside, print });
             self.calls.insert(key, ready);
         }
         asked
@@ -115,7 +117,7 @@ impl Driver {
 
     /// Determines the intent of a call, and its ruling. An invalid call is refused, with a hint for the model.
     pub(super) async fn look(&mut self, key: String) -> TurnInput {
-        let Some(mut ready) = self.calls.remove(&key) else { return TurnInput::Ended(key) };
+        let Some(mut ready) = self.calls.remove(&key) else { return TurnInput::Ended(key, None) };
         let looked = self.looked(&mut ready).await;
         let ruling = if ready.cannot.is_some() { Ruling::Deny } else { ready.settled.ruling() };
         self.calls.insert(key.clone(), ready);
@@ -268,9 +270,24 @@ impl Driver {
         Ok(self.engine.store().set_permission(conversation, own).await?)
     }
 
+    /// Stores that a call did not run because it repeats the one before it.
+    pub(super) async fn refuse_repeat(&mut self, key: String) -> TurnInput {
+        if let Some(ready) = self.calls.get_mut(&key) {
+            ready.cannot = None;
+            ready.settled = CallRuling::Deny(CallRefusal::Repeated(SAME_RESULTS));
+        }
+        self.refuse(key).await
+    }
+
+    /// The tool of the call that was refused as a repeat.
+    pub(super) fn repeated(&self) -> &str {
+        let is_repeat = |ready: &&Ready| matches!(ready.settled, CallRuling::Deny(CallRefusal::Repeated(_)));
+        self.calls.values().find(is_repeat).map_or("", |ready| &ready.name)
+    }
+
     /// Stores that a call did not run, with the reason.
     pub(super) async fn refuse(&mut self, key: String) -> TurnInput {
-        let Some(ready) = self.calls.get(&key) else { return TurnInput::Ended(key) };
+        let Some(ready) = self.calls.get(&key) else { return TurnInput::Ended(key, None) };
         let why = match (&ready.cannot, &ready.settled) {
             (Some(error), _) => NotRun::Failed(error.clone()),
             (None, CallRuling::Deny(why)) => NotRun::Refused(why.clone()),
@@ -281,7 +298,7 @@ impl Driver {
         }
         let stage = self.stage(ready);
         match stage.never_run(ready, why).await {
-            Ok(()) => TurnInput::Ended(key),
+            Ok(result) => TurnInput::Ended(key, result),
             Err(error) => self.not_stored(error),
         }
     }
@@ -346,6 +363,12 @@ impl EngineError {
     pub(super) fn empty_answer(model: &str) -> Self {
         Self::new(crate::error::Kind::Model, "empty_answer", format!("{model} gave an empty answer"))
             .with("model", model)
+    }
+
+    /// The error for a model that keeps repeating a call of this tool.
+    pub(super) fn repeated_calls(tool: &str) -> Self {
+        let what = format!("the model kept repeating one call of {tool}, although its result did not change");
+        Self::new(crate::error::Kind::Refused, "repeated_calls", what).with("tool", tool)
     }
 
     /// The error for a turn with too many model calls.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    AnswerPlace, EntryId, Fence, Receipt, RunEnding, RunInput, Turn, TurnEffect, TurnEnd, TurnInput,
+    AnswerPlace, CallPrint, EntryId, Fence, Receipt, RunEnding, RunInput, Turn, TurnEffect, TurnEnd,
+    TurnInput,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -28,8 +29,8 @@ pub(super) const BEAT: Duration = Duration::from_secs(5);
 pub(crate) enum Inbox {
     /// A person has decided on the call with this key.
     Decided(String, Decision),
-    /// The call with this key has ended, and its result is stored or could not be stored.
-    Ended(String, Result<()>),
+    /// The call with this key has ended, and its result is stored, with this digest, or could not be stored.
+    Ended(String, Result<Option<CallPrint>>),
 }
 
 /// A run at work.
@@ -138,6 +139,7 @@ impl Driver {
                         None
                     }
                     TurnEffect::Refuse(key) => Some(self.refuse(key).await),
+                    TurnEffect::RefuseRepeat(key) => Some(self.refuse_repeat(key).await),
                     TurnEffect::StopCalls => {
                         self.halt.send_replace(true);
                         None
@@ -158,7 +160,7 @@ impl Driver {
             () = self.claim.stopped() => Some(TurnInput::Stop),
             Some(word) = self.woken.recv() => match word {
                 Inbox::Decided(key, decision) => Some(self.decided(key, decision).await),
-                Inbox::Ended(key, Ok(())) => Some(TurnInput::Ended(key)),
+                Inbox::Ended(key, Ok(result)) => Some(TurnInput::Ended(key, result)),
                 Inbox::Ended(_, Err(error)) => Some(self.not_stored(error)),
             },
             () = beat => self.beat().await,
@@ -194,7 +196,7 @@ impl Driver {
     /// Reports the end of the run to the scheduler, then to the listeners.
     async fn close(&mut self, end: TurnEnd) -> Ended {
         let ending = match (end, &self.so_far.error) {
-            (TurnEnd::Done | TurnEnd::Limit, _) => RunEnding::Succeeded,
+            (TurnEnd::Done | TurnEnd::Limit | TurnEnd::Repeats, _) => RunEnding::Succeeded,
             (TurnEnd::Stopped, _) => RunEnding::Canceled,
             (TurnEnd::Broken | TurnEnd::Fenced, Some(error)) => RunEnding::Failed(error.code.to_owned()),
             (TurnEnd::Broken | TurnEnd::Fenced, None) => RunEnding::Failed("unknown_error".to_owned()),
@@ -223,6 +225,7 @@ impl Driver {
         let (outcome, error) = match end {
             TurnEnd::Done => (Outcome::Succeeded, error),
             TurnEnd::Limit => (Outcome::Interrupted, Some(EngineError::too_many_steps(self.scene.limit))),
+            TurnEnd::Repeats => (Outcome::Interrupted, Some(EngineError::repeated_calls(self.repeated()))),
             TurnEnd::Stopped | TurnEnd::Broken | TurnEnd::Fenced => (Outcome::Interrupted, error),
         };
         Ended { outcome, receipt: self.so_far.stored.take(), entry: self.so_far.answer, error }

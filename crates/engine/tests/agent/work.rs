@@ -83,8 +83,8 @@ async fn a_write_and_an_edit_of_it_come_in_one_answer() {
 #[tokio::test]
 async fn a_turn_without_an_end_ends_at_its_limit() {
     let desk = Desk::new(Mode::AllowAll).await;
-    for _ in 0..50 {
-        desk.script.then(calls(&[("list", json!({}))]));
+    for depth in 0..50 {
+        desk.script.then(calls(&[("list", json!({ "depth": 1 + depth % 2 }))]));
     }
     let (ended, _) = desk.turn("for ever", vec![]).await;
     assert_eq!(ended.error.map(|error| error.code), Some("too_many_steps"));

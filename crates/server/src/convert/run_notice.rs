@@ -80,6 +80,7 @@ pub(crate) fn not_run(of: NotRun) -> CallRefusal {
         NotRun::Refused(R::Person(words)) => CallRefusal::Person { words },
         NotRun::Refused(R::Unattended(allows)) => CallRefusal::Unattended { allows },
         NotRun::Refused(R::LastClientLeft) => CallRefusal::LastClientLeft,
+        NotRun::Refused(R::Repeated(times)) => CallRefusal::Repeated { times },
         NotRun::Refused(R::Stopped) => CallRefusal::Stopped,
         NotRun::Refused(R::OwnerEnded) => CallRefusal::OwnerEnded,
         NotRun::Failed(error) => CallRefusal::Failed { cause: cause(error) },

@@ -254,6 +254,7 @@ impl OwnTool for JobOutput {
     type Arguments = OutputArguments;
     const NAME: &'static str = "job_output";
     const ABOUT: &'static str = "Reads what a background job has printed so far, and whether it still runs.";
+    const MAY_REPEAT: bool = true;
 
     fn intent(&self, given: OutputArguments, _: &PathBase) -> Result<Intent, String> {
         Ok(read_only_intent(format!("read the output of job {}", arguments::line(&given.id)), Vec::new()))
@@ -307,6 +308,7 @@ impl OwnTool for JobList {
     type Arguments = ListArguments;
     const NAME: &'static str = "job_list";
     const ABOUT: &'static str = "Lists the background jobs, and whether they still run.";
+    const MAY_REPEAT: bool = true;
 
     fn intent(&self, _: ListArguments, _: &PathBase) -> Result<Intent, String> {
         Ok(read_only_intent("list the jobs".to_owned(), Vec::new()))

@@ -45,6 +45,9 @@ pub fn call_refusal(it: &CallRefusal) -> String {
         CallRefusal::LastClientLeft => {
             "it needs an approval, and the last client that could answer has left".to_owned()
         }
+        CallRefusal::Repeated { times } => {
+            format!("the same call gave the same result {times} times in a row")
+        }
         CallRefusal::Stopped => "stopped by the person before it began".to_owned(),
         CallRefusal::OwnerEnded => {
             "stopped because the owner of the conversations ended before it began".to_owned()
@@ -84,6 +87,7 @@ mod tests {
                 r#"{"code":"last_client_left"}"#,
                 "it needs an approval, and the last client that could answer has left",
             ),
+            (r#"{"code":"repeated","times":3}"#, "the same call gave the same result 3 times in a row"),
             (r#"{"code":"stopped"}"#, "stopped by the person before it began"),
             (
                 r#"{"code":"owner_ended"}"#,

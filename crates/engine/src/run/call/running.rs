@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use retake_core::{
-    CallTarget, ChangeOrigin, Effect, EffectClass, EffectState, Flags, Part, SayRequest, Source, ToolOutcome,
+    CallPrint, CallTarget, ChangeOrigin, Effect, EffectClass, EffectState, Flags, Part, SayRequest, Source,
+    ToolOutcome,
 };
+use retake_store::digest::digest;
 use retake_tools::Output;
 use tracing::Instrument as _;
 
@@ -29,9 +31,9 @@ enum LedgerState {
 }
 
 impl ToolHost {
-    /// Runs a call and stores its result.
-    pub(super) async fn run(self, ready: Ready) -> Result<()> {
-        let Some(tool) = ready.tool.clone() else { return Ok(()) };
+    /// Runs a call and stores its result. Returns the digest of the result.
+    pub(super) async fn run(self, ready: Ready) -> Result<Option<CallPrint>> {
+        let Some(tool) = ready.tool.clone() else { return Ok(None) };
         let changes = ready.intent.class != EffectClass::None;
         if changes {
             self.engine.store().begin_effect(self.effect(&ready), Some(self.fence)).await?;
@@ -56,7 +58,7 @@ impl ToolHost {
     }
 
     /// Stores that a call is not run, before anything of it began.
-    pub(super) async fn never_run(&self, ready: &Ready, why: NotRun) -> Result<()> {
+    pub(super) async fn never_run(&self, ready: &Ready, why: NotRun) -> Result<Option<CallPrint>> {
         self.not_run(ready, None, why, LedgerState::Never).await
     }
 
@@ -66,7 +68,7 @@ impl ToolHost {
         around: Option<CapturedCall>,
         why: NotRun,
         begun: LedgerState,
-    ) -> Result<()> {
+    ) -> Result<Option<CallPrint>> {
         self.store(ready, around, Output::failed(format!("not run: {why}")), Some(why), begun).await
     }
 
@@ -102,7 +104,7 @@ impl ToolHost {
         }
     }
 
-    /// Stores the result with the call's changes.
+    /// Stores the result with the call's changes. Returns the digest of the result, unless the call changed files.
     async fn store(
         &self,
         ready: &Ready,
@@ -110,12 +112,14 @@ impl ToolHost {
         output: Output,
         not_run: Option<NotRun>,
         begun: LedgerState,
-    ) -> Result<()> {
+    ) -> Result<Option<CallPrint>> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
         self.engine.waits.notes(&facts);
         let content = repaired::reported(bounded(content), &ready.repairs);
         let stopped = *self.halt.borrow();
         let mut shown = shown.unwrap_or_else(|| content.clone());
+        let files = attached.iter().map(|file| (&file.name, file.bytes.len()));
+        let print = digest(&format!("{outcome:?} {content} {:?}", files.collect::<Vec<_>>()));
         let mut parts = vec![Part::ToolResult { call: ready.id.clone(), content, outcome }];
         parts.extend(attached.into_iter().map(part));
         parts.extend((!facts.is_empty()).then_some(Part::Facts(facts)));
@@ -145,7 +149,7 @@ impl ToolHost {
         let entry = receipt.entries.first().copied().unwrap_or(ready.entry);
         let called = CallEnded { call: ready.key.clone(), outcome, shown, not_run, changed, entry };
         self.events.send(RunEvent::Called(called));
-        Ok(())
+        Ok((changed == 0).then_some(print))
     }
 }
 

@@ -174,6 +174,7 @@ pub(super) const HINTS: &[super::Row] = &[
     (C::OwnerLeaving, "", "do it again: the next owner starts by itself"),
     (C::QueueFull, "", "wait until the waiting messages are sent, or take them back"),
     (C::ReadOnly, "", "open it with a newer version"),
+    (C::RepeatedCalls, "", "say what it should do instead, or say “go on” to let it try again"),
     (C::RequestReused, "", "use a new id for a new request"),
     (C::RunActive, "command", "wait for its end, or stop it"),
     (C::RunActive, "", "{} stops it; {} stops it and goes back"),

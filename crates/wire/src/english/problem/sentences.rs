@@ -223,6 +223,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
         "",
         "the conversation is read-only: operation {operation} is a “{kind}”, which this version does not know",
     ),
+    (C::RepeatedCalls, "", "the model kept repeating one call of {tool}, although its result did not change"),
     (C::RequestReused, "", "request id {request} was used for another request"),
     (C::RunActive, "command", "a command is running in a workspace"),
     (C::RunActive, "", "what runs here was stopped, and is not over after {waited_s} seconds"),
