@@ -15,6 +15,7 @@ pub mod destination;
 mod fetch;
 mod files;
 mod guarded;
+mod input_frames;
 mod kept;
 pub mod mcp;
 mod own;

@@ -7,6 +7,8 @@ mod jobs;
 mod network;
 mod script;
 mod stand;
+mod waiting;
+mod writing;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -103,7 +105,13 @@ impl Default for ShellConfig {
 /// The tools for commands and jobs.
 pub fn shell_tools(config: ShellConfig) -> Vec<Arc<dyn Tool>> {
     let shell = ShellTool { about: OnceLock::new(), config };
-    vec![Arc::new(shell), Arc::new(jobs::JobOutput), Arc::new(jobs::JobStop), Arc::new(jobs::JobList)]
+    vec![
+        Arc::new(shell),
+        Arc::new(jobs::JobOutput),
+        Arc::new(jobs::JobStop),
+        Arc::new(jobs::JobList),
+        Arc::new(writing::JobInput),
+    ]
 }
 
 /// A command line to be run.
@@ -117,6 +125,9 @@ struct Arguments {
     /// Run it as a job that goes on after the answer: for servers and whatever takes longer than a command may.
     #[serde(default)]
     background: bool,
+    /// Keep the standard input of the job open: `job_input` writes to it.
+    #[serde(default)]
+    input: bool,
     /// Let it reach the network and this machine's servers, or be one: for installs, downloads, clones, pushes, dev servers.
     /// Closed when left out. It then counts as reaching outside, and the person may be asked: only where it is needed.
     #[serde(default)]
@@ -192,6 +203,7 @@ impl ShellTool {
             sandbox: self.sandbox(),
             supervisor: self.config.supervisor.as_ref(),
             job: None,
+            input: None,
             net: Net::Closed,
             reads: false,
             secrets: &self.config.secrets,
@@ -323,6 +335,9 @@ impl Tool for ShellTool {
 
     fn intent(&self, given: &Value, folder: &Path, roots: &[PathBuf]) -> Result<Intent, String> {
         let given: Arguments = arguments::read(given)?;
+        if given.input && !given.background {
+            return Err("`input` is only for jobs: set `background`, too".to_owned());
+        }
         if given.command.trim().is_empty() {
             return Err("there is no command in `command`".to_owned());
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::ToolOutcome;
+use retake_core::{CallTarget, EffectClass, Mode, Permission, Ruling, ToolOutcome};
 use retake_tools::{Output, ShellConfig, Tool, processes, shell_tools};
 use serde_json::{Value, json};
 
@@ -33,6 +33,24 @@ impl Jobs {
         assert!(output.content.contains(&format!("[it goes on as job {id}: ")), "{output:?}");
         self.started.push(call);
         id
+    }
+
+    /// The same for a job with an input.
+    async fn start_with_input(&mut self, command: &str) -> String {
+        let given = json!({ "command": command, "background": true, "input": true });
+        let output = self.call("shell", given).await;
+        assert!(output.lives, "{output:?}");
+        self.started.push(self.stage.last_call());
+        let call = self.stage.last_call();
+        call[call.len() - 8..].to_owned()
+    }
+
+    /// Waits for a job; returns the outcome and the notes at the end of the output.
+    async fn waits(&self, arguments: Value) -> (ToolOutcome, String) {
+        let output = self.call("job_output", arguments).await;
+        let notes = output.content.lines().filter(|line| line.starts_with('['));
+        let notes = notes.map(|line| line.split_once(';').map_or(line, |(line, _)| line));
+        (output.outcome, notes.collect::<Vec<_>>().join(" "))
     }
 
     async fn shows(&self, id: &str, words: &str) {
@@ -151,4 +169,140 @@ async fn any_part_of_the_output_of_a_job_can_be_read() {
     assert_eq!(part(json!({ "id": id, "tail": 99 })).await, format!("1\n2\n3\n4\n5\nlast €{}", said(0)));
     assert_eq!(part(json!({ "id": id, "from": 8 })).await, format!("5\nlast €{}", said(8)));
     assert_eq!(part(json!({ "id": id, "from": 99 })).await, said(18).trim_start());
+}
+
+#[tokio::test]
+async fn a_job_is_waited_for_until_it_ends_prints_or_prints_a_text() {
+    use ToolOutcome::{Failed, Ok};
+    let mut jobs = Jobs::new(config());
+    // The clock of the tools is ten times as fast: each wait has three seconds.
+    let slow = jobs.start("echo begun; until test -e go; do sleep 0.02; done; printf rea; sleep 0.3; echo dy; until test -e end; do sleep 0.02; done; exit 5").await;
+    let wait = |what: &str| json!({ "id": slow, "wait": what, "wait_s": 30 });
+    let over = |note: &str| (Failed, format!("[{note}] [job {slow} is running"));
+    assert_eq!(jobs.waits(wait("output")).await, over("the 30 s are over"));
+    let text = |text: &str| json!({ "id": slow, "wait": "text", "text": text, "wait_s": 600 });
+    assert_eq!(
+        jobs.waits(text("begun")).await,
+        (Ok, format!("[it has printed “begun”] [job {slow} is running"))
+    );
+    // What was printed before `from` does not count.
+    let later = json!({ "id": slow, "wait": "text", "text": "begun", "from": 3, "wait_s": 10 });
+    assert_eq!(jobs.waits(later).await, over("the 10 s are over"));
+    let printed = json!({ "id": slow, "wait": "output", "from": 0 });
+    assert_eq!(jobs.waits(printed).await.0, Ok);
+    let go = async |name: &str| {
+        std::fs::write(jobs.stage.root().join(name), "").expect("written");
+    };
+    let (ready, ()) = tokio::join!(jobs.waits(text("ready")), go("go"));
+    assert_eq!(ready, (Ok, format!("[it has printed “ready”] [job {slow} is running")));
+    let (end, ()) = tokio::join!(jobs.waits(json!({ "id": slow, "wait": "end", "wait_s": 600 })), go("end"));
+    assert_eq!(end, (Ok, format!("[it has ended] [job {slow} is ended with exit code 5")));
+    // The job is gone.
+    assert_eq!(jobs.waits(wait("end")).await.0, Ok);
+    let note = format!("[it has ended, and never printed “more”] [job {slow} is ended with exit code 5");
+    assert_eq!(jobs.waits(text("more")).await, (Failed, note));
+    let note = format!("[it has ended, and printed nothing more] [job {slow} is ended with exit code 5");
+    assert_eq!(jobs.waits(wait("output")).await, (Failed, note));
+    let unknown = jobs.call("job_output", json!({ "id": "other", "wait": "end" })).await;
+    assert_eq!((unknown.outcome, unknown.content.contains("there is no job other")), (Failed, true));
+}
+
+#[tokio::test]
+async fn a_stop_ends_a_wait_and_leaves_the_job_alone() {
+    let mut jobs = Jobs::new(config());
+    let id = jobs.start("sleep 1000").await;
+    for arguments in [json!({ "id": id, "wait": "end" }), json!({ "id": id, "wait": "text", "text": "x" })] {
+        let (waited, ()) = tokio::join!(jobs.waits(arguments), async { jobs.stage.stop() });
+        let note = format!("[the wait was stopped by the test] [job {id} is running");
+        assert_eq!(waited, (ToolOutcome::Failed, note));
+    }
+    assert!(!processes::alive(&jobs.started[0]).is_empty());
+}
+
+#[tokio::test]
+async fn arguments_of_a_wait_that_contradict_each_other_are_refused() {
+    let jobs = Jobs::new(config());
+    for arguments in [
+        json!({ "id": "a", "wait": "text" }),
+        json!({ "id": "a", "wait": "end", "text": "x" }),
+        json!({ "id": "a", "text": "x" }),
+        json!({ "id": "a", "wait_s": 3 }),
+    ] {
+        let intent = tool(&jobs.tools, "job_output").intent(&arguments, jobs.stage.root(), &jobs.stage.roots);
+        assert!(intent.is_err(), "{arguments}");
+    }
+    let shell = json!({ "command": "cat", "input": true });
+    assert!(tool(&jobs.tools, "shell").intent(&shell, jobs.stage.root(), &jobs.stage.roots).is_err());
+}
+
+#[tokio::test]
+async fn a_job_reads_what_is_written_to_it_until_its_input_is_closed() {
+    let mut jobs = Jobs::new(config());
+    let id = jobs
+        .start_with_input("while read -r line; do echo \"got $line\"; done; echo closed; sleep 1000")
+        .await;
+    let said = async |arguments: Value| jobs.call("job_input", arguments).await;
+    let written = said(json!({ "id": id, "text": "one\ntwo\n" })).await;
+    assert_eq!(
+        (written.outcome, written.content),
+        (ToolOutcome::Ok, format!("8 of 8 bytes were written to job {id}"))
+    );
+    jobs.shows(&id, "got one\ngot two\n").await;
+    let closed = said(json!({ "id": id, "text": "three\n", "close": true })).await;
+    assert_eq!(closed.content, format!("6 of 6 bytes were written to job {id}; its input is closed"));
+    jobs.shows(&id, "got three\nclosed").await;
+    until("nothing is taken any more", async || {
+        let more = said(json!({ "id": id, "text": "four\n" })).await;
+        more.content == format!("the input of job {id} is closed; 0 of 5 bytes were written")
+    })
+    .await;
+    jobs.call("job_stop", json!({ "id": id })).await;
+    assert!(said(json!({ "id": id, "text": "x" })).await.content.contains("there is no job"));
+}
+
+#[tokio::test]
+async fn a_job_that_cannot_take_input_is_reported() {
+    let mut jobs = Jobs::new(config());
+    let said = async |jobs: &Jobs, id: &str, text: &str| {
+        let output = jobs.call("job_input", json!({ "id": id, "text": text })).await;
+        assert_eq!(output.outcome, ToolOutcome::Failed, "{output:?}");
+        output.content
+    };
+    let without = jobs.start("sleep 1000").await;
+    assert!(said(&jobs, &without, "x").await.contains("has no input"));
+    let deaf = jobs.start_with_input("sleep 1000").await;
+    let text = "x".repeat(1 << 20);
+    let content = said(&jobs, &deaf, &text).await;
+    assert!(content.starts_with(&format!("job {deaf} does not read its input; ")), "{content}");
+    assert!(content.ends_with(" of 1048576 bytes were written"), "{content}");
+    let gone = jobs.start_with_input("read -r line; exit 3").await;
+    jobs.call("job_input", json!({ "id": gone, "text": "x\n" })).await;
+    until("it ends", async || jobs.list().await.contains("ended with exit code 3")).await;
+    assert_eq!(
+        said(&jobs, &gone, "x").await,
+        format!("job {gone} has ended with exit code 3; nothing was written")
+    );
+    let (stopped, ()) = tokio::join!(said(&jobs, &deaf, &text), async { jobs.stage.stop() });
+    assert_eq!(stopped, "stopped by the test; 0 of 1048576 bytes were written");
+}
+
+#[test]
+fn writing_to_a_job_is_an_effect_that_needs_an_approval_as_a_command_does() {
+    let tools = shell_tools(config());
+    let intent =
+        |arguments: Value| tool(&tools, "job_input").intent(&arguments, "/w".as_ref(), &["/w".into()]);
+    let write = intent(json!({ "id": "a1", "text": "rm -r b\nls\n" })).expect("an intent");
+    assert_eq!((write.class, write.line.as_str()), (EffectClass::External, "write to job a1: rm -r b …"));
+    assert_eq!(write.touches, [CallTarget::Command("rm -r b\nls\n".into())]);
+    assert_eq!(write.detail.as_deref(), Some("rm -r b\nls\n"));
+    let close = intent(json!({ "id": "a1", "close": true })).expect("an intent");
+    assert_eq!((close.class, close.line.as_str()), (EffectClass::External, "close the input of job a1"));
+    assert!(intent(json!({ "id": "a1" })).is_err());
+    for mode in [Mode::Ask, Mode::AllowEdits] {
+        let permission = Permission { mode, rules: Vec::new() };
+        for intent in [&write, &close] {
+            let ruling = permission.settle("job_input", intent, &["/w".into()]).ruling();
+            assert_eq!(ruling, Ruling::Ask, "{mode:?} {intent:?}");
+        }
+    }
 }

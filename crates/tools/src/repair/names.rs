@@ -40,7 +40,7 @@ const FILE: &[&str] = &["file", "filepath", "filename", "targetfile", "absolutep
 const FOLDER: &[&str] = &["dir", "directory", "dirpath", "directorypath", "folder", "targetdirectory"];
 
 /// Parameters of other agents: the tool, ours, and their names without case, `-` and `_`.
-const PARAMETERS: [(&str, &str, &[&str]); 29] = [
+const PARAMETERS: [(&str, &str, &[&str]); 30] = [
     ("ask", "question", &["prompt"]),
     ("ask", "choices", &["options", "followup"]),
     ("edit", "path", FILE),
@@ -58,6 +58,7 @@ const PARAMETERS: [(&str, &str, &[&str]); 29] = [
     ("grep", "ignore_case", &["i", "caseinsensitive"]),
     ("grep", "context", &["c", "contextlines"]),
     ("job_output", "id", &["bashid", "shellid", "jobid", "taskid"]),
+    ("job_input", "id", &["bashid", "shellid", "jobid", "taskid"]),
     ("job_stop", "id", &["bashid", "shellid", "jobid", "taskid"]),
     ("list", "path", FILE),
     ("list", "path", FOLDER),

@@ -28,7 +28,7 @@ use crate::umask;
 const TO_END: Duration = Duration::from_secs(3);
 
 /// How often a command is checked.
-const TICK: Duration = Duration::from_millis(200);
+pub(super) const TICK: Duration = Duration::from_millis(200);
 
 /// The most that a pipe contains.
 const PIPE: usize = 1 << 20;
@@ -96,6 +96,8 @@ pub(super) struct CommandLaunch<'a> {
     pub(super) supervisor: Option<&'a Supervisor>,
     /// For a job: the most bytes of output that are kept.
     pub(super) job: Option<u64>,
+    /// For a job with a supervisor: the pipe with frames for its standard input.
+    pub(super) input: Option<OwnedFd>,
     pub(super) net: Net,
     /// Whether it only reads, and is confined to that.
     pub(super) reads: bool,
@@ -137,6 +139,7 @@ impl CommandLaunch<'_> {
                     namespaces: confined.as_ref().is_some_and(|confined| confined.namespaces),
                     confined,
                     cap: self.job,
+                    input: self.input.is_some(),
                     join: group.iter().flatten().flat_map(Group::joins).collect(),
                     note: self.job.map(|_| spool.note.clone()),
                     file_size: Some(self.file_size),
@@ -152,7 +155,11 @@ impl CommandLaunch<'_> {
             Some(cap) => script::background(&spool.note, self.processes, cap),
         };
         command.arg("-c").arg(script).arg(script::shell()).arg(self.command);
-        command.stdin(Stdio::null()).stdout(Stdio::from(out.try_clone()?)).stderr(Stdio::from(out));
+        let input = self.input.as_ref().map(OwnedFd::try_clone).transpose()?;
+        command
+            .stdin(input.map_or_else(Stdio::null, Stdio::from))
+            .stdout(Stdio::from(out.try_clone()?))
+            .stderr(Stdio::from(out));
         let theirs = call.host.environment().unwrap_or_default();
         theirs.give(&mut command);
         script::set_environment(&mut command, self.secrets, theirs.variables());

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,10 +17,12 @@ use serde::{Deserialize, Serialize};
 use super::follow::{self, CommandLaunch, Started};
 use super::script::{Spool, code_of, is_log_of};
 use super::stand::StartFolder;
+use super::waiting::{Wait, WaitFor};
 use super::{Arguments, ShellTool, add_lines};
 use crate::arguments;
 use crate::call::{Call, Output, Piece};
 use crate::files::PathBase;
+use crate::input_frames;
 use crate::own::{OwnTool, read_only_intent};
 use crate::spooled_output::{BOUND, plain, whole};
 
@@ -42,8 +44,8 @@ struct Job {
 }
 
 /// A job that the conversation knows of.
-struct RecordedJob {
-    call: String,
+pub(super) struct RecordedJob {
+    pub(super) call: String,
     job: Job,
 }
 
@@ -60,7 +62,7 @@ impl RecordedJob {
         facts.into_iter().filter_map(known).collect()
     }
 
-    async fn of(call: &Call, id: &str) -> Result<Self, String> {
+    pub(super) async fn of(call: &Call, id: &str) -> Result<Self, String> {
         let mut all = Self::all(call).await;
         all.retain(|known| !id.is_empty() && (known.call == id || known.call.ends_with(id)));
         match all.len() {
@@ -71,11 +73,16 @@ impl RecordedJob {
     }
 
     /// Whether it still runs, or how it ended.
-    async fn state(&self) -> String {
+    pub(super) async fn state(&self) -> String {
         match follow::alive(&self.call).await {
             0 => self.code().map_or("ended".to_owned(), |code| format!("ended with exit code {code}")),
             _ => "running".to_owned(),
         }
+    }
+
+    /// The file that it prints to.
+    pub(super) fn log(&self) -> Option<&Path> {
+        self.job.log.as_deref()
     }
 
     fn code(&self) -> Option<i32> {
@@ -84,7 +91,7 @@ impl RecordedJob {
 }
 
 /// The name of a job for people and models.
-fn short(call: &str) -> &str {
+pub(super) fn short(call: &str) -> &str {
     let from = call.char_indices().rev().nth(SHORT - 1).map_or(0, |(at, _)| at);
     &call[from..]
 }
@@ -112,7 +119,13 @@ impl ShellTool {
         let stand = StartFolder::of(call).await;
         let spool = Spool::open(&call.spool, &call.id)?;
         let log = crate::kept::options().create(true).append(true).open(&spool.log)?;
-        let line = CommandLaunch { job: Some(self.config.log), net, ..self.line(command, &stand.folder) };
+        let input = match (given.input, &self.config.supervisor) {
+            (true, Some(_)) => Some(input_frames::create(&spool.log)?),
+            (true, None) => return Err(std::io::Error::other("without a supervisor, no job has an input")),
+            (false, _) => None,
+        };
+        let job = Some(self.config.log);
+        let line = CommandLaunch { job, input, net, ..self.line(command, &stand.folder) };
         let Started { mut child, group } = line.start(call, &spool, log.into()).await?;
         let mut early = call.host.sleep(EARLY);
         let (is_stopped, goes_on) = tokio::select! {
@@ -186,12 +199,17 @@ struct Excerpt {
     len: u64,
 }
 
+/// Opens the log of a job; neither waits nor follows a link.
+pub(super) fn open(log: &Path) -> std::io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
+    File::options().read(true).custom_flags(flags).open(log)
+}
+
 /// Reads a part of a job's output, up to the limit for the model.
 fn read(job: &Job, slice: LogPart) -> Result<Excerpt, String> {
     let Some(log) = &job.log else { return Err("[what it prints is not kept]".to_owned()) };
     let fail = |error: std::io::Error| format!("[can't read {}: {error}]", log.display());
-    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
-    let mut file = File::options().read(true).custom_flags(flags).open(log).map_err(fail)?;
+    let mut file = open(log).map_err(fail)?;
     let len = file.metadata().map_err(fail)?.len();
     let mut from = match slice {
         LogPart::From(from) => from.min(len),
@@ -225,6 +243,12 @@ pub(super) struct OutputArguments {
     from: Option<u64>,
     /// Only so many lines of the end.
     tail: Option<usize>,
+    /// Wait for this first.
+    wait: Option<WaitFor>,
+    /// The text that `wait: text` waits for.
+    text: Option<String>,
+    /// How many seconds to wait at most: 60 when left out, 600 at most.
+    wait_s: Option<u64>,
 }
 
 /// A job to be ended.
@@ -257,24 +281,42 @@ impl OwnTool for JobOutput {
     const MAY_REPEAT: bool = true;
 
     fn intent(&self, given: OutputArguments, _: &PathBase) -> Result<Intent, String> {
-        Ok(read_only_intent(format!("read the output of job {}", arguments::line(&given.id)), Vec::new()))
+        let id = arguments::line(&given.id);
+        let line = match Wait::of(given.wait, given.text, given.wait_s)? {
+            Some(_) => format!("wait for job {id}"),
+            None => format!("read the output of job {id}"),
+        };
+        Ok(read_only_intent(line, Vec::new()))
     }
 
     async fn call(&self, call: Call, given: OutputArguments) -> Result<Output, String> {
         let known = RecordedJob::of(&call, &given.id).await?;
+        let wait = Wait::of(given.wait, given.text, given.wait_s)?;
+        let mut from = given.from;
+        let mut waited = None;
+        if let Some(wait) = &wait {
+            from = wait.from(known.log(), from);
+            waited = Some(wait.wait(&call, &known.call, known.log(), from).await);
+        }
         // Checked first: output before its end is then included.
         let state = known.state().await;
-        let slice = match (given.from, given.tail) {
+        let slice = match (from, given.tail) {
             (Some(from), _) => LogPart::From(from),
             (None, Some(lines)) => LogPart::Lines(lines),
             (None, None) => LogPart::End,
         };
         let Excerpt { text, from, to, len } = read(&known.job, slice)?;
         let id = short(&known.call);
-        let mut content = text;
+        let mut output = Output::ok(text);
+        let said = wait.zip(waited).map(|(wait, waited)| {
+            if !wait.is_met(waited) {
+                output.outcome = ToolOutcome::Failed;
+            }
+            wait.said(waited, call.host.stopped_by())
+        });
         let more = format!("[job {id} is {state}; bytes {from} to {to} of {len}; go on with from: {to}]");
-        add_lines(&mut content, [Some(more)]);
-        Ok(Output::ok(content))
+        add_lines(&mut output.content, [said, Some(more)]);
+        Ok(output)
     }
 }
 
@@ -294,6 +336,10 @@ impl OwnTool for JobStop {
         let (id, before) = (short(&known.call), follow::alive(&known.call).await);
         if !follow::end_processes(call.host.as_ref(), &known.call, None).await {
             return Err(format!("job {id} can't be ended: some of its processes don't end"));
+        }
+        if let Some(log) = known.log() {
+            // Most jobs have none.
+            let _ = std::fs::remove_file(input_frames::path_of(log));
         }
         let said = match before {
             0 => format!("job {id} had ended already"),

@@ -22,6 +22,8 @@ pub(crate) struct Arguments {
     pub(crate) confined: Option<Confinement>,
     /// The most bytes of its output that are forwarded; the rest is dropped.
     pub(crate) cap: Option<u64>,
+    /// Whether its standard input comes in frames through the supervisor's.
+    pub(crate) input: bool,
     /// Files with which it joins its groups.
     pub(crate) join: Vec<PathBuf>,
     /// The file for its exit code.
@@ -39,6 +41,7 @@ impl Arguments {
             namespaces: false,
             confined: None,
             cap: None,
+            input: false,
             join: Vec::new(),
             note: None,
             file_size: None,
@@ -51,8 +54,10 @@ impl Arguments {
         let mut add = |name: &str, value: &OsStr| arguments.extend([name.into(), value.to_owned()]);
         add("call", self.call.as_ref());
         add("folder", self.folder.as_ref());
-        if self.namespaces {
-            add("namespaces", "yes".as_ref());
+        for (name, is_set) in [("namespaces", self.namespaces), ("input", self.input)] {
+            if is_set {
+                add(name, "yes".as_ref());
+            }
         }
         for (name, number) in [("cap", self.cap), ("file-size", self.file_size)] {
             if let Some(number) = number {
@@ -122,6 +127,7 @@ impl Arguments {
             "call" => self.call = value.to_str()?.to_owned(),
             "folder" => self.folder = path,
             "namespaces" if is_yes => self.namespaces = true,
+            "input" if is_yes => self.input = true,
             "cap" => self.cap = Some(number()?),
             "file-size" => self.file_size = Some(number()?),
             "join" => self.join.push(path),
@@ -182,6 +188,7 @@ mod tests {
             join: vec!["/group/cgroup.procs".into()],
             confined: Some(confined),
             cap: Some(7),
+            input: true,
             note: Some("/end".into()),
             file_size: Some(1 << 40),
             ..Arguments::new("0a-b", Path::new("/work"))

@@ -16,6 +16,7 @@ use rustix::process::{Pid, Resource, Rlimit, WaitOptions};
 use super::mounts::Mounts;
 use super::outer::Ended;
 use super::{Arguments, GIVEN, refuse, threads};
+use crate::input_frames;
 use crate::processes::MARK;
 use crate::sandbox::drop_capabilities;
 
@@ -74,6 +75,9 @@ fn supervise(arguments: &[OsString]) -> Result<(), String> {
     let drop_own = || drops().map_err(|error| format!("capabilities: {error}"));
     let passing = plan.cap.map(|cap| pass_on(cap, drops, &mut started)).transpose();
     let passing = passing.map_err(|error| fail(&error))?;
+    if plan.input {
+        pass_in(drops, &mut started).map_err(|error| fail(&error))?;
+    }
     mounts.watch()?;
     mounts.keep().map_err(|error| fail(&error))?;
     let namespaces = plan.namespaces;
@@ -144,6 +148,15 @@ fn pass_on(cap: u64, drops: threads::Drops, command: &mut Command) -> std::io::R
         }
     };
     threads::start("output", drops, pass)
+}
+
+/// Lets the command read from a pipe, and forwards the frames of the supervisor's standard input to it. Nobody waits for this: it may
+/// wait for frames for ever.
+fn pass_in(drops: threads::Drops, command: &mut Command) -> std::io::Result<()> {
+    let (reader, pipe) = std::io::pipe()?;
+    let frames = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?);
+    command.stdin(Stdio::from(reader));
+    threads::start("input", drops, move || input_frames::forward(frames, pipe)).map(drop)
 }
 
 /// Waits for every process of the call. If others continue, the end of the command is reported at once; otherwise when nothing

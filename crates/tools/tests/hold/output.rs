@@ -51,6 +51,28 @@ async fn trial_26_a_job_s_exit_code_is_known_however_it_ends() {
     .await;
 }
 
+#[tokio::test]
+async fn a_confined_job_is_written_to_and_waited_for() {
+    let test = "hold::output::a_confined_job_is_written_to_and_waited_for";
+    everywhere(test, async |how| {
+        let ground = Ground::new(how, Network::Ask);
+        let command = "read -r line; echo \"got $line\"; cat >/dev/null; exit 6";
+        let given = json!({ "command": command, "background": true, "input": true });
+        let output = ground.call("shell", given).await;
+        assert!(output.lives, "{how:?}: {}", output.content);
+        let id = ground.stage.last_call();
+        let written = ground.call("job_input", json!({ "id": id.as_str(), "text": "one\n" })).await;
+        assert!(written.content.starts_with("4 of 4 bytes"), "{how:?}: {}", written.content);
+        let wait = json!({ "id": id.as_str(), "wait": "text", "text": "got one" });
+        let waited = ground.call("job_output", wait).await;
+        assert!(waited.content.contains("[it has printed “got one”]"), "{how:?}: {}", waited.content);
+        ground.call("job_input", json!({ "id": id.as_str(), "close": true })).await;
+        let ended = ground.call("job_output", json!({ "id": id.as_str(), "wait": "end" })).await;
+        assert!(ended.content.contains("ended with exit code 6"), "{how:?}: {}", ended.content);
+    })
+    .await;
+}
+
 /// The peak memory of this process, in MiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("the state of this process");
