@@ -17,6 +17,7 @@ mod instructions;
 mod mentions;
 mod system;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ use crate::files::blocking;
 use crate::notice::Notice;
 
 pub use complete::{PathMatch, PathMatches, paths_like};
-pub use instructions::{FACT, Instruction, due, instructions};
+pub use instructions::{FACT, Instruction, due, folders_below, instructions, known_below, nested};
 pub use mentions::{mentions, piped, unmark};
 pub use system::{About, system_prompt};
 
@@ -38,6 +39,8 @@ pub use system::{About, system_prompt};
 pub struct Places {
     /// The folder of the conversation.
     pub folder: PathBuf,
+    /// All folders that it works in.
+    pub roots: Vec<PathBuf>,
     /// The person's home folder.
     pub home: Option<PathBuf>,
     /// The folder of the settings.
@@ -63,13 +66,25 @@ impl Engine {
         let config = settings.and_then(Path::parent).map(Path::to_path_buf);
         let guarded = self.parts().agent.as_ref().map(|agent| Arc::clone(&agent.guarded)).unwrap_or_default();
         guarded.look_again();
-        Places { folder: folder.to_path_buf(), home: self.files.home(), config, guarded }
+        let further = self.parts().agent.as_ref().map(|agent| agent.roots.clone()).unwrap_or_default();
+        let roots = [vec![folder.to_path_buf()], further].concat();
+        Places { folder: folder.to_path_buf(), roots, home: self.files.home(), config, guarded }
     }
 
     /// The current instruction files of a folder, the nearest last.
     pub async fn instructions(&self, folder: &Path) -> Result<Vec<Instruction>> {
         let places = self.places(folder);
         blocking(move || instructions(&places)).await
+    }
+
+    /// The current instruction files of these folders below the conversation's folder, the outermost first.
+    pub async fn nested_instructions(
+        &self,
+        folder: &Path,
+        folders: BTreeSet<PathBuf>,
+    ) -> Result<Vec<Instruction>> {
+        let places = self.places(folder);
+        blocking(move || nested(&places, &folders)).await
     }
 
     /// A person's message with the files that it mentions, and the notices about them.

@@ -19,12 +19,22 @@ mod walk;
 mod work;
 mod write;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use ignores::IgnoreRules;
 pub(crate) use place::PathBase;
 
+use retake_core::Fact;
+
 use crate::set::Tool;
+
+/// The fact that the agent knows the version of a file with this content, which lets it edit the file. `None` if it is not clear where
+/// the path leads.
+pub fn read_fact(path: &Path, roots: &[PathBuf], content: &[u8]) -> Option<Fact> {
+    let place = PathBase::new(path.parent()?, roots).place(path.to_str()?).ok()?;
+    Some(change::seen(&place, content))
+}
 
 /// The tools for files.
 pub fn file_tools() -> Vec<Arc<dyn Tool>> {

@@ -37,7 +37,7 @@ pub use blocking::blocking;
 pub use call::{Attached, Call, Host, Output, Piece, ToolQuestion};
 pub use call_environment::CallEnvironment;
 pub use fetch::{FetchConfig, fetch_tool};
-pub use files::{IgnoreRules, file_tools};
+pub use files::{IgnoreRules, file_tools, read_fact};
 pub use guarded::{BadItem, Guard, Guarded, check_guarded};
 pub use repair::{Repair, RepairedCall, repair};
 pub use sandbox::{Sandbox, Sandboxed, is_closed};

@@ -1,11 +1,12 @@
-//! Instruction files: `AGENTS.md` of the folder and of the folders above it, and the person's own.
+//! Instruction files: `AGENTS.md` of the folder and of the folders above it, and the person's own. One in a folder below it counts
+//! once a call reads or writes there.
 //!
 //! Their content is untrusted: the folder may be a stranger's. They are read with a limit, and a link must not lead to a file
 //! elsewhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use retake_core::{Digest, Fact, Part};
 use retake_store::digest::of_text;
@@ -75,6 +76,34 @@ pub fn instructions(places: &Places) -> Vec<Instruction> {
     }
     found.reverse();
     found
+}
+
+/// The instruction files of these folders below the conversation's folder, the outermost first. Those of the folder itself are not
+/// among them.
+pub fn nested(places: &Places, folders: &BTreeSet<PathBuf>) -> Vec<Instruction> {
+    let (_, repository) = self::folders(places);
+    let Ok(whole) = places.folder.canonicalize() else { return Vec::new() };
+    let of = |folder: &PathBuf| {
+        // A folder that leads elsewhere is not below this one.
+        folder.canonicalize().ok().filter(|real| real.starts_with(&whole) && *real != whole)?;
+        let (within, mut left) = (repository.as_ref().unwrap_or(folder), MOST);
+        of_folder(folder, places, Some(within), false, &mut left)
+    };
+    folders.iter().filter_map(of).collect()
+}
+
+/// The folders below the conversation's folder that lead to a path, the path itself included, because it may be one.
+pub fn folders_below(folder: &Path, path: &Path) -> Vec<PathBuf> {
+    let is_plain = path.components().all(|part| part != Component::ParentDir);
+    let below = path.ancestors().take(MOST_FOLDERS).take_while(|at| *at != folder && at.starts_with(folder));
+    if is_plain { below.map(Path::to_path_buf).collect() } else { Vec::new() }
+}
+
+/// The folders below the conversation's folder whose files the path knows, by its facts.
+pub fn known_below(folder: &Path, given: &[Fact]) -> BTreeSet<PathBuf> {
+    let known = given.iter().filter(|fact| !fact.value.is_empty());
+    let parent = |fact: &Fact| Path::new(fact.key.strip_prefix(FACT)?).parent().map(Path::to_path_buf);
+    known.filter_map(parent).filter(|at| at != folder && at.starts_with(folder)).collect()
 }
 
 /// The folder and those above it, the nearest first, up to the repository's root, or else to home; and that root. Without either,
@@ -157,7 +186,8 @@ pub fn due(current: &[Instruction], given: &[Fact]) -> Option<Vec<Part>> {
         texts.push(told(instruction, before.is_some()));
         facts.push(Fact::new(key, value(digest)));
     }
-    (!facts.is_empty()).then(|| vec![Part::text(texts.join("\n\n")), Part::Facts(facts)])
+    // One part for each file: the prompt keeps them apart.
+    (!facts.is_empty()).then(|| texts.into_iter().map(Part::Text).chain([Part::Facts(facts)]).collect())
 }
 
 fn told(instruction: &Instruction, again: bool) -> String {

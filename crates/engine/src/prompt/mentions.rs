@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use retake_core::{Fact, Part, Source};
+use retake_tools::read_fact;
 
 use super::{Places, bounded_read};
 use crate::notice::{FileKind, Mentioned, Notice};
@@ -36,8 +37,14 @@ const MOST_SEEN: usize = 10_000;
 /// A person's message with the files that it mentions, and the notices about them.
 pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<Notice>) {
     let is_piped = unmark(&mut parts);
-    let mut found =
-        FoundAttachments { places, seen: BTreeSet::new(), bytes: 0, parts: Vec::new(), notices: Vec::new() };
+    let mut found = FoundAttachments {
+        places,
+        seen: BTreeSet::new(),
+        bytes: 0,
+        parts: Vec::new(),
+        facts: Vec::new(),
+        notices: Vec::new(),
+    };
     for text in parts.iter().filter_map(Part::as_text) {
         for mention in mentioned(text) {
             match is_piped {
@@ -47,6 +54,8 @@ pub fn mentions(mut parts: Vec<Part>, places: &Places) -> (Vec<Part>, Vec<Notice
         }
     }
     parts.append(&mut found.parts);
+    // An attached file counts as read.
+    parts.extend((!found.facts.is_empty()).then_some(Part::Facts(found.facts)));
     (parts, found.notices)
 }
 
@@ -118,6 +127,7 @@ struct FoundAttachments<'a> {
     seen: BTreeSet<PathBuf>,
     bytes: usize,
     parts: Vec<Part>,
+    facts: Vec<Fact>,
     notices: Vec<Notice>,
 }
 
@@ -155,12 +165,23 @@ impl FoundAttachments<'_> {
             }
             Ok(part) => {
                 self.bytes += size(&part);
+                self.facts.extend(self.fact(&whole, &part));
                 self.parts.push(part);
                 if is_secret {
                     self.tell(name, Mentioned::Secret);
                 }
             }
             Err(why) => self.tell(name, why),
+        }
+    }
+
+    /// The fact that the agent has read the file, if all of it is attached.
+    fn fact(&self, whole: &Path, part: &Part) -> Option<Fact> {
+        match part {
+            Part::File { source: Source::Inline(bytes), name, .. } if !name.ends_with('/') => {
+                read_fact(whole, &self.places.roots, bytes)
+            }
+            _ => None,
         }
     }
 

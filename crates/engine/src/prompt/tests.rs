@@ -155,8 +155,9 @@ fn a_version_is_reported_once_and_what_changes_or_goes_is_reported_again() {
     let file = |name: &str, text: &str| Instruction { path: name.into(), text: text.into(), cut: 0 };
     let told = |current: &[Instruction], given: &[Fact]| {
         let parts = due(current, given)?;
-        let [Part::Text(text), Part::Facts(facts)] = &parts[..] else { panic!("{parts:?}") };
-        Some((text.clone(), facts.clone()))
+        let Some((Part::Facts(facts), texts)) = parts.split_last() else { panic!("{parts:?}") };
+        let texts: Vec<_> = texts.iter().map(|part| part.as_text().expect("a text")).collect();
+        Some((texts.join("\n\n"), facts.clone()))
     };
     assert_eq!(told(&[], &[]), None);
     let (text, first) = told(&[file("/a", "one\n"), file("/b", "two")], &[]).expect("due");
@@ -207,7 +208,7 @@ fn trial_23_words_from_a_pipe_attach_no_file() {
     assert_eq!(said, [Part::text("see @notes.txt")], "the mark is gone, and nothing is attached");
     assert_eq!(notices, [("notes.txt".to_owned(), Mentioned::Piped)]);
     let (said, _) = mentions(vec![Part::text("see @notes.txt")], &world.places);
-    assert_eq!(said.len(), 2, "who types it means it");
+    assert_eq!(said.len(), 3, "who types it means it: the file, and the fact that it is read");
 }
 
 /// The result of each mention, by name.
@@ -223,7 +224,7 @@ fn outcomes(notices: Vec<Notice>) -> Vec<(String, Mentioned)> {
 fn mentioned(places: &Places, text: &str) -> (Vec<String>, Vec<(String, Mentioned)>) {
     let (parts, notices) = mentions(vec![Part::text(text)], places);
     assert_eq!(parts[0], Part::text(text));
-    let shown = parts[1..].iter().map(|part| match part {
+    let shown = parts[1..].iter().filter(|part| !matches!(part, Part::Facts(_))).map(|part| match part {
         Part::File { name, media_type: Some(pdf), .. } if pdf == "application/pdf" => {
             format!("{name}: {pdf}")
         }
@@ -234,6 +235,50 @@ fn mentioned(places: &Places, text: &str) -> (Vec<String>, Vec<(String, Mentione
         other => format!("{other:?}"),
     });
     (shown.collect(), outcomes(notices))
+}
+
+#[test]
+fn a_whole_attached_file_counts_as_read_and_nothing_else_does() {
+    let World { _dir, places, repo } = world();
+    let places = Places { roots: vec![places.folder.clone()], ..places };
+    write(repo.join("sub/a.txt"), "A");
+    write(repo.join("sub/huge.txt"), "x".repeat(70_000));
+    write(repo.join("up.txt"), "U");
+    let read = |text: &str| {
+        let keys = match mentions(vec![Part::text(text)], &places).0.pop() {
+            Some(Part::Facts(facts)) => facts.into_iter().map(|fact| fact.key).collect(),
+            _ => Vec::new(),
+        };
+        keys.iter().map(|key| key.replace(&format!("read/{}/", repo.display()), "")).collect::<Vec<_>>()
+    };
+    assert_eq!(read("@a.txt and @../up.txt"), ["sub/a.txt", "up.txt"]);
+    assert!(read("@. and @huge.txt and @missing").is_empty());
+}
+
+#[test]
+fn instruction_files_of_subfolders_count_with_the_same_trust() {
+    let world = world();
+    let sub = |path: &str| world.repo.join("sub").join(path);
+    for folder in ["a/b", "c", "linked"] {
+        fs::create_dir_all(sub(folder)).expect("made");
+    }
+    write(sub("AGENTS.md"), "the folder's own");
+    write(sub("a/AGENTS.md"), "of a");
+    write(sub("a/b/CLAUDE.md"), "of b");
+    fifo(&sub("c/AGENTS.md"));
+    write(world.places.home.as_ref().expect("home").join("secret"), "hunter2");
+    symlink(world.places.home.as_ref().expect("home").join("secret"), sub("linked/AGENTS.md"))
+        .expect("a link");
+    fs::create_dir(world.places.home.as_ref().expect("home").join("other")).expect("made");
+    write(world.places.home.as_ref().expect("home").join("other/AGENTS.md"), "elsewhere");
+    symlink(world.places.home.as_ref().expect("home").join("other"), sub("out")).expect("a link");
+    let found = |paths: &[&str]| {
+        let folders = paths.iter().flat_map(|path| folders_below(&world.places.folder, &sub(path))).collect();
+        in_time(&world.places, move |places| nested(places, &folders))
+    };
+    assert_eq!(texts(&found(&["a/b/file", "a/file"])), ["of a", "of b"]);
+    assert_eq!(texts(&found(&["a"])), ["of a"]);
+    assert!(found(&["file", "", "../up", "a/../../x/file", "c/file", "linked/file", "out/file"]).is_empty());
 }
 
 #[test]

@@ -34,11 +34,7 @@ enum Close {
 impl Driver {
     /// Calls the model with the current prompt, joined messages included.
     pub(super) async fn ask_model(&mut self) -> TurnInput {
-        let prompt = match self.join().await {
-            Ok(()) => self.prompt().await,
-            Err(error) => Err(error),
-        };
-        let prompt = match prompt {
+        let prompt = match self.prepared_prompt().await {
             Ok(prompt) => prompt,
             Err(error) if error.code == "fenced" => return self.not_stored(error),
             Err(error) => {
@@ -58,6 +54,13 @@ impl Driver {
             Ok(input) => input,
             Err(error) => self.not_stored(error),
         }
+    }
+
+    /// The prompt, after what has become known since the last answer.
+    async fn prepared_prompt(&mut self) -> Result<Prompt> {
+        self.note_touched().await?;
+        self.join().await?;
+        self.prompt().await
     }
 
     /// Waiting messages that may join become part of the run.

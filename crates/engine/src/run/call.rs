@@ -306,6 +306,7 @@ impl Driver {
     /// Starts a call; its end arrives in the inbox.
     pub(super) async fn start(&mut self, key: &str) {
         let Some(ready) = self.calls.get(key).cloned() else { return };
+        self.touched(&ready.intent.touches);
         self.events.send(RunEvent::Calling(ready.shown()));
         let stage = self.stage(&ready);
         let (inbox, key) = (self.inbox.clone(), key.to_owned());

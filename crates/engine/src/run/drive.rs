@@ -1,7 +1,8 @@
 //! Carries out a run: it performs the effects that core's machines decide, and gives them the results. It must
 //! decide nothing itself.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,6 +64,8 @@ pub(super) struct RunProgress {
     pub(super) answer: Option<EntryId>,
     /// The error, if it failed.
     pub(super) error: Option<EngineError>,
+    /// Folders that calls have touched since the model was last asked.
+    pub(super) touched: BTreeSet<PathBuf>,
     /// Whether another run waits.
     waits_behind: bool,
     /// Whether a failure to store was logged already.

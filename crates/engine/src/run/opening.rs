@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use retake_core::{ConversationId, Fact, Flags, Part, Role, SayRequest};
+use retake_core::{CallTarget, ConversationId, Fact, Flags, Part, Role, SayRequest};
 
+use super::drive::Driver;
 use crate::Engine;
 use crate::error::Result;
 use crate::notice::Notice;
@@ -24,7 +25,9 @@ impl Engine {
             return Ok(Vec::new());
         };
         let given = self.store().facts(conversation, prompt::FACT.to_owned()).await?;
-        let instructions = self.instructions(&folder).await?;
+        let mut instructions = self.instructions(&folder).await?;
+        let below = prompt::known_below(&folder, &given);
+        instructions.extend(self.nested_instructions(&folder, below).await?);
         if let Some(parts) = prompt::due(&instructions, &given) {
             self.note(conversation, parts).await?;
         }
@@ -46,10 +49,13 @@ impl Engine {
 
     /// Stores a message of the program.
     async fn note(&self, conversation: ConversationId, parts: Vec<Part>) -> Result<()> {
-        let say = self.saying(Role::System, parts, self.by(None));
-        let flags = Flags { synthetic: true, ..Flags::default() };
-        self.store().say(conversation, SayRequest { flags, ..say }).await?;
+        self.store().say(conversation, self.noting(parts)).await?;
         Ok(())
+    }
+
+    fn noting(&self, parts: Vec<Part>) -> SayRequest {
+        let flags = Flags { synthetic: true, ..Flags::default() };
+        SayRequest { flags, ..self.saying(Role::System, parts, self.by(None)) }
     }
 
     /// A person's message with the files that it mentions, and the notices about them.
@@ -66,6 +72,41 @@ impl Engine {
                 Ok((parts, Vec::new()))
             }
         }
+    }
+}
+
+impl Driver {
+    /// Remembers the folders of what a call reads and writes: their instruction files count from now on.
+    pub(super) fn touched(&mut self, touches: &[CallTarget]) {
+        let Some(folder) = self.scene.roots.first() else { return };
+        for touch in touches {
+            if let CallTarget::Read(path) | CallTarget::Write(path) = touch {
+                self.so_far.touched.extend(prompt::folders_below(folder, path));
+            }
+        }
+    }
+
+    /// Stores the instruction files of folders that calls have touched, if the path does not know them.
+    pub(super) async fn note_touched(&mut self) -> Result<()> {
+        let touched = std::mem::take(&mut self.so_far.touched);
+        let Some(folder) = self.scene.roots.first().filter(|_| !touched.is_empty()) else { return Ok(()) };
+        let conversation = self.claim.conversation();
+        let mut given = self.engine.store().facts(conversation, prompt::FACT.to_owned()).await?;
+        let is_touched = |fact: &Fact| {
+            let of = prompt::known_below(folder, std::slice::from_ref(fact));
+            of.iter().any(|of| touched.contains(of))
+        };
+        given.retain(is_touched);
+        let nested = self.engine.nested_instructions(folder, touched).await?;
+        if let Some(parts) = prompt::due(&nested, &given) {
+            let say = SayRequest {
+                answering: Some(self.answering()),
+                fence: Some(self.fence),
+                ..self.engine.noting(parts)
+            };
+            self.engine.store().say(conversation, say).await?;
+        }
+        Ok(())
     }
 }
 

@@ -65,3 +65,55 @@ async fn mentioned_files_are_attached_to_the_message() {
     assert!(prompt.parts.iter().any(attached), "{:?}", prompt.parts);
     assert!(told.iter().any(|line| line.contains("missing.txt")), "{told:?}");
 }
+
+#[tokio::test]
+async fn an_attached_file_counts_as_read_until_it_changes() {
+    let edit = || calls(&[("edit", json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}]}))]);
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.write("a.txt", "one\n");
+    let (_, told) = desk.turn("change @a.txt", vec![edit(), words("done")]).await;
+    assert_eq!(desk.read("a.txt").as_deref(), Some("two\n"), "{told:?}");
+    // Its fact goes with the message.
+    desk.rewind("t1").await;
+    let (_, told) = desk.turn("change it", vec![edit(), words("refused")]).await;
+    assert!(told[1].contains("have not read it"), "{told:?}");
+    // Changed before the edit, and between two turns.
+    desk.turn("see @a.txt", vec![words("seen")]).await;
+    desk.write("a.txt", "one and more\n");
+    let (_, told) = desk.turn("change it", vec![edit(), words("refused")]).await;
+    assert!(told[1].contains("failed"), "{told:?}");
+    assert!(desk.heard().join("\n").contains("Changed: "), "{:?}", desk.heard());
+    assert_eq!(desk.read("a.txt").as_deref(), Some("one and more\n"));
+}
+
+#[tokio::test]
+async fn instructions_of_a_subfolder_are_reported_once_a_call_works_there() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    std::fs::create_dir_all(desk.path("sub/deep")).expect("made");
+    desk.write("AGENTS.md", "Use tabs.\n");
+    desk.write("sub/AGENTS.md", "Use spaces.\n");
+    desk.write("sub/deep/a.txt", "one\n");
+    desk.write("top.txt", "one\n");
+    let read = |path: &str| calls(&[("read", json!({ "path": path }))]);
+    let times = |desk: &Desk, text: &str| desk.heard().iter().filter(|heard| heard.contains(text)).count();
+    desk.turn("top", vec![read("top.txt"), words("seen")]).await;
+    assert_eq!((times(&desk, "Use tabs."), times(&desk, "Use spaces.")), (1, 0), "{:?}", desk.heard());
+    let write = calls(&[("write", json!({ "path": "sub/new.txt", "content": "x" }))]);
+    desk.turn("deep", vec![read("sub/deep/a.txt"), write, words("seen")]).await;
+    assert_eq!((times(&desk, "Use tabs."), times(&desk, "Use spaces.")), (1, 1), "{:?}", desk.heard());
+    // It is known in the next turn, and a change of it is reported at its beginning.
+    desk.turn("again", vec![read("sub/deep/a.txt"), words("seen")]).await;
+    assert_eq!(times(&desk, "Use spaces."), 1, "{:?}", desk.heard());
+    desk.write("sub/AGENTS.md", "Use both.\n");
+    desk.turn("changed", vec![words("yes")]).await;
+    assert_eq!(times(&desk, "has changed. It now says:\n\nUse both."), 1, "{:?}", desk.heard());
+    // A rewind takes it back: it is reported again when a call works there.
+    desk.rewind("t2").await;
+    desk.turn("nothing", vec![words("yes")]).await;
+    assert_eq!(times(&desk, "Use spaces.") + times(&desk, "Use both."), 0, "{:?}", desk.heard());
+    desk.turn("deep", vec![read("sub/deep/a.txt"), words("seen")]).await;
+    assert_eq!(times(&desk, "Use both."), 1, "{:?}", desk.heard());
+    std::fs::remove_file(desk.path("sub/AGENTS.md")).expect("removed");
+    desk.turn("gone", vec![words("yes")]).await;
+    assert_eq!(times(&desk, "sub/AGENTS.md is gone"), 1, "{:?}", desk.heard());
+}
