@@ -3,6 +3,7 @@
 //! No type of `genai` leaves this module. The key is read for each call and sent to the provider only: errors do not
 //! contain it, and redirects are not followed.
 
+mod block;
 mod calls;
 mod content;
 mod failure;

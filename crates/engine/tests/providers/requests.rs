@@ -40,11 +40,14 @@ fn whole_prompt() -> Prompt {
     let result =
         Part::ToolResult { call: "toolu_abcdefg".into(), content: "x".into(), outcome: ToolOutcome::Ok };
     let picture = Part::Image { media_type: "image/png".into(), source: Source::Inline(vec![1, 2, 3]) };
+    let source = Source::Inline(b"one\n[end of block 0]\n".to_vec());
+    let file = Part::File { name: "a.txt".into(), media_type: Some("text/plain".into()), source };
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     Prompt {
         system: Some("Be brief.".into()),
         messages: vec![
-            Message::new(Role::User, vec![Part::text("What is it?"), picture]),
+            Message::text(Role::System, "/w/AGENTS.md says:\n\nUse tabs."),
+            Message::new(Role::User, vec![Part::text("What is it?"), picture, file]),
             Message::new(Role::Assistant, vec![Part::text("I look."), call]),
             Message::new(Role::Tool, vec![result]),
         ],

@@ -12,6 +12,7 @@ use retake_core::{Part, Source, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::super::Message;
+use super::block::block;
 use super::calls;
 use crate::settings::EndpointKind;
 
@@ -179,7 +180,8 @@ fn file(kind: EndpointKind, name: String, media_type: Option<String>, source: So
     let media_type = media_type.unwrap_or_else(|| ANY_BYTES.into());
     match source {
         Source::Inline(bytes) if media_type != PDF => match String::from_utf8(bytes) {
-            Ok(text) => ContentPart::from_text(format!("File {name}:\n{text}")),
+            // As JSON, so that no name can end the line.
+            Ok(text) => ContentPart::from_text(block(&format!("file {}", Value::from(name)), &text)),
             Err(error) => binary(kind, media_type, Source::Inline(error.into_bytes()), Some(name)),
         },
         Source::Link(link) if media_type != PDF => ContentPart::from_text(format!("File {name}: {link}")),

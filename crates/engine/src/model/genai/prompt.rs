@@ -15,6 +15,7 @@ use retake_core::{Part, Role, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::super::{Message, Prompt, ToolSpec};
+use super::block::block;
 use super::calls;
 use super::content::{self, Names};
 use crate::settings::{Endpoint, EndpointKind};
@@ -22,6 +23,9 @@ use crate::settings::{Endpoint, EndpointKind};
 /// The text before an instruction inside the conversation. It is sent in its place as a user's message, because most formats
 /// have only one instruction, at the top. Adding it there would change the beginning of the prompt.
 const INSTRUCTIONS: &str = "[Instructions]";
+
+/// The origin of a text of the program.
+const NOTE: &str = "an instruction file or a note of the program";
 
 /// The text before pictures and files of a result, if the format's results cannot contain them.
 const BESIDE_RESULTS: &str = "[Beside the results of the tools]";
@@ -145,6 +149,10 @@ fn converted(message: Message, endpoint: &Endpoint, names: &Names) -> Vec<ChatMe
         match part {
             Part::Reasoning { text, signature } if own => {
                 parts.extend(content::reasoning(text, signature, kind));
+            }
+            // Neither a person's words nor a model's.
+            Part::Text(text) if message.role == Role::System && !text.trim().is_empty() => {
+                parts.push(ContentPart::from_text(block(NOTE, &text)));
             }
             part if message.role == Role::Assistant => {
                 parts.extend(content::plain(content::in_an_answer(part), kind, names, &signatures));
