@@ -3,6 +3,7 @@
 mod again;
 mod approvals;
 mod commits;
+mod described;
 mod guarded;
 mod hostile;
 mod ledger;

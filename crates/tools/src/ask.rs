@@ -24,7 +24,7 @@ pub fn ask_tool() -> Arc<dyn Tool> {
 struct Arguments {
     /// The question.
     question: String,
-    /// Answers to choose from; any words, when left out.
+    /// Answers to choose from. Without them, the person answers in their own words.
     #[serde(default)]
     choices: Vec<String>,
 }
@@ -42,7 +42,7 @@ fn asked(Arguments { question, choices }: Arguments) -> Result<ToolQuestion, Str
 impl OwnTool for Ask {
     type Arguments = Arguments;
     const NAME: &'static str = "ask";
-    const ABOUT: &'static str = "Asks the person a question and waits for the answer. Ask only what you can't find out yourself and need to know to go on.";
+    const ABOUT: &'static str = "Asks the person a question, and waits for the answer. Ask only what you need to know and cannot find out yourself.";
     /// Only one question at a time.
     const IS_PARALLEL: bool = false;
     const NEEDS_FOLDER: bool = false;

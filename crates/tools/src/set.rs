@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use retake_core::{EffectClass, Intent};
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::Value;
 
 use crate::call::{Call, Output};
@@ -90,13 +90,33 @@ impl Toolbox {
     }
 }
 
-/// The schema of a Rust type, without references, so that every provider accepts it.
+/// The schema of a Rust type for a model, without references, so that every provider accepts it.
 pub fn schema_of<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    if let Value::Object(fields) = &mut schema {
-        fields.remove("$schema");
-        fields.remove("title");
+    let settings = settings.with_transform(RecursiveTransform(plain));
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    // The tool has a description of its own.
+    schema.remove("$schema");
+    schema.remove("description");
+    schema.to_value()
+}
+
+/// Removes what says how Rust stores a value: names and formats of types, and the null of an optional value. A description is one
+/// line.
+fn plain(schema: &mut schemars::Schema) {
+    schema.remove("title");
+    schema.remove("format");
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        *description = description.replace('\n', " ");
     }
-    schema
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".to_owned(), only);
+        }
+    }
 }

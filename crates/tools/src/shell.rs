@@ -1,6 +1,7 @@
 //! Command lines: run to their end, or in the background as jobs. A tool here must never decide about its permission, and never
 //! leave a process behind without reporting it.
 
+mod about;
 mod class;
 mod follow;
 mod jobs;
@@ -118,21 +119,22 @@ pub fn shell_tools(config: ShellConfig) -> Vec<Arc<dyn Tool>> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The command line, for `bash -c` (`sh -c` where there is no bash).
+    /// The command line, run with `bash -c` (with `sh -c` if there is no bash).
     command: String,
-    /// How many seconds it may take: 120 when left out, 600 at most. All its processes are ended then.
+    /// The time limit in seconds, at most 600. Default: 120. Then all its processes are ended.
     timeout_s: Option<u64>,
-    /// Run it as a job that goes on after the answer: for servers and whatever takes longer than a command may.
+    /// Run it as a job that goes on in the background: for servers, and for commands that take longer than the limit.
+    /// `job_output` shows what it prints, `job_stop` stops it.
     #[serde(default)]
     background: bool,
-    /// Keep the standard input of the job open: `job_input` writes to it.
+    /// Keep the standard input of the job open, so that `job_input` can write to it.
     #[serde(default)]
     input: bool,
-    /// Let it reach the network and this machine's servers, or be one: for installs, downloads, clones, pushes, dev servers.
-    /// Closed when left out. It then counts as reaching outside, and the person may be asked: only where it is needed.
+    /// Request network access, also to servers on this machine, or to be one: for installs, downloads, pushes, dev servers.
+    /// The person may be asked, so request it only if the command needs it.
     #[serde(default)]
     network: bool,
-    /// What it is for, in a few words, for the person.
+    /// The purpose of the command in a few words, for the person.
     description: Option<String>,
 }
 
@@ -141,24 +143,6 @@ struct ShellTool {
     config: ShellConfig,
     /// Made when it is first asked for: to know what holds commands here takes a moment.
     about: OnceLock<String>,
-}
-
-fn about(config: &ShellConfig) -> String {
-    let held = config.sandbox.as_ref().map(|sandbox| sandbox.available(&[]));
-    let files = match held {
-        None | Some(Sandboxed::None(_) | Sandboxed::Exposed(_)) => "",
-        Some(Sandboxed::FilesOnly | Sandboxed::Full) => {
-            " It can write only in the workspace and in temporary folders."
-        }
-    };
-    let net = if held == Some(Sandboxed::Full) { config.network.about() } else { "" };
-    format!(
-        "Runs a command line in a shell, and answers with what it prints and its exit code. The folder is kept: the next \
-         command begins where this one ended, as long as that is in the workspace; variables are not kept. Nobody can \
-         type: standard input is empty. Variables that hold secrets, by their names (API_KEY, TOKEN, PASSWORD and \
-         the like), are not passed on. Long output is cut in the middle, and kept whole in a file that is \
-         named.{files}{net}"
-    )
 }
 
 impl ShellTool {
@@ -318,11 +302,22 @@ impl Tool for ShellTool {
     }
 
     fn about(&self) -> &str {
-        self.about.get_or_init(|| about(&self.config))
+        self.about.get_or_init(|| {
+            let sandbox = self.config.sandbox.as_ref();
+            let held = sandbox.map(|sandbox| sandbox.available(&[]));
+            let temporary = sandbox.map(|sandbox| sandbox.temporary.as_slice()).unwrap_or_default();
+            about::about(held.as_ref(), temporary, self.config.network)
+        })
     }
 
     fn schema(&self) -> Schema {
-        schema_of::<Arguments>()
+        let mut schema = schema_of::<Arguments>();
+        // With other settings, a request changes nothing.
+        let parameters = schema["properties"].as_object_mut();
+        if let Some(parameters) = parameters.filter(|_| self.config.network != Network::Ask) {
+            parameters.remove("network");
+        }
+        schema
     }
 
     fn class(&self) -> EffectClass {
@@ -369,7 +364,7 @@ impl Tool for ShellTool {
 
     fn leaves(&self, given: &Value, roots: &[PathBuf], intent: &Intent) -> EffectClass {
         let stays = |given: Arguments| self.stays_here(roots, self.config.network.of(given.network));
-        match arguments::read(given).is_ok_and(stays) {
+        match arguments::read::<Arguments>(given).is_ok_and(stays) {
             true => intent.class.min(EffectClass::Workspace),
             false => intent.class,
         }

@@ -25,7 +25,7 @@ pub fn todo_tool() -> Arc<dyn Tool> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Every item, in order; what is not among them is off the list.
+    /// The whole list, in order. It replaces the list of before.
     items: Vec<Item>,
 }
 
@@ -33,9 +33,9 @@ struct Arguments {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Item {
-    /// What is to be done, in a line.
+    /// The step, in one line.
     text: String,
-    /// How far it is.
+    /// `pending` (not begun), `doing` or `done`.
     state: State,
 }
 
@@ -74,8 +74,9 @@ fn items(Arguments { items }: Arguments) -> Result<Vec<Item>, String> {
 impl OwnTool for Todo {
     type Arguments = Arguments;
     const NAME: &'static str = "todo";
-    const ABOUT: &'static str = "Writes the to-do list of this conversation, the whole of it each time. Use it for work of several steps: note the \
-         steps first, and keep exactly one of them in state `doing` while you work.";
+    const ABOUT: &'static str = "Writes the to-do list of this conversation, which the person sees. Use it for work of several steps: write the \
+         steps first, and keep exactly one of them `doing` while you work. Each call sends the whole list. Example: \
+         {\"items\": [{\"text\": \"Find the cause\", \"state\": \"done\"}, {\"text\": \"Fix it\", \"state\": \"doing\"}]}";
     /// Of two lists the later one counts.
     const IS_PARALLEL: bool = false;
     const NEEDS_FOLDER: bool = false;

@@ -1,5 +1,6 @@
 //! The integration tests of the tools, as one program.
 
+mod described;
 mod fetch;
 mod files;
 mod hold;

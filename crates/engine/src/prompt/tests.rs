@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use retake_core::{Fact, Part, Permission, Rule, Ruling, Source, Time};
+use retake_tools::Toolbox;
 
 use super::*;
 use crate::notice::{FileKind, Mentioned};
@@ -52,21 +53,44 @@ fn texts(found: &[Instruction]) -> Vec<&str> {
 #[test]
 fn the_system_prompt_is_the_same_all_day_and_tells_no_time() {
     let began = |hour: i64| Time(1_763_769_600_000 + hour * 3_600_000);
-    let roots = [PathBuf::from("/other")];
+    let (roots, tools) = ([PathBuf::from("/other")], Toolbox::default());
     let prompt = |hour| {
-        let about = About { folder: Path::new("/work"), roots: &roots, began: began(hour) };
+        let about = About { folder: Path::new("/work"), roots: &roots, began: began(hour), tools: &tools };
         system_prompt(Some("Be brief.\n"), Some(&about)).expect("a prompt")
     };
     assert_eq!(prompt(1), prompt(22));
     let told = prompt(1);
     assert!(told.starts_with("Be brief.\n\nYou are Retake, "), "{told}");
-    for line in
-        ["\nFolder: /work\n", "\nAlso: /other\n", "\nSystem: ", "\nThis conversation began on 2025-11-22."]
-    {
+    for line in [
+        "\nThe conversation's folder: /work\n",
+        "\nA further folder of it: /other\n",
+        "\nSystem: ",
+        "\nThis conversation began on 2025-11-22.",
+    ] {
         assert!(told.contains(line), "{line} {told}");
     }
     assert_eq!(system_prompt(Some("Be brief."), None).as_deref(), Some("Be brief."));
     assert_eq!(system_prompt(Some(" "), None), None);
+}
+
+#[test]
+fn the_system_prompt_names_only_tools_that_are_present() {
+    let prompt = |tools: &Toolbox| {
+        let about = About { folder: Path::new("/work"), roots: &[], began: Time(0), tools };
+        system_prompt(None, Some(&about)).expect("a prompt")
+    };
+    let named = ["`edit`", "`grep`", "`shell`", "`todo`", "`ask`", "Commit and push only when"];
+    let mut tools = Toolbox::default();
+    let without = prompt(&tools);
+    assert!(!without.contains('[') && named.iter().all(|name| !without.contains(name)), "{without}");
+    let shell = retake_tools::shell_tools(retake_tools::ShellConfig::default());
+    let own = [retake_tools::ask_tool(), retake_tools::todo_tool()];
+    retake_tools::file_tools().into_iter().chain(shell).chain(own).for_each(|tool| assert!(tools.add(tool)));
+    let with = prompt(&tools);
+    assert!(!with.contains('[') && named.iter().all(|name| with.contains(name)), "{with}");
+    // Every name in it is that of a tool.
+    let names = with.split('`').skip(1).step_by(2);
+    names.for_each(|name| assert!(tools.get(name).is_some(), "{name}"));
 }
 
 #[test]

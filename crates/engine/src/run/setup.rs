@@ -83,7 +83,8 @@ impl Engine {
         let snapshot = self.store().snapshot(conversation).await?;
         let folder = snapshot.folder().map(PathBuf::from);
         let roots: &[PathBuf] = if folder.is_some() { &config.roots } else { &[] };
-        let about = folder.as_deref().map(|folder| About { folder, roots, began: snapshot.created() });
+        let (began, tools) = (snapshot.created(), &config.tools);
+        let about = folder.as_deref().map(|folder| About { folder, roots, began, tools });
         let further = match &folder {
             Some(folder) => self.further(folder).await?,
             None => FurtherFolders::default(),

@@ -20,9 +20,9 @@ pub(super) struct EditFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The file. A relative path begins at the working folder.
+    /// The file: an absolute path, or one relative to the conversation's folder.
     path: String,
-    /// What to replace, one after the other: a later one sees what the earlier ones made. All are done, or none.
+    /// The replacements, made in this order: each one sees the result of those before it. Either all are made, or none.
     #[schemars(length(min = 1))]
     edits: Vec<Edit>,
 }
@@ -30,12 +30,12 @@ pub(super) struct Arguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Edit {
-    /// The text that is there, exactly, with its white space and without line numbers. It must be there exactly once: take
-    /// as many lines around it as that needs.
+    /// The text to replace, copied exactly, with its white space and without line numbers. It must occur exactly once: add
+    /// lines around it until it does.
     old: String,
-    /// The text to stand there instead.
+    /// The new text.
     new: String,
-    /// Replace it wherever it is, exactly.
+    /// Replace every occurrence. Only exact ones count.
     #[serde(default)]
     all: bool,
 }
@@ -44,8 +44,9 @@ struct Edit {
 impl OwnTool for EditFile {
     type Arguments = Arguments;
     const NAME: &'static str = "edit";
-    const ABOUT: &'static str = "Replaces exact texts in a file; several at once, all or nothing. You must have read the file, and it must not have \
-         changed since. A file whose lines end with CRLF keeps that; write plain line feeds.";
+    const ABOUT: &'static str = "Replaces text in a file, in one place or several. Read the file with `read` first; if it has changed since, read it \
+         again. Write line feeds only: a file with CRLF line endings keeps them. Example: {\"path\": \"src/main.rs\", \
+         \"edits\": [{\"old\": \"let limit = 5;\", \"new\": \"let limit = 10;\"}]}";
     const CLASS: EffectClass = EffectClass::Workspace;
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {

@@ -25,11 +25,11 @@ pub(super) struct GlobFiles;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The pattern, such as `*.rs` (at any depth), `src/**/*.{ts,tsx}` or `docs/*.md`. With a `/` it begins at `path`.
+    /// The pattern: `*.rs` (at any depth), `src/**/*.{ts,tsx}`, `docs/*.md`. A pattern with a `/` is relative to `path`.
     pattern: String,
-    /// The folder to look in; the working folder when left out.
+    /// The folder to search. Default: the conversation's folder.
     path: Option<String>,
-    /// Also what ignore rules (`.gitignore`) leave out.
+    /// Also find files that `.gitignore` excludes.
     #[serde(default)]
     all: bool,
 }
@@ -38,8 +38,8 @@ pub(super) struct Arguments {
 impl OwnTool for GlobFiles {
     type Arguments = Arguments;
     const NAME: &'static str = "glob";
-    const ABOUT: &'static str = "Finds files by a pattern of their names, the newest first, at most 200. Files that `.gitignore` excludes are left out. \
-         To find files by their content, use `grep`.";
+    const ABOUT: &'static str = "Finds files by name. Shows at most 200, the newest first, without those that `.gitignore` excludes. To search the \
+         contents of files, use `grep`.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         matcher(&arguments.pattern)?;

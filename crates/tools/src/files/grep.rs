@@ -33,22 +33,23 @@ pub(super) struct GrepFiles;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// A regular expression as ripgrep knows it; it is held against one line at a time.
+    /// A regular expression in ripgrep's syntax, such as `fn \w+_test\(`. It matches within one line.
     pattern: String,
-    /// The file or folder to search; the working folder when left out.
+    /// The file or folder to search. Default: the conversation's folder.
     path: Option<String>,
-    /// Search only files with such names: `*.rs` (at any depth), `src/**/*.ts`.
+    /// Search only files whose names match: `*.rs` (at any depth), `src/**/*.ts`.
     glob: Option<String>,
-    /// How many lines to show around each, at most 20; none when left out.
+    /// The number of lines to show before and after each match, at most 20.
     #[serde(default)]
     context: usize,
-    /// Whether capital and small letters are the same.
+    /// Ignore the case of letters.
     #[serde(default)]
     ignore_case: bool,
-    /// What to show.
+    /// What to show: `lines` (matching lines with their numbers), `files` (names of files only) or `count` (the number of
+    /// matching lines of each file).
     #[serde(default)]
     show: Show,
-    /// Search also what ignore rules (`.gitignore`) leave out.
+    /// Also search files that `.gitignore` excludes.
     #[serde(default)]
     all: bool,
 }
@@ -57,12 +58,9 @@ pub(super) struct Arguments {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Show {
-    /// The lines, with their numbers.
     #[default]
     Lines,
-    /// Only the names of the files.
     Files,
-    /// How many lines match in each file.
     Count,
 }
 
@@ -70,8 +68,8 @@ pub(super) enum Show {
 impl OwnTool for GrepFiles {
     type Arguments = Arguments;
     const NAME: &'static str = "grep";
-    const ABOUT: &'static str = "Searches files for lines that match a regular expression. Files that `.gitignore` excludes and binary \
-         files are skipped. At most 500 lines are shown.";
+    const ABOUT: &'static str = "Searches the contents of files for a regular expression. Skips binary files, and files that `.gitignore` \
+         excludes. Shows at most 500 lines. To find files by name, use `glob`.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         matchers(&arguments)?;

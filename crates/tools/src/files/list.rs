@@ -28,11 +28,11 @@ pub(super) struct ListFolder;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The folder; the working folder when left out.
+    /// The folder. Default: the conversation's folder.
     path: Option<String>,
-    /// How many levels to go down; 1 when left out.
+    /// The number of levels to show. Default: 1, the folder alone.
     depth: Option<usize>,
-    /// Also what ignore rules (`.gitignore`) leave out.
+    /// Also show what `.gitignore` excludes.
     #[serde(default)]
     all: bool,
 }
@@ -41,8 +41,8 @@ pub(super) struct Arguments {
 impl OwnTool for ListFolder {
     type Arguments = Arguments;
     const NAME: &'static str = "list";
-    const ABOUT: &'static str = "Lists what is in a folder, with sizes; folders end with `/`. Files and folders that `.gitignore` excludes are left out. To find \
-         files by name, use `glob`.";
+    const ABOUT: &'static str = "Lists the files and folders in a folder, with sizes. The names of folders end with `/`. Leaves out what \
+         `.gitignore` excludes. To find files by name, use `glob`.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         let place = ground.place(arguments.path.as_deref().unwrap_or_default())?;

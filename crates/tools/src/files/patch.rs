@@ -31,8 +31,8 @@ pub(super) struct PatchFiles;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// A unified diff as `git diff` writes it. Names begin at the working folder; `a/` and `b/` before them are left out.
-    /// `/dev/null` makes or deletes a file, two different names move it.
+    /// A unified diff, as `git diff` prints it, with paths relative to the conversation's folder. `--- /dev/null` creates a
+    /// file, `+++ /dev/null` deletes one, and two different names move one.
     patch: String,
 }
 
@@ -40,8 +40,9 @@ pub(super) struct Arguments {
 impl OwnTool for PatchFiles {
     type Arguments = Arguments;
     const NAME: &'static str = "patch";
-    const ABOUT: &'static str = "Applies a unified diff: changes, creates, deletes and moves files, all or nothing. Context must match; line numbers \
-         may differ. You must have read existing files, and they must not have changed since.";
+    const ABOUT: &'static str = "Applies a unified diff that changes, creates, deletes or moves files. Either the whole patch is applied, or \
+         nothing. Context lines must match; line numbers may be wrong. Read existing files with `read` first. For a change in \
+         one file, `edit` is simpler.";
     const CLASS: EffectClass = EffectClass::Workspace;
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {

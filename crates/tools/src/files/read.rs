@@ -35,11 +35,11 @@ pub(super) struct ReadFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The file. A relative path begins at the working folder.
+    /// The file: an absolute path, or one relative to the conversation's folder.
     path: String,
-    /// The first line to show, from 1; 1 when left out.
+    /// The number of the first line to show. Lines count from 1, which is the default.
     offset: Option<NonZeroUsize>,
-    /// How many lines to show; at most 2,000, which is also what is shown when left out.
+    /// The number of lines to show, at most 2,000, which is the default.
     limit: Option<NonZeroUsize>,
 }
 
@@ -47,8 +47,9 @@ pub(super) struct Arguments {
 impl OwnTool for ReadFile {
     type Arguments = Arguments;
     const NAME: &'static str = "read";
-    const ABOUT: &'static str = "Reads a file. A text comes with its line numbers (number, tab, line), at most 2,000 lines or 50 kB at once. \
-         A picture (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB is returned as it is. For a folder, use `list`.";
+    const ABOUT: &'static str = "Reads a file. Text is shown with line numbers (number, tab, line), at most 2,000 lines or 50 kB at once; use \
+         `offset` to read on. You see a picture (PNG, JPEG, GIF, WebP) or a PDF of up to 5 MB itself. For a folder, use \
+         `list`.";
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {
         let place = named(&arguments, ground)?;

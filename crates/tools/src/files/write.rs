@@ -19,9 +19,9 @@ pub(super) struct WriteFile;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The file. A relative path begins at the working folder. Missing folders are made.
+    /// The file: an absolute path, or one relative to the conversation's folder. Missing folders are created.
     path: String,
-    /// All that the file is to hold.
+    /// The whole content of the file.
     content: String,
 }
 
@@ -29,8 +29,8 @@ pub(super) struct Arguments {
 impl OwnTool for WriteFile {
     type Arguments = Arguments;
     const NAME: &'static str = "write";
-    const ABOUT: &'static str = "Writes a whole file: a new one, or one that you have read and that has not changed since. To change a part of a \
-         file, use `edit`. A file whose lines end with CRLF keeps that.";
+    const ABOUT: &'static str = "Writes a whole file. Read an existing file with `read` first. To change a part of a file, use `edit`. A file \
+         with CRLF line endings keeps them.";
     const CLASS: EffectClass = EffectClass::Workspace;
 
     fn intent(&self, arguments: Arguments, ground: &PathBase) -> Result<Intent, String> {

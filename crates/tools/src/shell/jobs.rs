@@ -237,17 +237,17 @@ fn read(job: &Job, slice: LogPart) -> Result<Excerpt, String> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputArguments {
-    /// The job, as `shell` or `job_list` calls it.
+    /// The id of the job, from `shell` or `job_list`.
     id: String,
-    /// Begin at this byte: the one that the last answer named. The end is read when left out.
+    /// The byte to begin at, as the last answer named it. Default: the end of the output is shown.
     from: Option<u64>,
-    /// Only so many lines of the end.
+    /// Show only this number of lines from the end.
     tail: Option<usize>,
     /// Wait for this first.
     wait: Option<WaitFor>,
     /// The text that `wait: text` waits for.
     text: Option<String>,
-    /// How many seconds to wait at most: 60 when left out, 600 at most.
+    /// The time limit of the wait in seconds, at most 600. Default: 60.
     wait_s: Option<u64>,
 }
 
@@ -255,7 +255,7 @@ pub(super) struct OutputArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StopArguments {
-    /// The job, as `shell` or `job_list` calls it.
+    /// The id of the job, from `shell` or `job_list`.
     id: String,
 }
 
@@ -277,7 +277,7 @@ pub(super) struct JobList;
 impl OwnTool for JobOutput {
     type Arguments = OutputArguments;
     const NAME: &'static str = "job_output";
-    const ABOUT: &'static str = "Reads what a background job has printed so far, and whether it still runs.";
+    const ABOUT: &'static str = "Shows the output of a background job so far, and whether it still runs.";
     const MAY_REPEAT: bool = true;
 
     fn intent(&self, given: OutputArguments, _: &PathBase) -> Result<Intent, String> {
@@ -324,7 +324,7 @@ impl OwnTool for JobOutput {
 impl OwnTool for JobStop {
     type Arguments = StopArguments;
     const NAME: &'static str = "job_stop";
-    const ABOUT: &'static str = "Ends a background job with all its processes.";
+    const ABOUT: &'static str = "Stops a background job with all its processes.";
     const IS_PARALLEL: bool = false;
 
     fn intent(&self, given: StopArguments, _: &PathBase) -> Result<Intent, String> {
@@ -353,7 +353,7 @@ impl OwnTool for JobStop {
 impl OwnTool for JobList {
     type Arguments = ListArguments;
     const NAME: &'static str = "job_list";
-    const ABOUT: &'static str = "Lists the background jobs, and whether they still run.";
+    const ABOUT: &'static str = "Lists the background jobs, and whether each still runs.";
     const MAY_REPEAT: bool = true;
 
     fn intent(&self, _: ListArguments, _: &PathBase) -> Result<Intent, String> {

@@ -40,17 +40,6 @@ impl Network {
         Ok(self.of(asks))
     }
 
-    /// The description for the model before the call.
-    pub(super) fn about(self) -> &'static str {
-        match self {
-            Self::Ask => {
-                " Without `network: true` it can't reach the network or this machine's servers, nor be a server."
-            }
-            Self::On => "",
-            Self::Off => " It can't reach the network or this machine's servers, nor be a server.",
-        }
-    }
-
     /// The note for the model after a command failed in a closed network.
     pub(super) fn was_closed(self) -> &'static str {
         match self {

@@ -124,7 +124,7 @@ fn an_invalid_search_is_reported() {
             .starts_with("the pattern is not a valid regular expression:")
     );
     assert!(stage.no("grep", &json!({ "pattern": "a", "glob": "{" })).contains("cannot be read"));
-    assert!(stage.no("grep", &json!({ "pattern": "a", "show": "all" })).contains("unknown variant `all`"));
+    assert!(stage.no("grep", &json!({ "pattern": "a", "show": "all" })).contains("`show` must be one of"));
 }
 
 #[test]
