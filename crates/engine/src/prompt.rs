@@ -7,12 +7,14 @@
 //! Instruction files therefore go into the log. At the beginning of a turn, before the prompt, [`due`] finds those that are new
 //! on the path or have changed. They are stored as a synthetic entry of [`Role::System`], with a fact `instructions/<path>` for
 //! each version. A rewind to before that entry removes the facts, so that the model gets the files again. A rewind to after it
-//! keeps the prompt as it was, whatever the files contain now.
+//! keeps the prompt as it was, whatever the files contain now. The state of the git repository is such an entry, too, before the
+//! first prompt only.
 //!
 //! [`Role::System`]: retake_core::Role::System
 
 mod bounded_read;
 mod complete;
+mod git;
 mod instructions;
 mod mentions;
 mod system;
@@ -30,6 +32,7 @@ use crate::files::blocking;
 use crate::notice::Notice;
 
 pub use complete::{PathMatch, PathMatches, paths_like};
+pub use git::{GIT_FACT, git_note};
 pub use instructions::{FACT, Instruction, due, folders_below, instructions, known_below, nested};
 pub use mentions::{mentions, piped, unmark};
 pub use system::{About, system_prompt};

@@ -4,6 +4,7 @@
 
 mod guard;
 mod settings;
+mod status;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -16,6 +17,7 @@ use gix::objs::tree::EntryKind;
 use retake_core::{ContentHash, FilePath, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Record};
 
 pub use settings::NamedBySettings;
+pub use status::{ChangedPaths, GitStatus, Ignores, MOST_COMMITS, NoGitStatus, Upstream};
 
 use crate::objects::Objects;
 

@@ -21,7 +21,10 @@ pub use capture::{
     Progress, Rules, Stats, Tree, WriteSource, refuse, refuse_known,
 };
 pub use error::{Result, WorktreeError};
-pub use git::{GitState, NamedBySettings, Nested, reached, same_as_commit, tracked};
+pub use git::{
+    ChangedPaths, GitState, GitStatus, Ignores, MOST_COMMITS, NamedBySettings, Nested, NoGitStatus, Upstream,
+    reached, same_as_commit, tracked,
+};
 pub use merge::{
     Diff, Hunk, Hunks, Line, LineCounts, MAX_SHOWN, MAX_TEXT, Remark, Side, StoredMerges, diff, merge_texts,
     merge_texts_over, unified,

@@ -7,4 +7,5 @@ mod diffs;
 mod hunks;
 mod merges;
 mod objects;
+mod statuses;
 mod texts;

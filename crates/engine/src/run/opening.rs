@@ -8,6 +8,7 @@ use retake_core::{CallTarget, ConversationId, Fact, Flags, Part, Role, SayReques
 use super::drive::Driver;
 use crate::Engine;
 use crate::error::Result;
+use crate::files::blocking;
 use crate::notice::Notice;
 use crate::prompt;
 
@@ -24,11 +25,17 @@ impl Engine {
         let Some(folder) = self.folder_of(conversation).await? else {
             return Ok(Vec::new());
         };
+        let of_git = folder.clone();
         let given = self.store().facts(conversation, prompt::FACT.to_owned()).await?;
         let mut instructions = self.instructions(&folder).await?;
         let below = prompt::known_below(&folder, &given);
         instructions.extend(self.nested_instructions(&folder, below).await?);
         if let Some(parts) = prompt::due(&instructions, &given) {
+            self.note(conversation, parts).await?;
+        }
+        if self.is_first_turn(conversation).await?
+            && let Some(parts) = blocking(move || prompt::git_note(&of_git)).await?
+        {
             self.note(conversation, parts).await?;
         }
         let read = self.store().facts(conversation, READ.to_owned()).await?;
@@ -45,6 +52,12 @@ impl Engine {
             Err(error) => notices.push(Notice::NothingCanChange(error)),
         }
         Ok(notices)
+    }
+
+    /// Whether no prompt is on the path, and the agent does not know of the git repository.
+    async fn is_first_turn(&self, conversation: ConversationId) -> Result<bool> {
+        let turns = self.store().snapshot(conversation).await?.conversation().totals.turns;
+        Ok(turns == 0 && self.store().facts(conversation, prompt::GIT_FACT.to_owned()).await?.is_empty())
     }
 
     /// Stores a message of the program.
@@ -125,7 +138,7 @@ fn told(changed: &[Changed]) -> Vec<Part> {
         names.map(|changed| changed.key.strip_prefix(READ).unwrap_or(&changed.key)).collect()
     };
     let mut text = String::from(
-        "Files that you have read are not as you saw them: somebody else has changed them, or a command.",
+        "Files that you have read have changed since then: by a person, a command or another program.",
     );
     for (what, names) in [("Changed", names(true)), ("Gone", names(false))] {
         if !names.is_empty() {

@@ -117,3 +117,47 @@ async fn instructions_of_a_subfolder_are_reported_once_a_call_works_there() {
     desk.turn("gone", vec![words("yes")]).await;
     assert_eq!(times(&desk, "sub/AGENTS.md is gone"), 1, "{:?}", desk.heard());
 }
+
+/// Runs git in the folder, without the machine's configuration.
+fn git(desk: &Desk, arguments: &[&str]) {
+    let mut git = std::process::Command::new("git");
+    git.arg("-C").arg(desk.path("")).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    assert!(git.status().expect("git").success(), "{arguments:?}");
+}
+
+#[tokio::test]
+async fn state_of_the_git_repository_is_told_once_before_the_first_prompt() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    git(&desk, &["init", "-q", "-b", "main"]);
+    git(&desk, &["commit", "-q", "--allow-empty", "-m", "Add a door"]);
+    desk.write(".gitignore", "target\n");
+    desk.write("target", "");
+    desk.turn("one", vec![words("1")]).await;
+    let first = desk.heard()[0].clone();
+    assert!(first.contains("Branch: main\nLast commit: "), "{first}");
+    assert!(
+        first.contains(" Add a door\nChanged, as `git status --short` shows it:\n?? .gitignore"),
+        "{first}"
+    );
+    assert!(!first.contains("target"), "{first}");
+    git(&desk, &["checkout", "-q", "-b", "other"]);
+    desk.turn("two", vec![words("2")]).await;
+    let heard = desk.heard();
+    assert_eq!(heard[0], first, "the beginning stays");
+    assert_eq!(heard.iter().filter(|text| text.contains("Branch: ")).count(), 1, "{heard:?}");
+    desk.rewind("t2").await;
+    desk.rewind("t1").await;
+    desk.turn("again", vec![words("1")]).await;
+    let heard = desk.heard();
+    assert_eq!(heard.iter().filter(|text| text.contains("Branch: ")).count(), 1, "{heard:?}");
+}
+
+#[tokio::test]
+async fn folder_without_git_says_nothing_also_if_a_repository_comes_later() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.turn("one", vec![words("1")]).await;
+    git(&desk, &["init", "-q"]);
+    desk.turn("two", vec![words("2")]).await;
+    assert_eq!(desk.heard(), ["one", "1", "two"]);
+}
