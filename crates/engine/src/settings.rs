@@ -57,6 +57,9 @@ pub struct Endpoint {
 pub enum EndpointKind {
     /// Chat completions of OpenAI, which most other providers and servers speak, too.
     OpenAi,
+    /// Responses of OpenAI. Some of its models call tools only there.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
     /// Messages of Anthropic.
     Anthropic,
     /// Gemini of Google.
@@ -339,6 +342,11 @@ impl Settings {
             }
         }
         all
+    }
+
+    /// Whether the file sets the format of an endpoint.
+    pub(crate) fn sets_kind(&self, endpoint: &str) -> bool {
+        self.endpoint.get(endpoint).is_some_and(|given| given.kind.is_some())
     }
 
     /// The tables of endpoints that set something. An empty table makes no endpoint.

@@ -1,13 +1,14 @@
 //! Models over HTTP: what a turn sees of good and bad answers, and that the key is never shown.
 //!
 //! `posted` uses an independent server, `bytes` one that misbehaves on purpose. `found` tests servers that exist or not; `tools`
-//! tests calls, `requests` the whole requests, `rules` the rules of each format for messages, `failures` the messages for people.
+//! tests calls, `responses` OpenAI's second format, `requests` the whole requests, `rules` the rules of each format for messages, `failures` the messages for people.
 
 mod bytes;
 mod failures;
 mod found;
 mod posted;
 mod requests;
+mod responses;
 mod rules;
 mod tools;
 

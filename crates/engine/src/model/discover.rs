@@ -11,11 +11,11 @@ use futures::future::{Either, join_all, select};
 
 use super::demo::Demo;
 use super::genai::ProviderModel;
-use super::{Model, ModelError, ModelErrorKind, Retrying, probe};
+use super::{Model, ModelError, ModelErrorKind, Retrying, facts, probe};
 use crate::clock::Clock;
 use crate::ids::Random;
 use crate::secret::{Environment, KeyError, KeySource};
-use crate::settings::{Endpoint, Settings, is_loopback, most_alike};
+use crate::settings::{Endpoint, EndpointKind, Settings, is_loopback, most_alike};
 
 /// The providers that need only a key in the environment, best first.
 const BY_KEY: [&str; 3] = ["anthropic", "openai", "gemini"];
@@ -145,12 +145,16 @@ impl Models {
                 .detail("the name of the model is missing");
             return Err(error.with("provider", provider));
         };
+        let mut endpoint = endpoint.clone();
+        if !self.settings.sets_kind(provider) && facts::needs_responses(&endpoint, model) {
+            endpoint.kind = EndpointKind::OpenAiResponses;
+        }
         let info = self.settings.model_info(&format!("{provider}/{model}"));
         let timeouts = (&self.settings.network).into();
         let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
         let environment = self.environment.clone();
         let world = (Arc::clone(&clock), Arc::clone(&random));
-        let provided = ProviderModel::new(endpoint.clone(), model, info, timeouts, environment, world);
+        let provided = ProviderModel::new(endpoint, model, info, timeouts, environment, world);
         Ok(Arc::new(Retrying::new(Arc::new(provided), (&self.settings.retry).into(), clock, random)))
     }
 

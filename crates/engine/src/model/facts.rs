@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::ModelInfo;
-use crate::settings::{Endpoint, is_loopback};
+use crate::settings::{Endpoint, EndpointKind, is_loopback};
 
 /// The provider for models of servers on this computer.
 const LOCAL: &str = "local";
@@ -39,6 +39,7 @@ struct Row {
     price: Option<Price>,
     images: Option<bool>,
     effort: Option<bool>,
+    responses: bool,
 }
 
 /// US dollars per million tokens.
@@ -50,14 +51,19 @@ struct Price {
     output: f64,
 }
 
-/// The built-in facts about a model at an endpoint; `None` for one that is not in the table.
-pub(crate) fn built_in(endpoint: &Endpoint, model: &str) -> Option<ModelInfo> {
+/// The line of a model at an endpoint.
+fn row(endpoint: &Endpoint, model: &str) -> Option<&'static Row> {
     let provider = provider(endpoint)?;
     // Servers on this computer put the makers of their models before the names.
     let model = if provider == LOCAL { model.rsplit('/').next().unwrap_or(model) } else { model };
     let rows = TABLE.get(provider)?.iter();
     let matching = rows.filter(|(name, _)| is_version(model, name, provider == LOCAL));
-    let (_, row) = matching.max_by_key(|(name, _)| name.len())?;
+    matching.max_by_key(|(name, _)| name.len()).map(|(_, row)| row)
+}
+
+/// The built-in facts about a model at an endpoint; `None` for one that is not in the table.
+pub(crate) fn built_in(endpoint: &Endpoint, model: &str) -> Option<ModelInfo> {
+    let row = row(endpoint, model)?;
     Some(ModelInfo {
         context_tokens: row.context,
         output_tokens: row.output,
@@ -68,6 +74,15 @@ pub(crate) fn built_in(endpoint: &Endpoint, model: &str) -> Option<ModelInfo> {
         takes_effort: row.effort,
         effort: None,
     })
+}
+
+/// Whether a model calls tools only in OpenAI's format of responses. Other servers with its models may not have that format.
+pub(crate) fn needs_responses(endpoint: &Endpoint, model: &str) -> bool {
+    let url = reqwest::Url::parse(&endpoint.base_url).ok();
+    let is_openai = url.is_some_and(|url| url.host_str() == Some("api.openai.com"));
+    is_openai
+        && endpoint.kind == EndpointKind::OpenAi
+        && row(endpoint, model).is_some_and(|row| row.responses)
 }
 
 /// The provider of an endpoint, by its address, else by its name.
@@ -101,7 +116,6 @@ fn is_version(model: &str, name: &str, local: bool) -> bool {
 mod tests {
     use super::*;
     use crate::secret::KeySource;
-    use crate::settings::EndpointKind;
 
     fn endpoint(name: &str, base_url: &str) -> Endpoint {
         let (name, base_url) = (name.to_owned(), base_url.to_owned());
@@ -122,6 +136,24 @@ mod tests {
                 assert!(provider != LOCAL || row.context.is_none() && row.price.is_none(), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn only_openais_own_address_gets_the_format_of_responses_for_models_that_need_it() {
+        let own = endpoint("x", "https://api.openai.com/v1");
+        for (model, needs) in [
+            ("gpt-5.6", true),
+            ("gpt-5.6-terra", true),
+            ("gpt-5.5-2026-04-23", true),
+            ("gpt-5-pro", true),
+            ("gpt-5.1", false),
+            ("gpt-4o", false),
+            ("gpt-9", false),
+        ] {
+            assert_eq!(needs_responses(&own, model), needs, "{model}");
+            assert!(!needs_responses(&endpoint("openai", "https://llm.example/v1"), model), "{model}");
+        }
+        assert!(!needs_responses(&Endpoint { kind: EndpointKind::OpenAiResponses, ..own }, "gpt-5.6"));
     }
 
     #[test]

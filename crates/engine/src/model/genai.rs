@@ -1,4 +1,4 @@
-//! Providers, through the `genai` library: OpenAI's format at any address, Anthropic, Gemini and Ollama.
+//! Providers, through the `genai` library: OpenAI's two formats at any address, Anthropic, Gemini and Ollama.
 //!
 //! No type of `genai` leaves this module. The key is read for each call and sent to the provider only: errors do not
 //! contain it, and redirects are not followed.
@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ::genai::adapter::AdapterKind;
-use ::genai::chat::{ChatOptions, ReasoningEffort};
+use ::genai::chat::{CacheControl, ChatOptions, ReasoningEffort};
 use ::genai::resolver::{AuthData, Endpoint as Address};
 use ::genai::{Client, Headers, ModelIden, ServiceTarget};
 use futures::stream::BoxStream;
@@ -125,13 +125,14 @@ impl Remote {
     fn address(&self, key: Option<&SecretString>) -> ServiceTarget {
         let adapter = match self.endpoint.kind {
             EndpointKind::OpenAi => AdapterKind::OpenAI,
+            EndpointKind::OpenAiResponses => AdapterKind::OpenAIResp,
             EndpointKind::Anthropic => AdapterKind::Anthropic,
             EndpointKind::Gemini => AdapterKind::Gemini,
             EndpointKind::Ollama => AdapterKind::Ollama,
         };
         let base = format!("{}/", self.endpoint.base_url.trim_end_matches('/'));
         let auth = match (key, self.endpoint.kind) {
-            (Some(key), EndpointKind::OpenAi | EndpointKind::Anthropic | EndpointKind::Ollama) => {
+            (Some(key), EndpointKind::OpenAi | EndpointKind::OpenAiResponses | EndpointKind::Anthropic) => {
                 AuthData::from_single(key.expose_secret())
             }
             (key, _) => self.own_address(&base, key),
@@ -155,18 +156,24 @@ impl Remote {
         format!("::{}{end}", self.model)
     }
 
-    /// The address and the headers of a request where the library's own do not fit: it needs a key for its headers, and changes
-    /// the model's name in Gemini's address.
+    /// The address and the headers of a request where the library's own do not fit. It needs a key for its headers, changes the
+    /// model's name in Gemini's address, and sends no key to Ollama.
     fn own_address(&self, base: &str, key: Option<&SecretString>) -> AuthData {
         let (path, mut headers) = match self.endpoint.kind {
             EndpointKind::OpenAi => ("chat/completions".to_owned(), Vec::new()),
-            EndpointKind::Anthropic => ("messages".to_owned(), vec![("anthropic-version", "2023-06-01")]),
+            EndpointKind::OpenAiResponses => ("responses".to_owned(), Vec::new()),
+            EndpointKind::Anthropic => {
+                ("messages".to_owned(), vec![("anthropic-version", "2023-06-01".to_owned())])
+            }
             EndpointKind::Gemini => {
                 (format!("models/{}:streamGenerateContent?alt=sse", self.model), Vec::new())
             }
             EndpointKind::Ollama => ("api/chat".to_owned(), Vec::new()),
         };
-        headers.extend(key.map(|key| ("x-goog-api-key", key.expose_secret())));
+        headers.extend(key.map(|key| match self.endpoint.kind {
+            EndpointKind::Gemini => ("x-goog-api-key", key.expose_secret().to_owned()),
+            _ => ("authorization", format!("Bearer {}", key.expose_secret())),
+        }));
         AuthData::RequestOverride { url: format!("{base}{path}"), headers: Headers::from(headers) }
     }
 
@@ -186,8 +193,25 @@ impl Remote {
             None => options,
         };
         match self.endpoint.kind {
-            // The exact name of the model: `name_for_library`.
-            EndpointKind::OpenAi => options.with_extra_body(json!({ "model": self.model })),
+            // The exact name of the model: `name_for_library`. For some models the library adds an option that other servers
+            // refuse, and by which OpenAI caches only what is marked; a wish that it does not send leaves the option out.
+            EndpointKind::OpenAi => options
+                .with_extra_body(json!({ "model": self.model }))
+                .with_cache_control(CacheControl::Ephemeral5m),
+            EndpointKind::OpenAiResponses => {
+                // A model that does not reason refuses a summary and encrypted reasoning.
+                let reasons = self.info.takes_effort != Some(false);
+                let mut body = json!({ "model": self.model });
+                if reasons {
+                    // Instead of the library's "detailed", which not every model has.
+                    body["reasoning"] = json!({ "summary": "auto" });
+                }
+                if let Some(effort) = self.info.sent_effort() {
+                    body["reasoning"]["effort"] = <&str>::from(effort).into();
+                }
+                let options = options.with_cache_control(CacheControl::Ephemeral5m);
+                options.with_capture_reasoning_content(reasons).with_extra_body(body)
+            }
             EndpointKind::Anthropic => {
                 let options = options.with_extra_body(json!({ "model": self.model }));
                 let most = self.info.output_tokens.and_then(|most| u32::try_from(most).ok());

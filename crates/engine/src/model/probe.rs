@@ -22,7 +22,9 @@ pub(super) async fn models(
     let base_url = endpoint.base_url.trim_end_matches('/');
     let (url, list, name) = match endpoint.kind {
         EndpointKind::Ollama => (format!("{base_url}/api/tags"), "/models", "name"),
-        EndpointKind::OpenAi | EndpointKind::Anthropic => (format!("{base_url}/models"), "/data", "id"),
+        EndpointKind::OpenAi | EndpointKind::OpenAiResponses | EndpointKind::Anthropic => {
+            (format!("{base_url}/models"), "/data", "id")
+        }
         EndpointKind::Gemini => (format!("{base_url}/models"), "/models", "name"),
     };
     let strange = || Unavailable::NoModelServer(base_url.to_owned());

@@ -377,7 +377,8 @@ pub struct EndpointTable {
     /// The names anthropic, openai, gemini, ollama, llamacpp and lmstudio change the built-in ones.
     #[serde(deserialize_with = "values::url")]
     pub(super) base_url: Option<String>,
-    /// The format it speaks: openai, anthropic, gemini or ollama.
+    /// The format it speaks: openai (chat completions), openai-responses, anthropic, gemini or ollama. At OpenAI's own address, a
+    /// model that calls tools only in openai-responses gets that format if none is set.
     #[schemars(with = "EndpointKind", extend("default" = "openai"))]
     pub(super) kind: Option<EndpointKind>,
     /// The environment variable with the key, if it needs one.

@@ -58,6 +58,7 @@ async fn the_key_goes_to_the_provider_and_nowhere_else() {
 async fn trial_17_a_provider_without_a_key_is_sent_none() {
     let kinds = [
         ("openai", "/v1/chat/completions "),
+        ("openai-responses", "/v1/responses "),
         ("anthropic", "/v1/messages "),
         ("gemini", "/v1/models/m:streamGenerateContent?alt=sse "),
         ("ollama", "/v1/api/chat "),

@@ -11,8 +11,13 @@ use super::bytes::{DONE, events, lines};
 use super::{Connection, ask};
 use crate::raw::{Raw, Step, answer};
 
-const KINDS: [(&str, &str); 4] =
-    [("openai", "/v1"), ("anthropic", "/v1"), ("gemini", "/v1beta"), ("ollama", "")];
+const KINDS: [(&str, &str); 5] = [
+    ("openai", "/v1"),
+    ("openai-responses", "/v1"),
+    ("anthropic", "/v1"),
+    ("gemini", "/v1beta"),
+    ("ollama", ""),
+];
 
 fn connection(server: &Raw, kind: &str) -> Connection {
     let path = KINDS.iter().find(|(known, _)| *known == kind).map_or("", |(_, path)| path);
@@ -83,6 +88,9 @@ async fn a_limit_and_an_overload_are_waited_out_and_then_reported() {
 fn hello(kind: &str) -> String {
     match kind {
         "openai" => data(&json!({"choices": [{"delta": {"content": "Hello"}}]})),
+        "openai-responses" => event(&json!({
+            "type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "Hello"
+        })),
         "anthropic" => event(&json!({
             "type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello"}
         })),

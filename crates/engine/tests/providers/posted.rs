@@ -44,7 +44,8 @@ fixtures:
     streaming: { latency: 160, chunk_size: 4 }
 "#;
 
-const FORMATS: [(&str, &str); 3] = [("openai", "v1"), ("anthropic", "v1"), ("gemini", "v1beta")];
+const FORMATS: [(&str, &str); 4] =
+    [("openai", "v1"), ("openai-responses", "v1"), ("anthropic", "v1"), ("gemini", "v1beta")];
 
 /// Runs a check on each format, on a server of its own.
 async fn on_each<C: AsyncFn(Connection, &'static str)>(check: C) {

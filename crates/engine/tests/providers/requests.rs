@@ -5,12 +5,13 @@ use retake_engine::model::{Message, Prompt, ToolSpec};
 use retake_engine::settings::Settings;
 use serde_json::{Value, json};
 
-use super::{Connection, gather};
+use super::{Connection, KEY, gather};
 use crate::raw::Raw;
 
 /// The formats with the place of a request in each.
-const FORMATS: [(&str, &str); 4] = [
+const FORMATS: [(&str, &str); 5] = [
     ("openai", "POST /chat/completions "),
+    ("openai-responses", "POST /responses "),
     ("anthropic", "POST /messages "),
     ("gemini", "POST /models/MODEL:streamGenerateContent?alt=sse "),
     ("ollama", "POST /api/chat "),
@@ -80,6 +81,7 @@ async fn a_whole_request_to_each_kind_of_provider_is_as_recorded() {
 async fn each_effort_is_sent_in_the_way_of_the_format_and_of_the_model() {
     for (name, kind, model) in [
         ("openai", "openai", "gpt-5.5"),
+        ("openai_responses", "openai", "gpt-5.6"),
         ("anthropic", "anthropic", "claude-sonnet-5-5"),
         ("anthropic_budget", "anthropic", "claude-haiku-4-5"),
         ("gemini", "gemini", "gemini-3.5-flash"),
@@ -90,8 +92,9 @@ async fn each_effort_is_sent_in_the_way_of_the_format_and_of_the_model() {
         let mut requests = String::new();
         for effort in ["default", "low", "medium", "high"] {
             // Built-in facts are found by the name of the endpoint.
+            let format = if name == "openai_responses" { "openai-responses" } else { kind };
             let text = format!(
-                "[endpoint.{kind}]\nbase_url = \"{}\"\nkey_env = \"HERE_KEY\"\n[model]\neffort = \"{effort}\"\n",
+                "[endpoint.{kind}]\nkind = \"{format}\"\nbase_url = \"{}\"\nkey_env = \"HERE_KEY\"\n[model]\neffort = \"{effort}\"\n",
                 server.address()
             );
             let mut connection = Connection::new(kind, &server.address());
@@ -102,6 +105,51 @@ async fn each_effort_is_sent_in_the_way_of_the_format_and_of_the_model() {
         }
         golden(&format!("effort_{name}"), &format!("{model}\n\n{requests}"));
     }
+}
+
+/// The library adds `prompt_cache_options` for these models: other servers refuse it, and OpenAI then caches nothing that is not
+/// marked.
+#[tokio::test]
+async fn no_cache_option_is_sent_that_nobody_has_set() {
+    for (kind, _) in &FORMATS[..2] {
+        for model in ["gpt-5.6", "gpt-5.5", "gpt-6"] {
+            let server = Raw::answering("400 No", "", "{}");
+            let connection = Connection::new(kind, &server.address());
+            let (_, body) = sent(&server, &connection, &format!("here/{model}"), said("hi")).await;
+            assert!(!body.to_string().contains("prompt_cache"), "{kind} {model}: {body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_sent_to_every_kind_of_provider_that_has_one() {
+    for (kind, _) in FORMATS {
+        let server = Raw::answering("400 No", "", "{}");
+        drop(sent(&server, &Connection::new(kind, &server.address()), "here/m", said("hi")).await);
+        let request = server.requests().pop().expect("a request").to_lowercase();
+        let header = match kind {
+            "anthropic" => format!("x-api-key: {KEY}\r\n"),
+            "gemini" => format!("x-goog-api-key: {KEY}\r\n"),
+            _ => format!("authorization: bearer {KEY}\r\n"),
+        };
+        assert!(request.contains(&header), "{kind}: {request}");
+        assert_eq!(request.matches(KEY).count(), 1, "{kind}: {request}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_reason_is_asked_for_no_reasoning() {
+    let server = Raw::answering("400 No", "", "{}");
+    let mut connection = Connection::new("openai-responses", &server.address());
+    let (_, unknown) = sent(&server, &connection, "here/m", said("hi")).await;
+    assert!(unknown.get("reasoning").is_some() && unknown.get("include").is_some(), "{unknown}");
+    let text = format!(
+        "[endpoint.openai]\nbase_url = \"{}\"\nkind = \"openai-responses\"\nkey_env = \"HERE_KEY\"\n",
+        server.address()
+    );
+    connection.settings = Settings::parse(&text).expect("valid settings");
+    let (_, plain) = sent(&server, &connection, "openai/gpt-4.1", said("hi")).await;
+    assert!(plain.get("reasoning").is_none() && plain.get("include").is_none(), "{plain}");
 }
 
 #[tokio::test]

@@ -286,6 +286,34 @@ fn openai(body: &Value) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Reasoning stands before an answer's text or call, and every call has one result after it.
+fn responses(body: &Value) -> Result<(), TestCaseError> {
+    let items = list(body, "input");
+    prop_assert!(items.first().is_some_and(|first| first["role"] == "user"));
+    prop_assert!(
+        items.last().is_some_and(|last| last["role"] == "user" || last["type"] == "function_call_output")
+    );
+    let (mut open, mut thinks) = (BTreeSet::new(), false);
+    for item in items {
+        match item["type"].as_str() {
+            Some("reasoning") => {
+                prop_assert!(open.is_empty() && item["encrypted_content"] == "sig", "{item}");
+                thinks = true;
+                continue;
+            }
+            Some("function_call") => prop_assert!(open.insert(item["call_id"].to_string()), "{item}"),
+            Some("function_call_output") => prop_assert!(open.remove(&item["call_id"].to_string()), "{item}"),
+            _ => {
+                prop_assert!(open.is_empty() && says(&item["content"]), "{item}");
+                prop_assert!(!thinks || item["role"] == "assistant", "{item}");
+            }
+        }
+        thinks = false;
+    }
+    prop_assert!(open.is_empty());
+    Ok(())
+}
+
 fn gemini(body: &Value) -> Result<(), TestCaseError> {
     let messages = list(body, "contents");
     prop_assert!(orderly(&messages, "model"));
@@ -321,8 +349,9 @@ fn ollama(body: &Value) -> Result<(), TestCaseError> {
 
 type Rule = fn(&Value) -> Result<(), TestCaseError>;
 
-const FORMATS: [(&str, &str, Rule); 4] = [
+const FORMATS: [(&str, &str, Rule); 5] = [
     ("anthropic", "/v1", anthropic),
+    ("openai-responses", "/v1", responses),
     ("openai", "/v1", openai),
     ("gemini", "/v1beta", gemini),
     ("ollama", "", ollama),

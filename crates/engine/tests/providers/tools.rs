@@ -9,8 +9,13 @@ use super::{Connection, gather};
 use crate::poster::Poster;
 use crate::raw::Raw;
 
-const KINDS: [(&str, &str); 4] =
-    [("openai", "/v1"), ("anthropic", "/v1"), ("gemini", "/v1beta"), ("ollama", "")];
+const KINDS: [(&str, &str); 5] = [
+    ("openai", "/v1"),
+    ("openai-responses", "/v1"),
+    ("anthropic", "/v1"),
+    ("gemini", "/v1beta"),
+    ("ollama", ""),
+];
 
 fn connection(server: &Raw, kind: &str) -> Connection {
     let path = KINDS.iter().find(|(known, _)| *known == kind).map_or("", |(_, path)| path);
@@ -99,7 +104,7 @@ async fn tools_reach_every_provider_in_the_same_order() {
         let body = body(&server);
         let sent = match kind {
             "openai" | "ollama" => body["tools"].pointer("/0/function"),
-            "anthropic" => body["tools"].pointer("/0"),
+            "anthropic" | "openai-responses" => body["tools"].pointer("/0"),
             _ => body["tools"].pointer("/0/functionDeclarations/0"),
         };
         let sent = sent.unwrap_or_else(|| panic!("{kind}: {body}"));
@@ -258,6 +263,9 @@ async fn a_pdf_reaches_every_provider_that_takes_one() {
                 &body["messages"][1]["content"][1]["file"]["file_data"],
                 format!("data:application/pdf;base64,{data}"),
             ),
+            "openai-responses" => {
+                (&body["input"][0]["content"][1]["file_data"], format!("data:application/pdf;base64,{data}"))
+            }
             "anthropic" => (&body["messages"][0]["content"][1]["source"]["data"], data.to_owned()),
             "gemini" => (&body["contents"][0]["parts"][1]["inline_data"]["data"], data.to_owned()),
             _ => (

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
-use ::genai::chat::{StopReason, ToolCall};
+use ::genai::chat::{MessageContent, StopReason, ToolCall};
 use retake_core::{Part, Role};
 use serde_json::{Value, json};
 
@@ -68,6 +68,12 @@ pub(super) struct IncompleteCall;
 impl Calls {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The complete calls of an answer that the library has captured. Signatures beside them belong to the whole answer.
+    pub(super) fn captured(content: Option<&MessageContent>) -> Self {
+        let calls = content.into_iter().flat_map(MessageContent::tool_calls);
+        Self(calls.map(|call| ToolCall { thought_signatures: None, ..call.clone() }).collect())
     }
 
     /// Whether there are more calls than this, or their arguments have more bytes.

@@ -166,6 +166,7 @@ fn takes(kind: EndpointKind, media_type: &str, source: &Source) -> bool {
         (EndpointKind::Anthropic, _) => image || pdf,
         (EndpointKind::Gemini, _) => image || pdf || heard || media_type.starts_with("video/"),
         (EndpointKind::OpenAi, Source::Inline(_)) => image || pdf || heard,
+        (EndpointKind::OpenAiResponses, _) => image || pdf,
         (EndpointKind::OpenAi, Source::Link(_)) | (EndpointKind::Ollama, Source::Inline(_)) => image,
         (EndpointKind::Ollama, Source::Link(_)) => false,
     }
@@ -207,7 +208,11 @@ pub(super) fn reasoning(text: String, signature: Option<String>, kind: EndpointK
         (None, EndpointKind::Anthropic) => Vec::new(),
         // It is sent with its call.
         (Some(signature), EndpointKind::Gemini) if calls::signed_call(&signature).is_some() => Vec::new(),
-        (Some(signature), EndpointKind::Gemini) => vec![ContentPart::ThoughtSignature(signature)],
+        (Some(signature), EndpointKind::Gemini | EndpointKind::OpenAiResponses) => {
+            vec![ContentPart::ThoughtSignature(signature)]
+        }
+        // It takes back encrypted reasoning only.
+        (None, EndpointKind::OpenAiResponses) => Vec::new(),
         (_, _) if text.is_empty() => Vec::new(),
         (_, _) => vec![ContentPart::ReasoningContent(text)],
     }

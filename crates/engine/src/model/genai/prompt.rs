@@ -69,7 +69,7 @@ pub(super) fn request(mut prompt: Prompt, endpoint: &Endpoint, images: Option<bo
             ChatRequest::from_messages(messages)
         }
     };
-    let tools = tools(prompt.tools, marks);
+    let tools = tools(prompt.tools, marks, endpoint.kind);
     if !tools.is_empty() {
         request = request.with_tools(tools);
     }
@@ -77,9 +77,13 @@ pub(super) fn request(mut prompt: Prompt, endpoint: &Endpoint, images: Option<bo
 }
 
 /// The tools, sorted by name: they come before everything else in the prompt.
-fn tools(mut specs: Vec<ToolSpec>, marks: bool) -> Vec<Tool> {
+fn tools(mut specs: Vec<ToolSpec>, marks: bool, kind: EndpointKind) -> Vec<Tool> {
     specs.sort_by(|a, b| a.name.cmp(&b.name));
     let mut tools: Vec<Tool> = specs.into_iter().map(tool).collect();
+    if kind == EndpointKind::OpenAiResponses {
+        // Otherwise every optional argument would have to be given.
+        tools = tools.into_iter().map(|tool| tool.with_strict(false)).collect();
+    }
     if marks && let Some(last) = tools.pop() {
         tools.push(last.with_cache_control(CacheControl::Ephemeral));
     }

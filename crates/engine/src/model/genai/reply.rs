@@ -15,7 +15,7 @@ use retake_core::{Part, Usage};
 use super::super::{Chunk, EndReason, ModelError, ModelErrorKind};
 use super::calls::{CallIds, Calls};
 use super::failure::Failures;
-use super::tap::{FrameTap, MOST_CALLS, RejectedFrame};
+use super::tap::{FrameTap, MOST_CALLS, RejectedFrame, TapState};
 use crate::settings::EndpointKind;
 
 /// The most bytes of text, reasoning and arguments in an answer.
@@ -97,9 +97,13 @@ impl Reply {
             return self.cut();
         }
         let reason = end.captured_stop_reason;
-        let refusal = self.tap.seen().refusal;
-        let refused = !refusal.is_empty() || matches!(reason, Some(StopReason::ContentFilter(_)));
-        let mut calls = std::mem::take(&mut self.calls);
+        let TapState { refusal, filtered, .. } = self.tap.seen();
+        let refused = filtered || !refusal.is_empty() || matches!(reason, Some(StopReason::ContentFilter(_)));
+        let mut calls = match self.kind {
+            // A short call has no pieces.
+            EndpointKind::OpenAiResponses => Calls::captured(end.captured_content.as_ref()),
+            _ => std::mem::take(&mut self.calls),
+        };
         if refused {
             // After a refusal in the middle, the earlier calls do not count.
             calls = Calls::default();
@@ -141,21 +145,22 @@ impl Reply {
         Some(self.failures.kind(kind))
     }
 
-    /// The library adds its own end for Gemini and Ollama when the connection ends; the provider's own end has a
-    /// reason (Gemini) or a reason or counts (Ollama).
+    /// For Gemini, Ollama and OpenAI's responses the library adds its own end when the connection ends; the provider's own end has
+    /// a reason, for Ollama a reason or counts.
     fn is_whole(&self, end: &StreamEnd) -> bool {
         match self.kind {
             EndpointKind::OpenAi | EndpointKind::Anthropic => true,
-            EndpointKind::Gemini => end.captured_stop_reason.is_some(),
+            EndpointKind::Gemini | EndpointKind::OpenAiResponses => end.captured_stop_reason.is_some(),
             EndpointKind::Ollama => end.captured_stop_reason.is_some() || end.captured_usage.is_some(),
         }
     }
 
-    /// The library failed. A blocked prompt has no answer to parse, which the library reports as an error.
+    /// The library failed. A blocked prompt has no answer to parse, and of a failed response the library keeps only a sentence.
     fn failed(&mut self, error: &Error) {
-        match self.tap.seen().blocked {
-            Some(_) => self.cut(),
-            None => self.fail(self.failures.of(error)),
+        let seen = self.tap.seen();
+        match seen.blocked.is_some() || seen.error.is_some() {
+            true => self.cut(),
+            false => self.fail(self.failures.of(error)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reads the raw frames of a stream for what the library does not pass on.
 //!
-//! That is: whether any frame came at all, Gemini's reason for a blocked prompt, OpenAI's streamed refusals, and Ollama's errors
-//! within a stream. It keeps nothing else. It also rejects frames that would cost the library unlimited memory, before the
+//! That is: whether any frame came at all, Gemini's reason for a blocked prompt, OpenAI's streamed refusals, and errors within a
+//! stream of Ollama's format or of OpenAI's responses. It keeps nothing else. It also rejects frames that would cost the library unlimited memory, before the
 //! library reads them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,6 +42,8 @@ pub(super) struct TapState {
     pub(super) blocked: Option<String>,
     /// The text of a refusal.
     pub(super) refusal: String,
+    /// Whether the provider ended the answer because of its content.
+    pub(super) filtered: bool,
     /// An error that was sent as a frame.
     pub(super) error: Option<Value>,
 }
@@ -67,13 +69,16 @@ impl FrameTap {
             return Err(RejectedFrame);
         }
         // Parsing every frame twice would be expensive; a keyword decides whether to parse.
-        let word = match self.kind {
-            EndpointKind::Gemini => "blockReason",
-            EndpointKind::OpenAi => "\"refusal\"",
-            EndpointKind::Ollama => "\"error\"",
+        let words: &[&str] = match self.kind {
+            EndpointKind::Gemini => &["blockReason"],
+            EndpointKind::OpenAi => &["\"refusal\""],
+            EndpointKind::OpenAiResponses => {
+                &["\"response.refusal.delta\"", "\"response.failed\"", "\"response.incomplete\""]
+            }
+            EndpointKind::Ollama => &["\"error\""],
             EndpointKind::Anthropic => return Ok(()),
         };
-        if !data.contains(word) {
+        if !words.iter().any(|word| data.contains(word)) {
             return Ok(());
         }
         let Ok(frame) = serde_json::from_str::<Value>(data) else {
@@ -87,6 +92,15 @@ impl FrameTap {
             EndpointKind::OpenAi => {
                 seen.refusal.push_str(text("/choices/0/delta/refusal").unwrap_or_default());
             }
+            EndpointKind::OpenAiResponses => match text("/type").unwrap_or_default() {
+                "response.refusal.delta" => seen.refusal.push_str(text("/delta").unwrap_or_default()),
+                "response.failed" => seen.error = frame.pointer("/response/error").cloned(),
+                "response.incomplete" => {
+                    let reason = text("/response/incomplete_details/reason");
+                    seen.filtered = reason == Some("content_filter");
+                }
+                _ => {}
+            },
             EndpointKind::Ollama => seen.error = frame.get("error").cloned().or(seen.error.take()),
             EndpointKind::Anthropic => {}
         }
@@ -141,6 +155,24 @@ mod tests {
             r#"{"choices":[{"delta":{"refusal":"not"}}]}"#,
         ];
         assert_eq!(seen(EndpointKind::OpenAi, &frames).refusal, "I cannot");
+    }
+
+    #[test]
+    fn refusals_and_ends_of_responses_are_seen() {
+        let frames = [
+            r#"{"type":"response.refusal.delta","delta":"I can"}"#,
+            r#"{"type":"response.output_text.delta","delta":"\"response.refusal.delta\""}"#,
+            r#"{"type":"response.refusal.delta","delta":"not"}"#,
+        ];
+        let seen = |frames: &[&str]| seen(EndpointKind::OpenAiResponses, frames);
+        assert_eq!(seen(&frames).refusal, "I cannot");
+        for (reason, filtered) in [("content_filter", true), ("max_output_tokens", false)] {
+            let details = format!(r#"{{"incomplete_details":{{"reason":"{reason}"}}}}"#);
+            let frame = format!(r#"{{"type":"response.incomplete","response":{details}}}"#);
+            assert_eq!(seen(&[&frame]).filtered, filtered, "{reason}");
+        }
+        let failed = r#"{"type":"response.failed","response":{"error":{"code":"server_error"}}}"#;
+        assert_eq!(seen(&[failed]).error, Some(serde_json::json!({"code": "server_error"})));
     }
 
     #[test]
