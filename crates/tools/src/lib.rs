@@ -19,6 +19,7 @@ mod input_frames;
 mod kept;
 pub mod mcp;
 mod own;
+mod piped_process;
 pub mod processes;
 mod regular;
 mod repair;

@@ -13,12 +13,11 @@ mod http;
 mod link;
 mod listed;
 mod names;
-mod process;
 mod result;
 mod server;
 mod servers;
 mod stdio;
-mod text;
+pub(crate) mod text;
 mod tool;
 
 pub use allowed::Allowed;

@@ -17,12 +17,12 @@ use super::failure::{Failure, FailureKind};
 use super::http;
 use super::link::{Link, LinkError};
 use super::listed::{Listed, Listing};
-use super::process::{Process, Start};
 use super::result;
 use super::servers::{Deps, State};
 use super::stdio::{Incoming, Outgoing, PipeState};
 use crate::call::{Call, Output};
-use crate::sandbox::Sandbox;
+use crate::piped_process::{PipedProcess, Start};
+use crate::sandbox::{Confinement, Net, Sandbox};
 
 /// How long to wait for the end of a process whose connection closed.
 const LAST: Duration = Duration::from_secs(1);
@@ -53,7 +53,7 @@ pub(super) struct ServerStatus {
 /// A connection, with its process.
 struct Connection {
     link: Link,
-    process: Option<(Process, Arc<PipeState>)>,
+    process: Option<(PipedProcess, Arc<PipeState>)>,
     expanded: Expanded,
 }
 
@@ -213,20 +213,24 @@ impl Server {
             ServerTransport::Command { command, args, env, cwd } => {
                 let cwd =
                     cwd.as_ref().map_or_else(|| self.deps.folder.clone(), |cwd| self.deps.folder.join(cwd));
+                let name = super::text::line(command, 200);
+                let not_started = |error: std::io::Error| {
+                    let why = expanded.hide(&format!("its command `{name}` can't be started: {error}"));
+                    FailureKind::NotStarted.with(why)
+                };
                 let start = Start {
+                    kind: "mcp",
                     program: command,
                     arguments: args,
                     folder: &cwd,
-                    deps: &self.deps,
-                    sandbox: self.sandbox(),
-                    write: self.write()?,
+                    confined: self.confinement()?.transpose().map_err(not_started)?,
+                    supervisor: self.sandbox().and_then(|sandbox| sandbox.supervisor.as_ref()),
+                    memory: self.deps.memory,
+                    file_size: self.deps.file_size,
+                    umask: self.deps.umask,
                 };
                 let set_environment = |built: &mut Command| set_environment(built, &self.deps.variables, env);
-                let started = Process::start(start, set_environment).await.map_err(|error| {
-                    let name = super::text::line(command, 200);
-                    let why = expanded.hide(&format!("its command `{name}` can't be started: {error}"));
-                    FailureKind::NotStarted.with(why)
-                })?;
+                let started = PipedProcess::start(start, set_environment).await.map_err(not_started)?;
                 let (process, input, output) = started;
                 let flow = Arc::new(PipeState::default());
                 let incoming = Incoming::new(output, Arc::clone(&flow));
@@ -259,6 +263,18 @@ impl Server {
     /// The sandbox of its process: none if its entry disables it, or the kernel cannot.
     fn sandbox(&self) -> Option<&Sandbox> {
         self.deps.sandbox.as_ref().filter(|_| self.entry.confined && crate::sandbox::is_there())
+    }
+
+    /// Its confinement: like that of a command with network. None if it is not confined; an inner error if too much would be
+    /// hidden.
+    fn confinement(&self) -> Result<Option<std::io::Result<Confinement>>, Failure> {
+        let Some(sandbox) = self.sandbox() else { return Ok(None) };
+        let write = sandbox.write.iter().cloned().chain(self.write()?).collect();
+        let sandbox = Sandbox { write, ..sandbox.clone() };
+        let mut confined = sandbox.confinement(std::slice::from_ref(&self.deps.folder), &[], Net::Open);
+        let hidden = confined.hide_too(&self.deps.hide);
+        confined.held.extend(self.deps.held.iter().cloned());
+        Ok(Some(hidden.map(|()| confined)))
     }
 
     /// The additional writable folders of its entry.
@@ -309,7 +325,7 @@ impl Server {
 
 /// The trouble as a text, with the server's last output if that helps.
 async fn explain(
-    process: Option<&(Process, Arc<PipeState>)>,
+    process: Option<&(PipedProcess, Arc<PipeState>)>,
     expanded: &Expanded,
     trouble: LinkError,
 ) -> Failure {

@@ -1,7 +1,7 @@
 //! Text of servers, shortened and made safe. Must never cut within a character.
 
 /// The beginning of a text up to this many bytes, and whether it is complete.
-pub(super) fn cut(text: &str, bytes: usize) -> (&str, bool) {
+pub(crate) fn cut(text: &str, bytes: usize) -> (&str, bool) {
     if text.len() <= bytes {
         return (text, true);
     }
@@ -9,20 +9,20 @@ pub(super) fn cut(text: &str, bytes: usize) -> (&str, bool) {
 }
 
 /// A text on one line, without terminal control characters.
-pub(super) fn line(text: &str, bytes: usize) -> String {
+pub(crate) fn line(text: &str, bytes: usize) -> String {
     let flat: String =
         text.chars().map(|c| if is_blank(c) { ' ' } else { c }).filter(|c| !acts(*c)).collect();
     bounded(flat.trim(), bytes)
 }
 
 /// A text of several lines, without terminal control characters.
-pub(super) fn lines(text: &str, bytes: usize) -> String {
+pub(crate) fn lines(text: &str, bytes: usize) -> String {
     let kept: String = text.chars().filter(|c| matches!(c, '\n' | '\t') || !acts(*c)).collect();
     bounded(kept.trim(), bytes)
 }
 
 /// A text on one line with visible control characters, not shortened.
-pub(super) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| match retake_core::name::is_seen(c) {
         true => c.to_string(),
         false => c.escape_default().to_string(),

@@ -1,9 +1,9 @@
-//! The process of a server: marked and in a group of its own, confined like a command with network, its standard error, its end.
-//! Must never leave a process behind, and must name processes by id only.
+//! The process of a server that is reached through its pipes: marked and in a group of its own, confined, its standard error, its
+//! end. Must never leave a process behind, and must name processes by id only.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,12 +13,12 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
-use super::servers::Deps;
 use crate::cgroup::{self, Bounds};
+use crate::mcp::text;
 use crate::processes;
-use crate::sandbox::{Net, Sandbox};
+use crate::sandbox::Confinement;
 use crate::shell::ShellConfig;
-use crate::supervisor::{Arguments, Inherits, shielded};
+use crate::supervisor::{Arguments, Inherits, Supervisor, shielded};
 
 /// The bytes of standard error that are kept.
 const KEPT: usize = 8 << 10;
@@ -30,7 +30,7 @@ const TOLD: (usize, usize) = (8, 1_000);
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A running server. Dropping it ends the server.
-pub(super) struct Process {
+pub(crate) struct PipedProcess {
     errors: Arc<Ring>,
     ended: watch::Receiver<Option<Ended>>,
     /// Set or dropped, it requests the end.
@@ -47,16 +47,22 @@ enum Ended {
 }
 
 /// The input for starting a server.
-pub(super) struct Start<'a> {
-    pub(super) program: &'a str,
-    pub(super) arguments: &'a [String],
-    pub(super) folder: &'a Path,
-    /// The workspace folder, its hidden files, and the limits.
-    pub(super) deps: &'a Deps,
-    /// The sandbox.
-    pub(super) sandbox: Option<&'a Sandbox>,
-    /// Additional writable folders.
-    pub(super) write: Vec<PathBuf>,
+pub(crate) struct Start<'a> {
+    /// The kind of server, the beginning of its mark.
+    pub(crate) kind: &'static str,
+    pub(crate) program: &'a str,
+    pub(crate) arguments: &'a [String],
+    pub(crate) folder: &'a Path,
+    /// Its confinement.
+    pub(crate) confined: Option<Confinement>,
+    /// Its supervisor.
+    pub(crate) supervisor: Option<&'a Supervisor>,
+    /// The memory limit for all its processes, in bytes, if the machine supports it.
+    pub(crate) memory: u64,
+    /// The largest file that it may write, if it is supervised.
+    pub(crate) file_size: u64,
+    /// Its umask; without it, that of this process.
+    pub(crate) umask: Option<u32>,
 }
 
 impl Start<'_> {
@@ -66,28 +72,17 @@ impl Start<'_> {
         mark: &str,
         set_environment: impl FnOnce(&mut Command),
     ) -> std::io::Result<(Child, Option<cgroup::Group>)> {
-        let Deps { hide, held, memory, file_size, umask, .. } = self.deps;
+        let Start { confined, supervisor, memory, file_size, umask, .. } = self;
         let program = OsStr::new(self.program);
-        let roots = [self.deps.folder.clone()];
-        let sandbox = self.sandbox.map(|sandbox| {
-            let write = sandbox.write.iter().cloned().chain(self.write).collect();
-            Sandbox { write, ..sandbox.clone() }
-        });
-        let mut confined = sandbox.as_ref().map(|sandbox| sandbox.confinement(&roots, &[], Net::Open));
-        if let Some(confined) = &mut confined {
-            confined.hide_too(hide)?;
-            confined.held.extend(held.iter().cloned());
-        }
         let mut bound = None;
-        let supervisor = sandbox.as_ref().and_then(|sandbox| sandbox.supervisor.as_ref());
         let (mut command, confined) = match supervisor {
             Some(supervisor) => {
                 let namespaces = confined.as_ref().is_some_and(|confined| confined.namespaces);
-                let bounds = Bounds::new(*memory, ShellConfig::default().processes);
+                let bounds = Bounds::new(memory, ShellConfig::default().processes);
                 // If the group could not be created, it starts anyway: there is nobody to report to.
                 bound = cgroup::Group::of(supervisor, mark, bounds).await.and_then(Result::ok);
                 let join = bound.iter().flat_map(cgroup::Group::joins).collect();
-                let file_size = Some(*file_size);
+                let file_size = Some(file_size);
                 let plan =
                     Arguments { namespaces, confined, join, file_size, ..Arguments::new(mark, self.folder) };
                 let mut command = supervisor.command(&plan, program);
@@ -104,21 +99,22 @@ impl Start<'_> {
         command.args(self.arguments).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = match confined {
-            Some(confined) => confined.spawn(command, *umask).await,
-            None => crate::umask::spawn(command, *umask).await,
+            Some(confined) => confined.spawn(command, umask).await,
+            None => crate::umask::spawn(command, umask).await,
         };
         Ok((child?, bound))
     }
 }
 
-impl Process {
+impl PipedProcess {
     /// Starts it with its pipes.
-    pub(super) async fn start(
+    pub(crate) async fn start(
         start: Start<'_>,
         set_environment: impl FnOnce(&mut Command),
     ) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
         static STARTED: AtomicU32 = AtomicU32::new(0);
-        let mark = format!("mcp-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+        let mark =
+            format!("{}-{}-{}", start.kind, std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
         let (mut child, bound) = start.spawn(&mark, set_environment).await?;
         let missing = || std::io::Error::other("a pipe is missing");
         let input = child.stdin.take().ok_or_else(missing)?;
@@ -134,7 +130,7 @@ impl Process {
     }
 
     /// Waits until it has ended, or for this time; returns its end as a text.
-    pub(super) async fn outcome(&self, time: Duration) -> String {
+    pub(crate) async fn outcome(&self, time: Duration) -> String {
         let mut ended = self.ended.clone();
         let waited = tokio::time::timeout(time, ended.wait_for(Option::is_some)).await;
         match waited.ok().and_then(Result::ok).and_then(|ended| *ended) {
@@ -150,14 +146,14 @@ impl Process {
     }
 
     /// Ends it, and waits until it is gone.
-    pub(super) async fn end(&self) {
+    pub(crate) async fn end(&self) {
         self.end.send_replace(true);
         // If nobody can report its end any more, it is gone as well.
         drop(self.ended.clone().wait_for(Option::is_some).await);
     }
 
     /// The end of its standard error; empty if there was none.
-    pub(super) fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> String {
         self.errors.tail()
     }
 }
@@ -221,7 +217,7 @@ impl Ring {
 
     fn tail(&self) -> String {
         let bytes: Vec<u8> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
-        let text = super::text::lines(&String::from_utf8_lossy(&bytes), KEPT);
+        let text = text::lines(&String::from_utf8_lossy(&bytes), KEPT);
         let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = lines[lines.len().saturating_sub(TOLD.0)..].join("\n");
         let from = last.ceil_char_boundary(last.len().saturating_sub(TOLD.1));
