@@ -71,6 +71,8 @@ pub struct Call {
     pub arguments: Value,
     /// The absolute folders that the conversation works in, the first one first. Other paths are outside.
     pub roots: Vec<PathBuf>,
+    /// Those of them in which programs may write: captures cover them.
+    pub writable: Vec<PathBuf>,
     /// Whether it must only read, perhaps without an approval: everything that it starts is confined to reading.
     pub reads: bool,
     /// The files that it may write, from its intent; `None` without this limit.

@@ -22,8 +22,10 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(crate) use change::{hunks, seen, unknown};
+pub(crate) use glob::matcher;
 pub use ignores::IgnoreRules;
-pub(crate) use place::PathBase;
+pub(crate) use place::{PathBase, Place};
 
 use retake_core::Fact;
 
@@ -47,4 +49,9 @@ pub fn file_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(glob::GlobFiles),
         Arc::new(grep::GrepFiles),
     ]
+}
+
+/// The content of a file; none if it is not there, or is nothing that can be edited.
+pub(crate) fn content(place: &Place) -> Option<Vec<u8>> {
+    disk::whole(place).ok().flatten().map(|version| version.bytes)
 }

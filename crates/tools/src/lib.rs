@@ -5,6 +5,7 @@
 //! rewind reverts it. It does not know the store, captures or a terminal. The engine captures the folder before and
 //! after each call that may write, whatever the tool reports.
 
+mod after_edit;
 mod arguments;
 mod ask;
 mod blocking;
@@ -17,6 +18,7 @@ mod files;
 mod guarded;
 mod input_frames;
 mod kept;
+mod language;
 pub mod mcp;
 mod own;
 mod piped_process;
@@ -33,6 +35,7 @@ pub mod tls;
 mod todo;
 pub mod umask;
 
+pub use after_edit::{AfterEdit, FileNames, Formatter, with_programs};
 pub use ask::ask_tool;
 pub use blocking::blocking;
 pub use call::{Attached, Call, Host, Output, Piece, ToolQuestion};
@@ -40,6 +43,7 @@ pub use call_environment::CallEnvironment;
 pub use fetch::{FetchConfig, fetch_tool};
 pub use files::{IgnoreRules, file_tools, read_fact};
 pub use guarded::{BadItem, Guard, Guarded, check_guarded};
+pub use language::LanguageServer;
 pub use repair::{Repair, RepairedCall, repair};
 pub use sandbox::{Sandbox, Sandboxed, is_closed};
 pub use secret::Secrets;

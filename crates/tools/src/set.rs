@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use retake_core::{EffectClass, Intent};
+use retake_core::{CallTarget, EffectClass, Intent};
 use schemars::{JsonSchema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::Value;
 
@@ -57,6 +57,10 @@ pub trait Tool: Send + Sync {
     /// intent, or less if it certainly reaches nothing else.
     fn leaves(&self, _: &Value, _: &[std::path::PathBuf], intent: &Intent) -> EffectClass {
         intent.class
+    }
+    /// Whether a call with this intent starts programs. Files with secrets are hidden from them.
+    fn starts_programs(&self, intent: &Intent) -> bool {
+        intent.touches.iter().any(|touch| matches!(touch, CallTarget::Command(_)))
     }
     /// Runs it.
     async fn call(&self, call: Call) -> Output;

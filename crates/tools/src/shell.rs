@@ -6,6 +6,7 @@ mod class;
 mod follow;
 mod jobs;
 mod network;
+mod program;
 mod script;
 mod stand;
 mod waiting;
@@ -23,6 +24,7 @@ use serde_json::Value;
 
 pub use class::{Confined, class_of};
 pub use network::Network;
+pub(crate) use program::run_program;
 pub use script::{code_of, is_log_of};
 
 use self::follow::{CommandLaunch, Started};

@@ -1,5 +1,6 @@
 //! The integration tests of the tools, as one program.
 
+mod after_edit;
 mod described;
 mod fetch;
 mod files;

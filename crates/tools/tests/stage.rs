@@ -44,7 +44,15 @@ pub(crate) struct Stand {
     told: watch::Sender<String>,
     stop: watch::Sender<bool>,
     pub(crate) answer: Option<String>,
-    hurry: u32,
+    clock: Clock,
+}
+
+/// The clock of a host.
+enum Clock {
+    /// So many times as fast as the real one.
+    Fast(u32),
+    /// It stands still, and moves on when a test says so: its time, and the ends of all waits.
+    Still(watch::Sender<(Duration, Vec<Duration>)>),
 }
 
 #[async_trait]
@@ -81,7 +89,15 @@ impl Host for Stand {
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
-        tokio::time::sleep(time / self.hurry).boxed()
+        match &self.clock {
+            Clock::Fast(times) => tokio::time::sleep(time / *times).boxed(),
+            Clock::Still(clock) => {
+                let end = clock.borrow().0 + time;
+                clock.send_modify(|(_, ends)| ends.push(end));
+                let mut clock = clock.subscribe();
+                async move { drop(clock.wait_for(|(now, _)| *now >= end).await) }.boxed()
+            }
+        }
     }
 }
 
@@ -112,21 +128,44 @@ impl Drop for Stage {
 impl Stage {
     /// A new one, in the system's temporary folder.
     pub(crate) fn new() -> Self {
-        Self::of(tempfile::tempdir().expect("a folder"), 1)
+        Self::of(tempfile::tempdir().expect("a folder"), Clock::Fast(1))
     }
 
     /// One with a clock ten times as fast.
     pub(crate) fn quick() -> Self {
-        Self::of(tempfile::tempdir().expect("a folder"), 10)
+        Self::of(tempfile::tempdir().expect("a folder"), Clock::Fast(10))
+    }
+
+    /// One whose clock shows ten seconds after a few moments.
+    pub(crate) fn hurried() -> Self {
+        Self::of(tempfile::tempdir().expect("a folder"), Clock::Fast(50))
+    }
+
+    /// One whose clock stands still.
+    pub(crate) fn timeless() -> Self {
+        Self::of(tempfile::tempdir().expect("a folder"), Clock::Still(watch::Sender::default()))
+    }
+
+    /// Moves a clock on that stands still.
+    pub(crate) fn advance(&self, time: Duration) {
+        let Clock::Still(clock) = &self.host.clock else { panic!("its clock moves by itself") };
+        clock.send_modify(|(now, _)| *now += time);
+    }
+
+    /// Whether something waits for this time from now on.
+    pub(crate) fn waits_for(&self, time: Duration) -> bool {
+        let Clock::Still(clock) = &self.host.clock else { panic!("its clock moves by itself") };
+        let (now, ends) = &*clock.borrow();
+        ends.contains(&(*now + time))
     }
 
     /// One outside of temporary folders, which anyone may write.
     pub(crate) fn apart() -> Self {
         let folder = std::env::var_os(FOLDER).unwrap_or_else(|| env!("CARGO_TARGET_TMPDIR").into());
-        Self::of(tempfile::tempdir_in(folder).expect("a folder"), 1)
+        Self::of(tempfile::tempdir_in(folder).expect("a folder"), Clock::Fast(1))
     }
 
-    fn of(folder: TempDir, hurry: u32) -> Self {
+    fn of(folder: TempDir, clock: Clock) -> Self {
         let path = folder.path().canonicalize().expect("it is there");
         let (root, spool) = (path.join("work"), path.join("data/spool"));
         std::fs::create_dir(&root).expect("a folder");
@@ -135,7 +174,7 @@ impl Stage {
             told: watch::Sender::new(String::new()),
             stop: watch::Sender::new(false),
             answer: None,
-            hurry,
+            clock,
         };
         Self {
             host: Arc::new(host),
@@ -170,6 +209,7 @@ impl Stage {
             id: format!("{}{calls:08}", folder.trim_start_matches('.')),
             arguments,
             roots: self.roots.clone(),
+            writable: self.roots.clone(),
             reads: false,
             writes: None,
             hide: self.hide.clone(),

@@ -64,6 +64,11 @@ impl Ready {
         self.intent.class != EffectClass::None && may_write && !roots.is_empty()
     }
 
+    /// Whether it starts programs.
+    pub(super) fn starts_programs(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.starts_programs(&self.intent))
+    }
+
     fn shown(&self) -> CallShown {
         CallShown {
             call: self.key.clone(),

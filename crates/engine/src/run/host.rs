@@ -52,13 +52,15 @@ impl ToolHost {
     /// The context of a call. A command may write in the captured folders only. Files there whose names suggest secrets are
     /// hidden from it, except those that a rule allows to read.
     pub(super) async fn call(&self, ready: &Ready, around: Option<&CapturedCall>) -> Result<Call> {
-        let (mut roots, mut hide, mut held) = (self.roots.clone(), Vec::new(), Vec::new());
-        if ready.intent.touches.iter().any(|touch| matches!(touch, CallTarget::Command(_))) {
-            let is_lost =
-                |root: &PathBuf| around.is_some_and(|it| it.lost.iter().any(|(lost, _)| lost == root));
-            roots.truncate(self.kept);
-            roots.retain(|root| !is_lost(root));
-            hide = self.engine.secret_files(&roots, &self.guarded).await?;
+        let is_lost = |root: &PathBuf| around.is_some_and(|it| it.lost.iter().any(|(lost, _)| lost == root));
+        let captured = self.roots.iter().take(self.kept).filter(|root| !is_lost(root));
+        let writable: Vec<PathBuf> = captured.cloned().collect();
+        let is_command = |touch: &CallTarget| matches!(touch, CallTarget::Command(_));
+        let roots =
+            if ready.intent.touches.iter().any(is_command) { writable.clone() } else { self.roots.clone() };
+        let (mut hide, mut held) = (Vec::new(), Vec::new());
+        if ready.starts_programs() {
+            hide = self.engine.secret_files(&writable, &self.guarded).await?;
             let guards = Guards { guarded: &self.guarded, permission: &self.permission, roots: &self.roots };
             hide.retain(|path| guards.of(READ, path) == Some(Guard::Refused));
             held = around.map(|around| around.held.clone()).unwrap_or_default();
@@ -71,6 +73,7 @@ impl ToolHost {
             id: ready.key.clone(),
             arguments: ready.arguments.clone().unwrap_or_default(),
             roots,
+            writable,
             reads: ready.intent.class == EffectClass::None,
             writes: Some(writes.collect()),
             hide,

@@ -118,7 +118,7 @@ impl Change {
 
     fn facts(&self) -> impl Iterator<Item = Fact> {
         let gone = self.from.as_ref().filter(|_| self.replaced().is_none());
-        let gone = gone.map(|(place, _)| Fact::new(key(place), ""));
+        let gone = gone.map(|(place, _)| unknown(place));
         let there = self.to.as_ref().map(|(place, after)| seen(place, &after.bytes));
         gone.into_iter().chain(there)
     }
@@ -163,7 +163,7 @@ fn texts(old: &[u8], new: &[u8]) -> (String, String) {
 
 /// An edit's changes with their places, for the end of its result: whole lines with their numbers, and a line around them. Each
 /// begins a new line; empty if there is nothing to compare.
-pub(super) fn hunks(old: &[u8], new: &[u8]) -> String {
+pub(crate) fn hunks(old: &[u8], new: &[u8]) -> String {
     if old == new || comparable(old, new).is_err() {
         return String::new();
     }
@@ -209,8 +209,13 @@ fn key(place: &Place) -> String {
 }
 
 /// The fact that the agent knows this version of a file.
-pub(super) fn seen(place: &Place, bytes: &[u8]) -> Fact {
+pub(crate) fn seen(place: &Place, bytes: &[u8]) -> Fact {
     Fact::new(key(place), disk::digest(bytes))
+}
+
+/// The fact that the agent knows no version of a file.
+pub(crate) fn unknown(place: &Place) -> Fact {
+    Fact::new(key(place), "")
 }
 
 /// The intent of a call, for an approval request.

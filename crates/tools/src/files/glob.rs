@@ -87,7 +87,7 @@ fn glob(arguments: &Arguments, ground: &PathBase, veil: &HiddenPaths, stop: &Sto
 }
 
 /// A matcher for a pattern on paths below the folder.
-pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
+pub(crate) fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
     let begin = pattern.strip_prefix("./").unwrap_or(pattern);
     if begin.starts_with('/') || begin.split('/').any(|part| part == "..") {
         let pattern = text::escaped(pattern);

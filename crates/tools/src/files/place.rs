@@ -23,20 +23,20 @@ pub(crate) struct PathBase {
 
 /// The target of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// The absolute path of the name, without `..`.
     pub(super) named: PathBuf,
     /// The absolute path without links, except those above the root.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Its place in a root, if it is in one.
-    pub(super) inside: Option<PlaceInRoot>,
+    pub(crate) inside: Option<PlaceInRoot>,
     /// Whether the last part of the name is a link.
     pub(super) link: bool,
 }
 
 /// A place inside of a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PlaceInRoot {
+pub(crate) struct PlaceInRoot {
     /// The root, without links.
     pub(super) root: PathBuf,
     /// The path below it, without links.
@@ -49,7 +49,7 @@ impl PathBase {
     }
 
     /// The target of a name, existing or not. An empty name is the folder itself.
-    pub(super) fn place(&self, name: &str) -> Result<Place, String> {
+    pub(crate) fn place(&self, name: &str) -> Result<Place, String> {
         if name.contains('\0') {
             return Err(format!("the path `{}` holds a NUL character: no file has one", text::escaped(name)));
         }
@@ -73,7 +73,7 @@ impl PathBase {
     }
 
     /// The same for a file to write: inside of a root, and not git's own.
-    pub(super) fn place_to_write(&self, name: &str) -> Result<Place, String> {
+    pub(crate) fn place_to_write(&self, name: &str) -> Result<Place, String> {
         let place = self.place(name)?;
         let shown = text::escaped(name);
         if name.ends_with('/') {
@@ -103,7 +103,7 @@ impl PathBase {
     }
 
     /// A path in a form that the model can use again: relative to the base folder, if it is below it.
-    pub(super) fn shown(&self, path: &Path) -> String {
+    pub(crate) fn shown(&self, path: &Path) -> String {
         match path.strip_prefix(&self.folder) {
             Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
             Ok(below) => text::path(below),

@@ -153,6 +153,7 @@ impl Stage {
             id: "call-1".to_owned(),
             arguments: arguments.clone(),
             roots: vec![self.root()],
+            writable: vec![self.root()],
             reads: false,
             writes,
             hide: Vec::new(),
