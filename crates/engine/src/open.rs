@@ -10,7 +10,7 @@ use retake_core::Time;
 use retake_store::{Sqlite, Store};
 use retake_tools::{
     FetchConfig, Guarded, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, processes,
-    shell_tools, todo_tool,
+    shell_tools, todo_tool, with_programs,
 };
 use retake_worktree::Rules;
 
@@ -132,7 +132,8 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     };
     let mut tools = Toolbox::default();
     let own = [todo_tool(), ask_tool(), fetch_tool(FetchConfig::default())];
-    for tool in file_tools().into_iter().chain(shell_tools(shell)).chain(own) {
+    let files = with_programs(file_tools(), settings.after_edit(shell.clone()));
+    for tool in files.into_iter().chain(shell_tools(shell)).chain(own) {
         assert!(tools.add(tool), "BUG: two tools have one name");
     }
     AgentConfig {

@@ -6,6 +6,7 @@
 mod edit;
 mod keys;
 mod models;
+mod programs;
 mod read;
 mod tables;
 mod text;
@@ -32,8 +33,8 @@ pub use keys::ReadBy;
 pub(crate) use keys::most_alike;
 pub use models::FactsFrom;
 pub use tables::{
-    Agent, Client, DemoModel, EndpointTable, Files, Local, Mcp, ModelChoice, ModelFacts, Owner, Permissions,
-    Retries, Settings, UsualModels, Waits,
+    Agent, Client, DemoModel, EndpointTable, Files, FormatterTable, LanguageServerTable, Local, Mcp,
+    ModelChoice, ModelFacts, Owner, Permissions, Retries, Settings, UsualModels, Waits,
 };
 pub use text::text;
 pub use values::{Days, Millis, Seconds, Time, WholeNumber};
@@ -256,7 +257,9 @@ impl Settings {
     pub fn check(text: &str) -> Vec<SettingsError> {
         match read::settings(text) {
             Err(error) => vec![error],
-            Ok((settings, wrong)) if wrong.is_empty() => settings.wrong_default(text).into_iter().collect(),
+            Ok((settings, wrong)) if wrong.is_empty() => {
+                settings.wrong_default(text).into_iter().chain(settings.wrong_programs(text)).collect()
+            }
             Ok((_, wrong)) => wrong,
         }
     }

@@ -4,6 +4,7 @@ mod again;
 mod approvals;
 mod commits;
 mod described;
+mod edited;
 mod guarded;
 mod hostile;
 mod ledger;
@@ -40,7 +41,7 @@ use retake_testkit::{
     ModelOutput, Script, SingleModelCatalogue, agent_config, calls, files_config, next_seed, sqlite_store,
     words,
 };
-use retake_tools::{Guarded, ShellConfig, Toolbox, file_tools, shell_tools};
+use retake_tools::{Guarded, Sandbox, ShellConfig, Toolbox, file_tools, shell_tools, with_programs};
 use tempfile::TempDir;
 
 /// The agent's folder.
@@ -196,7 +197,8 @@ async fn engine_with(
     let data = dir.path().join("data");
     let mut tools = Toolbox::default();
     let sandbox = shell.sandbox.clone();
-    for tool in file_tools().into_iter().chain(shell_tools(shell)) {
+    let confined = ShellConfig { sandbox: Some(Sandbox::bare()), ..shell.clone() };
+    for tool in with_programs(file_tools(), edited::after(confined)).into_iter().chain(shell_tools(shell)) {
         assert!(tools.add(tool), "a name comes once");
     }
     assert!(tools.add(Arc::new(ledger::Mail)), "a name comes once");

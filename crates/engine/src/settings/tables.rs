@@ -46,6 +46,10 @@ pub struct Settings {
     pub endpoint: BTreeMap<String, EndpointTable>,
     /// Facts about models, by `provider/model`.
     pub models: BTreeMap<String, ModelFacts>,
+    /// Programs that format edited files, by a name.
+    pub formatter: BTreeMap<String, FormatterTable>,
+    /// Language servers that check edited files, by a name.
+    pub language_server: BTreeMap<String, LanguageServerTable>,
 }
 
 /// The table `[model]`.
@@ -386,6 +390,40 @@ pub struct EndpointTable {
     pub(super) key_env: Option<String>,
     /// Or the file with the key, alone on one line, readable by you only (chmod 600).
     pub(super) key_file: Option<PathBuf>,
+}
+
+/// A table `[formatter.NAME]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FormatterTable {
+    /// The files that it formats after the agent has edited them: `["*.rs"]`. A pattern is about the end of the path.
+    #[serde(deserialize_with = "values::file_names")]
+    pub(super) files: Vec<String>,
+    /// The program and its arguments: `["rustfmt", "--edition", "2024"]`. The paths of the files follow. It changes the
+    /// files in place, runs in the sandbox, and may take 10 seconds.
+    #[serde(deserialize_with = "values::texts")]
+    pub(super) command: Vec<String>,
+}
+
+/// A table `[language_server.NAME]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LanguageServerTable {
+    /// The files that it checks after the agent has edited them: `["*.rs"]`. A pattern is about the end of the path.
+    #[serde(deserialize_with = "values::file_names")]
+    pub(super) files: Vec<String>,
+    /// The program and its arguments: `["pyright-langserver", "--stdio"]`. It starts at the first edit of such a file, runs
+    /// in the sandbox, reads the workspace, and has no network. An edit waits 3 seconds for it at most.
+    #[serde(deserialize_with = "values::texts")]
+    pub(super) command: Vec<String>,
+    /// What the protocol calls the language of the files, such as "rust". Unset: by the end of each name.
+    pub(super) language: Option<String>,
+    /// The server's own options at its start, as JSON: `'{"checkOnSave": false}'`.
+    #[serde(deserialize_with = "values::json")]
+    pub(super) options: Option<String>,
+    /// Folders that it may write beside temporary ones, such as its cache: `["/home/me/.cache/go-build"]`.
+    #[serde(deserialize_with = "values::folders")]
+    pub(super) write: Vec<PathBuf>,
 }
 
 /// A table `[models."provider/model"]`.

@@ -27,6 +27,8 @@ fn the_documented_defaults_change_nothing_and_each_of_them_can_be_uncommented() 
     let mut settings = Settings::parse(&uncommented).unwrap_or_else(|error| panic!("{error}\n{uncommented}"));
     settings.endpoint.remove("NAME").expect("the example");
     settings.models.remove("provider/model").expect("the example");
+    settings.formatter.remove("NAME").expect("the example");
+    settings.language_server.remove("NAME").expect("the example");
     assert_eq!(settings, Settings::default());
 }
 

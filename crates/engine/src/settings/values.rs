@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use retake_core::{Mode, Rule, Ruling, Steer};
-use retake_tools::{Network, check_guarded};
+use retake_tools::{FileNames, Network, check_guarded};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -168,6 +168,20 @@ pub(super) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
 pub(super) fn guarded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let read = |text: &str| check_guarded(&[text.to_owned()]).map(|()| text.to_owned());
     each(deserializer, "an item", "paths and patterns, such as [\"~/vault\", \"*.secret\"]", read)
+}
+
+/// Patterns of files.
+pub(super) fn file_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let read = |text: &str| FileNames::new(&[text.to_owned()]).map(|_| text.to_owned());
+    each(deserializer, "a pattern", "patterns of files, such as [\"*.rs\"]", read)
+}
+
+/// A text that is JSON.
+pub(super) fn json<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_json = serde_json::from_str::<serde_json::Value>(&text).is_ok();
+    let problem = "takes JSON in quotes, such as '{\"checkOnSave\": false}'";
+    is_json.then_some(Some(text)).ok_or_else(|| D::Error::custom(problem))
 }
 
 fn each<'de, D: Deserializer<'de>, T, E: Display>(
