@@ -1,6 +1,8 @@
 //! Tools that tests and checks run but that are not linked: which ones, whether they are installed, how to install
-//! them. It must install nothing outside `target/tools`, except system packages when root runs it.
+//! them. It must install nothing outside `target/tools`, except system packages when root runs it, and a component of the Rust
+//! toolchain.
 
+mod language_servers;
 mod packages;
 
 use std::env;
@@ -55,21 +57,32 @@ pub(crate) const MDBOOK: CargoTool = CargoTool {
 struct PythonTool {
     name: &'static str,
     version: &'static str,
+    /// Its command.
+    command: &'static str,
     why: &'static str,
 }
 
 /// A real MCP server.
-const MCP_SERVER: PythonTool =
-    PythonTool { name: "mcp-server-time", version: "2026.10.19", why: "the tests call its tools" };
+const MCP_SERVER: PythonTool = PythonTool {
+    name: "mcp-server-time",
+    version: "2026.10.19",
+    command: "mcp-server-time",
+    why: "the tests call its tools",
+};
 
 /// Sends an API every request that its document describes.
-const API_TESTER: PythonTool =
-    PythonTool { name: "schemathesis", version: "4.32.5", why: "it tests the owner by its own document" };
+const API_TESTER: PythonTool = PythonTool {
+    name: "schemathesis",
+    version: "4.32.5",
+    command: "schemathesis",
+    why: "it tests the owner by its own document",
+};
 
 /// Generates a client from an API's document.
 const CLIENT_GENERATOR: PythonTool = PythonTool {
     name: "openapi-python-client",
     version: "0.29.1",
+    command: "openapi-python-client",
     why: "the tests rewind with a client that it makes",
 };
 
@@ -89,6 +102,7 @@ pub(crate) fn for_tests(out: &mut dyn Write) -> anyhow::Result<()> {
     for tool in [&MCP_SERVER, &API_TESTER, &CLIENT_GENERATOR] {
         ensure_python_tool(tool, out)?;
     }
+    language_servers::ensure(&root()?, out)?;
     ensure_tool(&LLMPOSTER, out).map(drop)
 }
 
@@ -129,7 +143,7 @@ pub(crate) fn ensure_tool(tool: &CargoTool, out: &mut dyn Write) -> anyhow::Resu
 
 /// Installs a Python tool if it is missing or has another version.
 fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let PythonTool { name, version, why } = tool;
+    let PythonTool { name, version, why, .. } = tool;
     let home = root()?.join(name);
     if is_python_installed(&home, tool) {
         return Ok(());
@@ -157,7 +171,7 @@ fn ensure_python_tool(tool: &PythonTool, out: &mut dyn Write) -> anyhow::Result<
 fn is_python_installed(home: &Path, tool: &PythonTool) -> bool {
     let record = format!("site-packages/{}-{}.dist-info", tool.name.replace('-', "_"), tool.version);
     let pythons = std::fs::read_dir(home.join("lib")).into_iter().flatten().flatten();
-    home.join("bin").join(tool.name).is_file()
+    home.join("bin").join(tool.command).is_file()
         && pythons.into_iter().any(|python| python.path().join(&record).is_dir())
 }
 

@@ -51,8 +51,11 @@ fn trial_01_all_missing_packages_are_named_at_once_with_the_command_that_install
     let (output, home) = xtask_test(&[("git", ""), ("id", "echo 1000"), ("apt-get", NOTES)]);
     let error = String::from_utf8(output.stderr).expect("text");
     assert!(!output.status.success(), "{error}");
-    assert!(error.contains("these packages are missing: tmux strace python3-venv\n"), "{error}");
-    assert!(error.contains("sudo apt-get install -y tmux strace python3-venv\n"), "{error}");
+    assert!(
+        error.contains("these packages are missing: tmux strace python3-venv gopls golang-go\n"),
+        "{error}"
+    );
+    assert!(error.contains("sudo apt-get install -y tmux strace python3-venv gopls golang-go\n"), "{error}");
     assert!(error.ends_with("then run again: cargo xtask test\n"), "{error}");
     assert!(!home.path().join("calls").exists(), "a plain user installs nothing");
 }
@@ -61,15 +64,20 @@ fn trial_01_all_missing_packages_are_named_at_once_with_the_command_that_install
 fn trial_01_root_gets_all_missing_packages_in_one_installation() {
     let (output, home) = xtask_test(&[("git", ""), ("id", "echo 0"), ("apt-get", NOTES)]);
     let error = String::from_utf8(output.stderr).expect("text");
-    assert!(error.contains("these packages are missing: tmux strace python3-venv\n"), "{error}");
+    assert!(
+        error.contains("these packages are missing: tmux strace python3-venv gopls golang-go\n"),
+        "{error}"
+    );
     let calls = fs::read_to_string(home.path().join("calls")).expect("calls");
-    assert_eq!(calls, "apt-get install -y --no-install-recommends tmux strace python3-venv\n");
+    assert_eq!(
+        calls,
+        "apt-get install -y --no-install-recommends tmux strace python3-venv gopls golang-go\n"
+    );
 }
 
 #[test]
 fn trial_01_a_crate_whose_tests_fail_does_not_hide_the_others() {
-    let (output, home) =
-        xtask_test(&[("git", ""), ("tmux", ""), ("strace", ""), ("id", "echo 1000"), ("python3", VENV)]);
+    let (output, home) = xtask_test(&ALL);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "the tests failed: {error}");
     let calls = fs::read_to_string(home.path().join("calls")).unwrap_or_else(|_| panic!("no calls: {error}"));
@@ -82,8 +90,18 @@ fn trial_01_a_crate_whose_tests_fail_does_not_hide_the_others() {
 }
 
 /// Everything that a machine needs for the tests.
-const ALL: [(&str, &str); 5] =
-    [("git", ""), ("tmux", ""), ("strace", ""), ("id", "echo 1000"), ("python3", VENV)];
+const ALL: [(&str, &str); 10] = [
+    ("git", ""),
+    ("tmux", ""),
+    ("strace", ""),
+    ("id", "echo 1000"),
+    ("python3", VENV),
+    ("gopls", ""),
+    ("go", ""),
+    ("rust-analyzer", ""),
+    ("npm", ""),
+    ("node", ""),
+];
 
 /// These tests fail at first, and end like this when they run again.
 fn failing(names: &[&str], again: &str) -> (Output, Vec<String>) {
@@ -157,4 +175,18 @@ fn trial_30_deny_says_when_it_could_not_check_advisories_and_fails_on_what_it_fi
     assert_eq!(deny("true", "true", "true"), (String::new(), true));
     assert_eq!(deny("true", "true", "exit 1"), (String::new(), false), "an advisory is known");
     assert_eq!(deny("exit 1", "true", "true"), (String::new(), false));
+}
+
+#[test]
+fn missing_language_servers_are_installed_or_named() {
+    let without = |name: &str| ALL.into_iter().filter(|(own, _)| *own != name).collect::<Vec<_>>();
+    let (output, home) = xtask_test(&[without("npm"), vec![("npm", NOTES)]].concat());
+    let calls = fs::read_to_string(home.path().join("calls")).expect("calls");
+    assert!(calls.contains("npm install --no-audit --no-fund --prefix"), "{calls}: {output:?}");
+    let (output, _) = xtask_test(&[without("npm"), vec![("npm", "exit 1")]].concat());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("pyright 1.1.414 could not be installed"), "{error}");
+    let (output, _) = xtask_test(&without("rust-analyzer"));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("`rustup component add rust-analyzer`"), "{error}");
 }

@@ -37,12 +37,15 @@ pub(super) const FOR_TESTS: &[Package] = &[
         probe: Some(&["python3", "-c", "import venv, ensurepip"]),
         why: "the tests' MCP server and the programs that read the API's document are written in Python",
     },
+    Package { name: "gopls", probe: None, why: "the tests get diagnostics from it, a language server" },
+    Package { name: "golang-go", probe: Some(&["go", "version"]), why: "gopls needs it" },
 ];
 
 impl Package {
     fn is_installed(&self) -> bool {
         let Some([program, arguments @ ..]) = self.probe else { return in_path(self.name) };
-        let probe = Command::new(program).args(arguments).stderr(Stdio::null()).status();
+        let probe =
+            Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
         probe.is_ok_and(|status| status.success())
     }
 }
@@ -91,7 +94,7 @@ fn apt(arguments: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-fn in_path(name: &str) -> bool {
+pub(super) fn in_path(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
