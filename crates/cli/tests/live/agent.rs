@@ -216,3 +216,22 @@ fn without_a_person_every_approval_is_rejected() {
     let bad = ask(&["--allow", "rm -rf"]);
     shows!(world.seen(&["ask", "--allow", "rm -rf"], &bad));
 }
+
+#[test]
+fn formatter_of_the_settings_follows_an_edit_and_is_undone_with_it() {
+    let world = World::working(&[]);
+    let settings = "[model]\ndefault = \"demo\"\n[local]\nfind = false\n[demo]\nword_delay_ms = 0\n[formatter.tidy]\n\
+                    files = [\"*.txt\"]\ncommand = [\"sed\", \"-i\", \"s/milk/tea/\"]\n[language_server.none]\nfiles = [\"*.md\"]\n";
+    world.settings(settings);
+    let told = world.does(&["ask", "--mode", "allow-edits", "write notes.txt: buy milk"]);
+    assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea"), "{told}");
+    let edit = "edit notes.txt: replace \"tea\" with \"milk and milk\"";
+    world.does(&["ask", "--mode", "allow-edits", edit]);
+    assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea and milk"));
+    world.does(&["undo", "--yes"]);
+    assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea"));
+    world.does(&["undo", "--yes"]);
+    assert_eq!(world.read("notes.txt"), None);
+    let wrong = error(&world.run(&["config", "check"]));
+    assert!(wrong.contains("language_server.none.command") && wrong.contains("never runs"), "{wrong}");
+}
