@@ -348,18 +348,23 @@ impl<'a> Chat<'a> {
         self.cx.print_text(&(Text::styled(Style::Bold, "retake") + rest))?;
         let model = self.model_line().await?;
         self.cx.aside(&model)?;
-        self.offer_last().await?;
+        self.about_folder().await?;
         self.cx.aside("/help lists the commands · Alt+Enter begins a new line · Ctrl-D quits")?;
         self.arrive().await
     }
 
-    /// A new conversation in a folder that has some: how the last one is continued. The greeting does not wait long for it.
-    async fn offer_last(&mut self) -> Result {
+    /// A new conversation: what works in a folder that is never captured, and how the last conversation of the folder is continued.
+    /// The greeting does not wait long for it.
+    async fn about_folder(&mut self) -> Result {
         if self.conversation().is_some() {
             return Ok(());
         }
-        let Ok(last) = tokio::time::timeout(PATIENCE, self.cx.last()).await else { return Ok(()) };
-        let Some(last) = last? else { return Ok(()) };
+        let Ok(listed) = tokio::time::timeout(PATIENCE, self.cx.listed_here()).await else { return Ok(()) };
+        let listed = listed?;
+        for line in listed.never_captured.iter().flat_map(english::never_captured) {
+            self.cx.aside(&safe::line(&line))?;
+        }
+        let Some(last) = listed.conversations.into_iter().next() else { return Ok(()) };
         let look = self.cx.ui.look();
         let name = words::title(&last, look.columns.min(60));
         let when = time::relative(look.now_ms, last.changed_ms);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use retake_wire::reply::{Conversation, Receipt, Work};
+use retake_wire::reply::{Conversation, Conversations, Receipt, Work};
 use retake_wire::request::{ConversationTarget, List};
 use retake_wire::{Action, Client, ProblemKind, Reply, Request, Run};
 
@@ -260,7 +260,7 @@ impl Context<'_> {
         if self.in_conversation() {
             return self.here();
         }
-        let mut found = self.last_ones().await?.into_iter();
+        let mut found = self.listed_here().await?.conversations.into_iter();
         let Some(last) = found.next() else {
             let message = format!("there is no conversation in {}", safe::line(self.folder));
             let hint = "`retake` begins one, and `retake list --all` lists those of other folders";
@@ -277,12 +277,13 @@ impl Context<'_> {
 
     /// The last conversation of this folder, if there is one.
     pub(crate) async fn last(&self) -> Result<Option<Conversation>> {
-        Ok(self.last_ones().await?.into_iter().next())
+        Ok(self.listed_here().await?.conversations.into_iter().next())
     }
 
-    async fn last_ones(&self) -> Result<Vec<Conversation>> {
+    /// The last two conversations of this folder, and whether it can be captured.
+    pub(crate) async fn listed_here(&self) -> Result<Conversations> {
         let list = List { folder: Some(self.folder.to_owned()), limit: Some(2), ..List::default() };
-        Ok(expect_reply!(self.call(Request::List(list)).await?, Conversations).conversations)
+        Ok(expect_reply!(self.call(Request::List(list)).await?, Conversations))
     }
 
     /// The current state of a conversation.

@@ -27,7 +27,7 @@ pub(crate) use cause::{ask_cause, effort, facts_from, model_cause, unavailable_c
 pub(crate) use done::{mark, marked, operation, step};
 pub(crate) use note::{git_file, note};
 pub(crate) use report::{finding, repair};
-pub(crate) use run_notice::{mcp_remark, not_run, run_notice};
+pub(crate) use run_notice::{cause, mcp_remark, not_run, run_notice};
 pub(crate) use sandbox::{sandbox_cause, sandbox_fact};
 
 /// The problem for an engine's error, as the reply to a request.

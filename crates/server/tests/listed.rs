@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_wire::request::SetArchived;
+use retake_wire::request::{List, SetArchived};
 use retake_wire::{Event, Follow, NumberedEvent, Request, Role};
 
-use super::world::Desk;
+use super::world::{Desk, get};
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,4 +44,22 @@ async fn reconnected_subscriber_of_the_list_gets_the_changes() {
     let gone = Follow { conversation: None, since: Some("another.7".to_owned()) };
     let first = desk.client.follow(gone).await.expect("followed").next().await.expect("a first event");
     assert!(matches!(first.event, Event::List(list) if list.conversations.len() == 1));
+}
+
+#[tokio::test]
+async fn list_of_a_folder_says_whether_it_is_never_captured() {
+    let desk = Desk::new().await;
+    let data = desk.file("data");
+    let project = desk.folder("project");
+    let listed = async |folder: Option<&str>| {
+        let list = List { folder: folder.map(str::to_owned), ..List::default() };
+        get!(desk, Conversations, Request::List(list)).never_captured
+    };
+    for folder in ["/", data.to_str().expect("UTF-8")] {
+        let why = listed(Some(folder)).await.expect("it is never captured");
+        assert_eq!((&*why.code.to_string(), &why.fields["path"]), ("no_workspace", &folder.into()));
+    }
+    for folder in [None, Some(&*project), Some("/not/there")] {
+        assert_eq!(listed(folder).await, None, "{folder:?}");
+    }
 }

@@ -154,6 +154,14 @@ pub enum RunNotice {
 }
 
 impl RunNotice {
+    /// Whether the notice is about a moment of the run, and is over when the model answers.
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            Self::Retry { .. } | Self::ServersAwaited { .. } | Self::OwnerSilent { .. } | Self::OwnerReplaced
+        )
+    }
+
     /// Whether the notice has a code that only a newer owner knows.
     pub(crate) fn is_unknown(&self) -> bool {
         *self == Self::Unknown

@@ -19,6 +19,7 @@ use crate::condition::ReadOnlyCause;
 use crate::content::{Part, Role, Usage};
 use crate::mark::Mark;
 use crate::mcp::{McpServers, McpTools};
+use crate::notice::NoticeCause;
 use crate::op_summary::{OpSummary, OperationKind, OperationReason, PlannedStep};
 use crate::search::Hits;
 
@@ -146,13 +147,16 @@ pub struct Line {
 }
 
 /// A page of conversations, newest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conversations {
     /// The conversations of this page.
     pub conversations: Vec<Conversation>,
     /// Whether more conversations follow.
     pub more: bool,
+    /// Why the folder of the request is never captured, so that an agent can change nothing there. Absent if it can be captured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub never_captured: Option<NoticeCause>,
 }
 
 /// The summary of a conversation.

@@ -1,8 +1,8 @@
 //! The line client: turns, rewind, undo, edit, and Ctrl-C.
 
 use insta::assert_snapshot;
-use retake_wire::reply::{Composer, Plan};
-use retake_wire::{ModelFailure, Outcome, Part, Reply, RunEvent, RunNotice};
+use retake_wire::reply::{Composer, Conversations, Plan};
+use retake_wire::{ModelFailure, NoticeCause, Outcome, Part, Reply, RunEvent, RunNotice};
 
 use super::fixtures::{self, ended, overloaded, plan, stale, started, targets};
 use super::scripted::Act::{Answer, Enter, Escape, Line, Pick};
@@ -11,6 +11,16 @@ use super::scripted::Case;
 #[test]
 fn a_session_without_a_message_stores_nothing() {
     assert_snapshot!(Case::terminal([Line(""), Line("/undo"), Line("/quit")]).see(&[]));
+}
+
+#[test]
+fn a_folder_that_is_never_captured_is_named_at_the_start() {
+    let fields = [("path", "/home/ada"), ("detail", "it is the home folder, or holds it")];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value.into()));
+    let why = NoticeCause { code: "no_workspace".into(), fields: fields.into(), ..NoticeCause::default() };
+    let listed = Conversations { never_captured: Some(why), ..Conversations::default() };
+    let case = Case::terminal([Line("/quit")]).reply("list", Ok(Reply::Conversations(listed)));
+    assert_snapshot!(case.see(&[]));
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn conversations(folder: Option<&str>) -> Conversations {
         Some(_) => vec![conversation()],
         None => vec![conversation(), other],
     };
-    Conversations { conversations, more: false }
+    Conversations { conversations, more: false, ..Default::default() }
 }
 
 pub(super) fn composer() -> Composer {

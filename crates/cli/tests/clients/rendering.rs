@@ -86,7 +86,14 @@ fn hits_in_colours() {
 #[test]
 fn nothing_to_show() {
     let empty = [
-        ("list", Reply::Conversations(Conversations { conversations: Vec::new(), more: false })),
+        (
+            "list",
+            Reply::Conversations(Conversations {
+                conversations: Vec::new(),
+                more: false,
+                ..Default::default()
+            }),
+        ),
         (
             "log",
             Reply::Entries(Entries {

@@ -119,7 +119,9 @@ fn asking() {
 
 #[test]
 fn a_question_in_an_empty_folder_begins_a_conversation() {
-    let none = || Reply::Conversations(Conversations { conversations: Vec::new(), more: false });
+    let none = || {
+        Reply::Conversations(Conversations { conversations: Vec::new(), more: false, ..Default::default() })
+    };
     let ask = Case::script("").reply("list", Ok(none())).see(&["ask", "hello"]);
     let undo = Case::script("").reply("list", Ok(none())).see(&["undo"]);
     let go_on = Case::script("hello").reply("list", Ok(none())).see(&["-c"]);
@@ -203,6 +205,7 @@ fn several_conversations_in_a_folder() {
     let two = Reply::Conversations(Conversations {
         conversations: vec![conversation(), conversation()],
         more: true,
+        ..Default::default()
     });
     assert_snapshot!(Case::script("").reply("list", Ok(two)).see(&["undo"]));
 }

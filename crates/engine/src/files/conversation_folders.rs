@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use retake_core::{Action, ConversationId, FilePath, Remedy, WorkspaceInfo, WorkspaceNo};
 use retake_store::WantedFiles;
-use retake_worktree::{Root, RootLock};
+use retake_worktree::{Root, RootLock, WorktreeError};
 
 use super::at_work::FilesGuard;
 use super::note::Note;
@@ -95,13 +95,27 @@ impl Engine {
 
     /// Why the conversation's folder is never captured: no call may change anything there.
     pub(crate) async fn never_captured(&self, conversation: ConversationId) -> Result<Option<EngineError>> {
-        let (Some(folder), Ok(config)) = (self.folder_of(conversation).await?, self.files.config()) else {
+        match self.folder_of(conversation).await? {
+            Some(folder) => self.refuses_folder(folder).await.map(|refused| refused.map(EngineError::from)),
+            None => Ok(None),
+        }
+    }
+
+    /// Why a folder can't be a workspace, so that an agent may change nothing there. `None` if it can be one, or is not there.
+    ///
+    /// # Errors
+    /// The check did not end.
+    pub async fn never_a_workspace(&self, folder: PathBuf) -> Result<Option<EngineError>> {
+        if self.parts().agent.is_none() {
             return Ok(None);
-        };
-        let config = config.clone();
-        blocking(move || retake_worktree::refuse_known(&folder, &config.data_dir, &config.rules).err())
-            .await
-            .map(|refused| refused.map(EngineError::from))
+        }
+        let refused = self.refuses_folder(folder).await?;
+        Ok(refused.filter(|why| matches!(why, WorktreeError::RootRefused { .. })).map(EngineError::from))
+    }
+
+    async fn refuses_folder(&self, folder: PathBuf) -> Result<Option<WorktreeError>> {
+        let Ok(config) = self.files.config().cloned() else { return Ok(None) };
+        blocking(move || retake_worktree::refuse_known(&folder, &config.data_dir, &config.rules).err()).await
     }
 
     /// The further folders of a conversation: the current ones, and those where it has changed something.

@@ -88,7 +88,7 @@ pub(crate) fn not_run(of: NotRun) -> CallRefusal {
 }
 
 /// Why something failed.
-fn cause(error: EngineError) -> NoticeCause {
+pub(crate) fn cause(error: EngineError) -> NoticeCause {
     shown_problem(error).into()
 }
 

@@ -47,6 +47,12 @@ impl InProcess {
             None => None,
         };
         let shelf = Some(if list.archived { ArchiveState::Archived } else { ArchiveState::AtHand });
+        let never_captured = match &list.folder {
+            Some(folder) => {
+                self.engine.never_a_workspace(folder.into()).await.map_err(problem)?.map(convert::cause)
+            }
+            None => None,
+        };
         let request = ListRequest { folder: list.folder, before, limit: limit.saturating_add(1), shelf };
         let mut summaries = self.engine.list(request).await.map_err(problem)?;
         let more = summaries.len() > limit;
@@ -55,7 +61,7 @@ impl InProcess {
         for summary in summaries {
             conversations.push(self.in_short(summary).await);
         }
-        Ok(Reply::Conversations(reply::Conversations { conversations, more }))
+        Ok(Reply::Conversations(reply::Conversations { conversations, more, never_captured }))
     }
 
     pub(super) async fn set_archived(&self, set: request::SetArchived) -> Result<Reply, Problem> {

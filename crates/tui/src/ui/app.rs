@@ -79,6 +79,8 @@ struct StartSettings {
     usual_mode: Option<retake_wire::Mode>,
     /// The last conversations of the folder, newest first.
     recent: Vec<retake_wire::reply::Conversation>,
+    /// Why the folder is never captured, if so.
+    never_captured: Option<retake_wire::NoticeCause>,
 }
 
 /// The UI in memory.

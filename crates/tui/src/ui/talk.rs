@@ -3,11 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use retake_wire::reply::{Changes, Conversation, Entry, Permissions, Words};
-use retake_wire::{CallNow, Event, NumberedEvent, PendingApproval, Question, RunEvent, RunNow, Snapshot};
+use retake_wire::{
+    CallNow, Event, NumberedEvent, PendingApproval, Question, RunEvent, RunNotice, RunNow, Snapshot,
+};
 
 use crate::hint::Audience;
 use crate::render::calls::CallStart;
-use crate::text::Text;
+use crate::text::{Text, safe};
 
 /// A conversation.
 #[derive(Debug, Default)]
@@ -43,8 +45,19 @@ pub(crate) struct Note {
     pub(crate) text: Text,
     /// How important it is.
     pub(crate) tone: Tone,
-    /// The next message does not remove it: it is about the move that the message began with.
-    pub(crate) lasts: bool,
+    /// When it leaves. A message of this client removes all notes.
+    pub(crate) until: Until,
+}
+
+/// How long a note stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// Until a new entry arrives.
+    NextEntry,
+    /// Until the next step: it is about the move that a message began with.
+    NextStep,
+    /// Until the next run: it is a notice of the run.
+    NextRun,
 }
 
 /// How important a note is.
@@ -54,6 +67,8 @@ pub(crate) enum Tone {
     Quiet,
     /// Success.
     Done,
+    /// A warning.
+    Warning,
     /// An error.
     Wrong,
 }
@@ -77,7 +92,7 @@ pub(crate) struct LiveAnswer {
     pub(crate) asked_ms: HashMap<String, i64>,
     /// Questions of tools.
     pub(crate) questions: Vec<Question>,
-    /// The last notice.
+    /// The last notice that is over when the answer arrives. Others are notes.
     pub(crate) notice: Option<String>,
 }
 
@@ -89,6 +104,9 @@ pub(crate) struct LiveCall {
     /// When it started, or when its first event arrived, in Unix milliseconds.
     pub(crate) since_ms: i64,
 }
+
+/// The most notes that are kept.
+const NOTES: usize = 20;
 
 /// The most bytes of a running call's output that are kept.
 const PRINTED: usize = 16 * 1024;
@@ -160,7 +178,7 @@ impl LoadedConversation {
         if newest > self.newest {
             // A new message; entries that a step brings back are not new.
             self.newest = newest;
-            self.notes.retain(|note| note.lasts);
+            self.notes.retain(|note| note.until != Until::NextEntry);
         }
         self.came(changes.came);
         self.waiting = changes.waiting;
@@ -237,13 +255,16 @@ impl LoadedConversation {
         let mut heard = EventEffect::default();
         let live = self.live.get_or_insert_with(|| LiveAnswer { since_ms: now_ms, ..LiveAnswer::default() });
         match said {
-            RunEvent::Started { model, .. } => live.model = Some(model),
+            RunEvent::Started { model, .. } => {
+                live.model = Some(model);
+                self.notes.retain(|note| note.until != Until::NextRun);
+            }
             RunEvent::Text { text } => live.text.push_str(&text),
             RunEvent::Reasoning { text } => live.reasoning.push_str(&text),
-            RunEvent::Notice { notice, text } => {
-                let words = Audience::Screen.notice(&notice, &text);
-                live.notice = Some(words);
+            RunEvent::Notice { notice, text } if notice.is_passing() => {
+                live.notice = Some(Audience::Screen.notice(&notice, &text));
             }
+            RunEvent::Notice { notice, text } => self.noticed(&notice, &text),
             RunEvent::Answered { .. } => {
                 live.text.clear();
                 live.reasoning.clear();
@@ -282,6 +303,22 @@ impl LoadedConversation {
             RunEvent::Queued | RunEvent::Joined { .. } => {}
         }
         heard
+    }
+
+    /// A notice of a run that stays after it. It may arrive twice: by the run's own stream, and by that for all subscribers.
+    pub(crate) fn noticed(&mut self, notice: &RunNotice, text: &str) {
+        let text = Text::from(safe::line(&Audience::Screen.notice(notice, text)).into_owned());
+        if !self.notes.iter().any(|note| note.text == text) {
+            self.note(Note { text, tone: Tone::Warning, until: Until::NextRun });
+        }
+    }
+
+    /// Adds a note.
+    pub(crate) fn note(&mut self, note: Note) {
+        self.version += 1;
+        self.notes.push(note);
+        let more = self.notes.len().saturating_sub(NOTES);
+        self.notes.drain(..more);
     }
 
     /// Whether a call without a result had started.

@@ -4,6 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
+use retake_wire::english;
 
 use super::App;
 use super::tab::{InputFor, Rewriting, Tab};
@@ -42,8 +43,10 @@ impl App {
         let place = Some(self.place_words()).filter(|_| self.tab().conversation().is_none());
         let recent = &self.beginning.recent;
         let recent = recent.iter().map(|it| (words::named(it), it.changed_ms)).collect();
+        let limits = self.beginning.never_captured.as_ref().map(english::never_captured);
         let tab = self.tab_mut();
         tab.view.greeting.recent = recent;
+        tab.view.greeting.limits = limits;
         tab.view.greeting.model = model;
         tab.view.has_rule = areas.rule.height > 0;
         tab.view.greeting.place = place;

@@ -7,7 +7,7 @@ use super::notices::Kind;
 use super::{App, RequestPurpose, Requester};
 use crate::ui::keymap::Command;
 use crate::ui::msg::{Act, TabId, Ticket};
-use crate::ui::talk::{EventEffect, Tone};
+use crate::ui::talk::{EventEffect, Tone, Until};
 
 /// Entries loaded around one that is to be shown.
 const AROUND: usize = 100;
@@ -48,6 +48,7 @@ impl App {
             }
             (RequestPurpose::Recent, Reply::Conversations(page)) => {
                 self.beginning.recent = page.conversations;
+                self.beginning.never_captured = page.never_captured;
             }
             (RequestPurpose::FolderDraft, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
             (RequestPurpose::Models, Reply::Models(models)) => {
@@ -328,7 +329,7 @@ impl App {
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
             tab.outgoing.rewriting = None;
-            tab.talk.notes.retain(|note| !note.lasts);
+            tab.talk.notes.retain(|note| note.until != Until::NextStep);
             tab.select(false);
             tab.view.to_end();
             tab.presses.stepped(now_ms);

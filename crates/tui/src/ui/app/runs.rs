@@ -16,7 +16,7 @@ use crate::text::{Text, safe};
 use crate::ui::keymap::Command;
 use crate::ui::msg::{TabId, Ticket};
 use crate::ui::plan::PlanPane;
-use crate::ui::talk::{Note, Tone};
+use crate::ui::talk::{Note, Tone, Until};
 use crate::ui::words;
 
 /// The name and the arguments of a line that is a command: it begins with a slash or a colon and a letter. Two slashes begin a
@@ -149,6 +149,12 @@ impl App {
                 }
             }
             RunEvent::Started { .. } | RunEvent::Queued => self.is_said(id, ticket),
+            // The first run of a conversation: its other stream began later.
+            RunEvent::Notice { notice, text } if !notice.is_passing() => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.talk.noticed(&notice, &text);
+                }
+            }
             RunEvent::Ended(ended) => {
                 let retries = matches!(
                     self.requests.answered(ticket),
@@ -167,12 +173,12 @@ impl App {
         if let Some(text) = render::receipt::went_back(&look, receipt, [&undo, "/undo"]) {
             if let Some(tab) = self.find_tab(id) {
                 // The notes of the previous run are over.
-                tab.talk.notes.retain(|note| !note.lasts);
+                tab.talk.notes.retain(|note| note.until != Until::NextStep);
             }
             self.note_in(id, text.trim_end(), Tone::Done);
             let note = self.find_tab(id).and_then(|tab| tab.talk.notes.last_mut());
             // The message itself and its answer are still to come.
-            note.into_iter().for_each(|note| note.lasts = true);
+            note.into_iter().for_each(|note| note.until = Until::NextStep);
         }
     }
 
@@ -209,7 +215,7 @@ impl App {
         let is_back = ended.outcome == Outcome::RolledBack || (retries && ended.outcome == Outcome::Failed);
         if let Some(tab) = self.find_tab(id).filter(|_| is_back) {
             // The messages that it began with were taken back, too.
-            tab.talk.notes.retain(|note| !note.lasts);
+            tab.talk.notes.retain(|note| note.until != Until::NextStep);
         }
         let note = match ended.outcome {
             Outcome::Succeeded | Outcome::Joined => None,
@@ -326,13 +332,8 @@ impl App {
 
     /// Shows a line after the conversation.
     pub(super) fn note_in(&mut self, id: TabId, text: impl Into<Text>, tone: Tone) {
-        /// The most notes that are kept.
-        const NOTES: usize = 20;
         if let Some(tab) = self.find_tab(id) {
-            tab.talk.version += 1;
-            tab.talk.notes.push(Note { text: text.into(), tone, lasts: false });
-            let more = tab.talk.notes.len().saturating_sub(NOTES);
-            tab.talk.notes.drain(..more);
+            tab.talk.note(Note { text: text.into(), tone, until: Until::NextEntry });
         }
     }
 

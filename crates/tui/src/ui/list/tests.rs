@@ -20,7 +20,7 @@ fn few() -> Vec<Conversation> {
 }
 
 fn page(conversations: Vec<Conversation>, more: bool) -> Reply {
-    Reply::Conversations(Conversations { conversations, more })
+    Reply::Conversations(Conversations { conversations, more, ..Default::default() })
 }
 
 fn hits() -> Reply {
@@ -208,7 +208,7 @@ fn folders_have_a_column_only_where_one_is_another() {
     let mut fork = conversation("c2", None, title, 2);
     fork.parent =
         Some(Parent { conversation: "c1".to_owned(), head: "3.9".to_owned(), title: None, own: None });
-    list.replace(Conversations { conversations: vec![fork], more: false });
+    list.replace(Conversations { conversations: vec![fork], more: false, ..Default::default() });
     let keys = crate::ui::keymap::Keymap::default();
     let shown = |list: &mut List| {
         let brush = crate::ui::testing::brush(crate::ui::testing::THEMES[0], &keys);
@@ -306,7 +306,10 @@ fn archived_conversation_leaves_the_list_and_comes_back() {
     insta::assert_snapshot!("archived", sizes(&mut list));
     let told = |event| NumberedEvent { id: None, event };
     list.listed(&told(Event::Listed(Box::new(few().remove(0)))), &mut world.cx());
-    list.listed(&told(Event::List(Conversations { conversations: few(), more: false })), &mut world.cx());
+    list.listed(
+        &told(Event::List(Conversations { conversations: few(), more: false, ..Default::default() })),
+        &mut world.cx(),
+    );
     assert_eq!(shown(&list), "c2", "the others are not shown here");
     world.press(&mut list, "ctrl+x");
     world.answer(&mut list, script);
@@ -331,7 +334,11 @@ fn the_list_is_live() {
     let order: Vec<_> = list.rows.items().filter_map(Item::conversation).collect();
     assert_eq!(order, ["c3", "c1", "c2", "c4"]);
     assert_eq!(list.rows.selected().and_then(Item::conversation), Some("c2"), "what is selected stays so");
-    let page = Conversations { conversations: vec![conversation("c9", None, "new", 0)], more: false };
+    let page = Conversations {
+        conversations: vec![conversation("c9", None, "new", 0)],
+        more: false,
+        ..Default::default()
+    };
     list.listed(&told(Event::List(page)), &mut world.cx());
     let order: Vec<_> = list.rows.items().filter_map(Item::conversation).collect();
     assert_eq!(order, ["c9"]);
@@ -421,7 +428,7 @@ fn every_key_does_something() {
         );
         let told = NumberedEvent {
             id: None,
-            event: Event::List(Conversations { conversations: many, more: false }),
+            event: Event::List(Conversations { conversations: many, more: false, ..Default::default() }),
         };
         list.listed(&told, &mut world.cx());
         world.press(&mut list, "r down down down");

@@ -31,6 +31,9 @@ fn greeted(ink: DrawParameters<'_>, it: &Greeting, whole: bool) -> Vec<Line<'sta
     if let (Some(place), true) = (&it.place, whole) {
         page.text(place, Paint::Dim);
     }
+    for limit in it.limits.iter().flatten() {
+        page.text(&safe::line(limit), Paint::Warn);
+    }
     page.gap();
     let things = things(ink, it, whole);
     let names: Vec<_> = things.iter().map(|(command, _)| ink.keys.named(*command)).collect();

@@ -104,6 +104,7 @@ fn behind(page: &mut Page<'_>, talk: &LoadedConversation, todo: Option<&(Todo, b
         let (sign, paint) = match note.tone {
             Tone::Quiet => ("·", Paint::Dim),
             Tone::Done => ("✓", Paint::Good),
+            Tone::Warning => ("!", Paint::Warn),
             Tone::Wrong => ("✗", Paint::Error),
         };
         let lines = doc::rewrap(rendered::lines(&note.text, ink.theme), ink.room().into());

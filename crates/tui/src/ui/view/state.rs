@@ -21,6 +21,8 @@ pub(crate) struct Greeting {
     pub(crate) place: Option<String>,
     /// The version of the program.
     pub(crate) version: String,
+    /// If nothing is captured in the folder: what works there, and what to do.
+    pub(crate) limits: Option<[String; 2]>,
     /// The last conversations of the folder, newest first: their names, and when they changed.
     pub(crate) recent: Vec<(String, i64)>,
 }

@@ -13,7 +13,7 @@ use retake_wire::{
 
 use super::View;
 use crate::ui::keymap::{Command, Keymap};
-use crate::ui::talk::{LiveAnswer, LiveCall, LoadedConversation, Note, Tone};
+use crate::ui::talk::{LiveAnswer, LiveCall, LoadedConversation, Note, Tone, Until};
 use crate::ui::testing::{NOW_MS, THEMES, brush, screen, styled};
 use crate::ui::theme::Theme;
 
@@ -152,7 +152,7 @@ fn busy() -> LoadedConversation {
         notes: vec![Note {
             text: "rewound to before t3: Alt+U takes it back".into(),
             tone: Tone::Done,
-            lasts: false,
+            until: Until::NextEntry,
         }],
         ..LoadedConversation::default()
     }

@@ -87,6 +87,7 @@ fn text_typed_while_a_conversation_opens_belongs_to_it() {
             Request::List(_) => Some(Reply::Conversations(retake_wire::reply::Conversations {
                 conversations: vec![conversation("0199a000-c", None, "hello", 1)],
                 more: false,
+                ..Default::default()
             })),
             Request::Info(_) => Some(Reply::Conversation(conversation("0199a000-c", None, "hello", 1))),
             _ => None,
@@ -197,7 +198,7 @@ fn last_conversation_of_the_folder_is_on_the_first_screen_and_a_key_continues_it
     let (mut app, acts) = started(Start::New);
     let list = ticket(&acts, |request| matches!(request, Request::List(_))).expect("it asks");
     let conversations = vec![conversation("0199a000-c", Some("the parser"), "hello", 1)];
-    let page = retake_wire::reply::Conversations { conversations, more: false };
+    let page = retake_wire::reply::Conversations { conversations, more: false, ..Default::default() };
     drop(app.on(Msg::Replied(list, Box::new(Ok(Reply::Conversations(page)))), NOW_MS));
     let seen = looks(&mut app);
     assert!(seen.contains("Alt+L") && seen.contains("continue “the parser”"), "{seen}");

@@ -1,7 +1,7 @@
 //! What a person learns of a run that ends in a tab that they do not see.
 
-use retake_wire::Changed;
 use retake_wire::reply::Changes;
+use retake_wire::{Changed, RunNotice};
 
 use super::*;
 
@@ -71,4 +71,42 @@ fn a_tab_whose_run_ended_unseen_says_so_until_it_is_looked_at() {
     app.tabs.current = 0;
     drop(app.on(Msg::Tick, NOW_MS + LONG_MS));
     assert!(bar(&mut app).contains(" 1 Sums"), "{}", bar(&mut app));
+}
+
+/// A turn in a folder that is never captured: its notice comes before the answer.
+fn turn_with_notice(app: &mut App) {
+    let model = "demo".to_owned();
+    let notice = |notice: RunNotice| RunEvent::Notice { notice, text: String::new() };
+    let cause =
+        retake_wire::NoticeCause { message: "it is the home folder".to_owned(), ..Default::default() };
+    let retry =
+        RunNotice::Retry { in_ms: 10, failure: Default::default(), detail: Some("HTTP 429".to_owned()) };
+    let said = [
+        RunEvent::Started { receipt: None, model },
+        notice(RunNotice::NothingCanChange { cause }),
+        notice(retry),
+        RunEvent::Answered { entry: "e9".to_owned() },
+    ];
+    for said in said {
+        hears(app, Event::Run { said }, NOW_MS);
+    }
+}
+
+#[test]
+fn notice_about_the_whole_turn_stays_until_the_next_message_is_sent() {
+    let mut app = talking(Theme::default());
+    turn_with_notice(&mut app);
+    let mut answer = snapshot().entries.pop().expect("an answer");
+    (answer.id, answer.place.seq) = ("e9".to_owned(), 9);
+    let Event::Changed(mut all) = changed(false) else { unreachable!("BUG: it is a change") };
+    all.changes.came.push(answer);
+    hears(&mut app, Event::Changed(all), NOW_MS);
+    let seen = looks(&mut app);
+    assert!(seen.contains("! it is the home folder: nothing can be changed there"), "{seen}");
+    assert!(!seen.contains("HTTP 429"), "a retry is over: {seen}");
+    turn_with_notice(&mut app);
+    assert_eq!(looks(&mut app).matches("nothing can be changed there").count(), 1, "of the newest run only");
+    drop(app.on(Msg::Paste("go on".to_owned()), NOW_MS));
+    drop(press(&mut app, "enter", NOW_MS + LATER));
+    assert!(!looks(&mut app).contains("nothing can be changed there"));
 }
