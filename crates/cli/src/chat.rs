@@ -19,6 +19,7 @@ use crate::ui::{Read, Text, Ui};
 use crate::verbs::RunVerb as _;
 use crate::verbs::ask::Ask;
 use retake_tui::models::{ContinuedModel, goes_on};
+use retake_tui::render::elsewhere::KnownOperations;
 use retake_tui::render::{self, content, entries, id, words};
 use retake_tui::text::time;
 use retake_tui::ui::slash::{self, Meant};
@@ -27,6 +28,7 @@ mod active_run;
 mod agent;
 mod commands;
 mod edit;
+mod elsewhere;
 mod handlers;
 mod input;
 mod pickers;
@@ -100,6 +102,8 @@ struct Chat<'a> {
     permit: Permit,
     /// The last entry that was shown.
     seen: Option<String>,
+    /// The operations that the person knows of.
+    operations: KnownOperations,
     /// The next text in the line.
     prefill: Option<String>,
     /// Parts that go with the next message, such as images of a message that was taken back.
@@ -154,6 +158,7 @@ impl<'a> Chat<'a> {
             model,
             permit: Permit::default(),
             seen: None,
+            operations: KnownOperations::default(),
             prefill: None,
             attached: Vec::new(),
             editing: None,
@@ -173,6 +178,7 @@ impl<'a> Chat<'a> {
     fn move_to(&mut self, conversation: Option<String>) {
         self.cx.place = Place::Conversation(conversation);
         self.seen = None;
+        self.operations = KnownOperations::default();
         self.attached.clear();
         self.editing = None;
     }
@@ -252,6 +258,7 @@ impl<'a> Chat<'a> {
     /// Puts the text that an action returns into the line, and shows the new state.
     async fn changed(&mut self, action: &Action, given: &Receipt) -> Result {
         let after = AfterAction::of(action);
+        self.operations.made(&given.operations);
         if after.is_move {
             self.editing = None;
             self.attached.clear();
@@ -332,10 +339,10 @@ impl<'a> Chat<'a> {
 
     /// Stores the head of the conversation as it is now.
     async fn refresh(&mut self) -> Result {
-        if let Some(conversation) = self.conversation().cloned() {
-            self.seen = self.cx.info(&conversation).await?.tip;
-        }
-        Ok(())
+        let Some(conversation) = self.conversation().cloned() else { return Ok(()) };
+        let info = self.cx.info(&conversation).await?;
+        self.seen.clone_from(&info.tip);
+        self.report_others(&info).await
     }
 
     async fn greet(&mut self) -> Result {
@@ -410,7 +417,8 @@ impl<'a> Chat<'a> {
         if let Some(cause) = &info.access.read_only_cause {
             self.cx.aside(&format!("read-only: {}", safe::line(&english::read_only_cause(cause))))?;
         }
-        self.seen = info.tip;
+        self.seen.clone_from(&info.tip);
+        self.report_others(&info).await?;
         self.cx.place = Place::Conversation(Some(info.id));
         self.goes_on(&page.entries).await
     }

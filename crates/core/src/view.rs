@@ -305,6 +305,8 @@ pub struct ReceiptDetails {
     pub moved: Vec<Moved>,
     /// The current content for the composer.
     pub composer: Option<Vec<Part>>,
+    /// The first steps that its operations took back or brought back.
+    pub steps: Vec<StepLine>,
 }
 
 /// A hit of a search.

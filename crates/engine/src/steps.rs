@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use retake_core::{
     Action, Apply, ChangeOrigin, Choice, ConversationId, FilePath, Head, Moved, NetChange, OpRange,
     Operation, Part, PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, RequestId, Scope,
-    SeenState, Verdict, WorkspaceNo,
+    SeenState, StepLine, Verdict, WorkspaceNo,
 };
 
 use crate::Engine;
@@ -63,6 +63,8 @@ pub struct WholeReceipt {
     pub moves: Vec<Vec<PathMove>>,
     /// The current content for the composer.
     pub composer: Option<Vec<Part>>,
+    /// The first steps that it took back or brought back.
+    pub steps: Vec<StepLine>,
 }
 
 /// The action for a number of steps.
@@ -276,9 +278,9 @@ impl Engine {
             let NetChange { taken_back, brought_back, lifted } = net;
             whole = Receipt { taken_back, brought_back, lifted, ..whole };
         }
-        let ReceiptDetails { moved, composer } = self.store().receipt_details(&whole).await?;
+        let ReceiptDetails { moved, composer, steps } = self.store().receipt_details(&whole).await?;
         let moves = in_all(moved).into_values().map(|folder| folder.into_values().collect()).collect();
-        Ok(WholeReceipt { receipt: whole, moves, composer })
+        Ok(WholeReceipt { receipt: whole, moves, composer, steps })
     }
 
     /// The receipt of an edit's message, combined with its move.

@@ -306,6 +306,7 @@ pub(crate) fn receipt(receipt: &Receipt, content: Option<Vec<Part>>) -> reply::R
         operations: receipt.ops.iter().map(|no| no.0).collect(),
         entries: receipt.entries.iter().map(ToString::to_string).collect(),
         steps: None,
+        step_summaries: Vec::new(),
         unchanged: receipt.unchanged,
         timeline: reply::TimelineChange {
             taken_back: counts(receipt.taken_back),

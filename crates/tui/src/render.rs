@@ -10,6 +10,7 @@ pub mod agent;
 pub mod calls;
 pub mod content;
 pub mod effects;
+pub mod elsewhere;
 pub mod entries;
 pub mod files;
 pub mod flow;

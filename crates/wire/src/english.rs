@@ -29,7 +29,7 @@ pub use cause::{
 pub use files::{after_choice, left_path, path_cause};
 pub use mcp::{mcp_approval, mcp_remark};
 pub use notice::{model_failure, never_captured, owner_silent, run_notice, run_notice_or};
-pub use op_summary::{next_redo, next_undo, op_summary, operation, planned_step, steps};
+pub use op_summary::{next_redo, next_undo, op_summary, operation, planned_step, step_made, steps};
 pub use problem::{has_sentence, hint, problem};
 pub use report::{finding, repair};
 pub use sandbox::{sandbox_cause, sandbox_fact};

@@ -121,6 +121,7 @@ pub(super) async fn follow(chat: &mut Chat<'_>, events: Events) -> Result {
                         // Repeat them, because much may have been shown since.
                         chat.cx.aside(&format!("> {}", safe::line(&words)))?;
                     }
+                    chat.made_by_run(&event);
                     let ended = view.event(&mut chat.cx, event).await?;
                     chat.came_late(view.late.take())?;
                     if let Some(ended) = ended {

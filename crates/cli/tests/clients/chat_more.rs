@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use retake_wire::Reply;
-use retake_wire::reply::{Conversation, Receipt};
+use retake_wire::reply::{Conversation, Operations, Receipt};
 
 use super::fixtures::{OTHER, composer, conversation, receipt};
 use super::scripted::Act::{Escape, Line, Pick};
@@ -142,4 +142,23 @@ fn export() {
     let seen = Case::terminal([Line(command), Line("/export")]).see(&["-c"]);
     assert_eq!(std::fs::read_to_string(&file).expect("the export"), "first\nsecond\n");
     assert_snapshot!(seen.replace(&file.display().to_string(), "FILE"));
+}
+
+#[test]
+fn changes_of_another_client_are_reported_once() {
+    let info = |head: &str| Ok(Reply::Conversation(Conversation { head: head.to_owned(), ..conversation() }));
+    let summary = r#"{"code":"moved","message":{"turn":1,"opens_turn":true,"words":"What is \u001bin"}}"#;
+    let operation = format!(
+        r#"{{"number":13,"head":"13.6","kind":"move","reason":"rewind","summary":{summary},"author":"bob","time_ms":0,
+        "before":"12.6","undo_next":true,"redo_next":false}}"#
+    );
+    let operations = vec![serde_json::from_str(&operation).expect("an operation")];
+    let page = Operations { head: "13.6".to_owned(), operations, more: false };
+    let acts = [Line("hello"), Line("hello again"), Line("/quit")];
+    let case = Case::terminal(acts)
+        .reply("info", info("12.6"))
+        .reply("info", info("13.6"))
+        .reply("info", info("13.7"))
+        .reply("ops", Ok(Reply::Operations(page)));
+    assert_snapshot!(case.see(&["-c"]));
 }

@@ -92,7 +92,7 @@ impl InProcess {
     /// The combined receipt of all steps: their total result, as in their plan.
     pub(super) async fn told(&self, done: Done, asked: Option<usize>) -> Result<reply::Receipt, Problem> {
         let Done { receipts, left, notes, extent, again, conditions, refusal, effects, waited } = done;
-        let WholeReceipt { receipt: whole, moves, composer } =
+        let WholeReceipt { receipt: whole, moves, composer, steps: made } =
             self.engine.whole_receipt(receipts).await.map_err(problem)?;
         let mut totals = FileTotals::default();
         let any = !moves.is_empty();
@@ -115,6 +115,7 @@ impl InProcess {
         let stays = convert::sentences(&conditions);
         Ok(reply::Receipt {
             steps,
+            step_summaries: made.iter().map(convert::step).collect(),
             files,
             conditions,
             stays,

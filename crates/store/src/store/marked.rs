@@ -2,8 +2,8 @@
 //! shows, however long the conversation is.
 
 use retake_core::{
-    Change, Commit, ConversationId, EntryId, EntryLine, Head, Mark, MarkChange, Marked, MarkedLine,
-    MarkedPage, OpNo, Operation, Pos, Reason, Records as _, Step, StepLine, StepTarget, Time,
+    Change, ConversationId, EntryId, EntryLine, Head, Mark, MarkChange, Marked, MarkedLine, MarkedPage, OpNo,
+    Operation, Pos, Reason, Records as _, Step, StepLine, StepTarget, Time,
 };
 
 use super::Store;
@@ -149,9 +149,9 @@ fn line_without_text(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<Entry
     Ok(EntryLine { meta, preview: String::new(), called: None })
 }
 
-/// The first steps of an undo or a redo.
-pub(super) fn steps(rows: &dyn Rows, loaded: &Loaded, commit: &Commit) -> Result<Vec<StepLine>> {
-    let steps = commit.ops.iter().filter_map(|op| match op.reason {
+/// The first steps that these operations take back or bring back.
+pub(super) fn steps(rows: &dyn Rows, loaded: &Loaded, ops: &[Operation]) -> Result<Vec<StepLine>> {
+    let steps = ops.iter().filter_map(|op| match op.reason {
         Reason::Undo(step) | Reason::Redo(step) => Some(step),
         _ => None,
     });

@@ -240,7 +240,7 @@ pub(super) fn plan(rows: &dyn Rows, loaded: &Loaded, action: Action) -> Result<P
     let covers = covers.unwrap_or_default();
     Ok(Planned {
         ops: commit.ops.len(),
-        steps: super::marked::steps(rows, loaded, &commit)?,
+        steps: super::marked::steps(rows, loaded, &commit.ops)?,
         unchanged: commit.is_empty(),
         gone: lines(&plan.gone)?,
         came: lines(&plan.came)?,

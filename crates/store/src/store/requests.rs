@@ -2,7 +2,7 @@
 
 use retake_core::{
     Action, Apply, ChangeOrigin, ConversationId, NewConversation, NewFork, Planned, Receipt, ReceiptDetails,
-    RequestId, SayRequest,
+    Records as _, RequestId, SayRequest,
 };
 
 use super::{Store, read};
@@ -77,7 +77,9 @@ impl Store {
             let moved = ops.iter().map(|op| rows.moved(loaded.row.log, *op));
             let moved = moved.collect::<Result<Vec<_>>>()?.concat();
             let composer = composer.map(|id| read::composed(rows, loaded, id)).transpose()?.flatten();
-            Ok(ReceiptDetails { moved, composer })
+            let made = ops.iter().map(|op| loaded.records(rows).op(*op)).collect::<Result<Vec<_>, _>>()?;
+            let steps = super::marked::steps(rows, loaded, &made)?;
+            Ok(ReceiptDetails { moved, composer, steps })
         })
         .await
     }

@@ -7,7 +7,7 @@ use super::{about, content, effects, files, plan, words};
 use crate::hint::Audience;
 use crate::text::style::Style;
 use crate::text::styled::text;
-use crate::text::{Look, Text};
+use crate::text::{Look, Text, safe};
 
 /// The action as one word in the past tense.
 fn done(action: &Action) -> &'static str {
@@ -60,9 +60,12 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
         Some(Action::Mark { .. }) => ("", ""),
         _ => (" taken back", " brought back"),
     };
-    let mut pieces = Vec::new();
+    let mut pieces = match step_verb(action) {
+        Some(_) => moved(receipt),
+        None => Vec::new(),
+    };
     for (counts, what) in [(receipt.timeline.taken_back, back), (receipt.timeline.brought_back, forth)] {
-        if counts != Counts::default() {
+        if counts != Counts::default() && step_verb(action).is_none() {
             let counts = words::counts(about::counts(action, counts));
             pieces.push(format!("{counts}{what}"));
         }
@@ -71,19 +74,18 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
     if lifted > 0 {
         pieces.push(format!("{} no longer in force", words::count(lifted as u64, "fold")));
     }
-    let mut done = done.to_owned();
     let short = receipt.steps.as_ref().filter(|steps| steps.done < steps.asked);
-    if let Some(steps) = &short {
-        done.push_str(&format!(" {} of {}", steps.done, steps.asked));
-    }
+    let done = steps_made(action, receipt).unwrap_or_else(|| match short {
+        Some(steps) => format!("{done} {} of {}", steps.done, steps.asked),
+        None => done.to_owned(),
+    });
     let pieces = if pieces.is_empty() { String::new() } else { format!(": {}", pieces.join(", ")) };
     let mut text = text![(Style::Good, done), pieces, "\n"];
     if let Some(done) = &receipt.files {
         text.push(files::done(done));
     }
     if let Some(why) = short.and_then(|steps| steps.refusal.as_ref()) {
-        let line =
-            format!("the next step is refused: {}\n", crate::text::safe::line(&english::step_refusal(why)));
+        let line = format!("the next step is refused: {}\n", safe::line(&english::step_refusal(why)));
         text.push(line);
     } else if short.is_some() {
         let verb = if matches!(action, Some(Action::Redo { .. })) { "redo" } else { "undo" };
@@ -96,6 +98,66 @@ fn told(look: &Look, done: &str, action: Option<&Action>, receipt: &Receipt) -> 
         text.push(plan::returns(look, composer));
     }
     text
+}
+
+/// The verb of an undo or a redo, in the past tense.
+fn step_verb(action: Option<&Action>) -> Option<&'static str> {
+    match action {
+        Some(Action::Undo { .. }) => Some("undid"),
+        Some(Action::Redo { .. }) => Some("redid"),
+        _ => None,
+    }
+}
+
+/// What an undo or a redo was about, such as “undid the rewind to t3”. `None` if the receipt names no step.
+fn steps_made(action: Option<&Action>, receipt: &Receipt) -> Option<String> {
+    /// The most steps that are named.
+    const NAMED: usize = 3;
+    let verb = step_verb(action)?;
+    let names: Vec<String> = receipt.step_summaries.iter().map(english::step_made).collect();
+    let (done, asked) = match &receipt.steps {
+        Some(steps) => (steps.done, steps.asked),
+        None => (names.len(), names.len()),
+    };
+    let named = safe::line(&names.get(..NAMED).unwrap_or(&names).join(", ")).into_owned();
+    match names.len() {
+        0 => None,
+        1 if done == asked => Some(format!("{verb} {named}")),
+        _ => {
+            let of = if done < asked { format!(" of {asked}") } else { String::new() };
+            let more = match done.saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(", and {} more", words::number(more as u64)),
+            };
+            Some(format!("{verb} {done}{of} {}: {named}{more}", if asked == 1 { "step" } else { "steps" }))
+        }
+    }
+}
+
+/// What an undo or a redo did, such as “4 messages and 2 files are back”.
+fn moved(receipt: &Receipt) -> Vec<String> {
+    let [taken, brought] = [receipt.timeline.taken_back, receipt.timeline.brought_back];
+    let files = receipt.files.as_ref().map_or(0, |done| files::changed(done.counts));
+    let with_files = |counts: Counts| match files {
+        0 => words::counts(counts),
+        some => format!("{} and {}", words::counts(counts), words::count(some, "file")),
+    };
+    let none = Counts::default();
+    match (taken == none, brought == none) {
+        (true, true) => Vec::new(),
+        (false, true) => vec![format!("{} taken back", with_files(taken))],
+        (true, false) => {
+            let are = words::is_are(usize::try_from(brought.messages + files).unwrap_or(usize::MAX));
+            vec![format!("{} {are} back", with_files(brought))]
+        }
+        (false, false) => {
+            let are = words::is_are(usize::try_from(brought.messages).unwrap_or(usize::MAX));
+            vec![
+                format!("{} taken back", words::counts(taken)),
+                format!("{} {are} back", words::counts(brought)),
+            ]
+        }
+    }
 }
 
 /// The move that a run began with, for an edit or a retry: what it took back, what stays, and the key or command that reverts it.
@@ -145,6 +207,46 @@ mod tests {
     use retake_wire::{Action, Condition, FileName, FilesDone, LeftPath, PathCause, UncertainWhen};
 
     use crate::text::Look;
+
+    #[test]
+    fn undo_and_redo_name_the_steps_and_what_is_back() {
+        let look = Look { columns: 80, now_ms: 0, ids: false };
+        let first = |action: &Action, json: &str| {
+            let receipt: Receipt = serde_json::from_str(json).expect("a receipt");
+            super::receipt(&look, action, &receipt).to_string().lines().next().unwrap_or_default().to_owned()
+        };
+        let none = r#"{"messages":0,"calls":0,"turns":0}"#;
+        let four = r#"{"messages":4,"calls":0,"turns":2}"#;
+        let json = |steps: &str, taken: &str, brought: &str, files: u64| {
+            let files = match files {
+                0 => String::new(),
+                some => format!(
+                    r#","files":{{"counts":{{"reverted":{some},"deleted":0,"recreated":0,"merged":0,"left":0}}}}"#
+                ),
+            };
+            format!(
+                r#"{{"conversation":"c","head":"9.9","revision":9,"step_summaries":[{steps}],"taken_back":{taken},
+                "brought_back":{brought}{files}}}"#
+            )
+        };
+        let rewind = r#"{"code":"operation","reason":"rewind","summary":{"code":"moved","message":{"turn":3,"opens_turn":true,"words":"fix\u001b it"}}}"#;
+        let turn = r#"{"code":"turn","message":{"turn":4,"opens_turn":true,"words":"go"}}"#;
+        let (undo, redo) = (Action::Undo { count: 1 }, Action::Redo { count: 1 });
+        assert_eq!(
+            first(&undo, &json(rewind, none, four, 2)),
+            "undid the rewind to t3 “fix␛ it”: 4 messages (2 turns) and 2 files are back"
+        );
+        assert_eq!(
+            first(&redo, &json(rewind, four, none, 0)),
+            "redid the rewind to t3 “fix␛ it”: 4 messages (2 turns) taken back"
+        );
+        assert_eq!(first(&undo, &json(turn, none, none, 1)), "undid the turn t4 “go”");
+        let two = format!("{turn},{rewind}");
+        assert_eq!(
+            first(&undo, &json(&two, four, four, 1)),
+            "undid 2 steps: the turn t4 “go”, the rewind to t3 “fix␛ it”: 4 messages (2 turns) taken back, 4 messages (2 turns) are back"
+        );
+    }
 
     #[test]
     fn trial_07_a_receipt_says_what_stayed_though_no_file_changed() {

@@ -6,6 +6,7 @@ mod bars;
 mod commands;
 mod drafts;
 mod draw;
+mod elsewhere;
 mod keys;
 mod local_draft;
 mod looks;

@@ -9,6 +9,7 @@ use retake_wire::{
 
 use crate::hint::Audience;
 use crate::render::calls::CallStart;
+use crate::render::elsewhere::KnownOperations;
 use crate::text::{Text, safe};
 
 /// A conversation.
@@ -35,6 +36,8 @@ pub(crate) struct LoadedConversation {
     pub(crate) unbegun: HashSet<String>,
     /// Calls that had started and have no result, according to the owner.
     pub(crate) cut_off: HashSet<String>,
+    /// The operations that the person knows of.
+    pub(crate) operations: KnownOperations,
     /// The position of the newest entry ever received, on the path or not.
     pub(crate) newest: Option<(u32, u64)>,
 }
@@ -152,6 +155,7 @@ impl LoadedConversation {
     }
 
     fn snapshot(&mut self, snapshot: Snapshot, now_ms: i64) -> EventEffect {
+        self.operations.begin(&snapshot.conversation.head);
         self.conversation = Some(snapshot.conversation);
         self.newest = snapshot.entries.iter().map(|entry| entry.place.position()).max().max(self.newest);
         self.entries = snapshot.entries;

@@ -70,6 +70,41 @@ pub fn steps(plan: &Plan) -> Vec<String> {
     plan.step_summaries.iter().zip(lines).map(one).collect()
 }
 
+/// A step as a noun, such as “the rewind to t3”.
+pub fn step_made(it: &PlannedStep) -> String {
+    match it {
+        PlannedStep::Operation { reason, summary } if !is_of_newer(it) => made(*reason, summary),
+        turn => planned_step(turn),
+    }
+}
+
+fn made(reason: OperationReason, summary: &OpSummary) -> String {
+    use OperationReason as R;
+    let noun = match (reason, summary) {
+        (R::Undo, OpSummary::TookBack { step }) => return format!("the undo of {}", undone_step(step)),
+        (R::Redo, OpSummary::BroughtBack { step }) => return format!("the redo of {}", undone_step(step)),
+        (R::Restore, OpSummary::Restored { head }) => return format!("the return to head {head}"),
+        (R::Files, _) => return "the restore of files".to_owned(),
+        (R::Fold | R::AutoFold, OpSummary::Folded { messages }) => {
+            return format!("the fold of {messages} messages");
+        }
+        (R::Choose, OpSummary::Chose { message: Some(chosen) }) => {
+            return format!("the choice of {}", message(chosen));
+        }
+        (R::Choose, _) => "choice of another answer",
+        (R::Checkout, _) => "switch",
+        (R::Hide, _) => "hiding of",
+        (R::Show, _) => "showing of",
+        (R::Exclude, _) => "exclusion of",
+        (R::Include, _) => "inclusion of",
+        (R::Drop, _) => "drop of",
+        (R::Unfold, _) => "removal of",
+        (R::Erase, _) => "erasure of",
+        (other, _) => other.name(),
+    };
+    format!("the {noun} {}", op_summary(summary)).trim_end().to_owned()
+}
+
 /// Whether only a newer owner knows a step.
 fn is_of_newer(step: &PlannedStep) -> bool {
     matches!(step, PlannedStep::Unknown | PlannedStep::Operation { reason: OperationReason::Unknown, .. })
@@ -195,6 +230,44 @@ mod tests {
         let (undo_step, redo_step) = (Some(PlannedStep::Unknown), Some(turn));
         let newer = NextSteps { rewinds: 1, undo: word("merge"), redo: word("turn"), undo_step, redo_step };
         assert_eq!((next_undo(&newer), next_redo(&newer)), ("merge".to_owned(), "a turn".to_owned()));
+    }
+
+    #[test]
+    fn each_kind_of_step_has_a_noun() {
+        let first = r#""first":{"turn":2,"opens_turn":true,"words":"a"}"#;
+        let to = r#""message":{"turn":3,"opens_turn":true,"words":"fix it"}"#;
+        for (reason, summary, noun) in [
+            ("rewind", format!(r#""code":"moved",{to}"#), "the rewind to t3 “fix it”"),
+            ("rewind", r#""code":"moved""#.to_owned(), "the rewind to the beginning"),
+            ("checkout", format!(r#""code":"moved",{to}"#), "the switch to t3 “fix it”"),
+            ("restore", r#""code":"restored","head":"3.9""#.to_owned(), "the return to head 3.9"),
+            ("edit", format!(r#""code":"replaced",{to}"#), "the edit of t3 “fix it”"),
+            ("retry", r#""code":"replaced""#.to_owned(), "the retry"),
+            ("choose", format!(r#""code":"chose",{to}"#), "the choice of t3 “fix it”"),
+            ("choose", r#""code":"chose""#.to_owned(), "the choice of another answer"),
+            (
+                "hide",
+                format!(r#""code":"marked","messages":2,{first}"#),
+                "the hiding of t2 “a” and 1 more message",
+            ),
+            ("drop", r#""code":"marked","messages":3"#.to_owned(), "the drop of 3 messages"),
+            ("files", r#""code":"files_put_back""#.to_owned(), "the restore of files"),
+            ("fold", r#""code":"folded","messages":4"#.to_owned(), "the fold of 4 messages"),
+            (
+                "unfold",
+                r#""code":"folded","messages":4"#.to_owned(),
+                "the removal of a summary of 4 messages",
+            ),
+            (
+                "undo",
+                r#""code":"took_back","step":{"code":"operation","number":7}"#.to_owned(),
+                "the undo of operation 7",
+            ),
+            ("redo", r#""code":"brought_back","step":{"code":"turn"}"#.to_owned(), "the redo of a turn"),
+        ] {
+            let json = format!(r#"{{"code":"operation","reason":"{reason}","summary":{{{summary}}}}}"#);
+            assert_eq!(step_made(&serde_json::from_str(&json).expect("a step")), noun, "{json}");
+        }
     }
 
     #[test]

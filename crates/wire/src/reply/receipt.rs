@@ -7,6 +7,7 @@ use super::{Effects, Words};
 use crate::condition::{Condition, StepRefusal};
 use crate::content::Part;
 use crate::files::FilesDone;
+use crate::op_summary::PlannedStep;
 
 /// The receipt of a change. A repeated request gets the same receipt again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,9 @@ pub struct Receipt {
     /// For an undo or a redo: how many steps were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Steps>,
+    /// For an undo or a redo: the steps that it took back or brought back, in the order of execution, at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub step_summaries: Vec<PlannedStep>,
     /// Whether nothing had to be changed because the state was already as requested.
     #[serde(default)]
     pub unchanged: bool,

@@ -14,6 +14,17 @@ const AROUND: usize = 100;
 
 impl App {
     pub(super) fn replied(&mut self, ticket: Ticket, reply: Result<Reply, Problem>) {
+        let has_changed = self.requests.changed(ticket);
+        if let (true, Ok(Reply::Receipt(receipt))) = (has_changed, &reply) {
+            self.made(receipt);
+        }
+        self.gets(ticket, reply);
+        if has_changed {
+            self.look_elsewhere();
+        }
+    }
+
+    fn gets(&mut self, ticket: Ticket, reply: Result<Reply, Problem>) {
         match self.requests.answered(ticket) {
             Some(Requester::Pane(id, no)) => {
                 if let Some(at) = self.tabs.place(id) {
@@ -50,6 +61,7 @@ impl App {
                 self.beginning.recent = page.conversations;
                 self.beginning.never_captured = page.never_captured;
             }
+            (RequestPurpose::Elsewhere(id, of), Reply::Operations(found)) => self.learned(*id, of, &found),
             (RequestPurpose::FolderDraft, Reply::Draft(draft)) => self.take_unbegun(draft.parts, draft.aside),
             (RequestPurpose::Models, Reply::Models(models)) => {
                 self.models_are(models);
@@ -261,6 +273,7 @@ impl App {
         self.heard(at, heard);
         self.goes_on_with(at);
         self.show_wanted(id);
+        self.look_elsewhere();
     }
 
     fn heard(&mut self, at: usize, heard: EventEffect) {

@@ -1,7 +1,7 @@
 //! Requests without a reply yet, and the next acts for the driver. Must never give a reply to another part than the one that
 //! requested it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use retake_wire::Request;
 
@@ -61,6 +61,8 @@ pub(crate) enum RequestPurpose {
     Kept,
     /// The state of the owner.
     Owner,
+    /// What other clients did in this conversation, for a tab.
+    Elsewhere(TabId, String),
     /// Only whether it failed.
     Nothing,
 }
@@ -71,6 +73,8 @@ pub(super) struct Requests {
     pub(super) acts: Vec<Act>,
     pub(super) tickets: u64,
     waiting: HashMap<Ticket, Requester>,
+    /// Those that change a conversation. They are answered even if nobody waits any more.
+    changing: HashSet<Ticket>,
 }
 
 impl Requests {
@@ -78,6 +82,7 @@ impl Requests {
     pub(super) fn ask(&mut self, asked: Requester, request: Request) -> Ticket {
         let ticket = self.ticket(asked);
         self.acts.push(Act::Ask(ticket, Box::new(request)));
+        self.changing.extend(self.acts.last().and_then(changes));
         ticket
     }
 
@@ -85,6 +90,7 @@ impl Requests {
     pub(super) fn run(&mut self, asked: Requester, run: retake_wire::Run) -> Ticket {
         let ticket = self.ticket(asked);
         self.acts.push(Act::Run(ticket, Box::new(run)));
+        self.changing.insert(ticket);
         ticket
     }
 
@@ -98,14 +104,34 @@ impl Requests {
     /// All requests since this number of acts belong to the pane with this number.
     pub(super) fn sent_by_pane(&mut self, id: TabId, no: u64, since: usize) {
         for act in &self.acts[since..] {
+            self.changing.extend(changes(act));
             match act {
                 Act::Ask(ticket, _) | Act::Run(ticket, _) => {
                     self.waiting.insert(*ticket, Requester::Pane(id, no));
                 }
-                Act::Cancel(ticket) => drop(self.waiting.remove(ticket)),
+                Act::Cancel(ticket) => {
+                    self.waiting.remove(ticket);
+                    self.changing.remove(ticket);
+                }
                 _ => {}
             }
         }
+    }
+
+    /// A request that changes a conversation is answered. Returns whether it is one.
+    pub(super) fn changed(&mut self, ticket: Ticket) -> bool {
+        self.changing.remove(&ticket)
+    }
+
+    /// Whether a request that changes a conversation has no answer yet.
+    pub(super) fn is_changing(&self) -> bool {
+        !self.changing.is_empty()
+    }
+
+    /// Whether the operations of other clients are on their way.
+    pub(super) fn looks_elsewhere(&self, id: TabId) -> bool {
+        let is_it = |asked: &Requester| matches!(asked, Requester::All(RequestPurpose::Elsewhere(of, _)) if *of == id);
+        self.waiting.values().any(is_it)
     }
 
     /// The part that waits for this reply.
@@ -129,5 +155,14 @@ impl Requests {
     pub(super) fn forget_panes(&mut self, tab: TabId, open: &[u64]) {
         self.waiting
             .retain(|_, asked| !matches!(asked, Requester::Pane(id, no) if *id == tab && !open.contains(no)));
+    }
+}
+
+/// The ticket of an act that changes a conversation.
+fn changes(act: &Act) -> Option<Ticket> {
+    match act {
+        Act::Ask(ticket, request) if matches!(**request, Request::Apply(_)) => Some(*ticket),
+        Act::Run(ticket, _) => Some(*ticket),
+        _ => None,
     }
 }

@@ -137,6 +137,7 @@ impl App {
 
     /// An event of a run that this client began. Events for all subscribers are handled elsewhere.
     pub(super) fn ran(&mut self, ticket: Ticket, event: RunEvent) {
+        self.run_made(ticket, &event);
         let Some(Requester::Tab(id, _)) = self.requests.waits(ticket) else { return };
         let id = *id;
         match event {
@@ -252,6 +253,9 @@ impl App {
 
     /// A run was not started: the message comes back.
     pub(super) fn not_run(&mut self, ticket: Ticket, problem: &Problem) {
+        if self.requests.changed(ticket) {
+            self.look_elsewhere();
+        }
         let Some(Requester::Tab(id, what)) = self.requests.answered(ticket) else { return };
         self.unsaid(id, ticket);
         match what {

@@ -1,9 +1,13 @@
 //! What a person learns of a run that ends in a tab that they do not see.
 
 use retake_wire::reply::Changes;
-use retake_wire::{Changed, RunNotice};
+use retake_wire::reply::{Operations, Receipt};
+use retake_wire::request::Apply;
+use retake_wire::{Action, Changed, RunNotice};
 
+use super::super::{RequestPurpose, Requester};
 use super::*;
+use crate::ui::msg::Ticket;
 
 /// The duration of the run.
 const LONG_MS: i64 = 24_000;
@@ -109,4 +113,69 @@ fn notice_about_the_whole_turn_stays_until_the_next_message_is_sent() {
     drop(app.on(Msg::Paste("go on".to_owned()), NOW_MS));
     drop(press(&mut app, "enter", NOW_MS + LATER));
     assert!(!looks(&mut app).contains("nothing can be changed there"));
+}
+
+/// The conversation has this head now. Returns the ticket of the request for the operations of other clients.
+fn moved_to(app: &mut App, head: &str) -> Option<Ticket> {
+    let Event::Changed(mut now) = changed(false) else { unreachable!("BUG: it is a change") };
+    now.conversation.head = head.to_owned();
+    let told = NumberedEvent { id: None, event: Event::Changed(now) };
+    looks_elsewhere(app.on(Msg::Told(Some(TabId(1)), Box::new(told)), NOW_MS))
+}
+
+fn looks_elsewhere(acts: Vec<Act>) -> Option<Ticket> {
+    acts.into_iter().find_map(|act| match act {
+        Act::Ask(ticket, request) if matches!(*request, Request::Ops(_)) => Some(ticket),
+        _ => None,
+    })
+}
+
+fn learns(app: &mut App, ticket: Ticket, numbers: &[u64]) {
+    let operations = numbers.iter().map(|number| operation(*number)).collect();
+    let page = Operations { head: "9.2".to_owned(), operations, more: false };
+    drop(app.on(Msg::Replied(ticket, Box::new(Ok(Reply::Operations(page)))), NOW_MS));
+}
+
+#[test]
+fn change_of_another_client_is_reported_once() {
+    let mut app = talking(Theme::default());
+    let last = snapshot().conversation.head.split('.').next().and_then(|op| op.parse::<u64>().ok());
+    let next = last.expect("a head") + 1;
+    let ticket = moved_to(&mut app, &format!("{next}.4")).expect("it asks");
+    learns(&mut app, ticket, &[next]);
+    let told = format!("· changed in another client by ann: step {next}");
+    assert!(looks(&mut app).contains(&told), "{}", looks(&mut app));
+    assert_eq!(moved_to(&mut app, &format!("{next}.5")), None, "nothing is new");
+    assert_eq!(looks(&mut app).matches("changed in another client").count(), 1);
+}
+
+#[test]
+fn change_of_this_client_is_not_reported_as_that_of_another_one() {
+    let mut app = talking(Theme::default());
+    let last = snapshot().conversation.head.split('.').next().and_then(|op| op.parse::<u64>().ok());
+    let next = last.expect("a head") + 1;
+    app.requests.acts.clear();
+    let action = Action::Redo { count: 1 };
+    let apply = Apply {
+        conversation: "0199a000-c".to_owned(),
+        action: action.clone(),
+        head: None,
+        since: false,
+        files: retake_wire::FileOptions::default(),
+        request_id: None,
+    };
+    let own = app
+        .requests
+        .ask(Requester::Tab(TabId(1), RequestPurpose::Applied(Box::new(action))), Request::Apply(apply));
+    assert_eq!(moved_to(&mut app, &format!("{}.4", next + 1)), None, "its own request has no answer yet");
+    let receipt =
+        Receipt { conversation: "0199a000-c".to_owned(), operations: vec![next], ..Receipt::default() };
+    let ticket = looks_elsewhere(app.on(Msg::Replied(own, Box::new(Ok(Reply::Receipt(receipt)))), NOW_MS));
+    learns(&mut app, ticket.expect("one is of another client"), &[next + 1, next]);
+    let seen = looks(&mut app);
+    assert!(seen.contains(&format!("by ann: step {}", next + 1)), "{seen}");
+    assert!(
+        !seen.contains(&format!("by ann: step {next}\n")) && !seen.contains(&format!("by ann: step {next} ")),
+        "{seen}"
+    );
 }
