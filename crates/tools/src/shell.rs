@@ -224,7 +224,7 @@ impl ShellTool {
         let closed = match call.reads {
             _ if !over.has_failed() => None,
             true => Some(READ_ONLY.to_owned()),
-            false => self.was_closed(net),
+            false => self.was_closed(net, &output.content),
         };
         let held = (!call.reads && self.has_namespaces() && is_about_git(&output.content))
             .then(|| GIT_HELD.to_owned());
@@ -251,9 +251,9 @@ impl ShellTool {
     }
 
     /// The note on a command that failed with a closed network: that may be the reason.
-    fn was_closed(&self, net: Net) -> Option<String> {
+    fn was_closed(&self, net: Net, printed: &str) -> Option<String> {
         let is_held = net == Net::Closed && self.sandbox().is_some();
-        is_held.then(|| self.config.network.was_closed().to_owned())
+        self.config.network.was_closed(printed).filter(|_| is_held).map(str::to_owned)
     }
 }
 

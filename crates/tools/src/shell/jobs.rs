@@ -149,7 +149,7 @@ impl ShellTool {
         };
         let mut output = started(call, known, is_stopped).await;
         let has_failed = output.outcome == ToolOutcome::Failed && !is_stopped;
-        let closed = if has_failed { self.was_closed(net) } else { None };
+        let closed = if has_failed { self.was_closed(net, &output.content) } else { None };
         add_lines(&mut output.content, [closed, stand.remark]);
         Ok(output)
     }
