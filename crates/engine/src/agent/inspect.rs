@@ -4,7 +4,7 @@
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use retake_core::{ConversationId, Fact, PageRequest, Projection, Reading, Role, Usage};
 use retake_tools::{code_of, is_log_of, processes};
@@ -51,6 +51,8 @@ pub struct JobShown {
     pub command: String,
     /// Whether any of its processes runs.
     pub running: bool,
+    /// When it started, if its file system knows when its log was created.
+    pub since: Option<SystemTime>,
     /// Its exit code, if known.
     pub code: Option<i32>,
     /// The size of its stored output; none if no output is stored.
@@ -268,10 +270,12 @@ fn job_named(jobs: &[JobShown], name: &str) -> Result<usize> {
 /// The current state of a job. Reads only its own call's log in the spool.
 fn look(call: String, noted: JobFact, spool: &Path) -> JobShown {
     let log = noted.log.filter(|log| is_log_of(spool, &call, log));
+    let meta = log.as_ref().and_then(|log| std::fs::metadata(log).ok());
     JobShown {
         running: !processes::alive(&call).is_empty(),
+        since: meta.as_ref().and_then(|meta| meta.created().ok()),
         code: log.as_deref().and_then(code_of),
-        printed: log.as_ref().and_then(|log| std::fs::metadata(log).ok()).map(|meta| meta.len()),
+        printed: meta.map(|meta| meta.len()),
         command: noted.command,
         call,
         log,

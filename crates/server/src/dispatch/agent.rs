@@ -1,5 +1,7 @@
 //! Requests about the agent. It must only translate.
 
+use std::time::SystemTime;
+
 use retake_core::{BadRule, ConversationId, Rule, Ruling, Words};
 use retake_engine::{Confinement, OfferedTool, PermissionChange};
 use retake_wire::request::{LARGEST_PAGE, USUAL_PAGE};
@@ -175,10 +177,15 @@ fn job(job: retake_engine::JobShown) -> reply::JobLine {
         job: job.call,
         command: job.command,
         running: job.running,
+        since_ms: job.since.and_then(unix_ms),
         exit_code,
         ended: exit_code.map(english::exit_code),
         printed: job.printed,
     }
+}
+
+fn unix_ms(time: SystemTime) -> Option<i64> {
+    i64::try_from(time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 fn waiting(all: Vec<Words>) -> Reply {

@@ -10,7 +10,7 @@ use super::entries::dim;
 use super::table::{cell, table};
 use super::words;
 use crate::text::style::Style;
-use crate::text::{Look, Text, safe};
+use crate::text::{Look, Text, safe, time};
 
 /// The number of letters that distinguish a job's id from others.
 const SHORT: usize = 8;
@@ -46,6 +46,14 @@ pub fn state(job: &JobLine) -> String {
     }
 }
 
+/// The same; of a running job, for how long.
+pub fn state_now(job: &JobLine, now_ms: i64) -> String {
+    match job.since_ms.filter(|_| job.running) {
+        Some(since_ms) => format!("running for {}", time::lasted((now_ms - since_ms).max(0))),
+        None => state(job),
+    }
+}
+
 /// Commands that run in the background.
 pub fn jobs(look: &Look, all: &Jobs) -> Text {
     if all.jobs.is_empty() {
@@ -53,16 +61,23 @@ pub fn jobs(look: &Look, all: &Jobs) -> Text {
     }
     let row = |job: &JobLine| {
         let style = if job.running { Style::Good } else { Style::Dim };
-        let printed = job.printed.map(|bytes| format!("{} bytes", words::number(bytes))).unwrap_or_default();
+        let printed =
+            job.printed.map(|bytes| format!("printed {} bytes", words::number(bytes))).unwrap_or_default();
         vec![
             cell(safe::line(short(&job.job))).style(Style::Dim),
-            cell(state(job)).style(style),
+            cell(state_now(job, look.now_ms)).style(style),
             cell(printed).right(),
             cell(safe::line(&job.command)),
         ]
     };
     let more = if all.more { dim(look, "… and older ones") } else { Text::new() };
-    table(look, &all.jobs.iter().map(row).collect::<Vec<_>>()) + more
+    let mut text = table(look, &all.jobs.iter().map(row).collect::<Vec<_>>()) + more;
+    if let Some(job) = all.jobs.iter().find(|job| job.running).or(all.jobs.first()) {
+        let name = safe::line(short(&job.job));
+        let stop = if job.running { format!(", /jobs stop {name} stops it") } else { String::new() };
+        text.push(dim(look, &format!("/jobs output {name} shows what it printed{stop}")));
+    }
+    text
 }
 
 /// The output of a job.
@@ -73,7 +88,8 @@ pub fn job_output(look: &Look, printed: &JobPrinted) -> Text {
     }
     let shown = safe::block(&printed.text);
     let end = if shown.is_empty() || shown.ends_with('\n') { "" } else { "\n" };
-    let job = dim(look, &format!("{}: {}", safe::line(&printed.job.command), state(&printed.job)));
+    let job =
+        dim(look, &format!("{}: {}", safe::line(&printed.job.command), state_now(&printed.job, look.now_ms)));
     text + shown + end + job
 }
 
@@ -84,18 +100,21 @@ pub fn tools(look: &Look, all: &Tools) -> Text {
     }
     let row = |tool: &retake_wire::reply::Tool| {
         let class = match tool.class {
-            EffectClass::None => "reads",
+            EffectClass::None => "changes nothing",
             EffectClass::Workspace => "changes files",
             EffectClass::Compensable => "can be taken back",
-            EffectClass::External => "may reach outside",
+            EffectClass::External => "may act outside",
         };
         let (may, style) = match tool.ruling {
-            Some(Ruling::Allow) => ("allowed", Style::Good),
-            Some(Ruling::Ask) => ("asked", Style::Warn),
-            Some(Ruling::Deny) => ("denied", Style::Error),
-            None => ("", Style::Dim),
+            Some(Ruling::Allow) => ("runs unasked", Style::Good),
+            Some(Ruling::Ask) => ("asks you first", Style::Warn),
+            Some(Ruling::Deny) => ("is denied", Style::Error),
+            None => ("depends on the call", Style::Dim),
         };
-        let about = tool.about.split_once(". ").map_or(tool.about.as_str(), |(first, _)| first);
+        let about = does(&tool.name).unwrap_or_else(|| {
+            // A tool of an MCP server describes itself.
+            tool.about.split_once(". ").map_or(tool.about.as_str(), |(first, _)| first)
+        });
         vec![
             cell(safe::line(&tool.name)).style(Style::Accent),
             cell(class).style(Style::Dim),
@@ -104,6 +123,27 @@ pub fn tools(look: &Look, all: &Tools) -> Text {
         ]
     };
     table(look, &all.tools.iter().map(row).collect::<Vec<_>>())
+}
+
+/// What a built-in tool does, for a person.
+fn does(tool: &str) -> Option<&'static str> {
+    Some(match tool {
+        "read" => "reads a file",
+        "list" => "lists the files of a folder",
+        "glob" => "finds files by their names",
+        "grep" => "finds text in files",
+        "edit" => "replaces text in a file",
+        "write" => "writes a whole file",
+        "patch" => "changes several files at once",
+        "shell" => "runs a command",
+        "job_list" => "lists commands that run in the background",
+        "job_output" => "reads what such a command printed",
+        "job_stop" => "stops such a command",
+        "fetch" => "reads a web page",
+        "todo" => "keeps the list of what is to do",
+        "ask" => "asks you a question",
+        _ => return None,
+    })
 }
 
 /// What a permission mode means.
@@ -273,39 +313,56 @@ pub fn waiting(look: &Look, all: &Waiting) -> Text {
     all.words.iter().map(one).collect()
 }
 
-/// The usage of model calls.
+/// What the answers cost, in money and tokens.
 pub fn cost(look: &Look, cost: &Cost) -> Text {
     if cost.models.is_empty() {
         return dim(look, "no model has answered here");
     }
-    let row = |of: &ModelCost| {
-        let tokens = content::usage(&Usage { cost_usd: None, ..of.usage });
-        let unknown = match of.unknown {
-            0 => String::new(),
-            some => format!("{} unknown", words::number(some)),
-        };
-        vec![
-            cell(safe::line(&of.model)).style(Style::Accent),
-            cell(words::count(of.answers, "answer")).right(),
-            cell(unknown).style(Style::Dim),
-            cell(of.usage.cost_usd.map(content::dollars).unwrap_or_default()).right(),
-            cell(tokens.unwrap_or_default()),
-        ]
-    };
-    let mut text = table(look, &cost.models.iter().map(row).collect::<Vec<_>>());
     let (known, unknown): (Vec<_>, Vec<_>) = cost.models.iter().partition(|of| of.usage.cost_usd.is_some());
-    let sum = content::dollars(known.iter().filter_map(|of| of.usage.cost_usd).sum());
+    let all: f64 = known.iter().filter_map(|of| of.usage.cost_usd).sum();
+    let sum = content::dollars(all);
     let unknown: Vec<String> = unknown.iter().map(|of| safe::line(&of.model).into_owned()).collect();
     const HOW: &str = "`retake config` sets the prices of models";
     let sum = match (known.is_empty(), unknown.is_empty()) {
-        (_, true) => format!("together {sum}"),
+        (_, true) if all == 0.0 => "this conversation was free".to_owned(),
+        (_, true) => format!("this conversation cost {sum}"),
         (false, false) => {
-            format!("together {sum}, without {}, whose price is not known: {HOW}", unknown.join(", "))
+            let unknown = unknown.join(", ");
+            format!("this conversation cost {sum}, without {unknown}, whose price is not known: {HOW}")
         }
-        (true, false) => format!("the sum is not known: {HOW}"),
+        (true, false) => format!("what this conversation cost is not known: {HOW}"),
     };
-    text.push(dim(look, &sum));
-    text
+    let row = |of: &ModelCost| {
+        vec![
+            cell(safe::line(&of.model)).style(Style::Accent),
+            cell(words::count(of.answers, "answer")).right(),
+            cell(of.usage.cost_usd.map(content::dollars).unwrap_or_default()).right(),
+            cell(tokens(of)),
+        ]
+    };
+    block(look, &sum, 0, None) + table(look, &cost.models.iter().map(row).collect::<Vec<_>>())
+}
+
+/// The tokens of a model's answers, as far as it counted them.
+fn tokens(of: &ModelCost) -> String {
+    let Usage { input_tokens, cached_input_tokens, output_tokens, .. } = of.usage;
+    let mut pieces = Vec::new();
+    if let Some(input) = input_tokens {
+        let cached = cached_input_tokens.filter(|cached| *cached > 0);
+        let cached =
+            cached.map(|some| format!(" ({} of them from the cache, which costs less)", words::number(some)));
+        pieces.push(format!("{} tokens read{}", words::number(input), cached.unwrap_or_default()));
+    }
+    if let Some(output) = output_tokens {
+        let tokens = if pieces.is_empty() { " tokens" } else { "" };
+        pieces.push(format!("{}{tokens} written", words::number(output)));
+    }
+    if of.unknown > 0 {
+        let answers = words::count(of.unknown, "answer");
+        let were = if of.unknown == 1 { "was" } else { "were" };
+        pieces.push(format!("{answers} {were} not counted"));
+    }
+    pieces.join(", ")
 }
 
 #[cfg(test)]

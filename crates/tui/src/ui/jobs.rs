@@ -17,6 +17,7 @@ use super::preview::Preview;
 use super::rows::{InputEffect, Order, Row, RowSpans, Rows};
 use super::theme::Paint;
 use crate::render::{agent, words};
+use crate::text::time;
 
 /// How often they are requested again while one runs, in milliseconds.
 const AGAIN_MS: i64 = 1_000;
@@ -167,13 +168,13 @@ impl Pane for Jobs {
             let empty = told(self.wrong.as_ref(), self.loading.is_some(), nothing);
             let armed = self.armed.as_deref();
             self.rows.draw(frame, list, brush, &empty, |Job(job), ink| {
-                draw(job, armed == Some(&job.job), ink);
+                draw(job, armed == Some(&job.job), ink, brush.now_ms);
             });
         }
     }
 }
 
-fn draw(job: &JobLine, armed: bool, ink: &mut RowSpans<'_>) {
+fn draw(job: &JobLine, armed: bool, ink: &mut RowSpans<'_>, now_ms: i64) {
     let (sign, paint) = match (armed, job.running) {
         (true, _) => ("✗ ", Paint::Warn),
         (false, true) => ("● ", Paint::Good),
@@ -191,6 +192,11 @@ fn draw(job: &JobLine, armed: bool, ink: &mut RowSpans<'_>) {
         ink.space(2);
         ink.field_column(1, state - 2, if job.running { Paint::Good } else { Paint::Dim });
     }
-    let bytes = job.printed.map(|bytes| format!("{} bytes", words::number(bytes))).unwrap_or_default();
-    ink.column_right(&bytes, printed, Paint::Dim);
+    let since = job.since_ms.filter(|_| job.running);
+    let about = match (since, job.printed) {
+        (Some(since_ms), _) => format!("for {}", time::lasted((now_ms - since_ms).max(0))),
+        (None, Some(bytes)) => format!("{} bytes", words::number(bytes)),
+        (None, None) => String::new(),
+    };
+    ink.column_right(&about, printed, Paint::Dim);
 }

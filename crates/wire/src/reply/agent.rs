@@ -58,6 +58,9 @@ pub struct JobLine {
     pub command: String,
     /// Whether the job still runs.
     pub running: bool,
+    /// When the job started, in Unix milliseconds, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<i64>,
     /// The exit code of the job, if it has ended and the code is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
