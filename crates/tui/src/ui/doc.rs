@@ -3,6 +3,7 @@
 
 mod blocks;
 mod code;
+mod diff;
 mod markdown;
 mod plain;
 mod stream;
@@ -16,9 +17,13 @@ use super::theme::Theme;
 pub(crate) use code::generation;
 #[cfg(test)]
 pub(crate) use code::warm;
-pub(crate) use plain::{diff, is_diff, plain, said, stripped};
+pub(crate) use diff::{diff, is_diff};
+pub(crate) use plain::{plain, said, stripped};
 pub(crate) use stream::Streaming;
 pub(crate) use wrap::{Run, columns, cut, rewrap};
+
+/// The most columns of prose: longer lines are hard to read. Code and diffs take all columns.
+pub(crate) const PROSE: u16 = 100;
 
 /// A Markdown text.
 pub(crate) fn markdown(text: &str, width: u16, theme: Theme) -> Vec<Line<'static>> {
@@ -75,6 +80,19 @@ mod tests {
         assert_eq!(shown("the quick\nbrown **fox** jumps", 12), "the quick\nbrown fox\njumps\n");
         assert_eq!(shown("one  \ntwo", 12), "one\ntwo\n");
         assert_eq!(shown("# Title\nunder it", 20), "Title\n\nunder it\n");
+    }
+
+    #[test]
+    fn prose_is_narrower_than_a_wide_view_and_code_is_not() {
+        let words = "word ".repeat(60);
+        let text = format!("{words}\n\n- {words}\n\n> {words}\n\n```\n{}\n```\n", "x".repeat(180));
+        let lines = markdown(&text, 200, THEME);
+        let widest = |code: bool| {
+            let some = lines.iter().map(ToString::to_string).filter(|line| line.contains("xx") == code);
+            some.map(|line| columns(&line)).max()
+        };
+        assert!(widest(false).is_some_and(|most| (95..=104).contains(&most)), "{:?}", widest(false));
+        assert_eq!(widest(true), Some(182));
     }
 
     #[test]
@@ -282,7 +300,7 @@ mod tests {
         #[test]
         fn no_line_is_wider_than_requested(text in pieces(), width in 1u16..40) {
             fit(&markdown(&text, width, THEME), width)?;
-            fit(&diff(&text, width, THEME), width)?;
+            fit(&diff(&text, Some("x.rs"), width, THEME), width)?;
             fit(&plain(&text, width, THEME, Paint::Plain), width)?;
             fit(&[Line::from(cut(&stripped(&text).replace('\n', " "), THEME.style(Paint::Dim), width.into()))], width)?;
             let lines: Vec<_> = stripped(&text).lines().map(|line| Line::raw(line.to_owned())).collect();

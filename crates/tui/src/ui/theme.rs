@@ -14,6 +14,12 @@ use crate::text::style;
 pub use known::Themes;
 pub use paints::Paints;
 
+/// The sign beside the selected row of every list.
+pub(super) const CURSOR: &str = "❯";
+
+/// Marks what is no part of a text, such as line numbers: copying with the mouse leaves it out. It never reaches the terminal.
+pub(super) const LABEL: Modifier = Modifier::RAPID_BLINK;
+
 /// How many colours the terminal shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colours {
@@ -108,6 +114,19 @@ impl Theme {
     #[must_use]
     pub const fn usual(colours: Colours, background: Background) -> Self {
         Self { colours, background, chosen: None }
+    }
+
+    /// Why the chosen theme is hard to read in this terminal, if so.
+    pub(super) fn misfit(self) -> Option<String> {
+        let chosen = self.chosen.filter(|_| self.colours == Colours::True)?;
+        let needed = chosen.background().filter(|needed| *needed != self.background)?;
+        let word = |background| if background == Background::Dark { "dark" } else { "light" };
+        Some(format!(
+            "the theme {} is for a {} background, and that of this terminal is {}: /theme auto fits",
+            crate::text::safe::line(chosen.name()),
+            word(needed),
+            word(self.background)
+        ))
     }
 
     /// The style of this paint.

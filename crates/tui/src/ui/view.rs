@@ -114,6 +114,11 @@ impl View {
         self.drawn.below.as_ref().map(|(text, paint)| (text.as_str(), *paint))
     }
 
+    /// Whether the end of the conversation is on the screen.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.scrolling.anchor == Anchor::End
+    }
+
     /// Goes to the end, and stays there.
     #[expect(clippy::wrong_self_convention, reason = "it goes there, and makes nothing of it")]
     pub(crate) fn to_end(&mut self) {

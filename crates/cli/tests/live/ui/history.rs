@@ -51,7 +51,7 @@ fn hidden_messages_are_listed_and_shown_again_by_their_turn() {
     client.press("Enter");
     agrees(&client, "shown: 1 message");
     client.until("the message", |screen| {
-        screen.contains("> plums please") && screen.contains("The third answer.")
+        screen.contains("┃ plums please") && screen.contains("The third answer.")
     });
     // All of a turn, with its first message, by its number.
     for message in ["t3", "@"] {
@@ -63,7 +63,7 @@ fn hidden_messages_are_listed_and_shown_again_by_their_turn() {
     line(&client, "/show t3");
     client.shows("shows 2 messages");
     agrees(&client, "shown: 2 messages");
-    client.until("both", |screen| screen.contains("> plums please") && screen.contains("The third answer."));
+    client.until("both", |screen| screen.contains("┃ plums please") && screen.contains("The third answer."));
     line(&client, "/include");
     selects(&client, "t1 excluded");
     client.press("Enter");

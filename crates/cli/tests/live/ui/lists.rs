@@ -10,22 +10,22 @@ fn a_conversation_is_renamed_and_archived_in_the_list() {
     let (world, client) = three_turns(&model);
     let title = || world.json(&["list", "--all"])["conversations"][0]["title"].clone();
     client.press("C-o");
-    client.until("its rows", |screen| screen.contains("Conversations") && screen.contains("▸ apples please"));
+    client.until("its rows", |screen| screen.contains("Conversations") && screen.contains("• apples please"));
     client.press("F2");
     client.shows("title: apples please");
     client.press("C-u");
     client.types("Fruit");
     client.press("Enter");
-    client.until("the new name", |screen| screen.lines().any(|line| line.contains("▸ Fruit")));
+    client.until("the new name", |screen| screen.lines().any(|line| line.contains("• Fruit")));
     assert_eq!(title(), "Fruit");
     client.press("C-x");
-    client.until("an empty list", |screen| !screen.contains("▸ Fruit"));
+    client.until("an empty list", |screen| !screen.contains("• Fruit"));
     client.press("C-a");
-    client.until("the archived ones", |screen| screen.contains("Archived") && screen.contains("▸ Fruit"));
+    client.until("the archived ones", |screen| screen.contains("Archived") && screen.contains("• Fruit"));
     client.press("C-x");
-    client.until("none is archived", |screen| !screen.contains("▸ Fruit"));
+    client.until("none is archived", |screen| !screen.contains("• Fruit"));
     client.press("C-a");
-    client.until("it is back", |screen| !screen.contains("Archived") && screen.contains("▸ Fruit"));
+    client.until("it is back", |screen| !screen.contains("Archived") && screen.contains("• Fruit"));
     client.press("Enter");
     client.shows("The third answer.");
 }

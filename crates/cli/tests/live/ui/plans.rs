@@ -22,7 +22,7 @@ fn chooses(client: &Tmux, outcome: &str) {
     client.shows("Ctrl+D choose");
     client.press("C-d");
     let at = |screen: &str| {
-        screen.lines().find(|line| line.contains("▸ ○") || line.contains("▸ ●")).map(str::to_owned)
+        screen.lines().find(|line| line.contains("❯ ○") || line.contains("❯ ●")).map(str::to_owned)
     };
     let mut now = at(&client.until("the choices", |screen| at(screen).is_some()));
     while !now.as_ref().is_some_and(|line| line.contains(outcome)) {

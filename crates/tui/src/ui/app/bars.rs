@@ -97,7 +97,7 @@ impl App {
             let why =
                 if why.is_empty() { "the owner is gone, connecting again".into() } else { safe::line(why) };
             pieces.push(format!("{} {why}", SPINNER[turn]));
-        } else if let Some(live) = &tab.talk.live {
+        } else if let Some(live) = tab.talk.live.as_ref().filter(|_| !tab.shows_run()) {
             let stop = self.keys.named(Command::Stop);
             let lasted = time::lasted((self.now_ms - live.since_ms).max(0));
             let doing = if tab.waits() == [false, false] { "" } else { "waits for you · " };
@@ -122,7 +122,9 @@ impl App {
             if let Some(cause) = &conversation.access.read_only_cause {
                 pieces.insert(0, format!("read-only: {}", safe::line(&english::read_only_cause(cause))));
             }
-            pieces.push(safe::line(&tab.title()).into_owned());
+            if self.tabs.len() == 1 {
+                pieces.push(safe::line(&tab.title()).into_owned());
+            }
         }
         pieces.join(" · ")
     }

@@ -88,6 +88,7 @@ impl App {
         self.draw_status(frame, areas.status, has_keys, areas.rule.is_empty());
         self.want_earlier();
         self.draw_dragged(frame.buffer_mut());
+        super::mouse::without_labels(frame.buffer_mut());
         clusters::settle(frame.buffer_mut());
     }
 

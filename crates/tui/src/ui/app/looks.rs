@@ -12,11 +12,13 @@ pub(super) struct ThemeChoice {
     themes: Themes,
     /// The theme to return to while another one is tried.
     before: Option<Theme>,
+    /// The last warning that the theme does not fit the terminal.
+    warned: Option<String>,
 }
 
 impl ThemeChoice {
     pub(super) fn new(theme: Theme) -> Self {
-        Self { theme, themes: Themes::default(), before: None }
+        Self { theme, themes: Themes::default(), before: None, warned: None }
     }
 
     fn background(&mut self, background: Background) {
@@ -55,6 +57,16 @@ impl App {
     /// The terminal reports its background.
     pub(super) fn background(&mut self, background: Background) {
         self.looks.background(background);
+        self.warn_of_misfit();
+    }
+
+    /// Warns once if the theme does not fit the background of the terminal.
+    fn warn_of_misfit(&mut self) {
+        let misfit = self.looks.theme.misfit();
+        if let Some(misfit) = misfit.filter(|misfit| self.looks.warned.as_ref() != Some(misfit)) {
+            self.refuse(misfit.clone());
+            self.looks.warned = Some(misfit);
+        }
     }
 
     /// Offers the themes, or uses the one with this name.
@@ -81,7 +93,10 @@ impl App {
     /// The theme was written to the settings, or not.
     pub(super) fn theme_stored(&mut self, name: &str, stored: Result<(), String>) {
         match stored {
-            Ok(()) => self.say(format!("the theme is {name}, here and in the settings")),
+            Ok(()) => {
+                self.say(format!("the theme is {name}, here and in the settings"));
+                self.warn_of_misfit();
+            }
             Err(why) => self.refuse(format!("the theme is {name}, but only until you quit: {why}")),
         }
     }

@@ -11,6 +11,7 @@ use super::tab::InputFor;
 use crate::render::words;
 use crate::ui::keymap::Command;
 use crate::ui::msg::Act;
+use crate::ui::theme::LABEL;
 use crate::ui::view::View;
 
 /// Lines per step of the wheel.
@@ -159,6 +160,13 @@ impl App {
     }
 }
 
+/// The terminal does not get the marks of what is not copied.
+pub(super) fn without_labels(screen: &mut Buffer) {
+    for cell in &mut screen.content {
+        cell.modifier.remove(LABEL);
+    }
+}
+
 /// The positions between two, both included, in reading order: row by row.
 fn rows(area: Rect, from: Position, to: Position) -> impl Iterator<Item = impl Iterator<Item = Position>> {
     let (first, last) = if (from.y, from.x) <= (to.y, to.x) { (from, to) } else { (to, from) };
@@ -173,7 +181,7 @@ fn rows(area: Rect, from: Position, to: Position) -> impl Iterator<Item = impl I
 fn text_of(screen: &Buffer, area: Rect, from: Position, to: Position) -> String {
     let line = |row: &mut dyn Iterator<Item = Position>| {
         let (mut line, mut covered) = (String::new(), 0);
-        for cell in row.filter_map(|at| screen.cell(at)) {
+        for cell in row.filter_map(|at| screen.cell(at)).filter(|cell| !cell.modifier.contains(LABEL)) {
             // A cell covered by a wide letter is not blank.
             if covered == 0 {
                 line.push_str(cell.symbol());

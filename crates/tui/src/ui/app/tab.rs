@@ -138,6 +138,11 @@ impl Tab {
         self.talk.conversation.as_ref().map(|conversation| conversation.id.clone())
     }
 
+    /// Whether the line about the current run is on the screen: the status bar does not repeat it.
+    pub(super) fn shows_run(&self) -> bool {
+        self.panes.front.is_none() && self.view.is_at_end()
+    }
+
     /// Its name: the title, or its first words.
     pub(super) fn title(&self) -> String {
         let Some(conversation) = &self.talk.conversation else { return "new".to_owned() };

@@ -444,7 +444,7 @@ fn nul_characters_are_removed_before_sending_with_a_notice() {
     let mut app = talking(Theme::default());
     app.tabs[0].talk.entries = entries;
     let seen = shown(&mut app);
-    assert!(seen.contains("> abc ␁␋"), "{seen}");
+    assert!(seen.contains("┃ abc ␁␋"), "{seen}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use ratatui::widgets::Clear;
 use crate::text::{safe, width};
 use crate::ui::pane::PaneContext;
 use crate::ui::scroll::draw_lines;
-use crate::ui::theme::Paint;
+use crate::ui::theme::{CURSOR, Paint};
 
 /// The most visible rows.
 pub(super) const ROWS: usize = 8;
@@ -109,7 +109,7 @@ fn row(
     columns: usize,
     brush: &PaneContext<'_>,
 ) -> Line<'static> {
-    let sign = if is_selected { "› " } else { "  " };
+    let sign = if is_selected { format!("{CURSOR} ") } else { "  ".to_owned() };
     let room = columns.saturating_sub(2);
     let name = safe::line(&item.name).into_owned();
     let name_width = if item.help.is_empty() { room } else { names.min(room) };

@@ -238,6 +238,11 @@ impl Code {
         Self { theme, how: syntax(info, sample).map_or(ColourSource::Plain, now) }
     }
 
+    /// Whether its language is known.
+    pub(super) fn has_colours(&self) -> bool {
+        !matches!(self.how, ColourSource::Plain)
+    }
+
     /// The next line, without its end; it is safe.
     pub(super) fn line(&mut self, text: &str) -> Run {
         let pieces = match &mut self.how {

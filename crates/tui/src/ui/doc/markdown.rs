@@ -12,7 +12,7 @@ use super::code::Code;
 use super::table::Table;
 use super::wrap::{Run, columns, spans_columns};
 use crate::text::safe;
-use crate::ui::theme::{Colours, Paint, Theme};
+use crate::ui::theme::{Colours, LABEL, Paint, Theme};
 
 /// The least columns between code and its language.
 const GAP: usize = 4;
@@ -379,7 +379,7 @@ impl Writer {
         if run.is_empty() || self.table.is_some() {
             return;
         }
-        for line in Run::wrap(&run.trimmed(), self.room()) {
+        for line in Run::wrap(&run.trimmed(), self.room().min(super::PROSE.into())) {
             self.write(line);
         }
     }
@@ -424,7 +424,7 @@ pub(super) fn label(lines: &mut [Vec<Span<'static>>], info: &str, width: usize, 
     let (taken, wide) = (spans_columns(first), columns(&language));
     if wide > 0 && taken + wide + GAP <= width {
         first.push(Span::raw(" ".repeat(width - taken - wide)));
-        first.push(Span::styled(language.into_owned(), theme.style(Paint::Dim)));
+        first.push(Span::styled(language.into_owned(), theme.style(Paint::Dim).add_modifier(LABEL)));
     }
 }
 
@@ -438,7 +438,7 @@ pub(super) fn code_lines(run: &Run, width: usize, theme: Theme) -> Vec<Vec<Span<
             if number == 0 {
                 line.insert(0, Span::raw(first));
             } else if !rest.is_empty() {
-                line.insert(0, Span::styled(rest, dim));
+                line.insert(0, Span::styled(rest, dim.add_modifier(LABEL)));
             }
             line
         })

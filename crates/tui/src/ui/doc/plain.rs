@@ -1,4 +1,4 @@
-//! Text that is no Markdown: output of tools, and diffs. Must never pass on control sequences: colours are removed, and an
+//! Text that is no Markdown: output of tools. Must never pass on control sequences: colours are removed, and an
 //! overwritten line shows only its last text.
 
 use ratatui::text::Line;
@@ -17,29 +17,6 @@ pub(crate) fn said(text: &str, width: u16, theme: Theme, paint: Paint) -> Vec<Li
     let text = safe::block(text);
     let run = Run::of(text.trim_end_matches('\n'), theme.style(paint));
     run.wrap(width.into()).into_iter().map(Line::from).collect()
-}
-
-/// A unified diff. The first letter of a line shows its kind, also without colours.
-pub(crate) fn diff(text: &str, width: u16, theme: Theme) -> Vec<Line<'static>> {
-    let text = stripped(text);
-    let mut lines = Vec::new();
-    for line in text.trim_end_matches('\n').split('\n') {
-        let paint = match line.as_bytes() {
-            [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => Paint::Bold,
-            [b'+', ..] => Paint::Added,
-            [b'-', ..] => Paint::Removed,
-            [b'@', b'@', ..] => Paint::Accent,
-            _ => Paint::Dim,
-        };
-        let run = Run::of(line, theme.style(paint));
-        lines.extend(run.chop(width.into()).into_iter().map(Line::from));
-    }
-    lines
-}
-
-/// Whether a text is a diff.
-pub(crate) fn is_diff(text: &str) -> bool {
-    text.lines().take(8).any(|line| line.starts_with("@@ ") || line == "@@")
 }
 
 /// The text without escape sequences and without text that a carriage return overwrote; other control characters become visible.

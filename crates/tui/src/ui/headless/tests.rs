@@ -231,6 +231,14 @@ async fn dragged_text_is_copied_as_shown() {
     play.drag((8, last), (6, first));
     play.shows("copied 3 lines").await;
     assert_eq!(play.stage.copied().last().expect("it is"), "as everybody knows.\n\nand the");
+    // The number of the turn is beside the message, and no part of it.
+    let numbered = screen.lines().nth(usize::from(last)).is_some_and(|line| line.ends_with("t2"));
+    assert!(numbered, "{screen}");
+    play.stage.press("esc");
+    play.drag((0, last), (200, last));
+    play.shows("copied 1 line").await;
+    let copied = play.stage.copied().last().cloned().unwrap_or_default();
+    assert!(copied.starts_with("and the other way round") && !copied.contains("t2"), "{copied}");
     // A click removes the highlight, and does nothing else.
     play.click(6, first);
     assert!(!play.stage.screen().contains('▌'));

@@ -110,7 +110,7 @@ fn draw_talk(it: &Conversation, elsewhere: bool, ink: &mut RowSpans<'_>, now_ms:
     let (sign, paint) = match () {
         () if it.running => ("● ", Paint::Good),
         () if it.access.read_only_cause.is_some() => ("⊘ ", Paint::Warn),
-        () if current => ("▸ ", Paint::Accent),
+        () if current => ("• ", Paint::Accent),
         () => ("  ", Paint::Plain),
     };
     ink.text(sign, paint);

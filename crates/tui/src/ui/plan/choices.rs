@@ -9,7 +9,7 @@ use crate::render::{content, files};
 use crate::text::style::Style as TextStyle;
 use crate::text::{Look, Text, width};
 use crate::ui::keymap::Command;
-use crate::ui::theme::Theme;
+use crate::ui::theme::{CURSOR, Theme};
 use crate::ui::words as ui_words;
 
 /// The most hunks that can be ticked one by one.
@@ -167,7 +167,7 @@ pub(super) fn offered(
             (false, true) => TextStyle::Accent,
             (false, false) => TextStyle::Dim,
         };
-        let pointer = if is_here { "▸" } else { " " };
+        let pointer = if is_here { CURSOR } else { " " };
         // All hunks mean the same: the first one says it.
         let does =
             if is_hunk && std::mem::replace(&mut told, true) { String::new() } else { becomes(path, option) };

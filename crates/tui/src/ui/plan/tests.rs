@@ -130,7 +130,7 @@ fn typed_words_never_act_as_keys() {
         let screen = stage.screen(100, 24);
         assert!(screen.contains("typed text was ignored: press again to agree to the plan"), "{screen}");
         assert!(screen.contains("[conversation and files]"), "{words}:\n{screen}");
-        assert!(!screen.contains('▸'), "{words}: a file is looked at\n{screen}");
+        assert!(!screen.contains('❯'), "{words}: a file is looked at\n{screen}");
         stage.keys("enter");
         assert_eq!(stage.applied().len(), 1, "{words}");
         assert_eq!(stage.applied()[0].files.scope, Scope::Both);

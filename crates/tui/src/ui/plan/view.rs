@@ -14,7 +14,7 @@ use crate::text::width;
 use crate::ui::keymap::Command;
 use crate::ui::pane::PaneContext;
 use crate::ui::scroll::scrolled;
-use crate::ui::theme::{Paint, Theme};
+use crate::ui::theme::{CURSOR, Paint, Theme};
 
 /// Lines below a file's name that stay visible with it: its choices.
 const SEEN: usize = 8;
@@ -254,7 +254,7 @@ impl View {
             let at = Rect { y: area.y + row, height: 1, ..area };
             frame.render_widget(text, at);
             if marked {
-                frame.buffer_mut().set_string(area.x, at.y, "▸", brush.theme.style(Paint::Accent));
+                frame.buffer_mut().set_string(area.x, at.y, CURSOR, brush.theme.style(Paint::Accent));
             }
         }
         more(frame, area, brush.theme, total.saturating_sub(self.scroll + usize::from(area.height)));

@@ -146,7 +146,7 @@ fn effects_come_first_and_keys_go_through_the_files() {
     stage.keys("right");
     insta::assert_snapshot!("files_first", stage.screen(140, 30));
     stage.keys("right right left");
-    assert!(stage.screen(140, 60).contains("▸ - notes.md"), "{}", stage.screen(140, 60));
+    assert!(stage.screen(140, 60).contains("❯ - notes.md"), "{}", stage.screen(140, 60));
     stage.keys("left left");
     assert!(!stage.screen(140, 30).contains("@@"), "before the first file is the beginning");
 }
@@ -404,7 +404,7 @@ fn a_click_marks_a_turn_and_opens_a_file() {
     let screen = stage.screen(140, 30);
     let row = screen.lines().position(|line| line.contains("~ src/parse.rs")).expect("the file");
     stage.pane.clicked((80, u16::try_from(row).expect("a row")).into(), &mut stage.world.cx());
-    assert!(stage.screen(140, 30).contains("▸ ~ src/parse.rs"), "{}", stage.screen(140, 30));
+    assert!(stage.screen(140, 30).contains("❯ ~ src/parse.rs"), "{}", stage.screen(140, 30));
 }
 
 /// A list and a plan in which every key has an effect.

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::{safe, width};
-use crate::ui::theme::{Paint, Theme};
+use crate::ui::theme::{CURSOR, Paint, Theme};
 
 /// Draws a row.
 #[derive(Debug)]
@@ -36,7 +36,8 @@ impl<'a> RowSpans<'a> {
     ) -> Self {
         let mut ink =
             Self { theme, spans: Vec::new(), room: columns.into(), fields, marks, dim: 0, selected };
-        ink.text(if ink.is_selected() { "❯ " } else { "  " }, Paint::Accent);
+        ink.text(if ink.is_selected() { CURSOR } else { " " }, Paint::Accent);
+        ink.text(" ", Paint::Accent);
         ink
     }
 

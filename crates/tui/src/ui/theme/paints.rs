@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 use super::look::Look;
-use super::{PAINTS, Paint, known};
+use super::{Background, PAINTS, Paint, known};
 use crate::text::safe;
 
 /// The one key of a theme file that is not a paint.
@@ -40,6 +40,18 @@ impl Paints {
     #[must_use]
     pub fn about(&self) -> &str {
         &self.about
+    }
+
+    /// The background that most of its colours need. `None` if the colours are the terminal's own.
+    pub(crate) fn background(&self) -> Option<Background> {
+        let (mut bright, mut all) = (0, 0);
+        for look in &self.looks {
+            if let Some(ratatui::style::Color::Rgb(red, green, blue)) = look.in_full().fg {
+                all += 1;
+                bright += u32::from((u32::from(red) * 2 + u32::from(green) * 5 + u32::from(blue)) / 8 >= 128);
+            }
+        }
+        (all > 0).then(|| if bright * 2 > all { Background::Dark } else { Background::Light })
     }
 
     pub(super) fn look(&self, paint: Paint) -> Look {

@@ -141,7 +141,7 @@ pub(super) fn card(
     let detail = asks.call.detail.as_deref().map(safe::block).unwrap_or_default();
     let detail = match detail.trim_end() {
         "" => Vec::new(),
-        diff if doc::is_diff(diff) => doc::diff(diff, ink.room(), ink.theme),
+        diff if doc::is_diff(diff) => doc::diff(diff, None, ink.room(), ink.theme),
         text => doc::said(text, ink.room(), ink.theme, Paint::Dim),
     };
     let rows = if is_unfolded { usize::MAX } else { rows.saturating_sub(AROUND).max(LEAST) };

@@ -90,6 +90,12 @@ fn change(name: &str, arguments: &str) -> Option<String> {
     }
 }
 
+/// The file that a call changes.
+fn file(arguments: &str) -> Option<String> {
+    let given: Value = serde_json::from_str(arguments).ok()?;
+    given.get("path").and_then(Value::as_str).map(str::to_owned)
+}
+
 /// The lines that an edit removes and adds, with one line of context.
 fn replaced(old: &str, new: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
@@ -144,14 +150,15 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cal
         CallOutcome::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
         _ if change.is_some() => {
             let change = change.unwrap_or_default();
-            beginning(page, &change, DIFF_LINES, true, open);
+            let file = file(arguments);
+            beginning(page, &change, DIFF_LINES, Some(file.as_deref()), open);
         }
         CallOutcome::Over { content, .. } if open && reads(name) => {
-            beginning(page, content, MOST, doc::is_diff(content), open);
+            beginning(page, content, MOST, doc::is_diff(content).then_some(None), open);
         }
         CallOutcome::Over { content, .. } if !reads(name) => {
             if doc::is_diff(content) {
-                beginning(page, content, DIFF_LINES, true, open);
+                beginning(page, content, DIFF_LINES, Some(None), open);
             } else {
                 end(page, content, Paint::Dim, open);
             }
@@ -208,8 +215,14 @@ pub(super) fn head(page: &mut Page<'_>, sign: Span<'static>, line: &str, about: 
     page.signed(sign, [Line::from(spans)]);
 }
 
-/// The first lines of a text.
-pub(super) fn beginning(page: &mut Page<'_>, text: &str, most: usize, diff: bool, open: bool) {
+/// The first lines of a text. For a diff, also the name of its file, if that is known otherwise.
+pub(super) fn beginning(
+    page: &mut Page<'_>,
+    text: &str,
+    most: usize,
+    diff: Option<Option<&str>>,
+    open: bool,
+) {
     let most = if open { MOST } else { most };
     let all = text.trim_end().lines().count();
     let first: Vec<&str> = text.trim_end().lines().take(most).collect();
@@ -217,10 +230,9 @@ pub(super) fn beginning(page: &mut Page<'_>, text: &str, most: usize, diff: bool
         return;
     }
     let (first, room, theme) = (first.join("\n"), page.ink.room(), page.ink.theme);
-    page.push(if diff {
-        doc::diff(&first, room, theme)
-    } else {
-        doc::plain(&first, room, theme, Paint::Dim)
+    page.push(match diff {
+        Some(file) => doc::diff(&first, file, room, theme),
+        None => doc::plain(&first, room, theme, Paint::Dim),
     });
     if all > most {
         let more = format!("… {} more{}", words::count((all - most) as u64, "line"), unfold(page, open));

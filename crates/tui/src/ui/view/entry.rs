@@ -14,10 +14,13 @@ use crate::text::{safe, width};
 use crate::ui::doc;
 use crate::ui::keymap::Command;
 use crate::ui::talk::LoadedConversation;
-use crate::ui::theme::Paint;
+use crate::ui::theme::{LABEL, Paint};
 
 /// Lines shown of a person's message.
 pub(super) const SAID: usize = 24;
+
+/// The bar beside a person's message.
+pub(super) const BAR: &str = "┃";
 
 /// With at least so many columns, messages show the numbers of their turns.
 const NUMBERED: u16 = 60;
@@ -132,7 +135,12 @@ pub(super) fn version(talk: &LoadedConversation, at: usize) -> u64 {
 /// Whether an entry holds code that may have colours.
 pub(super) fn has_code(entry: &Entry) -> bool {
     let is_code = |text: &str| text.contains("```") || text.contains("~~~");
-    entry.parts.iter().any(|part| matches!(part, Part::Text { text } if is_code(text)))
+    entry.parts.iter().any(|part| match part {
+        Part::Text { text } => is_code(text),
+        // Diffs have colours, too.
+        Part::ToolCall { .. } => true,
+        _ => false,
+    })
 }
 
 /// Whether the entry begins with a card directly below another one.
@@ -171,7 +179,7 @@ pub(super) fn lines(
         Role::System => {
             let text = parts_text(&entry.parts);
             page.cut(if entry.flags.synthetic { words::PROGRAM } else { "system" }, Paint::Warn);
-            calls::beginning(&mut page, &text, SAID, false, open.all);
+            calls::beginning(&mut page, &text, SAID, None, open.all);
         }
         Role::Assistant | Role::Tool => {
             // An answer says first that there are alternatives.
@@ -208,7 +216,7 @@ fn by_program(page: &mut Page<'_>, entry: &Entry) {
 
 fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
     let text = parts_text(&entry.parts);
-    let (whole, theme) = (page.ink.room(), page.ink.theme);
+    let (whole, theme) = (page.ink.prose(), page.ink.theme);
     // Commands name a turn by its number. It has columns of its own if there are enough.
     let turn =
         (entry.place.opens_turn && page.ink.width >= NUMBERED).then(|| format!("t{}", entry.place.turn));
@@ -221,7 +229,7 @@ fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
     let end =
         text.split_inclusive('\n').take(if open.all { usize::MAX } else { SAID + 1 }).map(str::len).sum();
     let end = (most.min(end)..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    let mut lines = doc::said(&text[..end], room, theme, if faint { Paint::Dim } else { Paint::Plain });
+    let mut lines = doc::said(&text[..end], room, theme, if faint { Paint::Dim } else { Paint::Bold });
     if !open.all && (end < text.len() || lines.len() > SAID + 1) {
         lines.truncate(SAID);
         let keys = [Command::Select, Command::SelectOpen].map(|command| name(page, command));
@@ -238,10 +246,10 @@ fn said(page: &mut Page<'_>, entry: &Entry, faint: bool, open: Open) {
     if let (Some(turn), Some(first)) = (turn, lines.first_mut()) {
         let gap = usize::from(whole).saturating_sub(first.width() + turn.len());
         first.spans.push(Span::raw(" ".repeat(gap)));
-        first.spans.push(Span::styled(turn, theme.style(Paint::Dim)));
+        first.spans.push(Span::styled(turn, theme.style(Paint::Dim).add_modifier(LABEL)));
     }
-    let sign = page.ink.span(">", Paint::User);
-    page.signed(sign, lines);
+    let bar = page.ink.span(BAR, if faint { Paint::Dim } else { Paint::User });
+    page.barred(&bar, lines);
 }
 
 fn name(page: &Page<'_>, command: Command) -> String {
@@ -303,7 +311,8 @@ pub(super) fn reasoning(page: &mut Page<'_>, text: &str, open: bool) {
         return;
     }
     if open {
-        page.text(text, Paint::Dim);
+        let ink = page.ink;
+        page.push(doc::plain(text, ink.prose(), ink.theme, Paint::Dim));
         page.gap();
     } else {
         let lines = words::count(text.lines().count() as u64, "line");

@@ -107,7 +107,7 @@ fn behind(page: &mut Page<'_>, talk: &LoadedConversation, todo: Option<&(Todo, b
             Tone::Warning => ("!", Paint::Warn),
             Tone::Wrong => ("✗", Paint::Error),
         };
-        let lines = doc::rewrap(rendered::lines(&note.text, ink.theme), ink.room().into());
+        let lines = doc::rewrap(rendered::lines(&note.text, ink.theme), ink.prose().into());
         let sign = ink.span(sign, paint);
         page.signed(sign, lines);
     }
@@ -122,10 +122,9 @@ fn behind(page: &mut Page<'_>, talk: &LoadedConversation, todo: Option<&(Todo, b
     }
     for said in &talk.waiting {
         page.gap();
-        let mut lines = doc::said(&parts_text(&said.parts), ink.room(), ink.theme, Paint::Dim);
+        let mut lines = doc::said(&parts_text(&said.parts), ink.prose(), ink.theme, Paint::Dim);
         lines.truncate(6);
-        let sign = ink.span(">", Paint::Dim);
-        page.signed(sign, lines);
+        page.barred(&ink.span(entry::BAR, Paint::Dim), lines);
         let hint = format!("waits for the run · {} takes it back", ink.keys.named(Command::Unqueue));
         page.cut(&hint, Paint::Dim);
     }
@@ -198,10 +197,9 @@ fn work(page: &mut Page<'_>, live: &LiveAnswer, rows: usize, asking: Asking) -> 
         _ => "waiting for the model",
     };
     let ink = page.ink;
-    let mut about = vec![time::lasted((ink.now_ms - live.since_ms).max(0))];
-    about.extend(live.model.as_ref().map(|model| safe::line(model).into_owned()));
-    about.push(format!("{} stops", ink.keys.named(Command::Stop)));
-    let line = format!("{doing} · {}", about.join(" · "));
+    let lasted = time::lasted((ink.now_ms - live.since_ms).max(0));
+    // The status bar names the model.
+    let line = format!("{doing} · {lasted} · {} stops", ink.keys.named(Command::Stop));
     let span = doc::cut(&line, ink.theme.style(Paint::Dim), ink.room().into());
     let is_asked = !(live.asks.is_empty() && live.questions.is_empty());
     let sign = if is_asked { ink.span("?", Paint::Accent) } else { calls::spinner(&ink) };

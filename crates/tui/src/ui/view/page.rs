@@ -30,6 +30,11 @@ impl DrawParameters<'_> {
         self.width.saturating_sub(MARGIN).max(1)
     }
 
+    /// Columns for prose.
+    pub(super) fn prose(&self) -> u16 {
+        self.room().min(doc::PROSE)
+    }
+
     /// A piece of a line.
     pub(super) fn span(&self, text: impl Into<String>, paint: Paint) -> Span<'static> {
         Span::styled(text.into(), self.theme.style(paint))
@@ -63,6 +68,13 @@ impl<'a> Page<'a> {
             let before = sign.take().unwrap_or_else(|| Span::raw(" "));
             line.spans.splice(0..0, [before, Span::raw(" ")]);
             self.lines.push(line);
+        }
+    }
+
+    /// Lines beside a bar.
+    pub(super) fn barred(&mut self, bar: &Span<'static>, lines: impl IntoIterator<Item = Line<'static>>) {
+        for line in lines {
+            self.signed(bar.clone(), [line]);
         }
     }
 

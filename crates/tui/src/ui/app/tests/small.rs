@@ -111,3 +111,44 @@ fn every_place_in_a_small_window() {
     });
     insta::assert_snapshot!("every_place", shots);
 }
+
+#[test]
+fn theme_for_another_background_is_named_once() {
+    let mut app = talking(THEMES[1]);
+    app.command(Command::Theme, "paper");
+    let warns = |app: &mut App| looks(app).contains("the theme paper is for a light background");
+    assert!(!warns(&mut app));
+    drop(app.on(Msg::Background(crate::ui::Background::Dark), NOW_MS));
+    assert!(warns(&mut app), "{}", looks(&mut app));
+    drop(app.on(Msg::Tick, NOW_MS + 60_000));
+    assert!(!warns(&mut app));
+    drop(app.on(Msg::Background(crate::ui::Background::Dark), NOW_MS + 60_000));
+    assert!(!warns(&mut app), "once");
+    for (name, background) in [("dark", "light"), ("ember", "light"), ("light", "dark"), ("paper", "dark")] {
+        let mut app = talking(if background == "dark" { THEMES[1] } else { THEMES[2] });
+        app.command(Command::Theme, name);
+        drop(app.on(Msg::Kept(name.to_owned(), Ok(())), NOW_MS));
+        assert!(looks(&mut app).contains(&format!("and that of this terminal is {background}")), "{name}");
+    }
+    let mut app = talking(THEMES[1]);
+    app.command(Command::Theme, "terminal");
+    drop(app.on(Msg::Background(crate::ui::Background::Light), NOW_MS));
+    assert!(!looks(&mut app).contains("background"), "its colours are those of the terminal");
+}
+
+#[test]
+fn state_of_a_run_is_on_the_screen_once() {
+    let mut app = talking(THEMES[0]);
+    let started = RunEvent::Started { receipt: None, model: "demo/echo".to_owned() };
+    tell(&mut app, Event::Run { said: started }, None);
+    let seen = looks(&mut app);
+    for fact in ["demo/echo", "stops"] {
+        assert_eq!(seen.matches(fact).count(), 1, "{fact}: {seen}");
+    }
+    app.command(Command::Help, "");
+    let seen = looks(&mut app);
+    assert!(
+        seen.lines().last().is_some_and(|line| line.contains("stops")) || seen.contains("stops ·"),
+        "{seen}"
+    );
+}

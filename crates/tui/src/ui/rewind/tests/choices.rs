@@ -17,7 +17,7 @@ fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
     stage.keys("right");
     assert!(!stage.screen(140, 40).contains("○ keep mine"), "folded until it is asked for");
     stage.keys("ctrl+d");
-    assert!(stage.screen(140, 40).contains("▸ ● as it was then"), "{}", stage.screen(140, 40));
+    assert!(stage.screen(140, 40).contains("❯ ● as it was then"), "{}", stage.screen(140, 40));
     assert_eq!(stage.plans().last().expect("a plan").files.choose, [], "to look is not to choose");
     stage.keys("up enter");
     assert!(stage.screen(140, 40).contains("leaves 1 file as chosen\n"), "{}", stage.screen(140, 40));
@@ -25,7 +25,7 @@ fn a_file_that_stays_by_choice_is_listed_and_can_be_chosen_for_again() {
     stage.keys("down enter");
     let files = &stage.plans().last().expect("a plan").files;
     assert_eq!((files.choose.len(), &files.choose[0].choice), (1, &Choice::Checkpoint));
-    assert!(stage.screen(140, 40).contains("▸ ~ src/parse.rs"));
+    assert!(stage.screen(140, 40).contains("❯ ~ src/parse.rs"));
 }
 
 /// If the other author's last version equals the present one, keeping and restoring it are one choice.
@@ -79,11 +79,11 @@ fn file_with_a_choice_stays_visible() {
     stage.wait(1_000);
     stage.screen(140, 24);
     stage.keys("right");
-    assert!(stage.screen(140, 24).contains("▸ ! src/parse.rs"), "{}", stage.screen(140, 24));
+    assert!(stage.screen(140, 24).contains("❯ ! src/parse.rs"), "{}", stage.screen(140, 24));
     stage.keys("ctrl+d");
     stage.keys("enter");
     let screen = stage.screen(140, 24);
-    assert!(screen.contains("▸   src/parse.rs") && screen.contains("keep mine]"), "{screen}");
+    assert!(screen.contains("❯   src/parse.rs") && screen.contains("keep mine]"), "{screen}");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn arrows_move_among_the_choices_and_not_in_the_list_of_turns() {
         stage.keys("ctrl+d");
         stage.keys("down x");
         let screen = stage.screen(width, height);
-        assert!(screen.contains("▸ ○   as before t2"), "{screen}");
+        assert!(screen.contains("❯ ○   as before t2"), "{screen}");
         assert!(stage.plans().iter().all(|plan| plan.files.choose.is_empty()));
         stage.keys("esc");
         stage.wait(1_000);
