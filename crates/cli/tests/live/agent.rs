@@ -224,12 +224,12 @@ fn formatter_of_the_settings_follows_an_edit_and_is_undone_with_it() {
                     files = [\"*.txt\"]\ncommand = [\"sed\", \"-i\", \"s/milk/tea/\"]\n[language_server.none]\nfiles = [\"*.md\"]\n";
     world.settings(settings);
     let told = world.does(&["ask", "--mode", "allow-edits", "write notes.txt: buy milk"]);
-    assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea"), "{told}");
+    assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea\n"), "{told}");
     let edit = "edit notes.txt: replace \"tea\" with \"milk and milk\"";
     world.does(&["ask", "--mode", "allow-edits", edit]);
-    assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea and milk"));
+    assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea and milk\n"));
     world.does(&["undo", "--yes"]);
-    assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea"));
+    assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea\n"));
     world.does(&["undo", "--yes"]);
     assert_eq!(world.read("notes.txt"), None);
     let wrong = error(&world.run(&["config", "check"]));
