@@ -15,7 +15,7 @@ use retake_wire::{
     ProblemKind, Request, Role, Run, RunEvent, RunNow, RunStart,
 };
 
-use super::world::{Desk, apply, get, label, log, mark, rewind, said, text};
+use super::world::{Desk, apply, called, get, label, log, mark, rewind, said, text};
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -451,9 +451,8 @@ async fn subscriber_gets_the_drafts_and_after_a_reconnect_the_current_ones() {
 async fn subscriber_is_told_which_calls_never_began() {
     let desk = Desk::new().await;
     let (id, _) = desk.talk(&["write it"]).await;
-    let call =
-        |id: &str| Part::ToolCall { id: id.into(), name: "write".into(), arguments: "{}".into(), sent: None };
-    let asks = Say { parts: vec![call("c1"), call("c2")], ..said(&id, Role::Assistant, "") };
+    let calls = vec![called("c1", "write", "{}"), called("c2", "write", "{}")];
+    let asks = Say { parts: calls, ..said(&id, Role::Assistant, "") };
     let asked = get!(desk, Receipt, Request::Say(asks)).entries.remove(0);
     let over = Part::ToolResult { call: "c2".into(), content: "done".into(), failed: false };
     desk.does(Request::Say(Say { parts: vec![over], ..said(&id, Role::Tool, "") })).await;

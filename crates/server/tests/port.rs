@@ -6,13 +6,13 @@ use retake_wire::request::{
 };
 use retake_wire::{Action, MarkVerb, Part, Problem, ProblemKind, Request, Role};
 
-use super::world::{Desk, LARGEST, get, label, mark, rewind, said, shows, told};
+use super::world::{Desk, LARGEST, called, get, label, mark, rewind, said, shows, told};
 
 /// A conversation with all kinds of exported content: eight entries, six of them visible.
 pub(super) async fn rich(desk: &Desk) -> String {
     let (id, entries) = desk.talk(&["one\n\u{1b}[2J", "bad"]).await;
     desk.apply(&id, rewind("@")).await;
-    let call = Part::ToolCall { id: "c1".into(), name: "look".into(), arguments: "{}".into(), sent: None };
+    let call = called("c1", "look", "{}");
     desk.does(Request::Say(Say { parts: vec![call], ..said(&id, Role::Assistant, "") })).await;
     let result = Part::ToolResult { call: "c1".into(), content: "a cat".into(), failed: true };
     desk.does(Request::Say(Say { parts: vec![result], ..said(&id, Role::Tool, "") })).await;

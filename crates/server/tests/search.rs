@@ -1,10 +1,10 @@
 //! Search with each of its filters, each order, and pages.
 
 use retake_wire::request::{Fork, Say};
-use retake_wire::{Action, HitState, MarkVerb, Part, ProblemKind, Request, Role, Search, Sort};
+use retake_wire::{Action, HitState, MarkVerb, ProblemKind, Request, Role, Search, Sort};
 
 use super::http::Asking;
-use super::world::{Desk, LARGEST, get, mark, rewind, said};
+use super::world::{Desk, LARGEST, called, get, mark, rewind, said};
 
 /// Two conversations about tea; returns both ids.
 async fn teas(desk: &Desk) -> [String; 2] {
@@ -158,8 +158,7 @@ async fn hit_in_a_call_is_shown_in_words() {
     let desk = Desk::new().await;
     let id = desk.create(None, None).await;
     let arguments = r#"{"path":"src/lib.rs","edits":[{"old":"a fox","new":"a lazy dog"}]}"#;
-    let call =
-        Part::ToolCall { id: "c1".into(), name: "edit".into(), arguments: arguments.into(), sent: None };
+    let call = called("c1", "edit", arguments);
     desk.does(Request::Say(Say { parts: vec![call], ..said(&id, Role::Assistant, "") })).await;
     for (query, snippet) in [
         ("lib", "edit src/lib.rs (1 place)"),

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use retake_wire::reply::Plan;
 use retake_wire::{
-    Action, Choice, Choose, FileName, FileOptions, FilesPlan, MarkVerb, Part, PathPlan, Request, Role,
-    Verdict, request,
+    Action, Choice, Choose, FileName, FileOptions, FilesPlan, MarkVerb, PathPlan, Request, Role, Verdict,
+    request,
 };
 
 use super::whose::{turn, turns};
-use super::world::{Desk, get, mark, plan, rewind, said};
+use super::world::{Desk, called, get, mark, plan, rewind, said};
 
 async fn planned(desk: &Desk, id: &str, action: Action) -> Plan {
     get!(desk, Plan, plan(id, action))
@@ -27,12 +27,7 @@ fn those(plan: &FilesPlan, is: impl Fn(&PathPlan) -> bool) -> Vec<&str> {
 
 /// Records a call of a tool by the model.
 async fn calls(desk: &Desk, id: &str, tool: &str, arguments: &str) {
-    let part = Part::ToolCall {
-        id: "c1".to_owned(),
-        name: tool.to_owned(),
-        arguments: arguments.to_owned(),
-        sent: None,
-    };
+    let part = called("c1", tool, arguments);
     let say = request::Say { parts: vec![part], ..said(id, Role::Assistant, "") };
     desk.does(Request::Say(say)).await;
 }

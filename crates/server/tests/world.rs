@@ -231,6 +231,11 @@ pub(super) async fn sends(reach: &OwnerAddress, request: &Request, part: usize) 
     stream
 }
 
+/// A tool call as the model sent it.
+pub(super) fn called(id: &str, name: &str, arguments: &str) -> Part {
+    Part::ToolCall { id: id.into(), name: name.into(), arguments: arguments.into(), sent: None }
+}
+
 /// A message to say.
 pub(super) fn said(of: &str, role: Role, text: &str) -> Say {
     Say {

@@ -1,6 +1,6 @@
 //! Repairs a call that is almost right, before anything decides about it: names of other agents' tools and parameters, values in
 //! a string, an edit without its list. Pure. It must never change a call that is valid, guess between two meanings, or drop
-//! what it does not know: such a call stays as it is, and its error is reported.
+//! what it does not know. Such a call stays as it is, and its error is reported.
 
 mod names;
 

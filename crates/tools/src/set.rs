@@ -116,6 +116,9 @@ fn plain(schema: &mut schemars::Schema) {
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");
     }
+    if let Some(Value::Array(choices)) = schema.get_mut("enum") {
+        choices.retain(|choice| !choice.is_null());
+    }
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {

@@ -195,8 +195,8 @@ async fn a_command_has_the_network_access_that_its_call_requests() {
         assert_eq!(output.outcome, ToolOutcome::Failed);
         assert!(output.content.contains("`network: true` asks for it]"), "{}", output.content);
     }
-    let fails = confined.run("echo wrong; false").await;
-    assert_eq!(fails.content, "wrong\n[exit code 1]", "it is no failure of the network");
+    let fails = confined.run("env sh -c 'echo wrong; exit 1'").await;
+    assert_eq!(fails.content, "wrong\n[it ended with exit code 1]", "it is no failure of the network");
     let succeeds = confined.run("true").await;
     assert_eq!(succeeds.content, "[exit code 0]", "nothing is said where nothing failed");
 }

@@ -30,7 +30,10 @@ async fn an_invalid_todo_list_is_refused_with_the_reason() {
     let stage = Stage::new();
     let many: Vec<_> = (0..101).map(|_| json!({ "text": "a", "state": "done" })).collect();
     for (given, why) in [
-        (json!({ "items": [{ "text": "a", "state": "lost" }] }), "unknown variant `lost`"),
+        (
+            json!({ "items": [{ "text": "a", "state": "lost" }] }),
+            "`items[0].state` must be one of `pending`, `doing`, `done`",
+        ),
         (json!({ "items": [{ "text": " ", "state": "done" }] }), "an item has no text"),
         (json!({ "items": many }), "101 items are too many"),
     ] {

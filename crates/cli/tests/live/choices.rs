@@ -149,7 +149,7 @@ fn line_is(pty: &Pty, line: &str) {
 
 #[test]
 fn a_person_chooses_for_conflicts_of_an_undo_or_a_drop() {
-    for (command, done) in [("/undo", "undone: "), ("/undo 3", "undone: "), ("/drop t1", "dropped: ")] {
+    for (command, done) in [("/undo", "undid "), ("/undo 3", "undid "), ("/drop t1", "dropped: ")] {
         let world = in_conflict();
         let both = || [world.read("a").expect("a"), world.read("b").expect("b")];
         let pty = world.converse();
@@ -297,7 +297,7 @@ fn the_plan_of_several_steps_names_the_step_that_would_be_refused() {
     assert_eq!(world.json(&["plan", "undo", "3"])["steps"]["done"], 1);
     let short = world.run(&["undo", "3", "--request-id", "three"]);
     assert_eq!(short.status.code(), Some(4), "{short:?}");
-    assert!(out(&short).contains("undone 1 of 3"), "{short:?}");
+    assert!(out(&short).contains("undid 1 of 3 steps"), "{short:?}");
     assert_eq!(all(), ["two\n", "mine\n", "one\n"]);
     let again = world.run(&["undo", "3", "--request-id", "three"]);
     assert_eq!(again.status.code(), Some(4), "a retry says the same: {again:?}");
@@ -324,6 +324,6 @@ fn a_person_chooses_for_a_file_that_one_step_creates_and_the_next_removes() {
     let nothing = world.run(&["undo", "2", "--choose", "y=disk"]);
     assert!(error(&nothing).contains("nothing in the plan is called y"), "{nothing:?}");
     let done = world.does(&["undo", "2", "--choose", "x=disk"]);
-    assert!(done.contains("undone: 6 messages"), "{done}");
+    assert!(done.contains(": 6 messages"), "{done}");
     assert_eq!(world.read("x").as_deref(), Some("mine\n"));
 }

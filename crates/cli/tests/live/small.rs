@@ -96,7 +96,7 @@ fn hint_about_a_setting_names_the_command_also_for_programs() {
 fn trial_15_fewer_steps_than_requested_are_no_full_success() {
     let world = World::talking();
     let said = ends(&world, &["undo", "50"], 4);
-    assert!(said.contains("undone 2 of 50") && said.contains("there is nothing more to undo"), "{said}");
+    assert!(said.contains("undid 2 of 50 steps") && said.contains("there is nothing more to undo"), "{said}");
     ends(&world, &["--json", "redo", "3"], 4);
     ends(&world, &["undo", "2"], 0);
 }
@@ -108,7 +108,7 @@ fn trial_15_a_step_that_stops_at_a_conflict_shows_a_hint() {
     world.write("a", "mine\n");
     world.exec("echo new > b");
     let said = ends(&world, &["undo", "2"], 4);
-    assert!(said.contains("undone 1 of 2") && said.contains("the next step is refused: "), "{said}");
+    assert!(said.contains("undid 1 of 2 steps") && said.contains("the next step is refused: "), "{said}");
     assert!(said.contains("hint: `retake plan undo` shows the next step"), "{said}");
 }
 

@@ -151,7 +151,7 @@ fn a_rewind_in_the_full_screen_program_shows_its_plan_and_can_be_undone() {
     assert_eq!(model.asked().len(), 4);
     client.press("M-u");
     client.shows("Enter applies");
-    answers(&client, "Enter", "undone");
+    answers(&client, "Enter", "undid");
     client.shows("The third answer.");
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "undo brings the file back");
     let screen = client.screen();
@@ -239,13 +239,15 @@ fn two_terminals_see_each_other_and_keep_their_own_drafts() {
     two.shows("rewound");
     let screen = one.hides("The third answer.");
     assert!(screen.contains("half a thought"), "its composer is its own: {screen}");
-    assert!(!screen.contains("plums please"), "{screen}");
+    assert!(!screen.contains("┃ plums please"), "{screen}");
+    one.shows("changed in another client by ada: the rewind to t3 “plums please”");
+    assert!(!two.screen().contains("changed in another client"), "its own: {}", two.screen());
     // An open list is renewed when another client changes the conversation.
     one.press("C-r");
     one.shows(PICKER);
     two.press("M-u");
     two.shows("Enter applies");
-    answers(&two, "Enter", "undone");
+    answers(&two, "Enter", "undid");
     one.until("the new list", |screen| screen.contains("plums please") && screen.contains("elsewhere"));
 }
 
@@ -338,7 +340,7 @@ fn a_selected_message_is_copied_hidden_and_forked() {
     assert!(world.texts().iter().all(|text| !text.contains("The third answer.")));
     client.press("M-u");
     client.shows("Enter applies");
-    answers(&client, "Enter", "undone");
+    answers(&client, "Enter", "undid");
     client.shows("The third answer.");
     // A fork is a separate conversation.
     client.press("M-Up");

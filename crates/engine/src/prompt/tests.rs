@@ -82,12 +82,12 @@ fn the_system_prompt_names_only_tools_that_are_present() {
     let named = ["`edit`", "`grep`", "`shell`", "`todo`", "`ask`", "Commit and push only when"];
     let mut tools = Toolbox::default();
     let without = prompt(&tools);
-    assert!(!without.contains('[') && named.iter().all(|name| !without.contains(name)), "{without}");
+    assert!(!without.contains("- [") && named.iter().all(|name| !without.contains(name)), "{without}");
     let shell = retake_tools::shell_tools(retake_tools::ShellConfig::default());
     let own = [retake_tools::ask_tool(), retake_tools::todo_tool()];
     retake_tools::file_tools().into_iter().chain(shell).chain(own).for_each(|tool| assert!(tools.add(tool)));
     let with = prompt(&tools);
-    assert!(!with.contains('[') && named.iter().all(|name| with.contains(name)), "{with}");
+    assert!(!with.contains("- [") && named.iter().all(|name| with.contains(name)), "{with}");
     // Every name in it is that of a tool.
     let names = with.split('`').skip(1).step_by(2);
     names.for_each(|name| assert!(tools.get(name).is_some(), "{name}"));

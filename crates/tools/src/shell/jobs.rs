@@ -243,7 +243,8 @@ pub(super) struct OutputArguments {
     from: Option<u64>,
     /// Show only this number of lines from the end.
     tail: Option<usize>,
-    /// Wait for this first.
+    /// Wait first: until it ends (`end`), prints something after the byte `from` or after now (`output`), or prints `text` after the
+    /// byte `from` or at any time (`text`).
     wait: Option<WaitFor>,
     /// The text that `wait: text` waits for.
     text: Option<String>,

@@ -28,11 +28,8 @@ const PIECE: usize = 256 << 10;
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WaitFor {
-    /// It ends.
     End,
-    /// It prints something, after the byte `from` or else after now.
     Output,
-    /// It prints `text`, after the byte `from` or else at any time.
     Text,
 }
 

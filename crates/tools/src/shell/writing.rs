@@ -26,7 +26,7 @@ const MOST: usize = 1 << 20;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InputArguments {
-    /// The job, as `shell` or `job_list` calls it.
+    /// The id of the job, from `shell` or `job_list`.
     id: String,
     /// The text, as it is: a line ends with a line break.
     #[serde(default)]

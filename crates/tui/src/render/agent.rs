@@ -349,8 +349,7 @@ fn tokens(of: &ModelCost) -> String {
     let mut pieces = Vec::new();
     if let Some(input) = input_tokens {
         let cached = cached_input_tokens.filter(|cached| *cached > 0);
-        let cached =
-            cached.map(|some| format!(" ({} of them from the cache, which costs less)", words::number(some)));
+        let cached = cached.map(|some| format!(" ({} cached)", words::number(some)));
         pieces.push(format!("{} tokens read{}", words::number(input), cached.unwrap_or_default()));
     }
     if let Some(output) = output_tokens {

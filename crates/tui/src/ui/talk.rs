@@ -56,11 +56,11 @@ pub(crate) struct Note {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
     /// Until a new entry arrives.
-    NextEntry,
+    Entry,
     /// Until the next step: it is about the move that a message began with.
-    NextStep,
+    Step,
     /// Until the next run: it is a notice of the run.
-    NextRun,
+    Run,
 }
 
 /// How important a note is.
@@ -182,7 +182,7 @@ impl LoadedConversation {
         if newest > self.newest {
             // A new message; entries that a step brings back are not new.
             self.newest = newest;
-            self.notes.retain(|note| note.until != Until::NextEntry);
+            self.notes.retain(|note| note.until != Until::Entry);
         }
         self.came(changes.came);
         self.waiting = changes.waiting;
@@ -261,7 +261,7 @@ impl LoadedConversation {
         match said {
             RunEvent::Started { model, .. } => {
                 live.model = Some(model);
-                self.notes.retain(|note| note.until != Until::NextRun);
+                self.notes.retain(|note| note.until != Until::Run);
             }
             RunEvent::Text { text } => live.text.push_str(&text),
             RunEvent::Reasoning { text } => live.reasoning.push_str(&text),
@@ -313,7 +313,7 @@ impl LoadedConversation {
     pub(crate) fn noticed(&mut self, notice: &RunNotice, text: &str) {
         let text = Text::from(safe::line(&Audience::Screen.notice(notice, text)).into_owned());
         if !self.notes.iter().any(|note| note.text == text) {
-            self.note(Note { text, tone: Tone::Warning, until: Until::NextRun });
+            self.note(Note { text, tone: Tone::Warning, until: Until::Run });
         }
     }
 

@@ -114,9 +114,9 @@ impl View {
         self.drawn.below.as_ref().map(|(text, paint)| (text.as_str(), *paint))
     }
 
-    /// Whether the end of the conversation is on the screen.
-    pub(crate) fn is_at_end(&self) -> bool {
-        self.scrolling.anchor == Anchor::End
+    /// Whether the screen shows what the current run does.
+    pub(crate) fn shows_run(&self) -> bool {
+        self.drawn.shows_state && self.scrolling.anchor == Anchor::End
     }
 
     /// Goes to the end, and stays there.
@@ -345,7 +345,7 @@ impl View {
         };
         let (asking, rows) = (Asking { unfolded, ..self.asking }, usize::from(self.drawn.area.height));
         let rest = live::after(talk, ink, self.todo.found.as_ref(), asking, rows);
-        self.drawn.hidden = rest.hidden;
+        (self.drawn.hidden, self.drawn.shows_state) = (rest.hidden, rest.shows_state);
         let cache = &mut self.cache;
         with(&mut ViewContent { talk, ink, open: &open, cache, live: (before, comes), rest })
     }

@@ -128,7 +128,7 @@ fn hinted(mut text: String, cause: &NoticeCause, command: &dyn Fn(&Remedy) -> St
 /// What works in a folder that is never captured, and what to do: a line each.
 pub fn never_captured(it: &NoticeCause) -> [String; 2] {
     [
-        format!("{}: you can talk, read files, and run commands that change nothing", because(it)),
+        format!("{}; you can talk, read files, and run commands that change nothing", because(it)),
         "files can't be changed or reverted here: start retake in a project folder".to_owned(),
     ]
 }

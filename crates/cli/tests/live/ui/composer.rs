@@ -96,7 +96,7 @@ fn paths_and_commands_are_completed() {
     let world = model.world(&[("notes.txt", "buy milk\n"), ("northern lights.md", "\n")]);
     let client = open(&world);
     client.types("look at @note");
-    client.until("the path", |screen| screen.lines().any(|line| line.trim() == "› notes.txt"));
+    client.until("the path", |screen| screen.lines().any(|line| line.trim() == "❯ notes.txt"));
     client.press("Tab");
     client.until("it is written", |screen| screen.contains("› look at @notes.txt"));
     client.press("C-u");
@@ -171,6 +171,6 @@ fn emoji_of_several_code_points_leave_no_artefacts_on_the_screen() {
     // The sent text is the typed text.
     says(&client, "🇩🇪 for the 👩‍👩‍👧", "it ends.");
     let screen = client.shows("From DEFR with 👩 and ❤  it ends.");
-    assert!(screen.contains("> DE for the 👩"), "{screen}");
+    assert!(screen.contains("┃ DE for the 👩"), "{screen}");
     assert!(model.asked_last().iter().any(|said| said["content"] == "🇩🇪 for the 👩‍👩‍👧"));
 }

@@ -12,7 +12,7 @@ fn several_turns_are_undone_and_redone_at_once() {
     client.until("the plan", |screen| screen.contains("Undo") && screen.contains("new.txt"));
     client.shows("Enter applies");
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"), "not before it is agreed to");
-    answers(&client, "Enter", "undone");
+    answers(&client, "Enter", "undid");
     let screen = client.until("the words of the earlier one", |screen| {
         screen.contains("› pears please") && !screen.contains("The second answer.")
     });
@@ -24,7 +24,7 @@ fn several_turns_are_undone_and_redone_at_once() {
     client.press("Enter");
     client.shows("Redo");
     client.shows("Enter applies");
-    answers(&client, "Enter", "redone");
+    answers(&client, "Enter", "redid");
     let screen = client.shows("The second answer.");
     assert!(!screen.contains("The third answer."), "one step: {screen}");
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"));

@@ -69,7 +69,7 @@ fn a_message_has_a_name_and_a_turn_is_dropped_with_its_file() {
     assert_eq!(world.read("new.txt"), None, "its file went along");
     client.press("M-u");
     client.shows("Enter applies");
-    answers(&client, "Enter", "undone");
+    answers(&client, "Enter", "undid");
     client.shows("The second answer.");
     assert_eq!(world.read("new.txt").as_deref(), Some("made\n"));
 }

@@ -17,7 +17,7 @@ fn the_wheel_scrolls_and_a_click_selects() {
     client.until("the end", |screen| {
         screen.contains("The third answer.") && !screen.contains("apples please\n")
     });
-    let is_top = |screen: &str| screen.lines().any(|line| line.starts_with("> apples please"));
+    let is_top = |screen: &str| screen.lines().any(|line| line.starts_with("┃ apples please"));
     for _ in 0..10 {
         client.mouse(WHEEL_UP, 10, 3);
     }

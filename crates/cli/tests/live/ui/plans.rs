@@ -66,7 +66,7 @@ fn a_person_chooses_another_outcome_for_a_file() {
     assert_eq!(world.read("new.txt"), None, "it was not there then");
     client.press("M-u");
     client.shows("Enter applies");
-    answers(&client, "Enter", "undone");
+    answers(&client, "Enter", "undid");
     client.until("it is back", |_| world.read("new.txt").as_deref() == Some("by hand\n"));
 }
 

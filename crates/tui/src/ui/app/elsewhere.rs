@@ -66,7 +66,7 @@ impl App {
         let is_of_tab = tab.conversation().as_deref() == Some(of);
         let lines = if is_of_tab { tab.talk.operations.learn(&found.operations) } else { Vec::new() };
         if !lines.is_empty() {
-            tab.talk.note(Note { text: lines.join("\n").into(), tone: Tone::Quiet, until: Until::NextStep });
+            tab.talk.note(Note { text: lines.join("\n").into(), tone: Tone::Quiet, until: Until::Step });
         }
     }
 }

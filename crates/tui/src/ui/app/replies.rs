@@ -342,7 +342,7 @@ impl App {
         let now_ms = self.now_ms;
         if let Some(tab) = self.find_tab(id) {
             tab.outgoing.rewriting = None;
-            tab.talk.notes.retain(|note| note.until != Until::NextStep);
+            tab.talk.notes.retain(|note| note.until != Until::Step);
             tab.select(false);
             tab.view.to_end();
             tab.presses.stepped(now_ms);

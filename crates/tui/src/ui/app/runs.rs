@@ -174,12 +174,12 @@ impl App {
         if let Some(text) = render::receipt::went_back(&look, receipt, [&undo, "/undo"]) {
             if let Some(tab) = self.find_tab(id) {
                 // The notes of the previous run are over.
-                tab.talk.notes.retain(|note| note.until != Until::NextStep);
+                tab.talk.notes.retain(|note| note.until != Until::Step);
             }
             self.note_in(id, text.trim_end(), Tone::Done);
             let note = self.find_tab(id).and_then(|tab| tab.talk.notes.last_mut());
             // The message itself and its answer are still to come.
-            note.into_iter().for_each(|note| note.until = Until::NextStep);
+            note.into_iter().for_each(|note| note.until = Until::Step);
         }
     }
 
@@ -216,7 +216,7 @@ impl App {
         let is_back = ended.outcome == Outcome::RolledBack || (retries && ended.outcome == Outcome::Failed);
         if let Some(tab) = self.find_tab(id).filter(|_| is_back) {
             // The messages that it began with were taken back, too.
-            tab.talk.notes.retain(|note| note.until != Until::NextStep);
+            tab.talk.notes.retain(|note| note.until != Until::Step);
         }
         let note = match ended.outcome {
             Outcome::Succeeded | Outcome::Joined => None,
@@ -337,7 +337,7 @@ impl App {
     /// Shows a line after the conversation.
     pub(super) fn note_in(&mut self, id: TabId, text: impl Into<Text>, tone: Tone) {
         if let Some(tab) = self.find_tab(id) {
-            tab.talk.note(Note { text: text.into(), tone, until: Until::NextEntry });
+            tab.talk.note(Note { text: text.into(), tone, until: Until::Entry });
         }
     }
 

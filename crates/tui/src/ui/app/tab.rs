@@ -140,7 +140,7 @@ impl Tab {
 
     /// Whether the line about the current run is on the screen: the status bar does not repeat it.
     pub(super) fn shows_run(&self) -> bool {
-        self.panes.front.is_none() && self.view.is_at_end()
+        self.panes.front.is_none() && self.view.shows_run()
     }
 
     /// Its name: the title, or its first words.

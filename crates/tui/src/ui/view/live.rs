@@ -59,6 +59,8 @@ pub(super) struct After {
     pub(super) asked_at: usize,
     /// The number of its lines that are folded.
     pub(super) hidden: usize,
+    /// What the run does now is among the lines.
+    pub(super) shows_state: bool,
 }
 
 /// The lines after it, in a view of so many rows.
@@ -80,7 +82,8 @@ pub(super) fn after(
     let asks = talk.live.as_ref().and_then(|live| live.asks.first());
     let is_small = rows < SMALL && page.lines.len() - asked_at > rows;
     if !is_small || asks.is_none() && !asks_words(talk) {
-        return After { lines: page.lines, asked_at, hidden };
+        let shows_state = talk.live.is_some() && !asking.is_small;
+        return After { lines: page.lines, asked_at, hidden, shows_state };
     }
     let asking = Asking { is_small: true, ..asking };
     let (mut page, asked_at, hidden) = lay(asking);
@@ -88,7 +91,7 @@ pub(super) fn after(
         Some(asks) => asked::in_short(&mut page, asks, asking, rows, hidden),
         None => (page.lines.len() - asked_at).saturating_sub(rows),
     };
-    After { lines: page.lines, asked_at, hidden }
+    After { lines: page.lines, asked_at, hidden, shows_state: false }
 }
 
 /// Whether a tool asks a question.

@@ -99,6 +99,8 @@ pub(super) struct LastDrawing {
     pub(super) below: Option<(String, Paint)>,
     /// So many lines of an approval request were folded.
     pub(super) hidden: usize,
+    /// What the current run does is among the lines at the end.
+    pub(super) shows_state: bool,
     /// Earlier entries are needed.
     pub(super) needs_earlier: bool,
     /// The version of the grammars.

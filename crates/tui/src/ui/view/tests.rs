@@ -152,7 +152,7 @@ fn busy() -> LoadedConversation {
         notes: vec![Note {
             text: "rewound to before t3: Alt+U takes it back".into(),
             tone: Tone::Done,
-            until: Until::NextEntry,
+            until: Until::Entry,
         }],
         ..LoadedConversation::default()
     }
@@ -320,7 +320,7 @@ fn text_being_read_stays_in_its_place() {
     more.iter_mut().for_each(|entry| entry.id.insert(0, 'x'));
     talk.loaded(more, false);
     let loaded = drawn(&mut view, &talk, (60, 12));
-    assert!(loaded.starts_with("> question 0"), "the way to the beginning goes on: {loaded}");
+    assert!(loaded.starts_with("┃ question 0"), "the way to the beginning goes on: {loaded}");
     assert!(!view.needs_earlier());
     view.to_end();
     assert!(drawn(&mut view, &talk, (60, 12)).contains("something new"));
