@@ -154,7 +154,7 @@ fn rewind_shows_asks_and_gives_the_words_back_and_undo_takes_it_back() {
     pty.send(CTRL_C);
     pty.shows("cleared");
     pty.send("/undo\r");
-    pty.shows("4 messages (2 turns) brought back");
+    pty.shows("4 messages (2 turns) are back");
     prompt(&pty);
     pty.send(CTRL_D);
     pty.shows("to continue: retake -c");
@@ -224,7 +224,10 @@ fn a_script_asks_looks_rewinds_and_undoes() {
     let expected = format!("rewound: 2 messages (1 turn) taken back\n{stays}to edit: “one apple”\n");
     assert_eq!(text(&rewound), expected);
     let undone = script(&home, &["undo"], "");
-    assert_eq!(text(&undone), format!("undone: 2 messages (1 turn) brought back\n{stays}"));
+    assert_eq!(
+        text(&undone),
+        format!("undid the rewind to t1 “one apple”: 2 messages (1 turn) are back\n{stays}")
+    );
     let stale = script(&home, &["--json", "undo", "--head", "0.1"], "");
     assert_eq!(stale.status.code(), Some(5));
     assert!(text(&stale).starts_with("{\"code\":\"stale_head\""), "{stale:?}");

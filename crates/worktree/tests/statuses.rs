@@ -259,7 +259,8 @@ proptest! {
         let ours = it.changed();
         let mut theirs = it.told_by_git();
         let mut sorted = ours.clone();
-        (sorted.sort(), theirs.sort());
+        sorted.sort();
+        theirs.sort();
         prop_assert_eq!(sorted, theirs, "{:?}", steps);
         prop_assert_eq!(it.changed(), ours);
     }

@@ -232,6 +232,6 @@ fn formatter_of_the_settings_follows_an_edit_and_is_undone_with_it() {
     assert_eq!(world.read("notes.txt").as_deref(), Some("buy tea\n"));
     world.does(&["undo", "--yes"]);
     assert_eq!(world.read("notes.txt"), None);
-    let wrong = error(&world.run(&["config", "check"]));
+    let wrong = out(&world.run(&["config", "check"]));
     assert!(wrong.contains("language_server.none.command") && wrong.contains("never runs"), "{wrong}");
 }

@@ -122,11 +122,12 @@ fn shows_the_same(world: &World, blocks: &[String]) {
                 let found = without_member(&found, "summary");
                 // Receipts now say what stays.
                 let is_then_s = |line: &&str| !line.starts_with("! ") || expected.contains(*line);
-                found.split_inclusive('\n').filter(is_then_s).collect()
+                found.split_inclusive('\n').filter(is_then_s).map(undone).collect()
             }
             None => files(world),
         };
-        assert_eq!(found, *expected, "{command}");
+        let expected: String = expected.split_inclusive('\n').map(undone).collect();
+        assert_eq!(found, expected, "{command}");
     }
 }
 
@@ -193,4 +194,13 @@ fn a_store_whose_migration_was_killed_opens_unchanged() {
         }
     }
     assert!(before > 5 && after > 0, "{before} before, {after} after");
+}
+
+/// A line without what an undo or a redo says: since then it names the steps. Their messages are in the state that is compared.
+fn undone(line: &str) -> &str {
+    match line.split([' ', ':', '\n']).next() {
+        Some("undid" | "undone") => "undone\n",
+        Some("redid" | "redone") => "redone\n",
+        _ => line,
+    }
 }

@@ -2,7 +2,7 @@
 //! and no monitor of a repository, and it reads no settings but the repository's own. A file is compared byte by byte where its
 //! times are no proof, so that one with a filter may count as changed. Must never take longer than it may.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -181,7 +181,6 @@ impl Search<'_> {
             None => HashMap::new(),
         };
         let mut tracked: Vec<&BStr> = Vec::with_capacity(index.entries().len());
-        let mut submodules: HashSet<&BStr> = HashSet::new();
         let mut lines: Vec<([char; 2], &BStr)> = Vec::new();
         for entry in index.entries() {
             self.in_time()?;
@@ -192,7 +191,6 @@ impl Search<'_> {
                 continue;
             }
             tracked.push(path);
-            submodules.extend(entry.mode.is_submodule().then_some(path));
             if entry.stage_raw() != 0 {
                 lines.push((['U', 'U'], path));
                 continue;
@@ -218,7 +216,7 @@ impl Search<'_> {
         lines.extend(committed.into_keys().map(|path| (['D', ' '], path)));
         lines.sort_unstable_by_key(|(_, path)| *path);
         lines.into_iter().for_each(|(letters, path)| self.found.push(letters, path));
-        self.new_below(&mut Vec::new(), (&tracked, &submodules), DEPTH)?;
+        self.new_below(&mut Vec::new(), &tracked, DEPTH)?;
         Some(ChangedPaths { first: self.found.first, count: self.found.count })
     }
 
@@ -280,12 +278,7 @@ impl Search<'_> {
     }
 
     /// Reports the new files of a folder, and new folders as a whole. `below` is its path with a slash at the end, or empty.
-    fn new_below(
-        &mut self,
-        below: &mut Vec<u8>,
-        (tracked, submodules): (&[&BStr], &HashSet<&BStr>),
-        depth: usize,
-    ) -> Option<()> {
+    fn new_below(&mut self, below: &mut Vec<u8>, tracked: &[&BStr], depth: usize) -> Option<()> {
         for (name, is_folder) in self.entries(below)? {
             self.in_time()?;
             let length = below.len();
@@ -301,11 +294,11 @@ impl Search<'_> {
                     below.push(b'/');
                     let at = tracked.partition_point(|path| **path < *below.as_bstr());
                     let is_tracked = tracked.get(at).is_some_and(|path| path.starts_with(below));
-                    // A submodule is tracked by its name without a slash.
-                    let is_submodule = submodules.contains(below[..below.len() - 1].as_bstr());
+                    // A submodule, or a folder in the place of a tracked file, which git reports as deleted only.
+                    let is_known = tracked.binary_search(&below[..below.len() - 1].as_bstr()).is_ok();
                     if is_tracked && depth > 0 {
-                        self.new_below(below, (tracked, submodules), depth - 1)?;
-                    } else if !is_tracked && !is_submodule && self.has_files(below, depth)? {
+                        self.new_below(below, tracked, depth - 1)?;
+                    } else if !is_tracked && !is_known && self.has_files(below, depth)? {
                         self.found.push(['?', '?'], below.as_bstr());
                     }
                 }
