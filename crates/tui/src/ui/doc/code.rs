@@ -204,14 +204,14 @@ impl PaneContext {
 }
 
 /// A code block, line by line.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Code {
     theme: Theme,
     how: ColourSource,
 }
 
 /// The source of its colours.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum ColourSource {
     /// None.
     Plain,
@@ -241,6 +241,16 @@ impl Code {
     /// Whether its language is known.
     pub(super) fn has_colours(&self) -> bool {
         !matches!(self.how, ColourSource::Plain)
+    }
+
+    /// Whether both paint the following lines alike.
+    pub(super) fn is_in_state_of(&self, other: &Self) -> bool {
+        match (&self.how, &other.how) {
+            (ColourSource::Now(one, _), ColourSource::Now(two, _)) => {
+                one.parse == two.parse && one.stack == two.stack
+            }
+            _ => false,
+        }
     }
 
     /// The next line, without its end; it is safe.
