@@ -134,30 +134,18 @@ fn steps_made(action: Option<&Action>, receipt: &Receipt) -> Option<String> {
     }
 }
 
-/// What an undo or a redo did, such as “4 messages and 2 files are back”.
+/// What an undo or a redo did to messages, such as “4 messages are back”. The files have a line of their own.
 fn moved(receipt: &Receipt) -> Vec<String> {
     let [taken, brought] = [receipt.timeline.taken_back, receipt.timeline.brought_back];
-    let files = receipt.files.as_ref().map_or(0, |done| files::changed(done.counts));
-    let with_files = |counts: Counts| match files {
-        0 => words::counts(counts),
-        some => format!("{} and {}", words::counts(counts), words::count(some, "file")),
-    };
-    let none = Counts::default();
-    match (taken == none, brought == none) {
-        (true, true) => Vec::new(),
-        (false, true) => vec![format!("{} taken back", with_files(taken))],
-        (true, false) => {
-            let are = words::is_are(usize::try_from(brought.messages + files).unwrap_or(usize::MAX));
-            vec![format!("{} {are} back", with_files(brought))]
-        }
-        (false, false) => {
-            let are = words::is_are(usize::try_from(brought.messages).unwrap_or(usize::MAX));
-            vec![
-                format!("{} taken back", words::counts(taken)),
-                format!("{} {are} back", words::counts(brought)),
-            ]
-        }
+    let mut pieces = Vec::new();
+    if taken != Counts::default() {
+        pieces.push(format!("{} taken back", words::counts(taken)));
     }
+    if brought != Counts::default() {
+        let are = words::is_are(usize::try_from(brought.messages).unwrap_or(usize::MAX));
+        pieces.push(format!("{} {are} back", words::counts(brought)));
+    }
+    pieces
 }
 
 /// The move that a run began with, for an edit or a retry: what it took back, what stays, and the key or command that reverts it.
@@ -234,7 +222,7 @@ mod tests {
         let (undo, redo) = (Action::Undo { count: 1 }, Action::Redo { count: 1 });
         assert_eq!(
             first(&undo, &json(rewind, none, four, 2)),
-            "undid the rewind to t3 “fix␛ it”: 4 messages (2 turns) and 2 files are back"
+            "undid the rewind to t3 “fix␛ it”: 4 messages (2 turns) are back"
         );
         assert_eq!(
             first(&redo, &json(rewind, four, none, 0)),
