@@ -12,17 +12,20 @@ pub(super) struct ThemeChoice {
     themes: Themes,
     /// The theme to return to while another one is tried.
     before: Option<Theme>,
+    /// Whether the terminal has reported its background.
+    is_reported: bool,
     /// The last warning that the theme does not fit the terminal.
     warned: Option<String>,
 }
 
 impl ThemeChoice {
     pub(super) fn new(theme: Theme) -> Self {
-        Self { theme, themes: Themes::default(), before: None, warned: None }
+        Self { theme, themes: Themes::default(), before: None, is_reported: false, warned: None }
     }
 
     fn background(&mut self, background: Background) {
         self.theme.background = background;
+        self.is_reported = true;
         if let Some(before) = &mut self.before {
             before.background = background;
         }
@@ -38,6 +41,12 @@ impl ThemeChoice {
             ChoiceDuration::Kept => self.before = None,
         }
         Ok(())
+    }
+
+    /// Why the theme does not fit the background that the terminal reported, once.
+    fn misfit(&mut self) -> Option<String> {
+        let misfit = self.theme.misfit().filter(|_| self.is_reported)?;
+        (self.warned.replace(misfit.clone()).as_ref() != Some(&misfit)).then_some(misfit)
     }
 
     /// Returns to the theme before the trial.
@@ -57,15 +66,8 @@ impl App {
     /// The terminal reports its background.
     pub(super) fn background(&mut self, background: Background) {
         self.looks.background(background);
-        self.warn_of_misfit();
-    }
-
-    /// Warns once if the theme does not fit the background of the terminal.
-    fn warn_of_misfit(&mut self) {
-        let misfit = self.looks.theme.misfit();
-        if let Some(misfit) = misfit.filter(|misfit| self.looks.warned.as_ref() != Some(misfit)) {
-            self.refuse(misfit.clone());
-            self.looks.warned = Some(misfit);
+        if let Some(misfit) = self.looks.misfit() {
+            self.refuse(misfit);
         }
     }
 
@@ -93,10 +95,10 @@ impl App {
     /// The theme was written to the settings, or not.
     pub(super) fn theme_stored(&mut self, name: &str, stored: Result<(), String>) {
         match stored {
-            Ok(()) => {
-                self.say(format!("the theme is {name}, here and in the settings"));
-                self.warn_of_misfit();
-            }
+            Ok(()) => match self.looks.misfit() {
+                None => self.say(format!("the theme is {name}, here and in the settings")),
+                Some(misfit) => self.refuse(format!("stored in the settings, but {misfit}")),
+            },
             Err(why) => self.refuse(format!("the theme is {name}, but only until you quit: {why}")),
         }
     }
