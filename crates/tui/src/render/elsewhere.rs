@@ -48,8 +48,11 @@ impl KnownOperations {
         let oldest = news.clone().last().map_or(last, |it| it.number);
         let theirs = news.filter(|it| !self.own.contains(&it.number) && is_told(it.reason));
         let mut lines: Vec<String> = theirs.map(|it| line(it, newest)).collect();
-        if oldest > last + 1 {
-            lines.push(format!("… and {} before", words::count(oldest - last - 1, "operation")));
+        let own = self.own.range(last + 1..oldest.max(last + 1)).count() as u64;
+        let earlier = oldest.saturating_sub(last + 1) - own;
+        if earlier > 0 {
+            // Some of them may be such that are never told.
+            lines.push(format!("… and up to {}", words::count(earlier, "earlier operation")));
         }
         lines.reverse();
         self.last = Some(first.number.max(last));
@@ -123,7 +126,7 @@ mod tests {
         );
         assert!(!known.lacks("9.4"), "it is told once");
         let many: Vec<_> = (20..23).rev().map(rewind).collect();
-        assert_eq!(known.learn(&many).first().map(String::as_str), Some("… and 10 operations before"));
+        assert_eq!(known.learn(&many).first().map(String::as_str), Some("… and up to 10 earlier operations"));
         assert!(
             known.learn(&[operation(23, "ada", "auto-fold", r#""code":"folded","messages":4"#)]).is_empty()
         );
@@ -140,22 +143,31 @@ mod tests {
         #[test]
         fn each_operation_of_another_client_is_told_once_and_no_own_one(
             events in proptest::collection::vec(
-                prop_oneof![Just(Event::Own), Just(Event::Theirs), Just(Event::Look)], 0..40)
+                prop_oneof![Just(Event::Own), Just(Event::Theirs), Just(Event::Look)], 0..40),
+            limit in 1_usize..12,
         ) {
             let mut known = KnownOperations::default();
             known.begin("3.1");
-            let (mut all, mut untold, mut now) = (Vec::new(), 0, 3);
+            let (mut all, mut untold, mut now) = (Vec::new(), Vec::new(), 3);
             for event in events.into_iter().chain([Event::Look]) {
                 match event {
                     Event::Own | Event::Theirs => {
                         now += 1;
                         all.insert(0, rewind(now));
-                        if matches!(event, Event::Own) { known.made(&[now]) } else { untold += 1 }
+                        if matches!(event, Event::Own) { known.made(&[now]) } else { untold.push(now) }
                     }
                     Event::Look => {
-                        let told = if known.lacks(&format!("{now}.1")) { known.learn(&all).len() } else { 0 };
-                        prop_assert_eq!(told, untold);
-                        untold = 0;
+                        let page = &all[..all.len().min(limit)];
+                        let told = if known.lacks(&format!("{now}.1")) { known.learn(page) } else { Vec::new() };
+                        let is_in_page = |number: &u64| page.iter().any(|it: &Operation| it.number == *number);
+                        let (shown, earlier): (Vec<u64>, Vec<u64>) = untold.drain(..).partition(is_in_page);
+                        let counted = match earlier.len() {
+                            0 => None,
+                            1 => Some("… and up to 1 earlier operation".to_owned()),
+                            more => Some(format!("… and up to {more} earlier operations")),
+                        };
+                        prop_assert_eq!(told.len(), shown.len() + usize::from(counted.is_some()));
+                        prop_assert!(counted.is_none() || told.first() == counted.as_ref(), "{:?}", told);
                     }
                 }
             }
