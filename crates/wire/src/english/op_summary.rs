@@ -1,5 +1,6 @@
 //! The English phrases for operations. Must never name hidden text: the codes do not contain it.
 
+use super::count;
 use crate::op_summary::{MessageName, OpSummary, OperationReason, PlannedStep, UndoneStep};
 use crate::reply::{NextSteps, Operation, Plan};
 
@@ -19,7 +20,7 @@ pub fn op_summary(it: &OpSummary) -> String {
             (Some(first), 2) => format!("{first} and 1 more message"),
             (Some(first), count) => format!("{first} and {} more messages", count - 1),
         },
-        OpSummary::Folded { messages } => format!("a summary of {messages} messages"),
+        OpSummary::Folded { messages } => format!("a summary of {}", count(*messages, "message")),
         OpSummary::Labelled { label } => format!("“{label}”"),
         OpSummary::LabelRemoved { label } => format!("no longer “{label}”"),
         OpSummary::FilesPutBack => "put back as they were".to_owned(),
@@ -86,7 +87,7 @@ fn made(reason: OperationReason, summary: &OpSummary) -> String {
         (R::Restore, OpSummary::Restored { head }) => return format!("the return to head {head}"),
         (R::Files, _) => return "the restore of files".to_owned(),
         (R::Fold | R::AutoFold, OpSummary::Folded { messages }) => {
-            return format!("the fold of {messages} messages");
+            return format!("the fold of {}", count(*messages, "message"));
         }
         (R::Choose, OpSummary::Chose { message: Some(chosen) }) => {
             return format!("the choice of {}", message(chosen));
@@ -180,6 +181,7 @@ mod tests {
                 "what was said first “a” and 2 more messages",
             ),
             (r#"{"code":"folded","messages":4}"#, "a summary of 4 messages"),
+            (r#"{"code":"folded","messages":1}"#, "a summary of 1 message"),
             (r#"{"code":"labelled","label":"good"}"#, "“good”"),
             (r#"{"code":"label_removed","label":"good"}"#, "no longer “good”"),
             (r#"{"code":"files_put_back"}"#, "put back as they were"),
@@ -253,6 +255,7 @@ mod tests {
             ("drop", r#""code":"marked","messages":3"#.to_owned(), "the drop of 3 messages"),
             ("files", r#""code":"files_put_back""#.to_owned(), "the restore of files"),
             ("fold", r#""code":"folded","messages":4"#.to_owned(), "the fold of 4 messages"),
+            ("auto-fold", r#""code":"folded","messages":1"#.to_owned(), "the fold of 1 message"),
             (
                 "unfold",
                 r#""code":"folded","messages":4"#.to_owned(),
