@@ -137,8 +137,9 @@ fn does(tool: &str) -> Option<&'static str> {
         "patch" => "changes several files at once",
         "shell" => "runs a command",
         "job_list" => "lists commands that run in the background",
-        "job_output" => "reads what such a command printed",
-        "job_stop" => "stops such a command",
+        "job_input" => "writes to a command that runs in the background",
+        "job_output" => "reads what a command in the background printed",
+        "job_stop" => "stops a command that runs in the background",
         "fetch" => "reads a web page",
         "todo" => "keeps the list of what is to do",
         "ask" => "asks you a question",
@@ -369,7 +370,7 @@ mod tests {
     use retake_wire::reply::{Commands, Permissions, ScopedRule};
     use retake_wire::{Mode, Rule, Ruling};
 
-    use super::permissions;
+    use super::{does, permissions};
     use crate::text::Look;
 
     #[test]
@@ -391,5 +392,12 @@ mod tests {
         assert!(says(shown(Ruling::Ask, "shell", "git push")));
         assert!(!says(shown(Ruling::Allow, "shell", "git push")));
         assert!(!says(shown(Ruling::Deny, "write", "/etc/**")));
+    }
+
+    #[test]
+    fn each_tool_for_jobs_is_described_without_the_row_before() {
+        for tool in ["job_list", "job_input", "job_output", "job_stop"] {
+            assert!(does(tool).is_some_and(|text| text.contains("background")), "{tool}: {:?}", does(tool));
+        }
     }
 }
