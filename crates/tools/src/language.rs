@@ -8,7 +8,6 @@ mod report;
 mod server;
 mod session;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,6 +36,9 @@ pub struct LanguageServer {
     pub write: Vec<PathBuf>,
 }
 
+/// The most servers that run at once; the one that was used longest ago is ended.
+const MOST_SERVERS: usize = 8;
+
 /// A file that an edit has changed.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangedFile {
@@ -53,7 +55,8 @@ pub(crate) struct ChangedFile {
 pub(crate) struct LanguageServers {
     known: Vec<Arc<LanguageServer>>,
     shell: Arc<ShellConfig>,
-    started: Mutex<HashMap<(usize, PathBuf), Arc<Server>>>,
+    /// The one that was used last is the last.
+    started: Mutex<Vec<((usize, PathBuf), Arc<Server>)>>,
 }
 
 impl LanguageServers {
@@ -98,8 +101,16 @@ impl LanguageServers {
 
     fn server(&self, at: usize, root: &Path) -> Arc<Server> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || Arc::new(Server::new(&self.known[at], root, &self.shell));
-        Arc::clone(started.entry((at, root.to_owned())).or_insert_with(new))
+        let same = started.iter().position(|((of, place), _)| *of == at && place == root);
+        let server = match same {
+            Some(place) => started.remove(place).1,
+            None => Arc::new(Server::new(&self.known[at], root, &self.shell)),
+        };
+        if started.len() == MOST_SERVERS {
+            started.remove(0);
+        }
+        started.push(((at, root.to_owned()), Arc::clone(&server)));
+        server
     }
 }
 

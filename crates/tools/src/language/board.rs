@@ -48,8 +48,27 @@ pub(super) struct Published {
     pub(super) problems: Vec<Problem>,
 }
 
-/// An answer to a request: its result, or its error.
-pub(super) type Answer = Result<Value, Value>;
+/// The longest path of a file with diagnostics, in bytes.
+const LONGEST_PATH: usize = 4_096;
+
+/// An answer to a request, or the code of its error. Only this much of a message is kept.
+pub(super) type Answer = Result<Answered, Option<i64>>;
+
+/// What counts of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Answered {
+    /// Whether the server expects requests for diagnostics.
+    pub(super) is_asked: bool,
+    /// The diagnostics in it.
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Answered {
+    fn of(result: &Value) -> Self {
+        let is_asked = result["capabilities"]["diagnosticProvider"].is_object();
+        Self { is_asked, problems: problems(&result["items"]) }
+    }
+}
 
 /// What a server has said.
 #[derive(Debug, Default)]
@@ -94,8 +113,8 @@ impl Board {
                 let waits = id.and_then(Value::as_u64).and_then(|id| self.answers.get_mut(&id));
                 if let Some(answer) = waits {
                     *answer = Some(match message.get("error") {
-                        Some(error) => Err(error.clone()),
-                        None => Ok(message.get("result").cloned().unwrap_or_default()),
+                        Some(error) => Err(error["code"].as_i64()),
+                        None => Ok(Answered::of(&message["result"])),
                     });
                 }
             }
@@ -106,7 +125,8 @@ impl Board {
     fn publish(&mut self, params: &Value) {
         let Some(path) = params["uri"].as_str().and_then(path_of) else { return };
         if self.published.len() >= MOST_FILES && !self.published.contains_key(&path) {
-            return;
+            let oldest = self.published.iter().min_by_key(|(_, it)| it.number).map(|(path, _)| path.clone());
+            oldest.map(|path| self.published.remove(&path));
         }
         self.number += 1;
         let version = params["version"].as_i64().and_then(|version| version.try_into().ok());
@@ -160,9 +180,10 @@ pub(super) fn uri_of(path: &Path) -> Option<String> {
     reqwest::Url::from_file_path(path).ok().map(String::from)
 }
 
-/// The file at an address; none if it is on no file system.
+/// The file at an address; none if it is on no file system, or too long.
 fn path_of(uri: &str) -> Option<PathBuf> {
-    reqwest::Url::parse(uri).ok()?.to_file_path().ok()
+    let path = reqwest::Url::parse(uri).ok()?.to_file_path().ok()?;
+    (path.as_os_str().len() <= LONGEST_PATH).then_some(path)
 }
 
 #[cfg(test)]
@@ -196,22 +217,31 @@ mod tests {
             Problem { severity: Severity::Warning, line: 3, column: 5, message: "a[2J bc".to_owned() };
         assert_eq!(published.problems[0], first);
         assert!(published.problems.iter().all(|problem| problem.message.len() <= LONGEST + "…".len()));
-        for file in 0..3_000 {
-            let params = json!({ "uri": format!("file:///{file}"), "diagnostics": [] });
+        let mut publish = |name: &str| {
+            let params = json!({ "uri": format!("file:///{name}"), "diagnostics": [] });
             said(&mut board, &json!({ "method": "textDocument/publishDiagnostics", "params": params }))
                 .expect("taken");
-        }
+        };
+        (0..3_000).for_each(|file| publish(&file.to_string()));
+        publish(&"x".repeat(5_000));
         assert_eq!(board.published.len(), MOST_FILES);
+        let is_there = |path: &str| board.published.contains_key(Path::new(path));
+        assert!(is_there("/2999") && is_there("/1000") && !is_there("/999"), "the newest are kept");
     }
 
     #[test]
     fn only_awaited_answers_are_kept() {
         let mut board = Board::default();
         board.answers.insert(1, None);
-        said(&mut board, &json!({ "id": 1, "result": 5 })).expect("taken");
+        board.answers.insert(3, None);
+        let report = json!({ "items": [diagnostic(1, "wrong")], "more": "x".repeat(1_000) });
+        said(&mut board, &json!({ "id": 1, "result": report })).expect("taken");
         said(&mut board, &json!({ "id": 2, "result": 6 })).expect("taken");
+        said(&mut board, &json!({ "id": 3, "error": { "code": -7, "data": "x" } })).expect("taken");
         said(&mut board, &json!({ "id": "x", "error": {} })).expect("taken");
-        assert_eq!(board.answers, HashMap::from([(1, Some(Ok(json!(5))))]));
+        let problem = Problem { severity: Severity::Error, line: 3, column: 5, message: "wrong".to_owned() };
+        let answered = Answered { is_asked: false, problems: vec![problem] };
+        assert_eq!(board.answers, HashMap::from([(1, Some(Ok(answered))), (3, Some(Err(Some(-7))))]));
     }
 
     #[test]

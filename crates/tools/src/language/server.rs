@@ -37,6 +37,8 @@ pub(super) struct Server {
 struct ServerState {
     phase: Phase,
     starts: u32,
+    /// The files with secrets that were hidden from it at its start.
+    hidden: Vec<PathBuf>,
 }
 
 #[derive(Default)]
@@ -68,6 +70,17 @@ pub(super) enum Checked {
     Failed(String),
 }
 
+impl ServerState {
+    /// Ends it if a file with secrets was not hidden from it: there is a new one. That does not count as a failure.
+    fn end_if_it_sees(&mut self, secrets: &[PathBuf]) {
+        let is_running = matches!(self.phase, Phase::Starting(_) | Phase::Ready(_));
+        if is_running && secrets.iter().any(|secret| !self.hidden.contains(secret)) {
+            self.phase = Phase::Stopped;
+            self.starts -= 1;
+        }
+    }
+}
+
 impl Server {
     pub(super) fn new(config: &Arc<LanguageServer>, root: &Path, shell: &Arc<ShellConfig>) -> Self {
         let (config, shell) = (Arc::clone(config), Arc::clone(shell));
@@ -97,6 +110,7 @@ impl Server {
 
     async fn checked(&self, call: &Call, files: &[ChangedFile]) -> Checked {
         let mut state = self.state.lock().await;
+        state.end_if_it_sees(&call.hide);
         if let Err(checked) = self.ready(&mut state, call).await {
             return checked;
         }
@@ -135,6 +149,7 @@ impl Server {
                 }
                 Phase::Stopped => {
                     state.starts += 1;
+                    state.hidden.clone_from(&call.hide);
                     let start = self.start(call).await;
                     let start =
                         start.map_err(|why| Checked::Failed(format!("it cannot be started: {why}")))?;
@@ -156,13 +171,16 @@ impl Server {
     /// Starts its process: it reads the workspace, writes its own folders only, and has no network.
     async fn start(&self, call: &Call) -> Result<Link, String> {
         let roots = [self.root.clone()];
-        let is_full = |sandbox: &&Sandbox| sandbox.available(&roots) == Sandboxed::Full;
-        let sandbox = self.shell.sandbox.as_ref().filter(is_full);
+        let with_own = |sandbox: &Sandbox| {
+            let write = sandbox.write.iter().chain(&self.config.write).cloned().collect();
+            Sandbox { write, ..sandbox.clone() }
+        };
+        let is_full = |sandbox: &Sandbox| sandbox.available(&roots) == Sandboxed::Full;
+        let sandbox = self.shell.sandbox.as_ref().map(with_own).filter(is_full);
         let sandbox =
             sandbox.ok_or("it does not run without the full sandbox, which `retake doctor` describes")?;
         let (program, arguments) = self.config.command.split_first().ok_or("it has no command")?;
-        let write = sandbox.write.iter().chain(&self.config.write).cloned().collect();
-        let mut confined = Sandbox { write, ..sandbox.clone() }.confinement(&[], &[], Net::Closed);
+        let mut confined = sandbox.confinement(&[], &[], Net::Closed);
         // Git's settings stay unchanged even where the workspace is below a temporary folder.
         confined.roots = roots.to_vec();
         confined.hide_too(&call.hide).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! A conversation with one running language server: which files it has open, in which versions, and what it found in them.
 //! Must never leave it with another content of an open file than that on disk at the time of an edit.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use std::time::Duration;
@@ -20,9 +20,8 @@ use lsp_types::{
     TextDocumentSyncClientCapabilities, Uri, VersionedTextDocumentIdentifier, WorkspaceClientCapabilities,
     WorkspaceFolder,
 };
-use serde_json::Value;
 
-use super::board::{Problem, problems, uri_of};
+use super::board::{Problem, uri_of};
 use super::link::Link;
 use super::{ChangedFile, LanguageServer, language_of};
 use crate::after_edit::current_text;
@@ -59,8 +58,10 @@ pub(super) struct Session {
     edits: u64,
     /// Edits in a row without an answer.
     silent: u32,
-    /// The problems of other files that are not new.
-    known: HashSet<(PathBuf, String)>,
+    /// The number of versions of all files: a file that is opened again has a new one.
+    versions: i32,
+    /// The problems of each file that are not new.
+    known: HashMap<PathBuf, HashSet<String>>,
 }
 
 impl Session {
@@ -78,10 +79,9 @@ impl Session {
         let answer = link.answer(id).await?;
         let answer = answer.map_err(|_| "it refused the first request (`initialize`)".to_owned())?;
         link.notify::<Initialized>(InitializedParams {}).await?;
-        let is_asked = answer["capabilities"]["diagnosticProvider"].is_object();
-        let language = server.language.clone();
-        let (open, known) = (BTreeMap::new(), HashSet::new());
-        Ok(Self { link, is_asked, language, open, edits: 0, silent: 0, known })
+        let (is_asked, language) = (answer.is_asked, server.language.clone());
+        let (open, known) = (BTreeMap::new(), HashMap::new());
+        Ok(Self { link, is_asked, language, open, edits: 0, silent: 0, versions: 0, known })
     }
 
     /// Why it is over, if it is.
@@ -136,17 +136,18 @@ impl Session {
         let Some(text) = &file.text else { return self.close(path).await };
         let (digest, edit) = (blake3::hash(text.as_bytes()), self.edits);
         let uri = uri(path)?;
+        let version = self.versions + 1;
         let Some(open) = self.open.get(path) else {
             let language_id = self.language.clone().unwrap_or_else(|| language_of(path));
-            let text_document = TextDocumentItem { uri, language_id, version: 1, text: text.clone() };
+            let text_document = TextDocumentItem { uri, language_id, version, text: text.clone() };
             self.link.notify::<DidOpenTextDocument>(DidOpenTextDocumentParams { text_document }).await?;
-            self.open.insert(path.clone(), OpenFile { version: 1, digest, edit });
+            self.open.insert(path.clone(), OpenFile { version, digest, edit });
+            self.versions = version;
             return self.close_oldest().await;
         };
         if open.digest == digest {
             return Ok(());
         }
-        let version = open.version + 1;
         let change = TextDocumentContentChangeEvent { range: None, range_length: None, text: text.clone() };
         let params = DidChangeTextDocumentParams {
             text_document: VersionedTextDocumentIdentifier { uri, version },
@@ -154,15 +155,18 @@ impl Session {
         };
         self.link.notify::<DidChangeTextDocument>(params).await?;
         self.open.insert(path.clone(), OpenFile { version, digest, edit });
+        self.versions = version;
         Ok(())
     }
 
     async fn close(&mut self, path: &Path) -> Result<(), String> {
-        if self.open.remove(path).is_none() {
-            return Ok(());
+        if self.open.contains_key(path) {
+            let text_document = TextDocumentIdentifier { uri: uri(path)? };
+            self.link.notify::<DidCloseTextDocument>(DidCloseTextDocumentParams { text_document }).await?;
+            // Not before: a wait that is given up must not leave it open there.
+            self.open.remove(path);
         }
-        let text_document = TextDocumentIdentifier { uri: uri(path)? };
-        self.link.notify::<DidCloseTextDocument>(DidCloseTextDocumentParams { text_document }).await
+        Ok(())
     }
 
     async fn close_oldest(&mut self) -> Result<(), String> {
@@ -228,8 +232,8 @@ impl Session {
             }
             for (id, path) in asked {
                 match self.link.answer(id).await? {
-                    Ok(report) => drop(found.insert(path, problems(&report["items"]))),
-                    Err(error) if comes_later(&error) => paths.push(path),
+                    Ok(report) => drop(found.insert(path, report.problems)),
+                    Err(code) if comes_later(code) => paths.push(path),
                     Err(_) => {}
                 }
             }
@@ -245,8 +249,11 @@ impl Session {
     fn know_others(&mut self) {
         let (open, known) = (&self.open, &mut self.known);
         self.link.board(|board| {
+            known.retain(|path, _| open.contains_key(path) || board.published.contains_key(path));
             let others = board.published.iter().filter(|(path, _)| !open.contains_key(*path));
-            known.extend(others.flat_map(|(path, it)| keys(path, &it.problems)));
+            for (path, it) in others {
+                known.entry(path.clone()).or_default().extend(messages(&it.problems));
+            }
         });
     }
 
@@ -255,14 +262,14 @@ impl Session {
         let mut new = Problems::new();
         for (path, problems) in found {
             let is_edited = files.iter().any(|file| file.path == path);
-            let is_new = |problem: &Problem| !self.known.contains(&(path.clone(), problem.message.clone()));
+            let known = self.known.entry(path.clone()).or_default();
+            let is_new = |problem: &Problem| !known.contains(&problem.message);
             let shown: Vec<Problem> = problems
                 .iter()
                 .filter(|problem| is_edited || self.edits > 1 && is_new(problem))
                 .cloned()
                 .collect();
-            self.known.retain(|(of, _)| *of != path);
-            self.known.extend(keys(&path, &problems));
+            *known = messages(&problems).collect();
             if !shown.is_empty() {
                 new.insert(path, shown);
             }
@@ -271,8 +278,8 @@ impl Session {
     }
 }
 
-fn keys(path: &Path, problems: &[Problem]) -> impl Iterator<Item = (PathBuf, String)> {
-    problems.iter().map(|problem| (path.to_owned(), problem.message.clone()))
+fn messages(problems: &[Problem]) -> impl Iterator<Item = String> {
+    problems.iter().map(|problem| problem.message.clone())
 }
 
 fn uri(path: &Path) -> Result<Uri, String> {
@@ -281,10 +288,10 @@ fn uri(path: &Path) -> Result<Uri, String> {
 }
 
 /// Whether a server says that it cannot answer yet: the content has changed, or it has cancelled the request.
-fn comes_later(error: &Value) -> bool {
+fn comes_later(code: Option<i64>) -> bool {
     const CONTENT_MODIFIED: i64 = -32801;
     const SERVER_CANCELLED: i64 = -32802;
-    matches!(error["code"].as_i64(), Some(CONTENT_MODIFIED | SERVER_CANCELLED))
+    matches!(code, Some(CONTENT_MODIFIED | SERVER_CANCELLED))
 }
 
 /// What this client can do.

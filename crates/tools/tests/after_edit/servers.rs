@@ -125,13 +125,15 @@ async fn a_server_sees_open_files_as_they_are_at_the_next_edit() {
     std::fs::write(editing.stage.root().join("a.txt"), "zero\n").expect("written");
     std::fs::remove_file(editing.stage.root().join("b.txt")).expect("removed");
     editing.write("d.txt", "one\n").await;
-    assert_eq!(log(&editing, "has a.txt "), ["1 'one\\n'", "2 'zero\\n'"]);
-    assert_eq!(log(&editing, "has c.txt "), ["1 'one\\n'"]);
+    assert_eq!(log(&editing, "has a.txt "), ["1 'one\\n'", "4 'zero\\n'"]);
+    assert_eq!(log(&editing, "has c.txt "), ["3 'one\\n'"]);
     assert_eq!(log(&editing, "closes "), ["b.txt"]);
     let gone = "--- a/c.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n";
     editing.done("patch", json!({ "patch": gone })).await;
     until("it knows that a file is gone", async || log(&editing, "event 3 ") == ["c.txt"]).await;
     assert_eq!(log(&editing, "closes "), ["b.txt", "c.txt"]);
+    editing.write("c.txt", "ERROR\n").await;
+    assert_eq!(log(&editing, "has c.txt "), ["3 'one\\n'", "6 'ERROR\\n'"], "a version is never used twice");
 }
 
 #[tokio::test]
@@ -263,6 +265,47 @@ async fn a_server_ends_with_its_owner() {
     let Editing { stage, tools } = editing;
     drop(tools);
     ended(&Editing { stage, tools: Vec::new() }).await;
+}
+
+#[tokio::test]
+async fn a_server_that_could_read_a_new_file_with_secrets_is_started_again() {
+    let mut editing = editing("good");
+    editing.write("a.txt", "one\n").await;
+    let processes = running(&editing).len();
+    let secret = editing.stage.root().join("secret.env");
+    std::fs::write(&secret, "KEY=1\n").expect("written");
+    editing.stage.hide.push(secret);
+    for edit in 2..7 {
+        let output = editing.write("a.txt", &"ERROR\n".repeat(edit)).await;
+        assert!(output.content.contains("a.txt:1:1: error: ERROR"), "{}", output.content);
+    }
+    assert_eq!(log(&editing, "start ").len(), 2, "once");
+    until("the first one has ended", async || running(&editing).len() == processes).await;
+}
+
+#[tokio::test]
+async fn at_most_eight_servers_run() {
+    let mut stage = Stage::timeless();
+    let folder = |at: usize| stage.root().with_file_name(format!("work-{at}"));
+    let folders: Vec<PathBuf> = (0..9).map(folder).collect();
+    for folder in &folders {
+        std::fs::create_dir(folder).expect("made");
+    }
+    stage.roots.extend(folders.clone());
+    let servers = vec![server(&stage, "good")];
+    let editing = Editing::new(stage, AfterEdit { servers, shell: confined(), ..AfterEdit::default() });
+    let mut processes = 0;
+    for folder in &folders {
+        editing.write(&folder.join("a.txt").display().to_string(), "one\n").await;
+        processes = processes.max(running(&editing).len() / log(&editing, "start ").len());
+    }
+    assert_eq!(log(&editing, "start ").len(), 9);
+    until("one has ended", async || running(&editing).len() == 8 * processes).await;
+    // The second one still runs, the first one was used longest ago.
+    for (at, starts) in [(1, 9), (0, 10)] {
+        editing.write(&folders[at].join("a.txt").display().to_string(), "two\n").await;
+        assert_eq!(log(&editing, "start ").len(), starts, "{at}");
+    }
 }
 
 /// The processes of the workspace's servers.
