@@ -75,6 +75,7 @@ fn kind_name(value: &Value) -> &'static str {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
+        value if value.is_f64() => "a number with a fraction",
         value => in_words(kind_name(value)),
     }
 }

@@ -22,7 +22,7 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) use change::{hunks, seen, unknown};
+pub(crate) use change::{seen, unknown, whole_hunks};
 pub(crate) use glob::matcher;
 pub use ignores::IgnoreRules;
 pub(crate) use place::{PathBase, Place};

@@ -82,7 +82,11 @@ fn arguments_that_do_not_fit_are_reported_in_the_words_of_the_schema() {
         ("read", json!({ "limit": null, "path": 1 }), "`path` must be a string, not a number"),
         ("read", json!({ "path": "a", "limit": "x" }), "`limit` must be a whole number, not a string"),
         ("read", json!({ "path": "a", "limit": 0 }), "`limit` must be at least 1"),
-        ("read", json!({ "path": "a", "limit": 1.5 }), "`limit` must be a whole number, not a number"),
+        (
+            "read",
+            json!({ "path": "a", "limit": 1.5 }),
+            "`limit` must be a whole number, not a number with a fraction",
+        ),
         ("grep", json!({ "pattern": "a", "show": "all" }), "`show` must be one of `lines`, `files`, `count`"),
         ("edit", json!({ "path": "a", "edits": "x" }), "`edits` must be a list, not a string"),
         ("edit", json!({ "path": "a", "edits": ["x"] }), "`edits[0]` must be an object, not a string"),

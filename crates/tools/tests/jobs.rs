@@ -208,6 +208,24 @@ async fn a_job_is_waited_for_until_it_ends_prints_or_prints_a_text() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_job_whose_output_is_not_kept_can_be_waited_for() {
+    let mut jobs = Jobs::new(config());
+    let leaves = "(until test -e end; do sleep 0.02; done) >/dev/null 2>&1 &";
+    let output = jobs.call("shell", json!({ "command": leaves })).await;
+    assert!(output.content.contains("still run, as job"), "{output:?}");
+    jobs.started.push(jobs.stage.last_call());
+    let call = jobs.stage.last_call();
+    let id = &call[call.len() - 8..];
+    for what in [json!({ "id": id, "wait": "output" }), json!({ "id": id, "wait": "text", "text": "a" })] {
+        let refused = jobs.call("job_output", what).await;
+        assert_eq!(refused.content, "what this job prints is not kept: wait for its end with `wait: end`");
+    }
+    std::fs::write(jobs.stage.root().join("end"), "").expect("written");
+    let (outcome, said) = jobs.waits(json!({ "id": id, "wait": "end", "wait_s": 600 })).await;
+    assert!(outcome == ToolOutcome::Ok && said.starts_with("[it has ended] [job "), "{said}");
+}
+
+#[tokio::test]
 async fn a_stop_ends_a_wait_and_leaves_the_job_alone() {
     let mut jobs = Jobs::new(config());
     let id = jobs.start("sleep 1000").await;

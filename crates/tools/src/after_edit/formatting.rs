@@ -8,7 +8,7 @@ use retake_core::Fact;
 
 use super::{FileNames, Programs, Written};
 use crate::call::Call;
-use crate::files::{PathBase, Place, content, hunks, seen, unknown};
+use crate::files::{PathBase, Place, content, seen, unknown, whole_hunks};
 use crate::mcp::text::line;
 use crate::shell::run_program;
 
@@ -56,13 +56,15 @@ impl Programs {
                 let shown = ground.shown(&file.place.path);
                 let (fact, change) = match after {
                     Some(after) if after == *before => continue,
-                    Some(after) => {
-                        let hunks = hunks(before, &after);
-                        (
-                            seen(&file.place, &after),
-                            format!("changed {shown}, and you know its result:]{hunks}"),
-                        )
-                    }
+                    Some(after) => match whole_hunks(before, &after) {
+                        Some(hunks) => {
+                            let change = format!("changed {shown}, and you know its result:]{hunks}");
+                            (seen(&file.place, &after), change)
+                        }
+                        None => {
+                            (unknown(&file.place), format!("changed {shown}: read it before you edit it]"))
+                        }
+                    },
                     None => (unknown(&file.place), format!("removed {shown}]")),
                 };
                 facts.push(fact);

@@ -161,6 +161,15 @@ fn texts(old: &[u8], new: &[u8]) -> (String, String) {
     (text(old), text(new))
 }
 
+/// The same, or none if a part of them is not shown.
+pub(crate) fn whole_hunks(old: &[u8], new: &[u8]) -> Option<String> {
+    comparable(old, new).ok()?;
+    let (most_lines, most_of_line) = MOST_SAID;
+    let shown = hunks(old, new);
+    let lines = || shown.lines().filter(|line| !line.is_empty());
+    (lines().count() <= most_lines && lines().all(|line| line.len() <= most_of_line)).then_some(shown)
+}
+
 /// An edit's changes with their places, for the end of its result: whole lines with their numbers, and a line around them. Each
 /// begins a new line; empty if there is nothing to compare.
 pub(crate) fn hunks(old: &[u8], new: &[u8]) -> String {

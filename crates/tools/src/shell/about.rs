@@ -9,8 +9,8 @@ use super::Network;
 use crate::sandbox::Sandboxed;
 
 const ABOUT: &str = "Runs a command line in a shell, and shows its output and its exit code. A command begins in the folder where \
-     the last one ended, if that is in the conversation's folders. Variables are not kept. Standard input is empty: nobody can \
-     type. Variables that hold secrets by their names (API_KEY, TOKEN, PASSWORD) are not passed on. The middle of long output is \
+     the last one ended, if that is in the conversation's folders. Variables are not kept. Standard input is empty, \
+     except for a job with `input`. Variables that hold secrets by their names (API_KEY, TOKEN, PASSWORD) are not passed on. The middle of long output is \
      left out; the result names a file with all of it.";
 
 /// The description, with the part of the sandbox that works here; `held` is `None` if the settings disable it.

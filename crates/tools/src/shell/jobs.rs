@@ -295,6 +295,9 @@ impl OwnTool for JobOutput {
         let wait = Wait::of(given.wait, given.text, given.wait_s)?;
         let mut from = given.from;
         let mut waited = None;
+        if known.log().is_none() && wait.as_ref().is_some_and(Wait::is_for_output) {
+            return Err("what this job prints is not kept: wait for its end with `wait: end`".to_owned());
+        }
         if let Some(wait) = &wait {
             from = wait.from(known.log(), from);
             waited = Some(wait.wait(&call, &known.call, known.log(), from).await);
@@ -306,8 +309,16 @@ impl OwnTool for JobOutput {
             (None, Some(lines)) => LogPart::Lines(lines),
             (None, None) => LogPart::End,
         };
-        let Excerpt { text, from, to, len } = read(&known.job, slice)?;
         let id = short(&known.call);
+        let (text, more) = match (known.log(), &wait) {
+            (None, Some(_)) => (String::new(), format!("[job {id} is {state}; what it prints is not kept]")),
+            _ => {
+                let Excerpt { text, from, to, len } = read(&known.job, slice)?;
+                let more =
+                    format!("[job {id} is {state}; bytes {from} to {to} of {len}; go on with from: {to}]");
+                (text, more)
+            }
+        };
         let mut output = Output::ok(text);
         let said = wait.zip(waited).map(|(wait, waited)| {
             if !wait.is_met(waited) {
@@ -315,7 +326,6 @@ impl OwnTool for JobOutput {
             }
             wait.said(waited, call.host.stopped_by())
         });
-        let more = format!("[job {id} is {state}; bytes {from} to {to} of {len}; go on with from: {to}]");
         add_lines(&mut output.content, [said, Some(more)]);
         Ok(output)
     }

@@ -72,6 +72,11 @@ impl Wait {
         }
     }
 
+    /// Whether it waits for something that the job prints.
+    pub(super) fn is_for_output(&self) -> bool {
+        self.what != WaitFor::End
+    }
+
     /// The byte from which on output counts, with the log as it is now.
     pub(super) fn from(&self, log: Option<&Path>, from: Option<u64>) -> Option<u64> {
         let now = || log.and_then(|log| Some(jobs::open(log).ok()?.metadata().ok()?.len()));
@@ -80,7 +85,7 @@ impl Wait {
 
     /// Waits for a job, whose output is in this log, from a byte on.
     pub(super) async fn wait(&self, call: &Call, job: &str, log: Option<&Path>, from: Option<u64>) -> Waited {
-        let mut search = Search { text: &self.text, next: from.unwrap_or_default() };
+        let mut search = Search { text: self.text.clone(), next: from.unwrap_or_default() };
         let (mut stopped, mut time) = (call.host.stopped(), call.host.sleep(self.limit));
         for look in 0_u32.. {
             // Checked first: output before its end is then included.
@@ -88,7 +93,13 @@ impl Wait {
             let has_printed = match self.what {
                 WaitFor::End => false,
                 WaitFor::Output => self.from(log, None) > from,
-                WaitFor::Text => log.is_some_and(|log| search.finds(log)),
+                WaitFor::Text => {
+                    let Some(log) = log.map(Path::to_owned) else { return Waited::Ended };
+                    let look = move || (search.finds(&log), search);
+                    let Ok((finds, next)) = crate::blocking(look).await else { return Waited::Stopped };
+                    search = next;
+                    finds
+                }
             };
             if has_printed {
                 return Waited::Printed;
@@ -131,13 +142,13 @@ impl Wait {
 }
 
 /// The search for a text in a growing log.
-struct Search<'a> {
-    text: &'a [u8],
+struct Search {
+    text: Vec<u8>,
     /// Where the next look begins.
     next: u64,
 }
 
-impl Search<'_> {
+impl Search {
     /// Whether the text is in what came since the last look. A log that cannot be read has nothing.
     fn finds(&mut self, log: &Path) -> bool {
         let Ok(mut file) = jobs::open(log) else { return false };
@@ -149,7 +160,7 @@ impl Search<'_> {
             {
                 return false;
             }
-            if memmem::find(&bytes, self.text).is_some() {
+            if memmem::find(&bytes, &self.text).is_some() {
                 return true;
             }
             // Its beginning may be at the end of what was read.
@@ -172,13 +183,13 @@ mod tests {
         let log = folder.path().join("a.log");
         let whole = ["x".repeat(PIECE - 1), "ready now".to_owned(), "y".repeat(2 * PIECE)].concat();
         for cut in [0, PIECE - 1, PIECE, PIECE + 3, PIECE + 5, PIECE + 8, whole.len()] {
-            let mut search = Search { text: b"ready", next: 0 };
+            let mut search = Search { text: b"ready".to_vec(), next: 0 };
             std::fs::write(&log, &whole[..cut]).expect("written");
             assert_eq!(search.finds(&log), cut >= PIECE + 4, "{cut}");
             std::fs::write(&log, &whole).expect("written");
             assert!(cut >= PIECE + 4 || search.finds(&log), "{cut}");
         }
-        assert!(!Search { text: b"ready", next: PIECE as u64 }.finds(&log));
-        assert!(!Search { text: b"ready", next: 0 }.finds(&folder.path().join("none")));
+        assert!(!Search { text: b"ready".to_vec(), next: PIECE as u64 }.finds(&log));
+        assert!(!Search { text: b"ready".to_vec(), next: 0 }.finds(&folder.path().join("none")));
     }
 }

@@ -4,7 +4,7 @@ use retake_tools::{AfterEdit, ShellConfig};
 use serde_json::json;
 
 use super::stage::{Editing, confined, formatter, last};
-use crate::stage::Stage;
+use crate::stage::{Stage, tool};
 
 #[tokio::test]
 async fn the_model_knows_what_a_formatter_made_of_its_edit() {
@@ -28,6 +28,22 @@ async fn the_model_knows_what_a_formatter_made_of_its_edit() {
         "a formatter that changes nothing is not reported: {}",
         same.content
     );
+}
+
+#[tokio::test]
+async fn a_formatted_file_of_which_not_all_is_shown_is_read_again_before_the_next_edit() {
+    let editing = Editing::formatted(Stage::new(), formatter("*.txt", &["sed", "-i", "s/=/ = /"]));
+    let text: String = (0..100).map(|line| format!("a{line}=1\n")).collect();
+    let output = editing.write("a.txt", &text).await;
+    assert!(
+        output.content.ends_with("[the formatter tidy changed a.txt: read it before you edit it]"),
+        "{}",
+        output.content
+    );
+    let edit = json!({ "path": "a.txt", "edits": [{ "old": "a7 = 1", "new": "b" }] });
+    let refused = editing.stage.call(&tool(&editing.tools, "edit"), edit).await;
+    assert!(refused.content.contains("read"), "{}", refused.content);
+    assert_eq!(editing.text("a.txt").lines().nth(7), Some("a7 = 1"));
 }
 
 #[tokio::test]
