@@ -57,7 +57,7 @@ impl GitState {
             Err(Opening::None) => Some(Self::default()),
             Err(Opening::Failed) => None,
         };
-        guard::in_time(guard::PATIENCE, read).flatten()
+        guard::in_time(&guard::STUCK, guard::PATIENCE, read).flatten()
     }
 
     /// The place of HEAD.
@@ -109,7 +109,8 @@ pub fn reached(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet<
         return HashSet::new();
     }
     let (folder, tips) = (folder.to_owned(), tips.to_vec());
-    guard::in_time(guard::PATIENCE, move || reached_from(&folder, &tips, commits)).unwrap_or_default()
+    guard::in_time(&guard::STUCK, guard::PATIENCE, move || reached_from(&folder, &tips, commits))
+        .unwrap_or_default()
 }
 
 fn reached_from(folder: &Path, tips: &[String], commits: Vec<String>) -> HashSet<String> {
@@ -142,7 +143,7 @@ pub fn tracked(folder: &Path, files: &[FilePath]) -> Vec<bool> {
         };
         Some(paths.iter().map(is_tracked).collect())
     };
-    guard::in_time(guard::PATIENCE, look).flatten().unwrap_or_else(|| vec![false; files.len()])
+    guard::in_time(&guard::STUCK, guard::PATIENCE, look).flatten().unwrap_or_else(|| vec![false; files.len()])
 }
 
 /// The largest file that is compared with git.
@@ -165,7 +166,7 @@ pub fn same_as_commit(
     if paths.is_empty() {
         return none();
     }
-    let read = guard::in_time(guard::PATIENCE, move || entries(&folder, &commits, &paths));
+    let read = guard::in_time(&guard::STUCK, guard::PATIENCE, move || entries(&folder, &commits, &paths));
     let Some((kind, entries)) = read.flatten() else { return none() };
     let same = |(record, (now, then)): (&Option<Record>, (Entry, Entry))| {
         let Some(record) = record else { return now.is_none() && then.is_some() };

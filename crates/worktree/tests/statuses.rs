@@ -247,6 +247,43 @@ fn take(it: &Repository, step: &Step) {
     }
 }
 
+#[test]
+fn a_linked_folder_is_not_followed() {
+    let it = Repository::new(&["a", "b/c"]);
+    let other = tempfile::tempdir().unwrap();
+    fs::write(other.path().join("c"), "one\n").unwrap();
+    fs::remove_dir_all(it.path("b")).unwrap();
+    symlink(other.path(), it.path("b")).unwrap();
+    let mut ours = it.changed();
+    let mut theirs = it.told_by_git();
+    ours.sort();
+    theirs.sort();
+    assert_eq!(ours, theirs);
+    assert_eq!(ours, [" D b/c", "?? b"]);
+}
+
+#[test]
+fn a_large_file_with_a_new_time_is_not_changed() {
+    let it = Repository::new(&["a"]);
+    it.write("large", &"x".repeat(9 << 20));
+    it.git(&["add", "-A"]);
+    it.git(&["commit", "-q", "-m", "large"]);
+    let file = fs::File::options().write(true).open(it.path("large")).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(it.changed(), [""; 0]);
+    it.write("large", &"y".repeat(9 << 20));
+    assert_eq!(it.changed(), [" M large"]);
+}
+
+#[test]
+fn the_paths_of_a_sparse_index_are_left_out() {
+    let it = Repository::new(&["a", "in/b", "out/c"]);
+    it.git(&["sparse-checkout", "init", "--cone", "--sparse-index"]);
+    it.git(&["sparse-checkout", "set", "in"]);
+    let status = it.status("", 9).unwrap();
+    assert_eq!((status.branch.as_deref(), status.changed), (Some("main"), None));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]

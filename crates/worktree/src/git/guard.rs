@@ -5,8 +5,9 @@
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -20,7 +21,10 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 const MOST_STUCK: usize = 4;
 
 /// The number of readers that exceeded the time limit, in any folder.
-static STUCK: AtomicUsize = AtomicUsize::new(0);
+pub(super) static STUCK: AtomicUsize = AtomicUsize::new(0);
+
+/// The readers of a state that is worth only a moment: slow is not stuck there.
+pub(super) static SLOW: AtomicUsize = AtomicUsize::new(0);
 
 /// The most bytes of a file with one line.
 const LINE: u64 = 8 << 10;
@@ -32,40 +36,54 @@ const INDEX: u64 = 2 << 30;
 const DEPTH: usize = 32;
 const MOST_REFS: usize = 500_000;
 
-/// Reads in a thread of its own; `None` after the time limit.
+/// Reads in a thread of its own; `None` after the time limit, and if too many readers of this kind are late.
 pub(super) fn in_time<T: Send + 'static>(
+    late: &'static AtomicUsize,
     patience: Duration,
     read: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    if STUCK.load(Ordering::Relaxed) >= MOST_STUCK {
+    if late.load(Ordering::Relaxed) >= MOST_STUCK {
         return None;
     }
     let (tell, told) = mpsc::sync_channel(1);
+    // Who comes second, the reader or the time limit, finds it set.
+    let is_decided = Arc::new(AtomicBool::new(false));
+    let decided = Arc::clone(&is_decided);
     let reader = thread::Builder::new().name("git".to_owned()).spawn(move || {
-        let late = tell.send(read()).is_err();
-        if late {
-            STUCK.fetch_sub(1, Ordering::Relaxed);
+        let read = read();
+        if decided.swap(true, Ordering::AcqRel) {
+            late.fetch_sub(1, Ordering::Relaxed);
+        } else {
+            // The receiver waits for it, or still exists.
+            let _sent = tell.send(read);
         }
     });
     reader.ok()?;
-    let read = told.recv_timeout(patience).ok();
-    if read.is_none() {
-        STUCK.fetch_add(1, Ordering::Relaxed);
+    let read = told.recv_timeout(patience);
+    if !matches!(read, Err(RecvTimeoutError::Timeout)) {
+        return read.ok();
     }
-    read
+    late.fetch_add(1, Ordering::Relaxed);
+    if is_decided.swap(true, Ordering::AcqRel) {
+        late.fetch_sub(1, Ordering::Relaxed);
+        return told.recv().ok();
+    }
+    None
 }
 
 /// The bytes of a regular file up to this size. Never waits for any other kind of file.
 pub(super) fn bytes(path: &Path, most: u64) -> Option<Vec<u8>> {
-    let opening = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let file = fs::File::from(rustix::fs::open(path, opening, Mode::empty()).ok()?);
-    let found = file.metadata().ok()?;
-    if !found.is_file() || found.len() > most {
-        return None;
-    }
+    let file = regular(path).filter(|file| file.metadata().is_ok_and(|found| found.len() <= most))?;
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes).ok()?;
     Some(bytes)
+}
+
+/// A regular file, opened without waiting for any other kind of file.
+pub(super) fn regular(path: &Path) -> Option<fs::File> {
+    let opening = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = fs::File::from(rustix::fs::open(path, opening, Mode::empty()).ok()?);
+    file.metadata().ok()?.is_file().then_some(file)
 }
 
 /// Whether all files for finding the repository of a folder, its HEAD, refs and index are of the kinds that git creates.
@@ -172,8 +190,8 @@ mod tests {
     #[test]
     fn trial_24_a_blocked_reader_is_abandoned() {
         let (_keep, never) = mpsc::channel::<()>();
-        let read = in_time(Duration::from_millis(50), move || never.recv().is_ok());
+        let read = in_time(&STUCK, Duration::from_millis(50), move || never.recv().is_ok());
         assert_eq!(read, None);
-        assert_eq!(in_time(PATIENCE, || 7), Some(7), "others are still read");
+        assert_eq!(in_time(&STUCK, PATIENCE, || 7), Some(7), "others are still read");
     }
 }

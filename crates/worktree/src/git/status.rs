@@ -5,12 +5,13 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gix::bstr::{BStr, ByteSlice as _};
 use gix::index::entry::{Flags, Mode, Stat};
@@ -22,9 +23,11 @@ use super::{Opening, guard, open, short, text, with_objects};
 /// Commits are counted up to this number.
 pub const MOST_COMMITS: usize = 999;
 
-/// The largest commit that is read, and the largest file that is compared.
+/// The largest commit that is read.
 const LARGEST_COMMIT: u64 = 1 << 20;
-const LARGEST_FILE: u64 = 4 << 20;
+
+/// The bytes of a file that are read at once.
+const PIECE: usize = 64 << 10;
 
 /// The deepest folder that is searched for new files.
 const DEPTH: usize = 64;
@@ -83,15 +86,15 @@ impl GitStatus {
         ignores: Ignores,
     ) -> Result<Self, NoGitStatus> {
         let owned = folder.to_owned();
-        let head = guard::in_time(patience, move || match open(&owned) {
+        let head = guard::in_time(&guard::SLOW, patience, move || match open(&owned) {
             Err(Opening::None) => Err(NoGitStatus::NoRepository),
             Err(Opening::Failed) => Err(NoGitStatus::Unread),
-            Ok(_) => head(&owned).ok_or(NoGitStatus::Unread),
+            Ok(_) => head(&owned, Instant::now() + patience / 2).ok_or(NoGitStatus::Unread),
         });
         let status = head.unwrap_or(Err(NoGitStatus::Unread))?;
         let (owned, stop) = (folder.to_owned(), Arc::new(AtomicBool::new(false)));
         let is_late = Arc::clone(&stop);
-        let changed = guard::in_time(patience, move || {
+        let changed = guard::in_time(&guard::SLOW, patience, move || {
             let repository = with_objects(&owned)?;
             let place = worktree(&repository, &owned)?;
             let found = Found { first: Vec::new(), count: 0, most };
@@ -109,8 +112,8 @@ fn worktree(repository: &gix::Repository, folder: &Path) -> Option<PathBuf> {
     (own.starts_with(&place) && fs::symlink_metadata(place.join(".git")).is_ok()).then_some(place)
 }
 
-/// Everything but the changed paths.
-fn head(folder: &Path) -> Option<GitStatus> {
+/// Everything but the changed paths. Without the upstream, if its commits cannot be counted until then.
+fn head(folder: &Path, until: Instant) -> Option<GitStatus> {
     let repository = with_objects(folder)?;
     worktree(&repository, folder)?;
     let head = repository.head().ok()?;
@@ -128,7 +131,8 @@ fn head(folder: &Path) -> Option<GitStatus> {
         let other = repository.try_find_reference(name.as_ref()).ok()??.try_id()?.detach();
         let count = |from, hidden| {
             let walk = repository.rev_walk([from]).with_hidden([hidden]).all().ok()?;
-            Some(walk.take(MOST_COMMITS).take_while(Result::is_ok).count())
+            let mut commits = walk.take(MOST_COMMITS).take_while(Result::is_ok);
+            commits.try_fold(0, |count, _| (Instant::now() < until).then_some(count + 1))
         };
         let name = text(name.as_bstr());
         let name = name.strip_prefix("refs/remotes/").map(str::to_owned).unwrap_or(name);
@@ -182,9 +186,18 @@ impl Search<'_> {
         };
         let mut tracked: Vec<&BStr> = Vec::with_capacity(index.entries().len());
         let mut lines: Vec<([char; 2], &BStr)> = Vec::new();
+        let mut parent = (Path::new(""), true);
         for entry in index.entries() {
             self.in_time()?;
+            // The files below such a folder are not in the index.
+            if entry.mode.is_sparse() {
+                return None;
+            }
             let path = entry.path(&index);
+            let folder = Path::new(OsStr::from_bytes(path)).parent().unwrap_or(Path::new(""));
+            if folder != parent.0 {
+                parent = (folder, self.is_real(folder));
+            }
             let (now, before) = ((entry.id, entry.mode), committed.remove(path));
             // An unresolved conflict has two or three entries.
             if tracked.last() == Some(&path) {
@@ -203,10 +216,10 @@ impl Search<'_> {
                 Some(_) => ' ',
             };
             let is_elsewhere = entry.flags.intersects(Flags::SKIP_WORKTREE | Flags::ASSUME_VALID)
-                || entry.mode.is_submodule()
-                || entry.mode.is_sparse();
+                || entry.mode.is_submodule();
             let changed = match is_elsewhere {
                 true => ' ',
+                false if !parent.1 => 'D',
                 false => self.in_worktree(path, entry, &index, trusts_modes),
             };
             if (staged, changed) != (' ', ' ') {
@@ -268,13 +281,30 @@ impl Search<'_> {
         }
     }
 
+    /// Whether a folder of the worktree and all above it are folders: a link in their place may lead anywhere.
+    fn is_real(&self, folder: &Path) -> bool {
+        let mut folders = folder.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        folders.all(|folder| fs::symlink_metadata(self.place.join(folder)).is_ok_and(|found| found.is_dir()))
+    }
+
     /// The id of a file's bytes.
     fn id(&self, file: &Path, mode: Mode) -> Option<gix::ObjectId> {
-        let bytes = match mode == Mode::SYMLINK {
-            true => fs::read_link(file).ok()?.as_os_str().as_bytes().to_vec(),
-            false => guard::bytes(file, LARGEST_FILE)?,
-        };
-        gix::objs::compute_hash(self.repository.object_hash(), Kind::Blob, &bytes).ok()
+        let kind = self.repository.object_hash();
+        if mode == Mode::SYMLINK {
+            let target = fs::read_link(file).ok()?;
+            return gix::objs::compute_hash(kind, Kind::Blob, target.as_os_str().as_bytes()).ok();
+        }
+        let mut file = guard::regular(file)?;
+        let mut hasher = gix::hash::hasher(kind);
+        hasher.update(&gix::objs::encode::loose_header(Kind::Blob, file.metadata().ok()?.len()));
+        let mut piece = vec![0; PIECE];
+        loop {
+            self.in_time()?;
+            match file.read(&mut piece).ok()? {
+                0 => return hasher.try_finalize().ok(),
+                read => hasher.update(&piece[..read]),
+            }
+        }
     }
 
     /// Reports the new files of a folder, and new folders as a whole. `below` is its path with a slash at the end, or empty.
