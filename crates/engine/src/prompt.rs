@@ -6,7 +6,7 @@
 //!
 //! Instruction files therefore go into the log. At the beginning of a turn, before the prompt, [`due`] finds those that are new
 //! on the path or have changed. They are stored as a synthetic entry of [`Role::System`], with a fact `instructions/<path>` for
-//! each version. A rewind to before that entry removes the facts, so that the model gets the files again. A rewind to after it
+//! each version. One of a subfolder is stored before the next model call after a call has touched that folder. A rewind to before that entry removes the facts, so that the model gets the files again. A rewind to after it
 //! keeps the prompt as it was, whatever the files contain now. The state of the git repository is such an entry, too, before the
 //! first prompt only.
 //!
@@ -33,7 +33,9 @@ use crate::notice::Notice;
 
 pub use complete::{PathMatch, PathMatches, paths_like};
 pub use git::{GIT_FACT, git_note};
-pub use instructions::{FACT, Instruction, due, folders_below, instructions, known_below, nested};
+pub use instructions::{
+    FACT, Instruction, MOST_FILES_BELOW, due, folders_below, instructions, known_below, nested,
+};
 pub use mentions::{mentions, piped, unmark};
 pub use system::{About, system_prompt};
 

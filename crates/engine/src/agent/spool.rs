@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,8 +35,12 @@ impl Engine {
                 let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
                 let named = calls.iter().any(|call| name.starts_with(&call.to_string()));
                 let holds = || text.as_deref().map_or(Ok(false), |text| holds(&file, text.as_bytes()));
-                if named || holds()? {
-                    overwrite(&file)?;
+                let is_pipe = fs::symlink_metadata(&file)?.file_type().is_fifo();
+                // A pipe keeps nothing, and to open it would block.
+                if named || !is_pipe && holds()? {
+                    if !is_pipe {
+                        overwrite(&file)?;
+                    }
                     fs::remove_file(&file)?;
                 }
             }
@@ -76,7 +80,7 @@ impl Engine {
     }
 }
 
-/// The files in the spool and in its folders of conversations; none if there was never any output.
+/// The files and pipes in the spool and in its folders of conversations; none if there was never any output.
 fn logs(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -89,7 +93,7 @@ fn logs(folder: &Path) -> io::Result<Vec<PathBuf>> {
             let entry = entry?;
             match entry.file_type()? {
                 kind if kind.is_dir() => folders.push(entry.path()),
-                kind if kind.is_file() => files.push(entry.path()),
+                kind if kind.is_file() || kind.is_fifo() => files.push(entry.path()),
                 _ => {}
             }
         }
@@ -136,6 +140,17 @@ fn overwrite(file: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pipes_of_jobs_are_listed_with_their_logs() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir(dir.path().join("c")).expect("made");
+        fs::write(dir.path().join("c/a.log"), "").expect("written");
+        let (pipe, mode) = (dir.path().join("c/a.in"), rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+        let all = logs(dir.path()).expect("read");
+        assert!(all.len() == 2 && all.contains(&pipe), "{all:?}");
+    }
 
     #[test]
     fn a_text_is_found_across_pieces_and_overwritten() {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use retake_core::name::is_seen;
 use retake_core::{Fact, Part};
 use retake_tools::IgnoreRules;
 use retake_worktree::{GitStatus, MOST_COMMITS, NoGitStatus};
@@ -73,12 +74,8 @@ fn told(status: &GitStatus) -> String {
 
 /// A name or a subject, cut, without characters that change how a line is shown.
 fn plain(text: &str) -> String {
-    let is_odd = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
     let mut plain: String =
-        text.chars().take(LONGEST).map(|c| if is_odd(c) { '\u{fffd}' } else { c }).collect();
+        text.chars().take(LONGEST).map(|c| if is_seen(c) { c } else { '\u{fffd}' }).collect();
     if text.chars().nth(LONGEST).is_some() {
         plain.push('…');
     }

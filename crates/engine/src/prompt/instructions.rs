@@ -22,6 +22,12 @@ const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// The most bytes of all of them together.
 const MOST: usize = 32_000;
 
+/// The most bytes of one below the folder, whatever the others have: its version must not depend on them.
+const MOST_NESTED: usize = 8_000;
+
+/// The most files below the folder that a path knows.
+pub const MOST_FILES_BELOW: usize = 16;
+
 /// The most folders above that are searched.
 const MOST_FOLDERS: usize = 64;
 
@@ -86,7 +92,7 @@ pub fn nested(places: &Places, folders: &BTreeSet<PathBuf>) -> Vec<Instruction> 
     let of = |folder: &PathBuf| {
         // A folder that leads elsewhere is not below this one.
         folder.canonicalize().ok().filter(|real| real.starts_with(&whole) && *real != whole)?;
-        let (within, mut left) = (repository.as_ref().unwrap_or(folder), MOST);
+        let (within, mut left) = (repository.as_ref().unwrap_or(folder), MOST_NESTED);
         of_folder(folder, places, Some(within), false, &mut left)
     };
     folders.iter().filter_map(of).collect()

@@ -105,12 +105,15 @@ impl Driver {
         let Some(folder) = self.scene.roots.first().filter(|_| !touched.is_empty()) else { return Ok(()) };
         let conversation = self.claim.conversation();
         let mut given = self.engine.store().facts(conversation, prompt::FACT.to_owned()).await?;
+        let known = prompt::known_below(folder, &given);
         let is_touched = |fact: &Fact| {
             let of = prompt::known_below(folder, std::slice::from_ref(fact));
             of.iter().any(|of| touched.contains(of))
         };
         given.retain(is_touched);
-        let nested = self.engine.nested_instructions(folder, touched).await?;
+        let room = prompt::MOST_FILES_BELOW.saturating_sub(known.difference(&touched).count());
+        let mut nested = self.engine.nested_instructions(folder, touched).await?;
+        nested.truncate(room);
         if let Some(parts) = prompt::due(&nested, &given) {
             let say = SayRequest {
                 answering: Some(self.answering()),

@@ -73,7 +73,7 @@ mod tests {
         let rows = [
             (
                 "formatter.a.files = [\"[\"]",
-                "files (line 1) has a pattern 1 that is not valid: the pattern `[` cannot be read",
+                "files (line 1) has a wrong pattern (number 1): the pattern `[` cannot be read",
             ),
             ("formatter.a.files = [\"../*\"]", "leaves the folder"),
             ("formatter.a.command = \"rustfmt\"", "takes a list of texts in quotes"),

@@ -279,11 +279,11 @@ fn permissions_are_read_and_errors_are_reported() {
         ("allow = \"edit\"", "the setting permissions.allow (line 2) takes a list of rules, such as"),
         (
             "deny = [\"edit\", 1]",
-            "the setting permissions.deny (line 2) has a rule 2 that is not a text in quotes",
+            "the setting permissions.deny (line 2) has a rule (number 2) that is not a text in quotes",
         ),
         (
             "ask = [\"rm -rf\"]",
-            "the setting permissions.ask (line 2) has a rule 1 that is not valid: the name of a tool",
+            "the setting permissions.ask (line 2) has a wrong rule (number 1): the name of a tool",
         ),
         ("mode = \"yolo\"", "the setting permissions.mode (line 2) takes one of ask, allow-edits"),
     ] {
@@ -359,7 +359,7 @@ fn further_folders_are_absolute() {
     assert!(Settings::default().agent.roots.is_empty());
     assert!(
         refused("[agent]\nroots = [\"/a\", \"b\"]")
-            .starts_with("the setting agent.roots (line 2) has a folder 2 ")
+            .starts_with("the setting agent.roots (line 2) has a wrong folder (number 2): ")
     );
     assert!(refused("[agent]\nroots = \"/a\"").contains("takes a list of folders"));
     let text = set("", "agent.roots", "/a").expect("set");

@@ -145,7 +145,7 @@ pub(super) fn network<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Netw
 /// Rules without their first word, in their usual form.
 pub(super) fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let read = |text: &str| Rule::read(Ruling::Allow, text).map(|rule| rule.short());
-    each(deserializer, "a rule", "rules, such as [\"shell(git push)\"]", |text| {
+    each(deserializer, "rule", "rules, such as [\"shell(git push)\"]", |text| {
         read(text).map_err(|bad| bad.why().text())
     })
 }
@@ -154,26 +154,24 @@ pub(super) fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
 pub(super) fn folders<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
     let absolute = |text: &str| Some(PathBuf::from(text)).filter(|path| path.is_absolute());
     let read = |text: &str| absolute(text).ok_or("it does not begin with a slash");
-    each(deserializer, "a folder", "folders, such as [\"/home/me/notes\"]", read)
+    each(deserializer, "folder", "folders, such as [\"/home/me/notes\"]", read)
 }
 
 /// Any texts.
 pub(super) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    each(deserializer, "an item", "texts in quotes, such as [\"f5\"]", |text| {
-        Ok::<_, String>(text.to_owned())
-    })
+    each(deserializer, "value", "texts in quotes, such as [\"f5\"]", |text| Ok::<_, String>(text.to_owned()))
 }
 
 /// Paths and patterns of files that hold secrets.
 pub(super) fn guarded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let read = |text: &str| check_guarded(&[text.to_owned()]).map(|()| text.to_owned());
-    each(deserializer, "an item", "paths and patterns, such as [\"~/vault\", \"*.secret\"]", read)
+    each(deserializer, "value", "paths and patterns, such as [\"~/vault\", \"*.secret\"]", read)
 }
 
 /// Patterns of files.
 pub(super) fn file_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let read = |text: &str| FileNames::new(&[text.to_owned()]).map(|_| text.to_owned());
-    each(deserializer, "a pattern", "patterns of files, such as [\"*.rs\"]", read)
+    each(deserializer, "pattern", "patterns of files, such as [\"*.rs\"]", read)
 }
 
 /// A text that is JSON.
@@ -194,10 +192,11 @@ fn each<'de, D: Deserializer<'de>, T, E: Display>(
     let items = Vec::<toml::Value>::deserialize(deserializer).map_err(wrong)?;
     let read = |(number, value): (usize, &toml::Value)| match value.as_str().map(&read) {
         Some(Ok(value)) => Ok(value),
-        Some(Err(bad)) => {
-            Err(D::Error::custom(format!("has {item} {} that is not valid: {bad}", number + 1)))
-        }
-        None => Err(D::Error::custom(format!("has {item} {} that is not a text in quotes", number + 1))),
+        Some(Err(bad)) => Err(D::Error::custom(format!("has a wrong {item} (number {}): {bad}", number + 1))),
+        None => Err(D::Error::custom(format!(
+            "has a {item} (number {}) that is not a text in quotes",
+            number + 1
+        ))),
     };
     items.iter().enumerate().map(read).collect()
 }

@@ -118,6 +118,30 @@ async fn instructions_of_a_subfolder_are_reported_once_a_call_works_there() {
     assert_eq!(times(&desk, "sub/AGENTS.md is gone"), 1, "{:?}", desk.heard());
 }
 
+#[tokio::test]
+async fn instructions_of_subfolders_are_limited_in_length_and_number() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let read = |at: usize| ("read", json!({ "path": format!("s{at}/a.txt") }));
+    for at in 0..20 {
+        std::fs::create_dir(desk.path(&format!("s{at}"))).expect("made");
+        let rules = if at == 0 { "x".repeat(20_000) } else { "y".repeat(10) };
+        desk.write(&format!("s{at}/AGENTS.md"), &format!("Rules {at}. {rules}"));
+        desk.write(&format!("s{at}/a.txt"), "one\n");
+    }
+    for at in 0..20 {
+        desk.turn("see", vec![calls(&[read(at)]), words("seen")]).await;
+    }
+    let heard = desk.heard().join("\n");
+    let told: Vec<usize> = (0..20).filter(|at| heard.contains(&format!("Rules {at}. "))).collect();
+    assert_eq!(told, (0..16).collect::<Vec<_>>());
+    let length = heard.matches('x').count();
+    assert!((7_900..8_100).contains(&length), "{length}");
+    // Those that are known are still told of.
+    desk.write("s3/AGENTS.md", "Other rules 3.");
+    desk.turn("changed", vec![calls(&[read(3)]), words("yes")]).await;
+    assert!(desk.heard().join("\n").contains("Other rules 3."), "{:?}", desk.heard());
+}
+
 /// Runs git in the folder, without the machine's configuration.
 fn git(desk: &Desk, arguments: &[&str]) {
     let mut git = std::process::Command::new("git");

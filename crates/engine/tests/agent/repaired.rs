@@ -127,11 +127,13 @@ async fn the_preview_of_a_failed_repaired_call_says_why_it_failed() {
     let desk = Desk::new(Mode::AllowAll).await;
     let read = calls(&[("Read", json!({"file_path": "quokka.txt"}))]);
     let fails = calls(&[("Bash", json!({"cmd": "echo a; exit 3"}))]);
-    desk.turn("work", vec![read, fails, words("done")]).await;
+    let silent = calls(&[("Bash", json!({"cmd": "exit 4"}))]);
+    desk.turn("work", vec![read, fails, silent, words("done")]).await;
     let prompt = desk.script.asked();
     let results = prompt.messages.iter().flat_map(|message| &message.parts);
     let results: Vec<_> = results.filter(|part| matches!(part, Part::ToolResult { .. })).cloned().collect();
     let previews: Vec<_> = results.iter().map(|part| preview(std::slice::from_ref(part))).collect();
     assert!(previews[0].starts_with("failed: cannot read") && previews[0].contains("quokka"), "{previews:?}");
     assert_eq!(previews[1], "failed: it ended with exit code 3", "{results:?}");
+    assert_eq!(previews[2], "failed: it ended with exit code 4", "{results:?}");
 }

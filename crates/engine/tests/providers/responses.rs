@@ -194,3 +194,20 @@ async fn a_failed_response_is_reported_with_its_reason() {
         assert_eq!((error.kind(), quoted(&error).as_str()), (kind, words));
     }
 }
+
+#[tokio::test]
+async fn calls_that_come_whole_have_the_limits_of_all_calls() {
+    let done = |at: u32, path: &str| {
+        let item = call(&format!("c{at}"), path);
+        json!({ "type": "response.output_item.done", "output_index": at, "item": item })
+    };
+    let many: Vec<Value> = (0..1001).map(|at| done(at, "a")).collect();
+    let long = "x".repeat(20_000);
+    let large: Vec<Value> = (0..900).map(|at| done(at, &long)).collect();
+    for calls in [many, large] {
+        let (answer, error) = hi(&[calls, vec![end("completed", &json!({}))]].concat()).await;
+        assert!(!answer.parts().iter().any(|part| matches!(part, Part::ToolCall { .. })));
+        let error = error.expect("an error");
+        assert!(quoted(&error).contains("longer than any model writes"), "{error}");
+    }
+}

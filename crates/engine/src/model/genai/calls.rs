@@ -83,6 +83,15 @@ impl Calls {
         self.0.len() as u64 > calls || self.0.last().is_some_and(|last| length(last) > bytes)
     }
 
+    /// The same for calls that came whole: all their arguments together count.
+    pub(super) fn are_together_more_than(&self, calls: u64, bytes: usize) -> bool {
+        let length = |call: &ToolCall| match &call.fn_arguments {
+            Value::String(text) => text.len(),
+            other => other.to_string().len(),
+        };
+        self.0.len() as u64 > calls || self.0.iter().map(length).sum::<usize>() > bytes
+    }
+
     /// Adds a piece. Calls with text arguments come in growing versions, others once.
     pub(super) fn push(&mut self, call: ToolCall) {
         match self.0.iter_mut().rev().find(|known| grows(known, &call)) {

@@ -24,8 +24,8 @@ use crate::settings::{Endpoint, EndpointKind};
 /// have only one instruction, at the top. Adding it there would change the beginning of the prompt.
 const INSTRUCTIONS: &str = "[Instructions]";
 
-/// The origin of a text of the program.
-const NOTE: &str = "an instruction file or a note of the program";
+/// The origin of a text of the system's role.
+const NOTE: &str = "an instruction file, a system message or a note of the program";
 
 /// The text before pictures and files of a result, if the format's results cannot contain them.
 const BESIDE_RESULTS: &str = "[Beside the results of the tools]";

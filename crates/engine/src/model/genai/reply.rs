@@ -101,7 +101,13 @@ impl Reply {
         let refused = filtered || !refusal.is_empty() || matches!(reason, Some(StopReason::ContentFilter(_)));
         let mut calls = match self.kind {
             // A short call has no pieces.
-            EndpointKind::OpenAiResponses => Calls::captured(end.captured_content.as_ref()),
+            EndpointKind::OpenAiResponses => {
+                let calls = Calls::captured(end.captured_content.as_ref());
+                if calls.are_together_more_than(MOST_CALLS, MOST_BYTES) {
+                    return self.too_much();
+                }
+                calls
+            }
             _ => std::mem::take(&mut self.calls),
         };
         if refused {

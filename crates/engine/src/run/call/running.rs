@@ -115,10 +115,10 @@ impl ToolHost {
     ) -> Result<Option<CallPrint>> {
         let Output { content, outcome, attached, facts, written, shown, .. } = output;
         self.engine.waits.notes(&facts);
-        let content = repaired::reported(bounded(content), &ready.repairs);
+        let content = repaired::reported(bounded(content), outcome, &ready.repairs);
         let stopped = *self.halt.borrow();
         let mut shown = shown.unwrap_or_else(|| content.clone());
-        let files = attached.iter().map(|file| (&file.name, file.bytes.len()));
+        let files = attached.iter().map(|file| (&file.name, &file.bytes));
         let print = digest(&format!("{outcome:?} {content} {:?}", files.collect::<Vec<_>>()));
         let mut parts = vec![Part::ToolResult { call: ready.id.clone(), content, outcome }];
         parts.extend(attached.into_iter().map(part));
