@@ -23,8 +23,19 @@ use retake_engine::model::{Answer, Message, Model, ModelError, ModelErrorKind, M
 use retake_engine::secret::Environment;
 use retake_engine::settings::{Settings, Time, WholeNumber};
 
+use crate::raw::Raw;
+
 /// The key that must never be shown.
 const KEY: &str = "sk-test-0123456789";
+
+/// The kinds of endpoints, and the paths below which their APIs usually are.
+const KINDS: [(&str, &str); 5] = [
+    ("openai", "/v1"),
+    ("openai-responses", "/v1"),
+    ("anthropic", "/v1"),
+    ("gemini", "/v1beta"),
+    ("ollama", ""),
+];
 
 /// Time limit for short steps.
 const SOON: Duration = Duration::from_secs(30);
@@ -43,6 +54,12 @@ impl Connection {
         let mut settings = Settings::parse(&text).expect("valid settings");
         settings.retry.tries = WholeNumber(1);
         Self { settings, clock: ManualClock::skipping(0) }
+    }
+
+    /// To a server, at the usual path of this kind.
+    fn to(server: &Raw, kind: &str) -> Self {
+        let path = KINDS.iter().find(|(known, _)| *known == kind).map_or("", |(_, path)| path);
+        Self::new(kind, &format!("{}{path}", server.address()))
     }
 
     /// Without a key.

@@ -8,26 +8,13 @@ use retake_engine::model::{Answer, EndReason, Message, ModelError, ModelErrorKin
 use serde_json::{Value, json};
 
 use super::bytes::{DONE, events, lines};
-use super::{Connection, ask};
+use super::{Connection, KINDS, ask};
 use crate::raw::{Raw, Step, answer};
-
-const KINDS: [(&str, &str); 5] = [
-    ("openai", "/v1"),
-    ("openai-responses", "/v1"),
-    ("anthropic", "/v1"),
-    ("gemini", "/v1beta"),
-    ("ollama", ""),
-];
-
-fn connection(server: &Raw, kind: &str) -> Connection {
-    let path = KINDS.iter().find(|(known, _)| *known == kind).map_or("", |(_, path)| path);
-    Connection::new(kind, &format!("{}{path}", server.address())).tries(2)
-}
 
 /// The outcome of an answer with this status and body, and the number of requests.
 async fn refused(kind: &str, status: &str, body: &Value) -> (ModelError, usize) {
     let server = Raw::start(vec![vec![Step::Say(answer(status, "", &body.to_string()))]]);
-    let error = connection(&server, kind).error("m", "hi").await;
+    let error = Connection::to(&server, kind).tries(2).error("m", "hi").await;
     (error, server.requests().len())
 }
 
@@ -36,7 +23,7 @@ async fn streamed(kind: &str, frames: &[String]) -> (Answer, Option<ModelError>)
     let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
     let script = if kind == "ollama" { lines(&frames) } else { events(&frames) };
     let server = Raw::start(vec![script]);
-    let (answer, _, error) = connection(&server, kind).tries(1).ask("m", "hi").await;
+    let (answer, _, error) = Connection::to(&server, kind).tries(1).ask("m", "hi").await;
     (answer, error)
 }
 
@@ -128,7 +115,7 @@ async fn sent_back(call: Part) -> Value {
     let id = call.call_id().unwrap_or_default().to_owned();
     let result = Part::ToolResult { call: id, content: "no such tool".into(), outcome: ToolOutcome::Failed };
     let messages = vec![Message::new(Role::Assistant, vec![call]), Message::new(Role::Tool, vec![result])];
-    let model = connection(&server, "openai").models().open("here/m").expect("a model");
+    let model = Connection::to(&server, "openai").tries(2).models().open("here/m").expect("a model");
     let (_, _, error) = ask(&*model, messages).await;
     assert!(error.is_none(), "{error:?}");
     let request = server.requests().pop().expect("a request");
@@ -257,7 +244,7 @@ async fn unknown_model_and_silent_server_are_different_errors() {
     let remedies = vec![Remedy::Models];
     assert_eq!(told(&error), (Kind::UnknownModel, "there is no such model (HTTP 404)".into(), remedies));
     let silent = Raw::start(vec![vec![Step::Hang]]);
-    let connection = connection(&silent, "openai").tries(1).first_byte(Duration::from_millis(200));
+    let connection = Connection::to(&silent, "openai").tries(1).first_byte(Duration::from_millis(200));
     let error = connection.error("m", "hi").await;
     assert_eq!(told(&error), (Kind::TimedOut, "nothing arrived for too long".into(), vec![Remedy::Retry]));
 }

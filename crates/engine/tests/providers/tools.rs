@@ -5,22 +5,9 @@ use retake_engine::model::{Answer, EndReason, Message, ModelError, ModelErrorKin
 use serde_json::{Value, json};
 
 use super::bytes::{DONE, events, lines};
-use super::{Connection, gather};
+use super::{Connection, KINDS, gather};
 use crate::poster::Poster;
 use crate::raw::Raw;
-
-const KINDS: [(&str, &str); 5] = [
-    ("openai", "/v1"),
-    ("openai-responses", "/v1"),
-    ("anthropic", "/v1"),
-    ("gemini", "/v1beta"),
-    ("ollama", ""),
-];
-
-fn connection(server: &Raw, kind: &str) -> Connection {
-    let path = KINDS.iter().find(|(known, _)| *known == kind).map_or("", |(_, path)| path);
-    Connection::new(kind, &format!("{}{path}", server.address()))
-}
 
 fn tools() -> Vec<ToolSpec> {
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
@@ -100,7 +87,7 @@ fn openai(frames: &[String]) -> Raw {
 async fn tools_reach_every_provider_in_the_same_order() {
     for (kind, _) in KINDS {
         let server = Raw::answering("500 Oops", "", "{}");
-        drop(hi(&connection(&server, kind)).await);
+        drop(hi(&Connection::to(&server, kind)).await);
         let body = body(&server);
         let sent = match kind {
             "openai" | "ollama" => body["tools"].pointer("/0/function"),
@@ -138,7 +125,7 @@ async fn a_call_in_pieces_is_put_together_as_the_model_wrote_it() {
         DONE.into(),
     ]);
     let expected = ("call_9pw2kq".into(), "write".into(), "{\"path\":  \"a\"}".into());
-    assert_eq!(calls(&connection(&server, "openai")).await, [expected]);
+    assert_eq!(calls(&Connection::to(&server, "openai")).await, [expected]);
 }
 
 #[tokio::test]
@@ -156,7 +143,7 @@ async fn two_calls_at_once_are_two_also_without_ids() {
             finish("stop"),
             DONE.into(),
         ]);
-        let calls = calls(&connection(&server, "openai")).await;
+        let calls = calls(&Connection::to(&server, "openai")).await;
         let arguments: Vec<&str> = calls.iter().map(|(_, _, arguments)| arguments.as_str()).collect();
         assert_eq!(arguments, ["{\"path\":\"a\"}", "{\"path\":\"b\"}"], "{a:?}");
         assert!(calls[0].0 != calls[1].0 && calls.iter().all(|(id, _, _)| !id.is_empty()), "{calls:?}");
@@ -170,7 +157,7 @@ async fn an_id_that_the_conversation_has_is_made_again() {
     let earlier = Part::ToolCall { id: "abc-xyz".into(), name: "read".into(), arguments: "{}".into() };
     let result = Part::ToolResult { call: "abc-xyz".into(), content: "x".into(), outcome: ToolOutcome::Ok };
     let messages = vec![Message::new(Role::Assistant, vec![earlier]), Message::new(Role::Tool, vec![result])];
-    let (answer, error) = asked(&connection(&server, "openai"), messages).await;
+    let (answer, error) = asked(&Connection::to(&server, "openai"), messages).await;
     assert!(error.is_none(), "{error:?}");
     assert!(calls_of(&answer)[0].0.starts_with("call_1_"), "{answer:?}");
 }
@@ -192,7 +179,7 @@ async fn gemini_and_ollama_give_no_ids_and_get_some() {
     let ollama =
         Raw::start(vec![lines(&[&line, r#"{"message":{"content":""},"done":true,"done_reason":"stop"}"#])]);
     for (server, kind) in [(&gemini, "gemini"), (&ollama, "ollama")] {
-        let calls = calls(&connection(server, kind)).await;
+        let calls = calls(&Connection::to(server, kind)).await;
         assert_eq!(calls.len(), 2, "{kind}: {calls:?}");
         assert!(calls[0].0 != calls[1].0, "{kind}: {calls:?}");
         assert!(
@@ -208,7 +195,7 @@ async fn geminis_signatures_go_back_with_their_calls() {
     let frame =
         format!("data: {}", json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}));
     let server = openai(&[frame]);
-    let connection = connection(&server, "gemini");
+    let connection = Connection::to(&server, "gemini");
     let (answer, error) = hi(&connection).await;
     assert!(error.is_none(), "{error:?}");
     let call = calls_of(&answer).remove(0).0;
@@ -240,7 +227,7 @@ async fn anthropics_results_hold_pictures_and_say_that_they_are_failures() {
         Message::new(Role::Assistant, vec![call]),
         Message::new(Role::Tool, vec![result, image]),
     ];
-    drop(asked(&connection(&server, "anthropic"), messages).await);
+    drop(asked(&Connection::to(&server, "anthropic"), messages).await);
     let body = body(&server);
     let sent = &body["messages"][2]["content"][0];
     assert_eq!((&sent["type"], &sent["is_error"]), (&json!("tool_result"), &json!(true)), "{body}");
@@ -255,7 +242,7 @@ async fn a_pdf_reaches_every_provider_that_takes_one() {
         let source = Source::Inline(b"%PDF-1.7\n".to_vec());
         let pdf = Part::File { name: "a.pdf".into(), media_type: Some("application/pdf".into()), source };
         let words = Part::text("sum it up");
-        drop(asked(&connection(&server, kind), vec![Message::new(Role::User, vec![words, pdf])]).await);
+        drop(asked(&Connection::to(&server, kind), vec![Message::new(Role::User, vec![words, pdf])]).await);
         let body = body(&server);
         let data = "JVBERi0xLjcK";
         let (sent, expected) = match kind {
@@ -283,7 +270,7 @@ async fn malformed_arguments_stay_the_text_that_the_model_wrote() {
     let server =
         openai(&[piece(0, Some("abc-xyz"), Some("read"), "{oops"), finish("tool_calls"), DONE.into()]);
     assert_eq!(
-        calls(&connection(&server, "openai")).await,
+        calls(&Connection::to(&server, "openai")).await,
         [("abc-xyz".into(), "read".into(), "{oops".into())]
     );
 }
@@ -292,10 +279,10 @@ async fn malformed_arguments_stay_the_text_that_the_model_wrote() {
 async fn a_cut_in_the_middle_of_a_call_is_an_error_and_never_half_a_call() {
     let begun = piece(0, Some("abc-xyz"), Some("write"), "{\"path\": \"a\", \"content\": \"one");
     let server = openai(std::slice::from_ref(&begun));
-    assert_eq!(failure(&connection(&server, "openai")).await, ModelErrorKind::Cut);
+    assert_eq!(failure(&Connection::to(&server, "openai")).await, ModelErrorKind::Cut);
     // The limit of its answer is no reason to repeat the request.
     let server = openai(&[begun, finish("length"), DONE.into()]);
-    let again = connection(&server, "openai").tries(3);
+    let again = Connection::to(&server, "openai").tries(3);
     assert_eq!(failure(&again).await, ModelErrorKind::OutputLimit);
     assert_eq!(server.requests().len(), 1);
     let start = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_a1b2c3d","name":"write","input":{}}}"#;
@@ -309,27 +296,27 @@ async fn a_cut_in_the_middle_of_a_call_is_an_error_and_never_half_a_call() {
     };
     let begun = [("content_block_start", start), ("content_block_delta", delta)];
     let server = anthropic(&begun);
-    assert_eq!(failure(&connection(&server, "anthropic")).await, ModelErrorKind::Cut);
+    assert_eq!(failure(&Connection::to(&server, "anthropic")).await, ModelErrorKind::Cut);
     let ended =
         [begun[0], begun[1], ("message_delta", limit), ("message_stop", r#"{"type":"message_stop"}"#)];
     let server = anthropic(&ended);
-    assert_eq!(failure(&connection(&server, "anthropic")).await, ModelErrorKind::OutputLimit);
+    assert_eq!(failure(&Connection::to(&server, "anthropic")).await, ModelErrorKind::OutputLimit);
     let call = json!({"functionCall": {"name": "read", "args": {"path": "a"}}});
     let server = openai(&[format!("data: {}", json!({"candidates": [{"content": {"parts": [call]}}]}))]);
-    assert_eq!(failure(&connection(&server, "gemini")).await, ModelErrorKind::Cut);
+    assert_eq!(failure(&Connection::to(&server, "gemini")).await, ModelErrorKind::Cut);
     let call = json!({"function": {"name": "read", "arguments": {"path": "a"}}});
     let server = Raw::start(vec![lines(&[&json!({"message": {"tool_calls": [call]}}).to_string()])]);
-    assert_eq!(failure(&connection(&server, "ollama")).await, ModelErrorKind::Cut);
+    assert_eq!(failure(&Connection::to(&server, "ollama")).await, ModelErrorKind::Cut);
 }
 
 #[tokio::test]
 async fn a_call_that_is_none_is_reported_and_requested_again() {
     let server = openai(&[finish("tool_calls"), DONE.into()]);
-    assert_eq!(failure(&connection(&server, "openai").tries(2)).await, ModelErrorKind::BadCall);
+    assert_eq!(failure(&Connection::to(&server, "openai").tries(2)).await, ModelErrorKind::BadCall);
     assert_eq!(server.requests().len(), 2);
     let frame = json!({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]});
     let server = openai(&[format!("data: {frame}")]);
-    assert_eq!(failure(&connection(&server, "gemini")).await, ModelErrorKind::BadCall);
+    assert_eq!(failure(&Connection::to(&server, "gemini")).await, ModelErrorKind::BadCall);
 }
 
 #[tokio::test]
@@ -339,7 +326,7 @@ async fn a_refusal_takes_the_calls_before_it_along() {
         finish("content_filter"),
         DONE.into(),
     ]);
-    let (answer, error) = hi(&connection(&server, "openai")).await;
+    let (answer, error) = hi(&Connection::to(&server, "openai")).await;
     assert!(error.is_none() && calls_of(&answer).is_empty(), "{error:?} {answer:?}");
     assert_eq!(answer.end(), Some(&EndReason::Refusal));
 }
