@@ -11,7 +11,7 @@ use retake_wire::{Problem, ProblemKind};
 use crate::args::{self, Cli, EXIT_CODES, Global};
 use crate::chat;
 use crate::context::{Context, document, notice_to};
-use crate::error::{self, Failure, Result, problem, usage};
+use crate::error::{self, Failure, Result, hinted, usage};
 use crate::fullscreen;
 use crate::owner::{LazyClient, Owner, Paths};
 use crate::term::width;
@@ -83,6 +83,20 @@ fn without_tip_to_say_it(error: &mut clap::Error) {
     }
 }
 
+/// A wrong command line, for programs: its first paragraph is what is wrong, the others say what to do next.
+fn usage_problem(error: &clap::Error, rendered: &str) -> Problem {
+    let in_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut paragraphs = rendered.split("\n\n").map(in_line).filter(|text| !text.is_empty());
+    let message = paragraphs.next().unwrap_or_default();
+    let hints: Vec<String> = paragraphs.map(|text| text.trim_end_matches('.').to_owned()).collect();
+    let mut problem =
+        hinted(ProblemKind::Usage, "usage", message.trim_start_matches("error: "), hints.join("; "));
+    if let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) {
+        problem.fields.insert("argument".to_owned(), argument.as_str().into());
+    }
+    problem
+}
+
 fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
     let look = ui.look();
     let mut help = String::from("Exit codes:\n");
@@ -105,10 +119,7 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
             };
         }
         if json {
-            let text = rendered.to_string();
-            let text = text.split("\n\nFor more information").next().unwrap_or(&text);
-            let message = text.trim().trim_start_matches("error: ");
-            return problem(ProblemKind::Usage, "usage", message).into();
+            return usage_problem(&error, &rendered.to_string()).into();
         }
         let text =
             if ui.error_palette().is_coloured() { rendered.ansi().to_string() } else { rendered.to_string() };

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::files::Choice;
 use crate::id::Head;
 
 /// A remedy, for which a client has a command.
@@ -11,8 +12,8 @@ pub enum Remedy {
     Choose,
     /// Write a backup with the command line program, which also writes to pipes and devices.
     Backup,
-    /// Make a choice for each file of a plan.
-    ChooseFiles,
+    /// Make a choice for each file of a plan, out of these, or out of all if none is named.
+    ChooseFiles(Vec<Choice>),
     /// List the settings.
     Config,
     /// Change a setting, which creates the file.

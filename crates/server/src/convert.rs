@@ -14,8 +14,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use retake_core::{
-    Branch, EffectClass, EntryLine, Field, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry, StartedCall,
-    Summary, TargetLine, Totals,
+    Branch, Choice, EffectClass, EntryLine, Field, Hit, Meta, Part, Planned, Receipt, Role, ShownEntry,
+    StartedCall, Summary, TargetLine, Totals,
 };
 use retake_engine::settings::SettingsError;
 use retake_engine::{EngineError, Kind, PERSON_COMMAND};
@@ -97,11 +97,23 @@ pub fn wrong_settings(error: SettingsError) -> Problem {
     shown_problem(error.into())
 }
 
+/// A choice for a file in conflict.
+pub(crate) fn choice(choice: Choice) -> retake_wire::Choice {
+    match choice {
+        Choice::Disk => retake_wire::Choice::Disk,
+        Choice::Yours => retake_wire::Choice::Yours,
+        Choice::Checkpoint => retake_wire::Choice::Checkpoint,
+        Choice::Merge => retake_wire::Choice::Merge,
+        Choice::Skip => retake_wire::Choice::Skip,
+        Choice::Hunks(numbers) => retake_wire::Choice::Hunks(numbers),
+    }
+}
+
 fn remedy(remedy: retake_core::Remedy) -> Remedy {
     use retake_core::Remedy as R;
     match remedy {
         R::Choose => Remedy::Choose,
-        R::ChooseFiles => Remedy::ChooseFiles,
+        R::ChooseFiles(choices) => Remedy::ChooseFiles { choices: choices.into_iter().map(choice).collect() },
         R::Config => Remedy::Config,
         R::ConfigSet => Remedy::ConfigSet,
         R::Conversation => Remedy::Conversation,

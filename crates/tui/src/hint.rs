@@ -2,8 +2,10 @@
 //! word.
 
 use retake_wire::{
-    Condition, Event, Hint, NumberedEvent, Problem, Remedy, RunEvent, RunNotice, english, shell_word,
+    Choice, Condition, Event, Hint, NumberedEvent, Problem, Remedy, RunEvent, RunNotice, english, shell_word,
 };
+
+use crate::render::files::choice_name;
 
 /// The client whose user reads a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +76,10 @@ impl Audience {
             Remedy::Choose if self == Self::Screen => ("", "/choose"),
             Remedy::Log if self == Self::Screen => ("", "/rewind"),
             Remedy::Choose => ("retake choose ENTRY", "/choose"),
-            Remedy::ChooseFiles => ("--choose PATH=disk|yours|checkpoint|merge|skip|hunks:N,N", "/rewind"),
+            Remedy::ChooseFiles { choices } if self == Self::Shell => {
+                return format!("`--choose PATH={}`", choice_words(choices));
+            }
+            Remedy::ChooseFiles { .. } => ("", "/rewind"),
             Remedy::Config => ("retake config", "retake config"),
             Remedy::ConfigSet => ("retake config set KEY VALUE", "retake config set KEY VALUE"),
             Remedy::Conversation => ("--conversation", "/list"),
@@ -134,6 +139,14 @@ impl Audience {
         let command = if self == Self::Shell { verb } else { slash };
         format!("`{command}`")
     }
+}
+
+/// The words for choices; those for hunks only where the parts of a file can be told apart.
+fn choice_words(choices: &[Choice]) -> String {
+    let all = [Choice::Disk, Choice::Yours, Choice::Checkpoint, Choice::Merge, Choice::Skip];
+    let words = all.iter().filter(|it| choices.is_empty() || choices.contains(it)).map(choice_name);
+    let hunks = (choices.is_empty() || choices.contains(&Choice::Merge)).then(|| "hunks:N,N".to_owned());
+    words.chain(hunks).collect::<Vec<_>>().join("|")
 }
 
 /// A path for a shell, in one line: a name may have line ends.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::files::Choice;
 use crate::mark::MarkVerb;
 
 /// What to do next. In JSON it is a string if it is only text, and otherwise a list of pieces.
@@ -29,7 +30,11 @@ pub enum Remedy {
     /// List the alternatives of an answer.
     Choose,
     /// Make a choice for each file of a plan.
-    ChooseFiles,
+    ChooseFiles {
+        /// The choices that at least one of the files has; empty if that is not known.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<Choice>,
+    },
     /// List the settings.
     Config,
     /// Change a setting, which creates the settings file.

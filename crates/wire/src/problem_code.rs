@@ -83,7 +83,7 @@ codes! {
     BrokenRun = "broken_run", "The events of a run ended without a result", [];
     CallBegun = "call_begun", "A call with this name has already begun", ["call"];
     Closed = "closed", "The store is closed", [];
-    Conflict = "conflict", "Somebody else changed files that the step would change", ["paths", "count", "what", "sealed"];
+    Conflict = "conflict", "Somebody else changed files that the step would change", ["paths", "count", "what", "sealed", "choice", "path"];
     ConversationExists = "conversation_exists", "The conversation exists already", ["conversation"];
     Damaged = "damaged", "A stored row or file version cannot be read", ["what", "row", "object", "operation", "detail"];
     DataMoved = "data_moved", "The data folder was moved", ["path"];
@@ -199,7 +199,7 @@ codes! {
     Unseen = "unseen", "The folder could not be captured after the call", [];
     Unsettled = "unsettled", "A step in this folder is not finished", ["what", "path", "folder", "obstacle", "detail"];
     UriTooLong = "uri_too_long", "The path with its query is too long", [];
-    Usage = "usage", "The request makes no sense", ["parameter", "what", "name", "path", "rule", "count", "least", "most", "action"];
+    Usage = "usage", "The request makes no sense", ["parameter", "what", "name", "path", "rule", "count", "least", "most", "action", "argument"];
     WorkspaceBusy = "workspace_busy", "Another program works in the folder", ["path"];
 }
 

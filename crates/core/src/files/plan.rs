@@ -133,6 +133,20 @@ pub enum Choice {
     Hunks(Vec<u32>),
 }
 
+impl Choice {
+    /// Its name in requests and errors.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Disk => "disk",
+            Self::Yours => "yours",
+            Self::Checkpoint => "checkpoint",
+            Self::Merge => "merge",
+            Self::Skip => "skip",
+            Self::Hunks(_) => "hunks",
+        }
+    }
+}
+
 /// What a step would do to a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, Apply, BlockingAuthor, Clash, ConversationId, FileChange, FilePath, FilePlan, LeftPath, PathMove,
-    Reason, Receipt, Remedy, Scope, Unanswered, Verdict, Words,
+    Action, Apply, BlockingAuthor, Choice, Clash, ConversationId, FileChange, FilePath, FilePlan, LeftPath,
+    PathMove, PathPlan, Reason, Receipt, Remedy, Scope, Unanswered, Verdict, Words,
 };
 use retake_store::ActionContext;
 use retake_store::digest::{action_value, of_arguments};
@@ -248,21 +248,14 @@ fn stale_plan() -> EngineError {
 
 /// Files with an open conflict, as they are shown.
 fn clashes(plans: &[FolderPlan]) -> Vec<String> {
-    let clash = |path: &&retake_core::PathPlan| matches!(path.verdict, Verdict::Conflict(_));
-    let all = plans.iter().flat_map(|folder| {
-        let paths = folder.plan.paths.iter().filter(clash);
-        paths.map(|path| shown_in(folder.folder.as_deref(), &path.path))
-    });
-    all.collect()
+    open(plans).map(|(folder, path)| shown_in(folder.folder.as_deref(), &path.path)).collect()
 }
 
 /// Whose changes the files conflict with, for programs, and the beginning of a sentence that names them. It never blames
 /// somebody else for changes of this conversation.
 fn against(plans: &[FolderPlan]) -> (&'static str, &'static str) {
-    let paths = plans.iter().flat_map(|folder| &folder.plan.paths);
-    let clashes = paths.filter(|path| matches!(path.verdict, Verdict::Conflict(_)));
-    let (own, others): (Vec<_>, Vec<_>) = clashes
-        .map(|path| path.against)
+    let (own, others): (Vec<_>, Vec<_>) = open(plans)
+        .map(|(_, path)| path.against)
         .partition(|against| against.and_then(BlockingAuthor::delta).is_some());
     match (own.is_empty(), others.is_empty()) {
         (false, true) => ("other_turns", "other turns of this conversation have"),
@@ -284,29 +277,56 @@ fn check(plans: &[FolderPlan], options: &FileOptions) -> Result<()> {
     if clashes.is_empty() {
         return Ok(());
     }
+    if let Some(refused) = not_offered(plans) {
+        return Err(refused);
+    }
     let files = if clashes.len() == 1 { "a file" } else { "files" };
     let (whose, who) = against(plans);
     let what = format!("{who} changed {files} too: {}", few(&clashes));
-    let sealed = |path: &&retake_core::PathPlan| path.verdict == Verdict::Conflict(Clash::Sealed);
-    let mut sealed = plans.iter().filter_map(|folder| {
-        let path = folder.plan.paths.iter().find(sealed)?;
-        Some(shown_in(folder.folder.as_deref(), &path.path))
-    });
-    let sealed = sealed.next();
+    let mut sealed = open(plans).filter(|(_, path)| path.verdict == Verdict::Conflict(Clash::Sealed));
+    let sealed = sealed.next().map(|(folder, path)| shown_in(folder.folder.as_deref(), &path.path));
     let what = match &sealed {
         Some(name) => format!("{what}; not all can be taken away there: move what is in {name} elsewhere"),
         None => what,
     };
-    let remedies = match options.restore {
-        Some(_) => vec![Remedy::ChooseFiles],
-        None => vec![Remedy::ChooseFiles, Remedy::WithoutFiles],
-    };
+    let mut remedies = vec![Remedy::ChooseFiles(choices_of(open(plans).map(|(_, path)| path)))];
+    if options.restore.is_none() {
+        remedies.push(Remedy::WithoutFiles);
+    }
     let error = EngineError::new(Kind::Refused, "conflict", what)
         .with("what", whose)
         .with("paths", super::carry_out::few(&clashes))
         .with("count", clashes.len())
         .remedies(remedies);
     Err(sealed.into_iter().fold(error, |error, name| error.with("sealed", name)))
+}
+
+/// The files with an open conflict.
+fn open(plans: &[FolderPlan]) -> impl Iterator<Item = (&FolderPlan, &PathPlan)> {
+    let all = plans.iter().flat_map(|folder| folder.plan.paths.iter().map(move |path| (folder, path)));
+    all.filter(|(_, path)| matches!(path.verdict, Verdict::Conflict(_)))
+}
+
+/// The choices that at least one of the files has.
+fn choices_of<'a>(paths: impl Iterator<Item = &'a PathPlan>) -> Vec<Choice> {
+    let mut all = Vec::new();
+    for choice in paths.flat_map(|path| &path.choices) {
+        if !all.contains(choice) {
+            all.push(choice.clone());
+        }
+    }
+    all
+}
+
+/// Refuses a choice for a file that is still in conflict with it: the file does not have this choice.
+fn not_offered(plans: &[FolderPlan]) -> Option<EngineError> {
+    let is_chosen = |path: &&PathPlan| path.choice.as_ref().is_some_and(|it| !path.choices.contains(it));
+    let (folder, path) = open(plans).find(|(_, path)| is_chosen(path))?;
+    let choice = path.choice.as_ref()?.name();
+    let name = shown_in(folder.folder.as_deref(), &path.path);
+    let error = EngineError::new(Kind::Refused, "conflict", format!("{choice} is not possible for {name}"));
+    let error = error.with("what", "not_offered").with("choice", choice).with("path", name);
+    Some(error.remedies([Remedy::ChooseFiles(choices_of(std::iter::once(path)))]))
 }
 
 /// The first few names.

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Capture, Chosen, ConversationId, FilePlan, ListRequest, PathPlan, Remedy, Time, UncoveredReason,
+    Capture, Choice, Chosen, ConversationId, FilePlan, ListRequest, PathPlan, Remedy, Time, UncoveredReason,
     WorkspaceInfo, WorkspaceNo,
 };
 use retake_store::Claimant;
@@ -219,7 +219,7 @@ pub(super) fn refuse_mounted(
     let path = shown_in(folder, &path.path);
     let what = format!("another file system is mounted over {path}, which this step would take back");
     let error = EngineError::new(Kind::Refused, "other_file_system", what).with("path", path);
-    Err(error.remedies([Remedy::ChooseFiles, Remedy::WithoutFiles]))
+    Err(error.remedies([Remedy::ChooseFiles(vec![Choice::Skip]), Remedy::WithoutFiles]))
 }
 
 /// A path without `.` and `..`.

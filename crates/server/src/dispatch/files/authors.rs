@@ -9,7 +9,7 @@ use retake_engine::DeltaOrigin;
 use retake_wire::{PathCause, PathChange, Problem, UncertainWhen, english};
 
 use crate::InProcess;
-use crate::convert::{problem, uncovered_cause};
+use crate::convert::{self, problem, uncovered_cause};
 
 /// Where the deltas come from that plans name.
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl Origins {
         let outcome = |(choice, becomes): (&Choice, ChoiceOutcome)| {
             let of = becomes.delta().and_then(|no| self.0.get(&no));
             let after = retake_wire::AfterChoice {
-                choice: super::translate::choice(choice.clone()),
+                choice: convert::choice(choice.clone()),
                 becomes: match becomes {
                     ChoiceOutcome::Stays(_) => retake_wire::ChoiceOutcome::Stays,
                     ChoiceOutcome::Gone => retake_wire::ChoiceOutcome::Gone,

@@ -17,7 +17,7 @@ use retake_wire::{
 };
 
 use super::authors::Origins;
-use crate::convert::{git_file, misused, own_problem, uncovered_cause};
+use crate::convert::{self, git_file, misused, own_problem, uncovered_cause};
 
 pub(in crate::dispatch) fn file_options(files: &retake_wire::FileOptions) -> Result<FileOptions, Problem> {
     let scope = match files.scope {
@@ -87,17 +87,6 @@ fn choice_in(choice: &retake_wire::Choice) -> Result<Choice, Problem> {
     })
 }
 
-pub(super) fn choice(choice: Choice) -> retake_wire::Choice {
-    match choice {
-        Choice::Disk => retake_wire::Choice::Disk,
-        Choice::Yours => retake_wire::Choice::Yours,
-        Choice::Checkpoint => retake_wire::Choice::Checkpoint,
-        Choice::Merge => retake_wire::Choice::Merge,
-        Choice::Skip => retake_wire::Choice::Skip,
-        Choice::Hunks(numbers) => retake_wire::Choice::Hunks(numbers),
-    }
-}
-
 pub(in crate::dispatch) fn path_plan(
     folder: Option<&Path>,
     path: PathPlan,
@@ -132,7 +121,7 @@ pub(in crate::dispatch) fn path_plan(
         outcomes: origins.outcomes(&path),
         grade: grade(path.grade),
         calls: by,
-        choices: path.choices.into_iter().map(choice).collect(),
+        choices: path.choices.into_iter().map(convert::choice).collect(),
         renamed: path.renamed.map(|other| shown_in(folder, &other)),
         hunks: retake_wire::PathHunks { count: None, part: path.hunks },
         diff: None,

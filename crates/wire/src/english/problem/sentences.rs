@@ -50,6 +50,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::BrokenBody, "", "the body ended too early"),
     (C::CallBegun, "", "call {call} was begun before"),
     (C::Closed, "", "the store is closed"),
+    (C::Conflict, "not_offered", "{choice} is not possible for {path}"),
     (
         C::Conflict,
         "others",
