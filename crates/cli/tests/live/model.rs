@@ -20,6 +20,8 @@ enum Rest {
     Calls(Vec<(String, String)>),
     /// It never continues.
     Hold,
+    /// Its last word comes again and again, 50 times a second.
+    Repeat,
 }
 
 /// An answer.
@@ -53,6 +55,11 @@ pub(super) fn shell(command: &str) -> Answer {
 /// The start of an answer that never continues.
 pub(super) fn half(text: &str) -> Answer {
     Answer { text: text.to_owned(), rest: Rest::Hold }
+}
+
+/// An answer that ends with the same word again and again.
+pub(super) fn endless(text: &str) -> Answer {
+    Answer { text: text.to_owned(), rest: Rest::Repeat }
 }
 
 /// State shared by both sides.
@@ -158,7 +165,14 @@ impl Shared {
             frame(&stream, &json!({"choices": [{"delta": {"content": word}}]}));
         }
         match answer.rest {
-            Rest::Hold => self.hold(stream),
+            Rest::Hold => self.hold(stream, || ()),
+            Rest::Repeat => {
+                let last = answer.text.rsplit(' ').next().unwrap_or_default().to_owned();
+                let writer = stream.try_clone().expect("a second handle");
+                self.hold(stream, || {
+                    frame(&writer, &json!({"choices": [{"delta": {"content": format!(" {last}")}}]}))
+                });
+            }
             Rest::Calls(calls) => self.end(&stream, &calls),
         }
     }
@@ -178,14 +192,15 @@ impl Shared {
         say(stream, "data: [DONE]\n\n");
     }
 
-    /// Until the client disconnects, or the test is over.
-    fn hold(&self, mut stream: TcpStream) {
+    /// Until the client disconnects, or the test is over; `meanwhile` happens 50 times a second.
+    fn hold(&self, mut stream: TcpStream, meanwhile: impl Fn()) {
         stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a timeout");
         while !self.over.load(Ordering::SeqCst) {
             // Anything else is no data yet, or a client that is gone: the flag ends that.
             if let Ok(0) = stream.read(&mut [0; 64]) {
                 return;
             }
+            meanwhile();
         }
     }
 }

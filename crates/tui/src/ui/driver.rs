@@ -35,9 +35,9 @@ pub use world::World;
 /// The least milliseconds between two drawings that nobody waits for.
 const FRAME_MS: i64 = 16;
 
-/// How often the program gets a tick during an animation, and otherwise.
-const LIVELY: Duration = Duration::from_millis(80);
-const CALM: Duration = Duration::from_millis(1_000);
+/// The milliseconds between two ticks during an animation, and otherwise.
+const LIVELY_MS: i64 = 80;
+const CALM_MS: i64 = 1_000;
 
 /// The most messages in the queue.
 const WAITING: usize = 1_024;
@@ -132,8 +132,7 @@ pub async fn run(
         tell,
         heard,
         input: Input { keys: Some(EventStream::new()), partial: PartialKey::default(), answer },
-        drawn_ms: 0,
-        is_dirty: false,
+        pace: Pace::default(),
         is_quitting: false,
         lost: None,
         is_over: false,
@@ -190,13 +189,21 @@ struct Driver<'a> {
     tell: mpsc::Sender<Msg>,
     heard: mpsc::Receiver<Msg>,
     input: Input,
-    drawn_ms: i64,
-    is_dirty: bool,
+    pace: Pace,
     /// The process was asked to quit.
     is_quitting: bool,
     /// Why the terminal can't be used any more.
     lost: Option<std::io::Error>,
     is_over: bool,
+}
+
+/// When what is due was done last.
+#[derive(Default)]
+struct Pace {
+    drawn_ms: i64,
+    ticked_ms: i64,
+    /// Something is to be drawn.
+    is_dirty: bool,
 }
 
 /// Input of the terminal.
@@ -276,9 +283,10 @@ impl Driver<'_> {
                 WakeCause::Terminal(Some(Ok(event))) => self.event(event)?,
                 WakeCause::Heard(Some(msg)) => self.take_in(msg)?,
                 WakeCause::Heard(None) => {}
-                WakeCause::Time => self.time()?,
+                WakeCause::Time => {}
             }
             self.held()?;
+            self.tick()?;
             // Messages that have arrived meanwhile are drawn together.
             for _ in 0..WAITING {
                 let Ok(msg) = self.heard.try_recv() else { break };
@@ -316,11 +324,19 @@ impl Driver<'_> {
         if self.input.partial.is_begun() {
             return Duration::from_millis(partial::AT_ONCE_MS.into());
         }
-        if self.is_dirty {
-            let since = self.world.now_ms() - self.drawn_ms;
+        if self.pace.is_dirty {
+            let since = self.world.now_ms() - self.pace.drawn_ms;
             return Duration::from_millis(u64::try_from(FRAME_MS - since).unwrap_or(0));
         }
-        if self.app.is_lively() || self.input.answer.is_begun() { LIVELY } else { CALM }
+        Duration::from_millis(u64::try_from(self.next_tick_ms()).unwrap_or(0))
+    }
+
+    /// The milliseconds until the next tick.
+    fn next_tick_ms(&self) -> i64 {
+        let every = if self.app.is_lively() || self.input.answer.is_begun() { LIVELY_MS } else { CALM_MS };
+        let since = self.world.now_ms() - self.pace.ticked_ms;
+        // A clock that was set back does not put it off.
+        if since < 0 { 0 } else { every - since }
     }
 
     fn event(&mut self, event: Event) -> Result<(), UiError> {
@@ -347,7 +363,7 @@ impl Driver<'_> {
 
     fn opened(&mut self, found: Connection) -> Result<(), UiError> {
         self.client = Some(found.client);
-        self.is_dirty = true;
+        self.pace.is_dirty = true;
         for notice in found.notices {
             self.app.notice(notice);
         }
@@ -355,12 +371,17 @@ impl Driver<'_> {
         self.carry_out(waiting)
     }
 
-    fn time(&mut self) -> Result<(), UiError> {
-        if self.is_dirty || self.input.partial.is_begun() { Ok(()) } else { self.take_in(Msg::Tick) }
+    /// Gives the app its tick when it is due: messages that arrive all the time must not put it off.
+    fn tick(&mut self) -> Result<(), UiError> {
+        if self.next_tick_ms() > 0 || self.input.partial.is_begun() {
+            return Ok(());
+        }
+        self.pace.ticked_ms = self.world.now_ms();
+        self.take_in(Msg::Tick)
     }
 
     fn take_in(&mut self, msg: Msg) -> Result<(), UiError> {
-        self.is_dirty = true;
+        self.pace.is_dirty = true;
         let acts = self.app.on(msg, self.world.now_ms());
         self.carry_out(acts)
     }
@@ -369,15 +390,15 @@ impl Driver<'_> {
     fn draw(&mut self, at_once: bool) -> Result<(), UiError> {
         let now_ms = self.world.now_ms();
         if self.lost.is_some() {
-            self.is_dirty = false;
+            self.pace.is_dirty = false;
         }
-        if !self.is_dirty || self.is_over || (!at_once && now_ms - self.drawn_ms < FRAME_MS) {
+        if !self.pace.is_dirty || self.is_over || (!at_once && now_ms - self.pace.drawn_ms < FRAME_MS) {
             return Ok(());
         }
         let drawn = self.screen.draw(&mut self.app);
         self.shown(drawn)?;
-        self.drawn_ms = now_ms;
-        self.is_dirty = false;
+        self.pace.drawn_ms = now_ms;
+        self.pace.is_dirty = false;
         let acts = self.app.drawn();
         self.carry_out(acts)
     }
@@ -437,7 +458,7 @@ impl Driver<'_> {
         self.shown(resumed)?;
         if self.lost.is_none() {
             self.input.keys = Some(EventStream::new());
-            self.is_dirty = true;
+            self.pace.is_dirty = true;
         }
         Ok(done)
     }

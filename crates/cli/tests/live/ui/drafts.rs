@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use super::{EMPTY, answered, answers, opened, says};
 use crate::live::harness::{World, runs, signal, until};
-use crate::live::model::{Model, words};
+use crate::live::model::{Model, endless, words};
 use crate::live::tmux::Tmux;
 
 #[test]
@@ -51,6 +51,21 @@ fn a_draft_without_a_conversation_is_kept() {
     let client = Tmux::client(&world, "");
     let screen = client.shows(EMPTY);
     assert!(!screen.contains("the first thought"), "it was said: {screen}");
+}
+
+#[test]
+fn a_draft_is_stored_while_words_of_an_answer_keep_coming() {
+    let model = Model::start();
+    let (world, client) = opened(&model, vec![endless("and on")]);
+    client.types("go on");
+    client.press("Enter");
+    client.shows("and on on on");
+    client.types("meanwhile");
+    client.shows("› meanwhile");
+    until("the owner has it", || kept(&world).contains("meanwhile"));
+    client.until("it still answers", |screen| screen.contains("answering"));
+    client.press("C-c");
+    client.until("it has stopped", |screen| !screen.contains("answering"));
 }
 
 /// A conversation of one turn, without a client.
