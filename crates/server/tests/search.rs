@@ -160,10 +160,9 @@ async fn hit_in_a_call_is_shown_in_words() {
     let arguments = r#"{"path":"src/lib.rs","edits":[{"old":"a fox","new":"a lazy dog"}]}"#;
     let call = called("c1", "edit", arguments);
     desk.does(Request::Say(Say { parts: vec![call], ..said(&id, Role::Assistant, "") })).await;
-    for (query, snippet) in [
-        ("lib", "edit src/lib.rs (1 place)"),
-        ("lazy", "edit src/lib.rs (1 place): a lazy dog a fox src/lib.rs"),
-    ] {
+    for (query, snippet) in
+        [("lib", "edit src/lib.rs"), ("lazy", "edit src/lib.rs: a lazy dog a fox src/lib.rs")]
+    {
         let search = Search { query: query.into(), ..Search::default() };
         let hits = get!(desk, Hits, Request::Search(search)).hits;
         assert_eq!(hits[0].snippet, snippet);

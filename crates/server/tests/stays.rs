@@ -188,7 +188,7 @@ async fn trial_07_conflict_with_a_later_turn_names_that_turn() {
         request_id: None,
     });
     let refused = desk.refused(dropped).await;
-    assert_eq!(refused.message, "other turns of this conversation have changed a file too: a");
+    assert_eq!(refused.message, "other turns of this conversation changed a file too: a");
     std::fs::write(desk.file("work").join("a"), "mine\n").expect("written");
     let undone = Request::Apply(Apply {
         conversation: id,
@@ -198,7 +198,7 @@ async fn trial_07_conflict_with_a_later_turn_names_that_turn() {
         files: FileOptions::default(),
         request_id: None,
     });
-    assert_eq!(desk.refused(undone).await.message, "somebody else has changed a file too: a");
+    assert_eq!(desk.refused(undone).await.message, "you or another program changed a file too: a");
 }
 
 #[tokio::test]

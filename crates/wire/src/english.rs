@@ -267,7 +267,7 @@ fn of_files(versions: u64) -> String {
     format!("{} of a file", count(versions, "version"))
 }
 
-fn count(number: u64, one: &str) -> String {
+pub(crate) fn count(number: u64, one: &str) -> String {
     match number {
         1 => format!("1 {one}"),
         _ => format!("{number} {one}s"),

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::english::count;
+
 /// What a call does, on one line of any length, which is as safe as the arguments. Calls of our own tools are described in words,
 /// other calls by their arguments.
 #[must_use]
@@ -15,10 +17,7 @@ pub fn call_line(tool: &str, arguments: &str) -> String {
 /// A call of one of our own tools, in words.
 fn own(tool: &str, given: &Value) -> Option<String> {
     let word = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
-    let amount = |key: &str, thing: &str| {
-        let amount = given.get(key).and_then(Value::as_array).map_or(0, Vec::len);
-        format!("{amount} {thing}{}", if amount == 1 { "" } else { "s" })
-    };
+    let amount = |key: &str| given.get(key).and_then(Value::as_array).map_or(0, |all| all.len() as u64);
     Some(match tool {
         "shell" | "exec" => {
             let network = given.get("network").and_then(Value::as_bool).unwrap_or(false);
@@ -27,7 +26,9 @@ fn own(tool: &str, given: &Value) -> Option<String> {
         "read" | "write" | "list" => {
             format!("{tool} {}", if word("path").is_empty() { "." } else { word("path") })
         }
-        "edit" => format!("edit {} ({})", word("path"), amount("edits", "place")),
+        "edit" if amount("edits") > 1 => format!("edit {} ({} edits)", word("path"), amount("edits")),
+        // One edit can concern many places: only its result knows how many.
+        "edit" => format!("edit {}", word("path")),
         "glob" | "grep" if word("path").is_empty() => format!("{tool} {}", word("pattern")),
         "glob" | "grep" => format!("{tool} {} in {}", word("pattern"), word("path")),
         "patch" => {
@@ -36,7 +37,7 @@ fn own(tool: &str, given: &Value) -> Option<String> {
         }
         "fetch" => format!("fetch {}", word("url")),
         "ask" => format!("ask: {}", word("question")),
-        "todo" => format!("write the to-do list, {}", amount("items", "item")),
+        "todo" => format!("write the to-do list, {}", count(amount("items"), "item")),
         "job_output" if !word("wait").is_empty() => format!("wait for job {}", word("id")),
         "job_input" if word("text").is_empty() => format!("close the input of job {}", word("id")),
         "job_input" => format!("write to job {}: {}", word("id"), word("text")),
@@ -108,7 +109,8 @@ mod tests {
     #[test]
     fn own_tools_are_described_in_words() {
         for (tool, arguments, line) in [
-            ("edit", r#"{"path":"src/lib.rs","edits":[{"old":"a","new":"b"}]}"#, "edit src/lib.rs (1 place)"),
+            ("edit", r#"{"path":"src/lib.rs","edits":[{"old":"a","new":"b"}]}"#, "edit src/lib.rs"),
+            ("edit", r#"{"path":"a","edits":[{},{}]}"#, "edit a (2 edits)"),
             ("write", r#"{"path":"a.txt","content":"x"}"#, "write a.txt"),
             ("list", "{}", "list ."),
             ("shell", r#"{"command":"cargo  test\n"}"#, "$ cargo test"),
@@ -122,7 +124,7 @@ mod tests {
             ("todo", r#"{"items":[]}"#, "write the to-do list, 0 items"),
             ("mcp__mail__send", r#"{"to":"ann"}"#, r#"mcp__mail__send {"to":"ann"}"#),
             ("odd", "no json", "odd no json"),
-            ("edit", "no json", "edit (0 places)"),
+            ("edit", "no json", "edit"),
         ] {
             assert_eq!(call_line(tool, arguments), line);
         }

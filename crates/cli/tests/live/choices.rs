@@ -155,7 +155,7 @@ fn a_person_chooses_for_conflicts_of_an_undo_or_a_drop() {
         let pty = world.converse();
         line_is(&pty, "\n>");
         pty.send(format!("{command}\r"));
-        pty.shows("somebody else has changed a file too: b");
+        pty.shows("you or another program changed a file too: b");
         pty.shows("choose for the files in conflict first");
         pty.reads_keys();
         pty.send("\x1b");

@@ -72,7 +72,7 @@ fn a_conflict_is_refused_until_a_person_chooses() {
         assert_eq!(refused.status.code(), Some(4));
         let said = error(&refused);
         assert!(
-            said.contains("somebody else has changed a file too: a") && said.contains("--choose"),
+            said.contains("you or another program changed a file too: a") && said.contains("--choose"),
             "{said}"
         );
         assert!(world.read("made").is_some() && world.texts().len() == 3, "nothing has happened");
@@ -121,7 +121,7 @@ fn a_plan_names_changed_files_also_if_they_are_removed_already() {
     let plan = world.does(&["plan", "drop", "t1"]);
     assert!(plan.contains("re-creates 1 file\n") && plan.contains("  + old\n"), "{plan}");
     assert!(plan.contains("needs no change: 1 file\n    made, changed during `$ sh -c 'echo new"), "{plan}");
-    assert!(plan.contains("leaves 1 file as others have changed it\n    mine\n"), "{plan}");
+    assert!(plan.contains("leaves 1 file as you or others changed it\n    mine\n"), "{plan}");
     world.does(&["drop", "t1"]);
     assert_eq!([world.read("old").as_deref(), world.read("made").as_deref()], [Some("dear\n"), None]);
     let back = world.does(&["plan", "show", "t1"]);

@@ -258,9 +258,9 @@ fn against(plans: &[FolderPlan]) -> (&'static str, &'static str) {
         .map(|(_, path)| path.against)
         .partition(|against| against.and_then(BlockingAuthor::delta).is_some());
     match (own.is_empty(), others.is_empty()) {
-        (false, true) => ("other_turns", "other turns of this conversation have"),
-        (false, false) => ("both", "somebody else, or another turn of this conversation, has"),
-        (true, _) => ("others", "somebody else has"),
+        (false, true) => ("other_turns", "other turns of this conversation"),
+        (false, false) => ("both", "you, another program or another turn"),
+        (true, _) => ("others", "you or another program"),
     }
 }
 

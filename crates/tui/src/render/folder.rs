@@ -23,7 +23,7 @@ pub fn status(status: &FilesStatus) -> Text {
     }
     let ids: Ids<'_> = status.calls.iter().flat_map(|it| it.calls.iter().map(String::as_str)).collect();
     text.push(group("commands of this conversation changed", &status.calls, &ids));
-    text.push(group("others changed", &status.others, &ids));
+    text.push(group("you or others changed", &status.others, &ids));
     if status.calls.is_empty() && status.others.is_empty() {
         text.push("nothing has changed since the conversation began, as far as it was seen\n");
     }
@@ -74,7 +74,7 @@ fn group(who: &str, paths: &[Changed], ids: &Ids<'_>) -> Text {
             about.push("perhaps".to_owned());
         }
         if path.touched {
-            about.push("changed by somebody else since".to_owned());
+            about.push("changed by you or others since".to_owned());
         }
         let about = if about.is_empty() { String::new() } else { format!("  {}", about.join(", ")) };
         let shown = format!("{sign} {}", name(&path.name.path));

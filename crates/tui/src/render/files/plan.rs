@@ -121,7 +121,7 @@ fn done<'a>(look: &Look, plan: &'a FilesPlan) -> Vec<Group<'a>> {
         (plan.counts.reverted, "reverts", ""),
         (plan.counts.deleted, "deletes", ""),
         (plan.counts.recreated, "re-creates", ""),
-        (plan.counts.merged, "merges", " with what others wrote"),
+        (plan.counts.merged, "merges", " with what you or others wrote"),
     ];
     let pieces = pieces.iter().filter(|(amount, ..)| *amount > 0);
     let pieces: Vec<_> =
@@ -199,7 +199,7 @@ pub(crate) fn others(look: &Look, plan: &FilesPlan, room: usize) -> Text {
     let paths = &plan.others.paths[..plan.others.paths.len().min(room)];
     let amount = words::count(plan.others.changed, "file");
     let them = if plan.others.changed == 1 { "it" } else { "them" };
-    let title = format!("leaves {amount} as others have changed {them}");
+    let title = format!("leaves {amount} as you or others changed {them}");
     let mut text = sentence(look, &title, 0, None);
     for path in paths {
         let line = format!("    {}", name(path));
@@ -277,7 +277,7 @@ pub(crate) fn alone(look: &Look, plan: &FilesPlan, path: &PathPlan) -> Text {
     }
     text.push_str(&remark(look, plan, path));
     if path.theirs {
-        text.push_str(", also what others wrote in it");
+        text.push_str(", also what you or others wrote in it");
     }
     if path.kept {
         text.push_str(", kept by an earlier step");
@@ -328,7 +328,7 @@ fn remark(look: &Look, plan: &FilesPlan, path: &PathPlan) -> String {
             Some(call) => format!(", changed during {}", called(look, call)),
             None => String::new(),
         },
-        Verdict::Merge => ": merged with what others wrote".to_owned(),
+        Verdict::Merge => ": merged with what you or others wrote".to_owned(),
         Verdict::Part => {
             let numbers: Vec<_> = path.hunks.part.iter().map(ToString::to_string).collect();
             let hunks = if numbers.len() == 1 { "hunk" } else { "hunks" };

@@ -115,8 +115,8 @@ fn becomes(path: &PathPlan, choice: &Choice) -> String {
 fn means(choice: &Choice) -> &'static str {
     match choice {
         Choice::Disk => "stays as it is now and counts as yours: not asked again",
-        Choice::Checkpoint => "as it was then; undo brings back what others wrote since",
-        Choice::Merge => "as it was then, with what others wrote since",
+        Choice::Checkpoint => "as it was then; undo brings back what you or others wrote since",
+        Choice::Merge => "as it was then, with what you or others wrote since",
         Choice::Yours => "the last version that was not written by the agent",
         Choice::Hunks(_) => "only the ticked hunks; the others are asked about again",
         Choice::Skip => "stays as it is now, undecided: a later step asks again",

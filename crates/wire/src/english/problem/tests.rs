@@ -191,8 +191,8 @@ fn cause_of_a_notice_has_the_sentence_of_a_problem() {
 fn list_is_cut_after_its_first_items() {
     let sentence =
         |paths: &[&str]| problem(&of(ProblemCode::Conflict, json!({ "what": "others", "paths": paths })));
-    assert_eq!(sentence(&["a"]), "somebody else has changed a file too: a");
-    let five = "somebody else has changed files too: a, b, c, d, e";
+    assert_eq!(sentence(&["a"]), "you or another program changed a file too: a");
+    let five = "you or another program changed files too: a, b, c, d, e";
     assert_eq!(sentence(&["a", "b", "c", "d", "e"]), five);
     assert_eq!(sentence(&["a", "b", "c", "d", "e", "f"]), format!("{five} …"));
 }
