@@ -17,7 +17,7 @@ use crate::umask;
 /// The most lines of a diff that are shown after the change.
 const MOST_LINES: usize = 400;
 /// The most lines in an approval request, and the most bytes of each: enough for nearly every change.
-const MOST_ASKED: (usize, usize) = (5_000, 20_000);
+const MOST_ASKED: (usize, usize) = (20_000, 20_000);
 /// The most lines in a result, and the most bytes of each: the model pays for each.
 const MOST_SAID: (usize, usize) = (40, 200);
 /// The largest file that is compared for a diff.
