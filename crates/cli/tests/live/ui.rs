@@ -331,7 +331,7 @@ fn a_selected_message_is_copied_hidden_and_forked() {
     client.press("M-Up");
     client.shows("y copy");
     client.press("y");
-    client.shows("copied");
+    client.shows("sent to the terminal's clipboard");
     assert_eq!(client.copied(), "The third answer.");
     client.press("h");
     client.shows("Enter applies");

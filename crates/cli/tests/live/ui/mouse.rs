@@ -85,7 +85,7 @@ fn a_mouse_selection_is_copied_and_a_click_focuses_the_composer() {
     client.sends(&format!("\x1b[<{DRAG};{};{}M", column + 80, row + 1));
     client.until("it is highlighted", |_| client.coloured().contains("\x1b[7m"));
     client.sends(&format!("\x1b[<{LEFT};{};{}m", column + 80, row + 1));
-    client.shows("copied 1 line");
+    client.shows("sent 1 line to");
     client.until("the clipboard", |_| client.copied() == "third answer.");
     client.press("Escape");
     client.until("no highlight", |_| !client.coloured().contains("\x1b[7m"));

@@ -237,7 +237,7 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> Str
             if fits { full } else { format!("{allow} allows, {deny} refuses, a text refuses it") }
         }
         _ if tab.waits()[1] => "Type the number of an answer, or another answer".to_owned(),
-        (_, true, _) => "Say something meanwhile: the agent reads it as soon as it can".to_owned(),
+        (_, true, _) => "Say something meanwhile: the agent gets it next".to_owned(),
         _ => "Say something · / for commands · @ for files".to_owned(),
     }
 }

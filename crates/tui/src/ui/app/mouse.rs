@@ -94,7 +94,7 @@ impl App {
         let lines = words::count(text.lines().count() as u64, "line");
         self.mouse.copied = Some(text.clone());
         self.requests.acts.push(Act::Copy(text));
-        self.say(format!("copied {lines}"));
+        self.say(format!("sent {lines} to the terminal's clipboard"));
     }
 
     /// A click selects a message, a row of a pane or a tab, or gives the focus back to the composer.

@@ -279,7 +279,7 @@ impl App {
         let text = tab.view.selected().map(|entry| tab.view.text_of(entry, &tab.talk));
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             self.requests.acts.push(Act::Copy(text));
-            self.say("copied");
+            self.say("sent to the terminal's clipboard");
         }
     }
 

@@ -199,7 +199,7 @@ async fn a_click_selects_a_message_which_is_copied() {
     play.click(4, row(&screen, "as everybody knows"));
     play.shows("y copy").await;
     play.stage.press("y");
-    play.shows("copied").await;
+    play.shows("sent to the terminal's clipboard").await;
     assert_eq!(play.stage.copied(), ["**42**, as everybody knows."], "as it was written");
 }
 
@@ -223,20 +223,20 @@ async fn dragged_text_is_copied_as_shown() {
     let screen = play.stage.screen();
     let [first, last] = ["as everybody knows", "the other way round"].map(|text| row(&screen, text));
     play.drag((6, first), (200, first));
-    play.shows("copied 1 line").await;
+    play.shows("sent 1 line to").await;
     assert_eq!(play.stage.copied(), ["as everybody knows."]);
     assert!(!play.stage.screen().contains('▌'), "no message is selected");
     // Upwards is the same, and the text between is included.
     play.stage.press("esc");
     play.drag((8, last), (6, first));
-    play.shows("copied 3 lines").await;
+    play.shows("sent 3 lines to").await;
     assert_eq!(play.stage.copied().last().expect("it is"), "as everybody knows.\n\nand the");
     // The number of the turn is beside the message, and no part of it.
     let numbered = screen.lines().nth(usize::from(last)).is_some_and(|line| line.ends_with("t2"));
     assert!(numbered, "{screen}");
     play.stage.press("esc");
     play.drag((0, last), (200, last));
-    play.shows("copied 1 line").await;
+    play.shows("sent 1 line to").await;
     let copied = play.stage.copied().last().cloned().unwrap_or_default();
     assert!(copied.starts_with("and the other way round") && !copied.contains("t2"), "{copied}");
     // A click removes the highlight, and does nothing else.
