@@ -220,6 +220,14 @@ impl Composer {
         parts
     }
 
+    /// The line is neither done nor sent: it becomes an earlier prompt, so that Up brings it back. Attachments stay.
+    pub(crate) fn refused(&mut self) {
+        let (text, attached) = (self.text(), std::mem::take(&mut self.attached));
+        self.clear();
+        self.attached = attached;
+        self.prompts.said(&text);
+    }
+
     /// The current content, to return to later.
     fn draft(&self) -> Draft {
         let (before, _) = self.buffer.text().split_at(self.buffer.cursor());

@@ -435,6 +435,11 @@ impl App {
                     true => self.no_command(name),
                     false => format!("/{} may be {}", safe::line(name), words::either(&names)),
                 });
+                // What is typed next must not be added to it.
+                let now_ms = self.now_ms;
+                let tab = self.tab_mut();
+                tab.composer.refused();
+                tab.draft.typed(now_ms);
                 return true;
             }
         };
@@ -446,15 +451,16 @@ impl App {
     /// There is no such command: what has that function.
     fn no_command(&self, name: &str) -> String {
         let help = self.keys.named(Command::Help);
-        let ours = slash::meant(name, &slash::of_full_screen(), slash::BY_LINES_ONLY.iter().copied());
+        let elsewhere = slash::BY_LINES_ONLY.iter().chain(slash::IN_A_SHELL).copied();
+        let ours = slash::meant(name, &slash::of_full_screen(), elsewhere);
         let instead = match ours {
             Some(Meant::Here(ours)) => {
-                format!("did you mean /{ours}? {help} lists all; // begins a message with /")
+                format!(": did you mean /{ours}? {help} lists all; // begins a message with /")
             }
-            Some(Meant::Elsewhere(verb)) => format!("`retake {verb}` in a shell does that"),
-            None => format!("{help} lists them; // begins a message with /"),
+            Some(Meant::Elsewhere(verb)) => format!(" here; in a shell: `retake {verb}`"),
+            None => format!(": {help} lists them; // begins a message with /"),
         };
-        format!("there is no command /{}: {instead}", safe::line(name))
+        format!("there is no command /{}{instead}", safe::line(name))
     }
 
     fn find(&mut self, words: &str) {

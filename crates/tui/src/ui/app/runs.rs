@@ -6,6 +6,7 @@ use retake_wire::{
     RunStart, Steer, english, request,
 };
 
+use super::notices::Kind;
 use super::tab::Rewriting;
 use super::{App, RequestPurpose, Requester};
 use crate::hint::Audience;
@@ -37,6 +38,8 @@ impl App {
         if self.is_meant_for_step() {
             return;
         }
+        // A refusal is about an earlier line.
+        self.notices.remove(Kind::Refused);
         if self.tab().outgoing.rewriting.is_some() && self.tab().front().is_some() {
             let stop = self.keys.named(Command::Stop);
             return self.refuse(format!("a question is open: answer it first, or {stop} stops the run"));
