@@ -344,6 +344,20 @@ impl App {
         is_late
     }
 
+    /// What waits for the person, with the keys that answer it.
+    pub(super) fn what_waits(&self) -> Option<String> {
+        if self.is_asked() {
+            let [allow, deny] = [Command::AllowOnce, Command::Deny].map(|command| self.keys.named(command));
+            let more = self.tab().view.more_lines(&self.keys);
+            let keys = more.unwrap_or_else(|| format!("{allow} allows it, {deny} refuses it"));
+            return Some(format!("a call waits for you: {keys}"));
+        }
+        self.question().map(|question| match question.choices.is_empty() {
+            true => "a question waits for you: type an answer".to_owned(),
+            false => "a question waits for you: type the number of an answer, or another answer".to_owned(),
+        })
+    }
+
     fn question(&self) -> Option<&retake_wire::Question> {
         self.tab().talk.live.as_ref().and_then(|live| live.questions.first())
     }

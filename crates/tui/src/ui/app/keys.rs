@@ -183,21 +183,28 @@ impl App {
         if tab.view.selected().is_some() {
             return tab.view.deselect();
         }
-        if !tab.composer.is_empty() || !rewinds {
+        if !tab.composer.is_empty() {
             return;
         }
         let running = tab.talk.is_running();
+        if let Some(waits) = self.what_waits() {
+            return self.hint(waits);
+        }
         match (self.is_once_more(Command::Escape), running) {
-            (true, false) => self.command(Command::Rewind, ""),
-            (true, true) => {
+            (true, false) if rewinds => self.command(Command::Rewind, ""),
+            (true, true) if rewinds => {
                 let stop = self.keys.named(Command::Stop);
                 self.refuse(format!("the agent is at work: {stop} stops it, then go back"));
             }
-            (false, false) => {
+            (false, false) if rewinds => {
                 let escape = self.keys.named(Command::Escape);
                 self.hint(format!("{escape} again: back to an earlier message"));
             }
-            (false, true) => {}
+            (_, false) => {}
+            (_, true) => {
+                let stop = self.keys.named(Command::Stop);
+                self.hint(format!("{stop} stops the answer"));
+            }
         }
     }
 

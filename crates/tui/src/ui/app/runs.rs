@@ -51,7 +51,13 @@ impl App {
         if self.typed_command(text.trim()) || (self.tab().draft.opening.is_none() && self.words_answer()) {
             return;
         }
-        if self.answers_too_late() || self.tab().composer.is_empty() {
+        if self.answers_too_late() {
+            return;
+        }
+        if self.tab().composer.is_empty() {
+            if let Some(waits) = self.what_waits() {
+                self.hint(waits);
+            }
             return;
         }
         if self.tab().draft.opening.is_some() {
