@@ -127,7 +127,7 @@ impl ForkPane {
     }
 
     fn make(&mut self, cx: &mut Cx<'_>) {
-        if self.letters.enter() {
+        if self.letters.enter(cx.now_ms) {
             self.note = Some(NO_WORDS.to_owned());
             return;
         }

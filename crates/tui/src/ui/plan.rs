@@ -34,6 +34,9 @@ pub(crate) use proposal::{Proposal, ProposalOutcome, ProposalStage, ReplyOutcome
 /// The notice for an Enter after words.
 pub(crate) const NO_WORDS: &str = "typed text was ignored: press again to agree to the plan";
 
+/// The notice for a letter that agrees, but was pressed right behind another key.
+const TOO_SOON: &str = "too soon after another key: press it again to agree to the plan";
+
 /// The plan of an action.
 #[derive(Debug)]
 pub(crate) struct PlanPane {
@@ -119,9 +122,9 @@ impl PlanPane {
         }
     }
 
-    /// The letters are words: they do nothing, and the effect of the first one is reverted.
-    fn are_words(&mut self, put_back: bool, now_ms: i64) {
-        let before = self.before.take().filter(|_| put_back);
+    /// The letters are words: the effect of those that were keys is reverted.
+    fn are_words(&mut self, now_ms: i64) {
+        let before = self.before.take();
         if let (Some(before), Some(proposal)) = (before, self.proposal()) {
             proposal.put_back(before, now_ms);
             proposal.say("text cannot be typed here: the plan is as it was before");
@@ -197,7 +200,9 @@ impl Pane for PlanPane {
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
         self.letters.other();
-        if command == Command::Accept && self.letters.enter() {
+        // A choice for a file can be changed: only agreement needs care.
+        let is_choosing = self.context() == Context::Choices;
+        if command == Command::Accept && !is_choosing && self.letters.enter(cx.now_ms) {
             if let Some(proposal) = self.proposal() {
                 proposal.say(NO_WORDS);
             }
@@ -215,7 +220,7 @@ impl Pane for PlanPane {
     }
 
     fn letter(&mut self, letter: char, command: Command, cx: &mut Cx<'_>) {
-        let is_yes = command == Command::ConfirmYes;
+        let (is_yes, has_words) = (command == Command::ConfirmYes, self.letters.has_words());
         let meaning = match is_yes {
             true => self.letters.yes(letter, cx.now_ms),
             false => self.letters.key(letter, cx.now_ms),
@@ -223,7 +228,12 @@ impl Pane for PlanPane {
         match meaning {
             LetterMeaning::Key => self.before = self.proposal().map(|proposal| proposal.before()),
             LetterMeaning::Again => {}
-            LetterMeaning::Word { before } => return self.are_words(before, cx.now_ms),
+            LetterMeaning::Word => {
+                if let (true, false, Some(proposal)) = (is_yes, has_words, self.proposal()) {
+                    proposal.say(TOO_SOON);
+                }
+                return;
+            }
         }
         if !is_yes {
             self.command(command, cx);
@@ -234,7 +244,7 @@ impl Pane for PlanPane {
         let is_command = text.starts_with('/') || text.starts_with(':');
         let goes_on = self.letters.has_words();
         if self.letters.stray(text, cx.now_ms) {
-            return self.are_words(true, cx.now_ms);
+            return self.are_words(cx.now_ms);
         }
         if let Some(proposal) = self.proposal().filter(|_| is_command || !goes_on) {
             proposal.say(if is_command {

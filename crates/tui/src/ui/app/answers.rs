@@ -159,6 +159,11 @@ impl App {
             self.choice(letter).map(Answer::Choice)
         };
         let Some(answer) = answer else { return false };
+        // No text begins with a space, and to look grants nothing.
+        if let (' ', Answer::Approval(Command::ShowCall)) = (letter, &answer) {
+            self.show_call();
+            return true;
+        }
         let (at_ms, is_early) = (self.now_ms, self.is_new());
         self.tab_mut().answers.pending = Some(Pending { answer, letter, at_ms, is_early });
         true
