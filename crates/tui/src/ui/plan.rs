@@ -328,7 +328,9 @@ impl Pane for PlanPane {
         match &mut self.subject {
             Subject::Known(it) => {
                 self.body = proposal(frame, body, brush, &question, it);
-                edge(frame, foot, brush, Some(it), None, &[]);
+                let scroll = [(Command::Up, ""), (Command::Down, "scroll")];
+                let more = if it.view.is_long() { &scroll[..] } else { &[] };
+                edge(frame, foot, brush, Some(it), None, more);
             }
             Subject::Sought(_) => paragraph(frame, body, brush, "planning …", Paint::Dim),
             Subject::Lost(why) => paragraph(frame, body, brush, why, Paint::Error),
@@ -377,9 +379,10 @@ pub(crate) fn edge(
     }
     let Some(proposal) = proposal else { return hints(frame, area, brush, &[]) };
     if proposal.is_choosing() {
-        let keys = [(Command::Accept, "chooses"), (Command::Tick, "ticks a hunk"), (Command::Down, "moves")];
-        let has_hunks = usize::from(proposal.has_hunks());
-        let keys = [&keys[..1], &keys[1..][..has_hunks], &keys[2..]].concat();
+        let keys = [(Command::Accept, "chooses"), (Command::Tick, "ticks a hunk")];
+        let keys =
+            [&keys[..=usize::from(proposal.has_hunks())], &[(Command::Up, ""), (Command::Down, "move")]];
+        let keys = keys.concat();
         return hints(frame, area, brush, &keys);
     }
     let has_key = proposal.note().is_none() || proposal.stops();
@@ -405,12 +408,17 @@ pub(crate) fn edge(
     let is_open = has_plan && proposal.problem().is_none() && !proposal.is_unseen();
     let mut keys = if is_open { vec![first] } else { Vec::new() };
     if proposal.plan().is_some_and(|plan| plan.files.is_some()) {
-        let (next, choose) = (proposal.next_file(), proposal.commands().1);
+        let choose = proposal.commands().1;
+        let next = match (proposal.view.files(), proposal.view.is_at_file()) {
+            (1, false) => (proposal.next_file(), "shows the diff"),
+            (1, true) => (proposal.previous_file(), "hides the diff"),
+            _ => (proposal.next_file(), "next file"),
+        };
         // Nothing continues before the choices are made: their key is the last one to be left out.
         let (at, of_files) = if conflicts {
-            (0, [(choose, "chooses for the file"), (next, "next file")])
+            (0, [(choose, "chooses for the file"), next])
         } else {
-            (keys.len(), [(next, "next file"), (choose, "choose for it")])
+            (keys.len(), [next, (choose, "choose for it")])
         };
         keys.splice(at..at, of_files);
     }

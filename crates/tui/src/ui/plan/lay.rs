@@ -130,7 +130,7 @@ pub(super) fn detail(
         }
     }
     if path.diff.as_deref().unwrap_or_default().is_empty() {
-        text.push(dim("no lines to show"));
+        text.push(dim(if stays_by_choice(path, shown.choose) { STAYS } else { "no lines to show" }));
     } else if path.verdict == Verdict::Conflict {
         text.push(dim(BOTH));
     } else if files::left_alone(path) {
@@ -146,6 +146,9 @@ pub(super) fn detail(
     lines.extend(ui_words::lines(&text, brush.theme));
     (lines, starts)
 }
+
+/// The line in place of the diff of a file that was decided to stay.
+const STAYS: &str = "stays as it is now";
 
 /// The line before the diff of a file in conflict.
 const BOTH: &str = "both versions: - as it is now, + as it was then";

@@ -272,7 +272,6 @@ fn conflict_can_be_resolved_in_this_pane() {
     let mut stage = stage(undo(), with_conflict());
     stage.keys("enter");
     assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
-    stage.keys("n");
     stage.keys("c c");
     assert_eq!(stage.plans().len(), 1, "to look is not to choose");
     stage.keys("enter");
