@@ -336,7 +336,9 @@ impl App {
             }
             None => self.beginning.permit.mode = Some(mode),
         }
-        self.say(format!("the agent may now: {}", crate::render::agent::mode(mode)));
+        // A call that waits for approval still waits.
+        let from = if self.tab().talk.is_running() { ", from the next call on" } else { "" };
+        self.say(format!("mode {}{from}: {}", mode.name(), crate::render::agent::mode(mode)));
     }
 
     /// The alternatives of an answer.

@@ -22,7 +22,7 @@ fn a_command_is_done_by_a_beginning_that_only_it_has() {
     }
     let mut app = talking(Theme::default());
     drop(types(&mut app, "/perm plan"));
-    assert!(looks(&mut app).contains("the agent may now"), "{}", looks(&mut app));
+    assert!(looks(&mut app).contains("mode plan: reads, and does nothing else"), "{}", looks(&mut app));
     let mut app = talking(Theme::default());
     drop(types(&mut app, "/hid"));
     assert!(looks(&mut app).contains("/hid may be /hide or /hidden"), "{}", looks(&mut app));
@@ -112,7 +112,15 @@ fn next_modes(app: &mut App) -> Vec<Mode> {
 fn a_key_goes_to_the_next_permission_mode_and_never_to_the_one_that_allows_all() {
     let mut app = talking(Theme::default());
     assert_eq!(next_modes(&mut app), [Mode::AllowEdits, Mode::Plan, Mode::Ask, Mode::Ask]);
-    assert!(looks(&mut app).contains("the agent may now"), "{}", looks(&mut app));
+    assert!(looks(&mut app).contains("mode ask: reads in the workspace"), "{}", looks(&mut app));
+}
+
+#[test]
+fn a_mode_chosen_while_a_call_waits_is_for_the_next_call() {
+    let mut app = asked(Theme::default());
+    drop(press(&mut app, "shift+tab", NOW_MS + LATER));
+    let screen = looks(&mut app);
+    assert!(screen.contains("mode allow-edits, from the next call on: reads and writes files"), "{screen}");
 }
 
 #[test]
