@@ -81,8 +81,10 @@ fn quitting_during_a_run_is_immediate_and_the_run_continues() {
     tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
     drop(press(&mut app, "ctrl+q", NOW_MS));
     assert!(app.is_leaving());
-    let goes_on: Vec<_> = app.running_runs().into_iter().map(|run| run.activity).collect();
-    assert_eq!(goes_on, ["the answer of the model"]);
+    let goes_on =
+        |app: &App| app.running_runs().iter().map(super::super::RunningRun::line).collect::<Vec<_>>();
+    assert_eq!(goes_on(&app), ["still running: the answer of the model"]);
+    assert_eq!(goes_on(&asked(Theme::default())), ["waits for your answer: write notes.md"]);
 }
 
 #[test]
