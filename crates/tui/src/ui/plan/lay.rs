@@ -6,7 +6,6 @@ use retake_wire::{Choose, FileName, FilesPlan, PathPlan, Verdict};
 
 use super::choices::{chosen, is_spread, named, offered, options, stays_by_choice};
 use super::view::{PlannedAction, styled};
-use crate::hint::Audience;
 use crate::render::files::{self, Group};
 use crate::render::{content, effects, plan as render_plan};
 use crate::text::style::Style as TextStyle;
@@ -43,7 +42,7 @@ pub(super) fn plan(
     page.text(effects::effects(&look, &plan.effects, effects::Files::of_plan(plan)));
     page.groups(shown, |group| !group.is_conflict());
     page.text(plan.files.as_ref().map(|files| files::others(&look, files, usize::MAX)));
-    page.text(render_plan::stays(&look, Audience::Screen, &plan.conditions));
+    page.text(render_plan::remarks(&look, &plan.conditions));
     page.text(match plan.unchanged {
         true => render_plan::SO_ALREADY.into(),
         false => render_plan::conversation(&look, Some(shown.action), plan),

@@ -104,6 +104,15 @@ fn no_file_changes_is_reported_once() {
     assert_eq!(screen.matches("no file").count(), 1, "{screen}");
 }
 
+#[test]
+fn a_turn_without_files_has_no_warning() {
+    let conditions = vec![retake_wire::Condition::NoFileChanges];
+    let mut stage = stage(undo(), retake_wire::reply::Plan { conditions, files: None, ..plan() });
+    let screen = stage.screen(80, 16);
+    assert!(screen.contains("\nfiles stay as they are: these messages changed none"), "{screen}");
+    assert!(!screen.contains("no file changes"), "{screen}");
+}
+
 /// A person mistakes the pane for the composer.
 #[test]
 fn words_typed_into_a_plan_confirm_nothing() {

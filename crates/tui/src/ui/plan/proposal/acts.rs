@@ -32,7 +32,10 @@ const NO_FILE: &str = "no file changes";
 
 /// Whether a condition of a plan says that no file changes, of all files or of the covered ones.
 fn says_no_file(condition: &Condition) -> bool {
-    matches!(condition, Condition::NoCoveredFileChanges | Condition::FilesUnchanged)
+    matches!(
+        condition,
+        Condition::NoFileChanges | Condition::NoCoveredFileChanges | Condition::FilesUnchanged
+    )
 }
 
 impl Proposal {
@@ -361,6 +364,9 @@ impl Proposal {
                 if !is_done {
                     let option = option.clone();
                     self.tick_option(&option, now_ms);
+                }
+                if was_open {
+                    self.view.decided();
                 }
                 self.view.close_choices()
             }
