@@ -4,6 +4,7 @@ use retake_wire::reply::Operations;
 use retake_wire::request::{self, ConversationTarget, FilesDiff, SetPermissions};
 use retake_wire::{Action, McpOf, Mode, Request};
 
+use super::notices::Kind;
 use super::runs::is_command;
 use super::tab::{InputFor, InputLine};
 use super::{App, RequestPurpose, Requester};
@@ -411,7 +412,7 @@ impl App {
                 Requester::Tab(id, RequestPurpose::Nothing),
                 Request::Cancel(ConversationTarget { conversation }),
             );
-            return self.say("stopping");
+            return self.notices.show(Kind::Stopping, "stopping".to_owned(), now_ms);
         }
         if !tab.composer.is_empty() {
             tab.composer.set_aside();
