@@ -40,6 +40,7 @@ impl App {
             return self.key(once);
         }
         self.notices.remove(Kind::Hint);
+        self.tab_mut().composer.key_was_pressed();
         if self.no_longer_dragged() && event.code == KeyCode::Esc {
             return;
         }
@@ -135,6 +136,7 @@ impl App {
 
     pub(super) fn paste(&mut self, text: &str) {
         self.notices.remove(Kind::Hint);
+        self.tab_mut().composer.key_was_pressed();
         let text = &*self.without_nul(text);
         if self.tab().panes.front.is_some() {
             return self.with_pane(self.tabs.current, |pane, cx| pane.typed(text, cx));

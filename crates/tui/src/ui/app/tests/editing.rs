@@ -85,6 +85,18 @@ fn the_composer_is_grey_where_keys_do_not_reach_it() {
 }
 
 #[test]
+fn a_draft_aside_is_told_until_the_next_key() {
+    let mut app = talking(Theme::default());
+    drop(app.on(Msg::Paste("half a thought".into()), NOW_MS));
+    app.returned(TabId(1), &[Part::text("words that came back")]);
+    assert!(shown(&mut app).contains("draft moved aside"));
+    drop(press(&mut app, "end", NOW_MS));
+    assert!(!shown(&mut app).contains("moved aside"), "{}", shown(&mut app));
+    drop(press(&mut app, "alt+d", NOW_MS));
+    assert!(shown(&mut app).contains("half a thought"));
+}
+
+#[test]
 fn wider_rule_can_be_chosen_during_typing() {
     let mut app = talking(Theme::default());
     let model = "demo".to_owned();
