@@ -78,7 +78,7 @@ fn the_composer_is_grey_where_keys_do_not_reach_it() {
     insta::assert_snapshot!("grey", styled(60, 14, |frame| app.draw(frame)));
     let mut app = talking(Theme::default());
     app.command(Command::Undo, "");
-    assert!(shown(&mut app).contains("the focus is above · Esc returns here"));
+    assert!(shown(&mut app).contains("keys work in the view above · Esc returns here"));
     let mut app = asked(Theme::default());
     drop(press(&mut app, "alt+n", NOW_MS + LATER));
     assert!(shown(&mut app).contains("Enter refuses the call with this text · Esc asks again"));
