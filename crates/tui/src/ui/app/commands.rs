@@ -289,7 +289,7 @@ impl App {
         let mode = Mode::ALL.into_iter().find(|mode| mode.name() == words);
         match (words.is_empty(), mode, self.tab().conversation()) {
             (true, _, _) => {
-                let mode = self.beginning.permit.mode;
+                let mode = self.begins_with();
                 self.open(permissions(self.tab().talk.permissions.clone(), mode));
             }
             (false, None, _) => {
@@ -305,7 +305,7 @@ impl App {
         let conversation = self.tab().conversation();
         let mode = match &conversation {
             Some(_) => self.tab().talk.permissions.mode,
-            None => self.beginning.permit.mode.or(self.beginning.usual_mode).unwrap_or_default(),
+            None => self.begins_with().unwrap_or_default(),
         };
         let next = match mode {
             Mode::Ask => Mode::AllowEdits,
