@@ -60,7 +60,7 @@ pub(crate) async fn begin(
     match left {
         Ok(left) => {
             for run in left.running {
-                ui.print(&format!("still running: {}\n", run.activity))?;
+                ui.print(&format!("{}\n", run.line()))?;
             }
             for words in left.unsaved {
                 ui.print(&format!("your text may not be stored; here it is:\n{}\n", safe::block(&words)))?;

@@ -151,3 +151,21 @@ subcommands! {
         Man(man::Man),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use retake_tui::ui::slash;
+
+    /// The full screen names the verb of a command that it does not have.
+    #[test]
+    fn verbs_without_a_command_of_the_full_screen_are_known_to_it() {
+        let (command, here) = (crate::args::command(), slash::of_full_screen());
+        let is_command = |name: &str| here.contains(&name) || slash::BY_LINES_ONLY.contains(&name);
+        // These two have commands with other names.
+        let is_other = |name: &str| matches!(name, "models" | "status");
+        let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(|verb| verb.get_name());
+        let mut verbs: Vec<_> = verbs.filter(|name| !is_command(name) && !is_other(name)).collect();
+        verbs.sort_unstable();
+        assert_eq!(verbs, slash::IN_A_SHELL);
+    }
+}

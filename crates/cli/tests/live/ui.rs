@@ -110,7 +110,10 @@ fn a_rewind_in_the_full_screen_program_shows_its_plan_and_can_be_undone() {
         !screen.contains("The third answer."),
         "the picker takes the place of the conversation: {screen}"
     );
-    assert!(screen.contains("the focus is above"), "the composer stays, and is not written to: {screen}");
+    assert!(
+        screen.contains("keys work in the view above"),
+        "the composer stays, and is not written to: {screen}"
+    );
 
     // A filter finds a turn, and its plan is beside it.
     client.types("pears");

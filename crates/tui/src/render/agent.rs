@@ -122,7 +122,9 @@ pub fn tools(look: &Look, all: &Tools) -> Text {
             cell(safe::line(about)),
         ]
     };
-    table(look, &all.tools.iter().map(row).collect::<Vec<_>>())
+    let heading = ["tool", "effect", "permission", "what it does"].map(|title| cell(title).style(Style::Dim));
+    let rows = std::iter::once(heading.into()).chain(all.tools.iter().map(row));
+    table(look, &rows.collect::<Vec<_>>())
 }
 
 /// What a built-in tool does, for a person.
@@ -357,20 +359,20 @@ fn tokens(of: &ModelCost) -> String {
         let tokens = if pieces.is_empty() { " tokens" } else { "" };
         pieces.push(format!("{}{tokens} written", words::number(output)));
     }
-    if of.unknown > 0 {
-        let answers = words::count(of.unknown, "answer");
-        let were = if of.unknown == 1 { "was" } else { "were" };
-        pieces.push(format!("{answers} {were} not counted"));
+    match of.unknown {
+        0 => {}
+        all if all == of.answers => pieces.push("tokens not counted".to_owned()),
+        some => pieces.push(format!("tokens of {} not counted", words::count(some, "answer"))),
     }
     pieces.join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use retake_wire::reply::{Commands, Permissions, ScopedRule};
-    use retake_wire::{Mode, Rule, Ruling};
+    use retake_wire::reply::{Commands, Cost, ModelCost, Permissions, ScopedRule, Tool, Tools};
+    use retake_wire::{EffectClass, Mode, Rule, Ruling, Usage};
 
-    use super::{does, permissions};
+    use super::{cost, does, permissions, tools};
     use crate::text::Look;
 
     #[test]
@@ -392,6 +394,26 @@ mod tests {
         assert!(says(shown(Ruling::Ask, "shell", "git push")));
         assert!(!says(shown(Ruling::Allow, "shell", "git push")));
         assert!(!says(shown(Ruling::Deny, "write", "/etc/**")));
+    }
+
+    #[test]
+    fn columns_of_tools_have_headings_and_uncounted_tokens_are_named() {
+        let look = Look { columns: 80, now_ms: 0, ids: false };
+        let (name, about) = ("read".to_owned(), String::new());
+        let tool = Tool { name, about, class: EffectClass::None, ruling: None };
+        let shown = tools(&look, &Tools { tools: vec![tool] }).to_string();
+        assert_eq!(
+            shown,
+            "tool  effect           permission           what it does\n\
+             read  changes nothing  depends on the call  reads a file\n"
+        );
+        let of = |answers, unknown| {
+            let usage = Usage { cost_usd: Some(0.0), ..Usage::default() };
+            let models = vec![ModelCost { model: "demo".to_owned(), answers, unknown, usage }];
+            cost(&look, &Cost { models }).to_string()
+        };
+        assert_eq!(of(17, 17), "this conversation was free\ndemo  17 answers  free  tokens not counted\n");
+        assert!(of(17, 2).ends_with("tokens of 2 answers not counted\n"), "{}", of(17, 2));
     }
 
     #[test]

@@ -76,6 +76,14 @@ pub(crate) fn stays(look: &Look, audience: Audience, conditions: &[Condition]) -
     content::sentences(look, told, Some(Style::Warn))
 }
 
+/// The same for the full screen: that no file was changed is no warning.
+pub(crate) fn remarks(look: &Look, conditions: &[Condition]) -> Text {
+    let (plain, warnings): (Vec<_>, Vec<_>) =
+        conditions.iter().cloned().partition(|it| *it == Condition::NoFileChanges);
+    let told = plain.iter().map(|it| safe::line(&Audience::Screen.condition(it)).into_owned());
+    content::sentences(look, told, None) + stays(look, Audience::Screen, &warnings)
+}
+
 /// The differences between now and the state that a plan leads to, not worded as a plan.
 pub(crate) fn comparison(look: &Look, plan: &Plan) -> Text {
     let mut text = messages(look, None, &plan.timeline, ["only here", "only there"]);

@@ -33,6 +33,8 @@ pub(crate) struct Composer {
     attached: Vec<Part>,
     /// Drafts that were moved aside, the latest on top.
     aside: Vec<Draft>,
+    /// A draft was just moved aside, or found there: the next key removes the notice.
+    tells_aside: bool,
     prompts: Prompts,
     popup: Option<Popup>,
     /// The start of the completion that was closed: it stays closed until another one begins.
@@ -94,6 +96,7 @@ impl Composer {
     pub(crate) fn detach(&mut self) {
         if !self.attached.is_empty() {
             self.aside.push(self.draft());
+            self.tells_aside = true;
             self.attached.clear();
         }
     }
@@ -144,6 +147,7 @@ impl Composer {
         if self.parts() != parts && !draft.is_empty() {
             self.aside.push(draft);
         }
+        self.tells_aside = true;
         self.set(parts);
         self.forget_same();
     }
@@ -186,6 +190,7 @@ impl Composer {
         }
         earlier.set_aside();
         self.aside.splice(0..0, earlier.aside);
+        self.tells_aside = true;
         self.forget_same();
     }
 
@@ -194,6 +199,11 @@ impl Composer {
         let Some(draft) = self.aside.pop() else { return false };
         self.prompts.said(&draft.text);
         true
+    }
+
+    /// A key was pressed: the person has seen that a draft is aside.
+    pub(crate) fn key_was_pressed(&mut self) {
+        self.tells_aside = false;
     }
 
     /// Moves the content aside and empties the composer.
@@ -218,6 +228,14 @@ impl Composer {
             self.buffer = Buffer::default();
         }
         parts
+    }
+
+    /// The line is neither done nor sent: it becomes an earlier prompt, so that Up brings it back. Attachments stay.
+    pub(crate) fn refused(&mut self) {
+        let (text, attached) = (self.text(), std::mem::take(&mut self.attached));
+        self.clear();
+        self.attached = attached;
+        self.prompts.said(&text);
     }
 
     /// The current content, to return to later.
@@ -245,6 +263,7 @@ impl Composer {
         if !now.is_empty() {
             self.aside.insert(0, now);
         }
+        self.tells_aside = true;
         self.begin(draft);
         self.forget_same();
         true
@@ -344,6 +363,7 @@ impl Composer {
     fn show_prompt(&mut self, text: &str, aside: Option<String>) {
         if let Some(text) = aside {
             self.aside.push(Draft { cursor: text.len(), text, attached: Vec::new() });
+            self.tells_aside = true;
         }
         let text = self.folds.fold_edited(text);
         self.buffer.replace_all(&text);

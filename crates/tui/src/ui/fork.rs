@@ -127,7 +127,7 @@ impl ForkPane {
     }
 
     fn make(&mut self, cx: &mut Cx<'_>) {
-        if self.letters.enter() {
+        if self.letters.enter(cx.now_ms) {
             self.note = Some(NO_WORDS.to_owned());
             return;
         }
@@ -308,8 +308,12 @@ impl Pane for ForkPane {
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
-        let keys =
-            [(Command::Accept, "makes it"), (Command::Down, "down"), (Command::PageDown, "a page down")];
+        let keys = [
+            (Command::Accept, "makes it"),
+            (Command::Up, ""),
+            (Command::Down, "scroll"),
+            (Command::PageDown, "a page down"),
+        ];
         let can_be_made = matches!(self.shown, ForkPlanState::Begins(_));
         let keys = if can_be_made { &keys[..] } else { &keys[1..] };
         let note = self.note.clone().unwrap_or_default();

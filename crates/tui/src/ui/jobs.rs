@@ -160,7 +160,11 @@ impl Pane for Jobs {
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let stop = if self.armed.is_some() { "again stops it" } else { "stop it" };
-        let keys = [(Command::Accept, stop), (Command::Other, "what it printed")];
+        let mut keys = Vec::new();
+        if let Some(Job(job)) = self.rows.selected() {
+            keys.extend(job.running.then_some((Command::Accept, stop)));
+            keys.push((Command::Other, "what it printed"));
+        }
         let about = "commands in the background, newest first";
         let body = PaneFrame { title: "Jobs", about, keys: &keys }.draw(frame, area, brush);
         if let Some(list) = self.preview.beside(frame, body, brush) {

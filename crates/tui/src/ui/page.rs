@@ -71,7 +71,7 @@ impl Pane for Page {
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
-        let keys = [(Command::Up, "up"), (Command::Down, "down"), (Command::PageDown, "a page down")];
+        let keys = [(Command::Up, ""), (Command::Down, "scroll"), (Command::PageDown, "a page down")];
         let body = PaneFrame { title: &self.title, about: "", keys: &keys }.draw(frame, area, brush);
         self.scroll.draw(frame, body, brush);
         // The position is known once the text is laid out.

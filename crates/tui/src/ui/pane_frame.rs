@@ -21,7 +21,7 @@ pub(crate) struct PaneFrame<'a> {
     pub(crate) title: &'a str,
     /// Further information, in a few words.
     pub(crate) about: &'a str,
-    /// Keys and their effects, the most important first.
+    /// Keys and their effects, the most important first. A key without an effect shares that of the next one.
     pub(crate) keys: &'a [(Command, &'a str)],
 }
 
@@ -73,7 +73,13 @@ impl PaneFrame<'_> {
         let wide = |(key, does): &(String, String)| width::columns(key) + 1 + width::columns(does);
         let mut used = wide(&close);
         let mut shown = Vec::new();
-        for key in self.keys.iter().copied().map(named) {
+        let mut shares = String::new();
+        for (key, does) in self.keys.iter().copied().map(named) {
+            if does.is_empty() {
+                shares = format!("{key}/");
+                continue;
+            }
+            let key = (std::mem::take(&mut shares) + &key, does);
             used += wide(&key) + 3;
             if used > columns {
                 break;

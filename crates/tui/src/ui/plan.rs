@@ -34,6 +34,9 @@ pub(crate) use proposal::{Proposal, ProposalOutcome, ProposalStage, ReplyOutcome
 /// The notice for an Enter after words.
 pub(crate) const NO_WORDS: &str = "typed text was ignored: press again to agree to the plan";
 
+/// The notice for a letter that agrees, but was pressed right behind another key.
+const TOO_SOON: &str = "too soon after another key: press it again to agree to the plan";
+
 /// The plan of an action.
 #[derive(Debug)]
 pub(crate) struct PlanPane {
@@ -119,9 +122,9 @@ impl PlanPane {
         }
     }
 
-    /// The letters are words: they do nothing, and the effect of the first one is reverted.
-    fn are_words(&mut self, put_back: bool, now_ms: i64) {
-        let before = self.before.take().filter(|_| put_back);
+    /// The letters are words: the effect of those that were keys is reverted.
+    fn are_words(&mut self, now_ms: i64) {
+        let before = self.before.take();
         if let (Some(before), Some(proposal)) = (before, self.proposal()) {
             proposal.put_back(before, now_ms);
             proposal.say("text cannot be typed here: the plan is as it was before");
@@ -197,7 +200,9 @@ impl Pane for PlanPane {
 
     fn command(&mut self, command: Command, cx: &mut Cx<'_>) {
         self.letters.other();
-        if command == Command::Accept && self.letters.enter() {
+        // A choice for a file can be changed: only agreement needs care.
+        let is_choosing = self.context() == Context::Choices;
+        if command == Command::Accept && !is_choosing && self.letters.enter(cx.now_ms) {
             if let Some(proposal) = self.proposal() {
                 proposal.say(NO_WORDS);
             }
@@ -215,7 +220,7 @@ impl Pane for PlanPane {
     }
 
     fn letter(&mut self, letter: char, command: Command, cx: &mut Cx<'_>) {
-        let is_yes = command == Command::ConfirmYes;
+        let (is_yes, has_words) = (command == Command::ConfirmYes, self.letters.has_words());
         let meaning = match is_yes {
             true => self.letters.yes(letter, cx.now_ms),
             false => self.letters.key(letter, cx.now_ms),
@@ -223,7 +228,12 @@ impl Pane for PlanPane {
         match meaning {
             LetterMeaning::Key => self.before = self.proposal().map(|proposal| proposal.before()),
             LetterMeaning::Again => {}
-            LetterMeaning::Word { before } => return self.are_words(before, cx.now_ms),
+            LetterMeaning::Word => {
+                if let (true, false, Some(proposal)) = (is_yes, has_words, self.proposal()) {
+                    proposal.say(TOO_SOON);
+                }
+                return;
+            }
         }
         if !is_yes {
             self.command(command, cx);
@@ -234,7 +244,7 @@ impl Pane for PlanPane {
         let is_command = text.starts_with('/') || text.starts_with(':');
         let goes_on = self.letters.has_words();
         if self.letters.stray(text, cx.now_ms) {
-            return self.are_words(true, cx.now_ms);
+            return self.are_words(cx.now_ms);
         }
         if let Some(proposal) = self.proposal().filter(|_| is_command || !goes_on) {
             proposal.say(if is_command {
@@ -318,7 +328,9 @@ impl Pane for PlanPane {
         match &mut self.subject {
             Subject::Known(it) => {
                 self.body = proposal(frame, body, brush, &question, it);
-                edge(frame, foot, brush, Some(it), None, &[]);
+                let scroll = [(Command::Up, ""), (Command::Down, "scroll")];
+                let more = if it.view.is_long() { &scroll[..] } else { &[] };
+                edge(frame, foot, brush, Some(it), None, more);
             }
             Subject::Sought(_) => paragraph(frame, body, brush, "planning …", Paint::Dim),
             Subject::Lost(why) => paragraph(frame, body, brush, why, Paint::Error),
@@ -367,9 +379,10 @@ pub(crate) fn edge(
     }
     let Some(proposal) = proposal else { return hints(frame, area, brush, &[]) };
     if proposal.is_choosing() {
-        let keys = [(Command::Accept, "chooses"), (Command::Tick, "ticks a hunk"), (Command::Down, "moves")];
-        let has_hunks = usize::from(proposal.has_hunks());
-        let keys = [&keys[..1], &keys[1..][..has_hunks], &keys[2..]].concat();
+        let keys = [(Command::Accept, "chooses"), (Command::Tick, "ticks a hunk")];
+        let keys =
+            [&keys[..=usize::from(proposal.has_hunks())], &[(Command::Up, ""), (Command::Down, "move")]];
+        let keys = keys.concat();
         return hints(frame, area, brush, &keys);
     }
     let has_key = proposal.note().is_none() || proposal.stops();
@@ -395,12 +408,17 @@ pub(crate) fn edge(
     let is_open = has_plan && proposal.problem().is_none() && !proposal.is_unseen();
     let mut keys = if is_open { vec![first] } else { Vec::new() };
     if proposal.plan().is_some_and(|plan| plan.files.is_some()) {
-        let (next, choose) = (proposal.next_file(), proposal.commands().1);
+        let choose = proposal.commands().1;
+        let next = match (proposal.view.files(), proposal.view.is_at_file()) {
+            (1, false) => (proposal.next_file(), "shows the diff"),
+            (1, true) => (proposal.previous_file(), "hides the diff"),
+            _ => (proposal.next_file(), "next file"),
+        };
         // Nothing continues before the choices are made: their key is the last one to be left out.
         let (at, of_files) = if conflicts {
-            (0, [(choose, "chooses for the file"), (next, "next file")])
+            (0, [(choose, "chooses for the file"), next])
         } else {
-            (keys.len(), [(next, "next file"), (choose, "choose for it")])
+            (keys.len(), [next, (choose, "choose for it")])
         };
         keys.splice(at..at, of_files);
     }

@@ -198,7 +198,7 @@ impl Pane for Rewind {
         }
         self.hush();
         self.letters.other();
-        if command == Command::Accept && self.letters.enter() {
+        if command == Command::Accept && self.letters.enter(cx.now_ms) {
             return self.say(plan::NO_WORDS);
         }
         match command {
@@ -242,7 +242,7 @@ impl Pane for Rewind {
         if command != Command::Yes {
             return self.command(command, cx);
         }
-        if matches!(self.letters.yes(letter, cx.now_ms), LetterMeaning::Word { .. }) {
+        if self.letters.yes(letter, cx.now_ms) == LetterMeaning::Word {
             self.say(NO_TEXT);
         }
     }

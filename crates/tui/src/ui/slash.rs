@@ -34,6 +34,28 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 /// Commands of conversations by lines that the full screen does not have; each is a verb of the command line, too.
 pub const BY_LINES_ONLY: &[&str] = &["export", "log"];
 
+/// Verbs of the command line that no client in the terminal has as a command.
+pub const IN_A_SHELL: &[&str] = &[
+    "archive",
+    "ask",
+    "backup",
+    "completions",
+    "config",
+    "doctor",
+    "erase",
+    "exec",
+    "fold",
+    "import",
+    "man",
+    "plan",
+    "request",
+    "say",
+    "serve",
+    "targets",
+    "unfold",
+    "workspace",
+];
+
 /// The least likeness of a name that may be a typing error, between 0 and 1.
 const ALIKE: f64 = 0.7;
 
@@ -42,7 +64,7 @@ const ALIKE: f64 = 0.7;
 pub enum Meant {
     /// A command of this client.
     Here(&'static str),
-    /// A command that only the other client in the terminal has.
+    /// A command that this client does not have.
     Elsewhere(&'static str),
 }
 
@@ -88,6 +110,15 @@ mod tests {
         assert_eq!(of("rewnd"), Some(Meant::Here("rewind")));
         assert_eq!(of("history"), Some(Meant::Elsewhere("log")));
         assert_eq!(of("usr/bin/env"), None);
+    }
+
+    #[test]
+    fn verbs_of_the_command_line_are_no_commands_here() {
+        let here = of_full_screen();
+        for verb in IN_A_SHELL {
+            assert!(!here.contains(verb) && !BY_LINES_ONLY.contains(verb), "{verb}");
+            assert!(OTHER_NAMES.iter().all(|(other, _)| other != verb), "{verb}");
+        }
     }
 
     #[test]

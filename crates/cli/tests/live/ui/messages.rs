@@ -116,7 +116,7 @@ fn the_tail_of_long_output_is_shown_while_the_command_runs() {
     let client = open(&world);
     client.types("/permissions allow-all");
     client.press("Enter");
-    client.shows("the agent may now: ");
+    client.shows("mode ");
     client.types("count");
     client.press("Enter");
     client.until("its end", |screen| {

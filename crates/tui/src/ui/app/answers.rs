@@ -159,6 +159,11 @@ impl App {
             self.choice(letter).map(Answer::Choice)
         };
         let Some(answer) = answer else { return false };
+        // No text begins with a space, and to look grants nothing.
+        if let (' ', Answer::Approval(Command::ShowCall)) = (letter, &answer) {
+            self.show_call();
+            return true;
+        }
         let (at_ms, is_early) = (self.now_ms, self.is_new());
         self.tab_mut().answers.pending = Some(Pending { answer, letter, at_ms, is_early });
         true
@@ -342,6 +347,20 @@ impl App {
             self.refuse("the question is already answered: press Enter again to send this text as a message");
         }
         is_late
+    }
+
+    /// What waits for the person, with the keys that answer it.
+    pub(super) fn what_waits(&self) -> Option<String> {
+        if self.is_asked() {
+            let [allow, deny] = [Command::AllowOnce, Command::Deny].map(|command| self.keys.named(command));
+            let more = self.tab().view.more_lines(&self.keys);
+            let keys = more.unwrap_or_else(|| format!("{allow} allows it, {deny} refuses it"));
+            return Some(format!("a call waits for you: {keys}"));
+        }
+        self.question().map(|question| match question.choices.is_empty() {
+            true => "a question waits for you: type an answer".to_owned(),
+            false => "a question waits for you: type the number of an answer, or another answer".to_owned(),
+        })
     }
 
     fn question(&self) -> Option<&retake_wire::Question> {

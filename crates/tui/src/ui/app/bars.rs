@@ -36,11 +36,19 @@ impl App {
     /// The folder of a conversation that begins now, and its permission mode, if known.
     pub(super) fn place_words(&self) -> String {
         let folder = safe::line(&self.known.folder).into_owned();
-        let mode = self.beginning.permit.mode.or(self.beginning.usual_mode);
-        match mode.map(agent::mode) {
-            Some(mode) => format!("in {folder} · {mode}"),
+        match self.begins_with() {
+            // What it means for a workspace is not true in a folder that can be none.
+            Some(mode) if self.beginning.never_captured.is_some() => {
+                format!("in {folder} · mode {}", mode.name())
+            }
+            Some(mode) => format!("in {folder} · mode {}: {}", mode.name(), agent::mode(mode)),
             None => format!("in {folder}"),
         }
+    }
+
+    /// The permission mode that a conversation begins with, if known.
+    pub(super) fn begins_with(&self) -> Option<retake_wire::Mode> {
+        self.beginning.permit.mode.or(self.beginning.usual_mode)
     }
 
     fn model_name(&self) -> String {

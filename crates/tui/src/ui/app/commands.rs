@@ -4,6 +4,7 @@ use retake_wire::reply::Operations;
 use retake_wire::request::{self, ConversationTarget, FilesDiff, SetPermissions};
 use retake_wire::{Action, McpOf, Mode, Request};
 
+use super::notices::Kind;
 use super::runs::is_command;
 use super::tab::{InputFor, InputLine};
 use super::{App, RequestPurpose, Requester};
@@ -288,7 +289,7 @@ impl App {
         let mode = Mode::ALL.into_iter().find(|mode| mode.name() == words);
         match (words.is_empty(), mode, self.tab().conversation()) {
             (true, _, _) => {
-                let mode = self.beginning.permit.mode;
+                let mode = self.begins_with();
                 self.open(permissions(self.tab().talk.permissions.clone(), mode));
             }
             (false, None, _) => {
@@ -304,7 +305,7 @@ impl App {
         let conversation = self.tab().conversation();
         let mode = match &conversation {
             Some(_) => self.tab().talk.permissions.mode,
-            None => self.beginning.permit.mode.or(self.beginning.usual_mode).unwrap_or_default(),
+            None => self.begins_with().unwrap_or_default(),
         };
         let next = match mode {
             Mode::Ask => Mode::AllowEdits,
@@ -336,7 +337,9 @@ impl App {
             }
             None => self.beginning.permit.mode = Some(mode),
         }
-        self.say(format!("the agent may now: {}", crate::render::agent::mode(mode)));
+        // A call that waits for approval still waits.
+        let from = if self.tab().talk.is_running() { ", from the next call on" } else { "" };
+        self.say(format!("mode {}{from}: {}", mode.name(), crate::render::agent::mode(mode)));
     }
 
     /// The alternatives of an answer.
@@ -409,7 +412,7 @@ impl App {
                 Requester::Tab(id, RequestPurpose::Nothing),
                 Request::Cancel(ConversationTarget { conversation }),
             );
-            return self.say("stopping");
+            return self.notices.show(Kind::Stopping, "stopping".to_owned(), now_ms);
         }
         if !tab.composer.is_empty() {
             tab.composer.set_aside();
@@ -435,6 +438,11 @@ impl App {
                     true => self.no_command(name),
                     false => format!("/{} may be {}", safe::line(name), words::either(&names)),
                 });
+                // What is typed next must not be added to it.
+                let now_ms = self.now_ms;
+                let tab = self.tab_mut();
+                tab.composer.refused();
+                tab.draft.typed(now_ms);
                 return true;
             }
         };
@@ -446,15 +454,16 @@ impl App {
     /// There is no such command: what has that function.
     fn no_command(&self, name: &str) -> String {
         let help = self.keys.named(Command::Help);
-        let ours = slash::meant(name, &slash::of_full_screen(), slash::BY_LINES_ONLY.iter().copied());
+        let elsewhere = slash::BY_LINES_ONLY.iter().chain(slash::IN_A_SHELL).copied();
+        let ours = slash::meant(name, &slash::of_full_screen(), elsewhere);
         let instead = match ours {
             Some(Meant::Here(ours)) => {
-                format!("did you mean /{ours}? {help} lists all; // begins a message with /")
+                format!(": did you mean /{ours}? {help} lists all; // begins a message with /")
             }
-            Some(Meant::Elsewhere(verb)) => format!("`retake {verb}` in a shell does that"),
-            None => format!("{help} lists them; // begins a message with /"),
+            Some(Meant::Elsewhere(verb)) => format!(" here; in a shell: `retake {verb}`"),
+            None => format!(": {help} lists them; // begins a message with /"),
         };
-        format!("there is no command /{}: {instead}", safe::line(name))
+        format!("there is no command /{}{instead}", safe::line(name))
     }
 
     fn find(&mut self, words: &str) {

@@ -206,8 +206,8 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> Str
     if let Some(pane) = &tab.panes.front {
         let close = named(Command::Close);
         return match pane.leaves() {
-            true => format!("the focus is above · {close} quits retake"),
-            false => format!("the focus is above · {close} returns here"),
+            true => format!("keys work in the view above · {close} quits retake"),
+            false => format!("keys work in the view above · {close} returns here"),
         };
     }
     if let Some(line) = &tab.line {

@@ -40,6 +40,7 @@ impl App {
             return self.key(once);
         }
         self.notices.remove(Kind::Hint);
+        self.tab_mut().composer.key_was_pressed();
         if self.no_longer_dragged() && event.code == KeyCode::Esc {
             return;
         }
@@ -135,6 +136,7 @@ impl App {
 
     pub(super) fn paste(&mut self, text: &str) {
         self.notices.remove(Kind::Hint);
+        self.tab_mut().composer.key_was_pressed();
         let text = &*self.without_nul(text);
         if self.tab().panes.front.is_some() {
             return self.with_pane(self.tabs.current, |pane, cx| pane.typed(text, cx));
@@ -183,21 +185,28 @@ impl App {
         if tab.view.selected().is_some() {
             return tab.view.deselect();
         }
-        if !tab.composer.is_empty() || !rewinds {
+        if !tab.composer.is_empty() {
             return;
         }
         let running = tab.talk.is_running();
+        if let Some(waits) = self.what_waits() {
+            return self.hint(waits);
+        }
         match (self.is_once_more(Command::Escape), running) {
-            (true, false) => self.command(Command::Rewind, ""),
-            (true, true) => {
+            (true, false) if rewinds => self.command(Command::Rewind, ""),
+            (true, true) if rewinds => {
                 let stop = self.keys.named(Command::Stop);
                 self.refuse(format!("the agent is at work: {stop} stops it, then go back"));
             }
-            (false, false) => {
+            (false, false) if rewinds => {
                 let escape = self.keys.named(Command::Escape);
                 self.hint(format!("{escape} again: back to an earlier message"));
             }
-            (false, true) => {}
+            (_, false) => {}
+            (_, true) => {
+                let stop = self.keys.named(Command::Stop);
+                self.hint(format!("{stop} stops the answer"));
+            }
         }
     }
 

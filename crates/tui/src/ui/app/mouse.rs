@@ -117,13 +117,13 @@ impl App {
     fn click_composer(&mut self, at: Position) {
         if self.tab().panes.front.is_some() {
             let close = self.keys.named(Command::Close);
-            return self.refuse(format!("the focus is above: {close} goes back"));
+            return self.refuse(format!("keys work in the view above: {close} goes back"));
         }
         match self.tab().line.as_ref().map(|line| &line.what) {
             Some(InputFor::Find) => self.command(Command::FindLeave, ""),
             Some(_) => {
                 let leave = self.keys.named(Command::FindLeave);
-                return self.refuse(format!("the focus is on the line above: {leave} closes it"));
+                return self.refuse(format!("keys work in the line above: {leave} closes it"));
             }
             None => {}
         }

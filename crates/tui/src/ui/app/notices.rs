@@ -23,6 +23,8 @@ pub(super) enum Kind {
     Refused,
     /// What a key does next: the next key removes the notice.
     Hint,
+    /// The run is being stopped: its end removes the notice.
+    Stopping,
 }
 
 /// The current notice.

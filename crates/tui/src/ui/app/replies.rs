@@ -265,6 +265,9 @@ impl App {
             // Earlier refusals concern an earlier state.
             self.notices.remove(Kind::Refused);
         }
+        if at == self.tabs.current && !self.tabs[at].talk.is_running() {
+            self.notices.remove(Kind::Stopping);
+        }
         self.tabs[at].forget_settled();
         if begins && let Some(conversation) = self.tabs[at].conversation() {
             let claim = ClaimDraft { conversation, ..ClaimDraft::default() };

@@ -6,6 +6,7 @@ use retake_wire::{
     RunStart, Steer, english, request,
 };
 
+use super::notices::Kind;
 use super::tab::Rewriting;
 use super::{App, RequestPurpose, Requester};
 use crate::hint::Audience;
@@ -37,6 +38,8 @@ impl App {
         if self.is_meant_for_step() {
             return;
         }
+        // A refusal is about an earlier line.
+        self.notices.remove(Kind::Refused);
         if self.tab().outgoing.rewriting.is_some() && self.tab().front().is_some() {
             let stop = self.keys.named(Command::Stop);
             return self.refuse(format!("a question is open: answer it first, or {stop} stops the run"));
@@ -48,7 +51,13 @@ impl App {
         if self.typed_command(text.trim()) || (self.tab().draft.opening.is_none() && self.words_answer()) {
             return;
         }
-        if self.answers_too_late() || self.tab().composer.is_empty() {
+        if self.answers_too_late() {
+            return;
+        }
+        if self.tab().composer.is_empty() {
+            if let Some(waits) = self.what_waits() {
+                self.hint(waits);
+            }
             return;
         }
         if self.tab().draft.opening.is_some() {

@@ -85,6 +85,8 @@ impl App {
             PaneInstruction::ShowBeside { conversation, entry } => {
                 self.close_behind(id);
                 self.want(id, PaneInstruction::Close);
+                // Whoever comes back to this tab types.
+                self.find_tab(id).into_iter().for_each(|tab| tab.select(false));
                 let tab = self.open_tab();
                 self.show(tab, &conversation, entry);
             }

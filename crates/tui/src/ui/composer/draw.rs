@@ -102,7 +102,12 @@ impl Composer {
     }
 
     fn has_head(&self) -> bool {
-        !self.attached.is_empty() || !self.aside.is_empty()
+        !self.attached.is_empty() || self.tells_of_aside()
+    }
+
+    /// Whether a draft was just moved aside.
+    fn tells_of_aside(&self) -> bool {
+        self.tells_aside && !self.aside.is_empty()
     }
 
     /// The attachments, and whether a draft waits.
@@ -112,7 +117,7 @@ impl Composer {
             ink.text(&format!("[{chip}]"), Paint::Accent);
             ink.space(1);
         }
-        if !self.aside.is_empty() {
+        if self.tells_of_aside() {
             let (back, drop) = (brush.keys.named(Command::DraftBack), brush.keys.named(Command::DraftDrop));
             let (drafts, it) = match self.aside.len() {
                 1 => ("draft moved aside".to_owned(), "it"),

@@ -51,6 +51,11 @@ pub(crate) fn chosen<'a>(path: &PathPlan, choose: &'a [Choose]) -> Option<&'a Ch
     choose.iter().find(|choose| choose.name == path.name).map(|choose| &choose.choice)
 }
 
+/// Whether a file still needs a choice.
+pub(super) fn is_open(path: &PathPlan, choose: &[Choose]) -> bool {
+    path.verdict == Verdict::Conflict && chosen(path, choose).is_none()
+}
+
 /// Whether an option is in effect: chosen, else the default. A conflict has none. Of a file several hunks can be.
 pub(crate) fn holds(path: &PathPlan, choose: &[Choose], option: &Choice) -> bool {
     let default = path.choices.first().filter(|_| path.verdict != Verdict::Conflict);

@@ -6,7 +6,6 @@ use retake_wire::{Choose, FileName, FilesPlan, PathPlan, Verdict};
 
 use super::choices::{chosen, is_spread, named, offered, options, stays_by_choice};
 use super::view::{PlannedAction, styled};
-use crate::hint::Audience;
 use crate::render::files::{self, Group};
 use crate::render::{content, effects, plan as render_plan};
 use crate::text::style::Style as TextStyle;
@@ -43,7 +42,7 @@ pub(super) fn plan(
     page.text(effects::effects(&look, &plan.effects, effects::Files::of_plan(plan)));
     page.groups(shown, |group| !group.is_conflict());
     page.text(plan.files.as_ref().map(|files| files::others(&look, files, usize::MAX)));
-    page.text(render_plan::stays(&look, Audience::Screen, &plan.conditions));
+    page.text(render_plan::remarks(&look, &plan.conditions));
     page.text(match plan.unchanged {
         true => render_plan::SO_ALREADY.into(),
         false => render_plan::conversation(&look, Some(shown.action), plan),
@@ -130,7 +129,7 @@ pub(super) fn detail(
         }
     }
     if path.diff.as_deref().unwrap_or_default().is_empty() {
-        text.push(dim("no lines to show"));
+        text.push(dim(if stays_by_choice(path, shown.choose) { STAYS } else { "no lines to show" }));
     } else if path.verdict == Verdict::Conflict {
         text.push(dim(BOTH));
     } else if files::left_alone(path) {
@@ -146,6 +145,9 @@ pub(super) fn detail(
     lines.extend(ui_words::lines(&text, brush.theme));
     (lines, starts)
 }
+
+/// The line in place of the diff of a file that was decided to stay.
+const STAYS: &str = "stays as it is now";
 
 /// The line before the diff of a file in conflict.
 const BOTH: &str = "both versions: - as it is now, + as it was then";

@@ -104,6 +104,15 @@ fn no_file_changes_is_reported_once() {
     assert_eq!(screen.matches("no file").count(), 1, "{screen}");
 }
 
+#[test]
+fn a_turn_without_files_has_no_warning() {
+    let conditions = vec![retake_wire::Condition::NoFileChanges];
+    let mut stage = stage(undo(), retake_wire::reply::Plan { conditions, files: None, ..plan() });
+    let screen = stage.screen(80, 16);
+    assert!(screen.contains("\nfiles stay as they are: these messages changed none"), "{screen}");
+    assert!(!screen.contains("no file changes"), "{screen}");
+}
+
 /// A person mistakes the pane for the composer.
 #[test]
 fn words_typed_into_a_plan_confirm_nothing() {
@@ -119,7 +128,7 @@ fn words_typed_into_a_plan_confirm_nothing() {
 /// The last letter is a key here, or the first one, or both.
 #[test]
 fn typed_words_never_act_as_keys() {
-    for words in ["s t o p", "a g a i n", "/ h i d d e n", "n o", "n p", "c s s"] {
+    for words in ["s t o p", "a g a i n", "/ h i d d e n", "n o", "n p n o"] {
         let mut stage = stage(undo(), with_files());
         stage.owner.applies.push_back(Ok(Receipt::default()));
         for key in words.split(' ').chain(["enter"]) {
@@ -156,6 +165,32 @@ fn a_single_key_and_an_enter_right_behind_it_are_both_meant() {
     stage.press("enter");
     assert!(stage.screen(80, 24).contains("the plan is being made: wait a moment"));
     assert!(stage.applied().is_empty());
+}
+
+#[test]
+fn keys_of_a_plan_act_however_quickly_they_are_pressed() {
+    let mut stage = stage(undo(), with_files());
+    for key in ["n", "n", "p", "n"] {
+        stage.press(key);
+        stage.wait(150);
+    }
+    let screen = stage.screen(100, 30);
+    assert!(screen.lines().any(|line| line.starts_with('❯') && line.contains("notes.md")), "{screen}");
+    for key in ["c", "down", "enter"] {
+        stage.press(key);
+        stage.wait(150);
+    }
+    assert_eq!(stage.plans().last().expect("a plan").files.choose.len(), 1, "{}", stage.screen(100, 30));
+    for key in ["s", "c", "s", "enter"] {
+        stage.press(key);
+    }
+    stage.wait(1_000);
+    assert!(stage.applied().is_empty(), "it may have been a word");
+    stage.press("n");
+    stage.wait(150);
+    stage.press("y");
+    stage.wait(1_000);
+    assert!(stage.applied().is_empty() && stage.screen(100, 30).contains("too soon after another key"));
 }
 
 #[test]
@@ -246,7 +281,6 @@ fn conflict_can_be_resolved_in_this_pane() {
     let mut stage = stage(undo(), with_conflict());
     stage.keys("enter");
     assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
-    stage.keys("n");
     stage.keys("c c");
     assert_eq!(stage.plans().len(), 1, "to look is not to choose");
     stage.keys("enter");

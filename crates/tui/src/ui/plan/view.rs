@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use retake_wire::reply::Plan;
 use retake_wire::{Action, Choose, FileName, PathPlan};
 
-use super::choices::{self, holds, options};
+use super::choices::{self, holds, is_open, options};
 use super::lay;
 use crate::text::width;
 use crate::ui::keymap::Command;
@@ -39,6 +39,10 @@ pub(crate) struct View {
     cursor: Option<usize>,
     /// That choice must be scrolled into view.
     follows: bool,
+    /// A file in conflict was decided: the next plan views the next one that is not.
+    advances: bool,
+    /// At the last drawing, there were more lines than rows.
+    is_long: bool,
     /// The files to step through.
     leaves: Vec<FileName>,
     laid: Option<LaidOutPlan>,
@@ -84,12 +88,45 @@ impl View {
     /// Shows another plan; the viewed file stays if it is in the new one.
     pub(crate) fn set(&mut self, old: Option<&Plan>, plan: &Plan, choose: &[Choose]) {
         let shown = old.and_then(|old| self.path(old)).map(|path| path.name.clone());
+        let before = self.file;
         self.leaves = lay::leaves(plan, choose);
         self.file = shown.and_then(|name| self.leaves.iter().position(|leaf| *leaf == name));
         self.spread &= self.file.is_some();
         self.cursor = self.cursor.filter(|_| self.file.is_some());
         self.stays_in_sight |= self.in_sight;
         self.laid = None;
+        if std::mem::take(&mut self.advances) {
+            // The decided one has left its place: the next one is there now.
+            let open = |leaf: &FileName| {
+                let path = plan.files.iter().flat_map(|files| &files.paths).find(|path| path.name == *leaf);
+                path.is_some_and(|path| is_open(path, choose))
+            };
+            let open: Vec<_> = (0..self.leaves.len()).filter(|at| open(&self.leaves[*at])).collect();
+            let next = open.iter().find(|at| Some(**at) >= before).or(open.first());
+            next.into_iter().for_each(|at| self.turn(*at));
+        }
+    }
+
+    /// A file in conflict was decided.
+    pub(crate) fn decided(&mut self) {
+        self.advances = true;
+    }
+
+    /// Views the file with this name.
+    pub(crate) fn turn_to(&mut self, name: &FileName) {
+        if let Some(at) = self.leaves.iter().position(|leaf| leaf == name) {
+            self.turn(at);
+        }
+    }
+
+    /// Whether a file is viewed.
+    pub(crate) fn is_at_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Whether it can be scrolled.
+    pub(crate) fn is_long(&self) -> bool {
+        self.is_long
     }
 
     /// Drops the layout: its content changes although the plan is the same.
@@ -231,6 +268,7 @@ impl View {
             laid.detail_of = self.file;
         }
         let total = laid.lines.len() + laid.detail.len();
+        self.is_long = total > usize::from(area.height);
         let line = self.file.and_then(|file| laid.leaves.get(file)).copied();
         let height = usize::from(area.height);
         let lasts = laid.detail.len().min(SEEN);

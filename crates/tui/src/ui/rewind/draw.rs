@@ -157,7 +157,7 @@ impl Rewind {
     fn edge(&self, frame: &mut Frame<'_>, area: Rect, brush: &PaneContext<'_>) {
         let more: &[_] = match self.focus {
             Focus::List => &[(Command::Other, "to the plan")],
-            Focus::Plan => &[(Command::Other, "to the list"), (Command::Down, "scrolls")],
+            Focus::Plan => &[(Command::Other, "to the list"), (Command::Up, ""), (Command::Down, "scroll")],
         };
         let proposal = self.shown.as_ref().map(|shown| &shown.proposal);
         plan::edge(frame, area, brush, proposal, self.note.as_deref(), more);

@@ -108,7 +108,7 @@ fn a_conflict_waits_for_a_choice_and_the_choice_is_applied() {
     shows!("conflict", stage);
     stage.keys("enter");
     assert!(stage.screen(80, 24).contains("choose first: src/parse.rs is in conflict"));
-    stage.keys("right");
+    stage.keys("left right");
     insta::assert_snapshot!("conflict_looked_at", stage.screen(140, 30));
     insta::assert_snapshot!("conflict_looked_at_80x24", stage.screen(80, 24));
     stage.keys("ctrl+d");

@@ -19,8 +19,8 @@ const LINES: usize = 5;
 /// Lines shown of a diff.
 const DIFF_LINES: usize = 16;
 
-/// Lines shown of anything unfolded.
-const MOST: usize = 500;
+/// Lines shown of anything unfolded: as many as an approval request shows.
+const MOST: usize = 5_000;
 
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +70,16 @@ fn hunks(name: &str, came: CallOutcome<'_>) -> Option<String> {
     let CallOutcome::Over { content, failed: false, .. } = came else { return None };
     let (_, hunks) = content.split_once("\n@@ ").filter(|_| name == "edit")?;
     Some(format!("@@ {hunks}"))
+}
+
+/// A diff without its last line, if that says how many lines the tool left out; and their number.
+fn left_out(hunks: &str) -> (&str, usize) {
+    let (shown, last) = hunks.trim_end().rsplit_once('\n').unwrap_or_default();
+    let number = last.strip_prefix('[').and_then(|last| last.strip_suffix(" not shown]"));
+    match number.and_then(|number| number.split(' ').next()?.parse().ok()) {
+        Some(number) => (shown, number),
+        None => (hunks, 0),
+    }
 }
 
 /// The diff of a call, as far as its arguments contain it.
@@ -144,21 +154,26 @@ pub(super) fn stored(page: &mut Page<'_>, name: &str, arguments: &str, came: Cal
     if let Some(all) = whole(name, arguments).filter(|_| open) {
         page.text(&all, Paint::Code);
     }
-    let change = hunks(name, came).or_else(|| change(name, arguments));
+    let change = match hunks(name, came) {
+        // The arguments have all of it, without the numbers of lines.
+        Some(hunks) if open && left_out(&hunks).1 > 0 => change(name, arguments).or(Some(hunks)),
+        Some(hunks) => Some(hunks),
+        None => change(name, arguments),
+    };
     match came {
         CallOutcome::Cut { begun, is_last } => page.text(&cut_off(name, begun, is_last), Paint::Warn),
         CallOutcome::Over { content, failed: true, .. } => end(page, content, Paint::Plain, open),
         _ if change.is_some() => {
             let change = change.unwrap_or_default();
             let file = file(arguments);
-            beginning(page, &change, DIFF_LINES, Some(file.as_deref()), open);
+            beginning(page, left_out(&change), DIFF_LINES, Some(file.as_deref()), open);
         }
         CallOutcome::Over { content, .. } if open && reads(name) => {
-            beginning(page, content, MOST, doc::is_diff(content).then_some(None), open);
+            beginning(page, (content, 0), MOST, doc::is_diff(content).then_some(None), open);
         }
         CallOutcome::Over { content, .. } if !reads(name) => {
             if doc::is_diff(content) {
-                beginning(page, content, DIFF_LINES, Some(None), open);
+                beginning(page, left_out(content), DIFF_LINES, Some(None), open);
             } else {
                 end(page, content, Paint::Dim, open);
             }
@@ -215,10 +230,10 @@ pub(super) fn head(page: &mut Page<'_>, sign: Span<'static>, line: &str, about: 
     page.signed(sign, [Line::from(spans)]);
 }
 
-/// The first lines of a text. For a diff, also the name of its file, if that is known otherwise.
+/// The first lines of a text that lacks so many at its end. For a diff, also the name of its file, if that is known otherwise.
 pub(super) fn beginning(
     page: &mut Page<'_>,
-    text: &str,
+    (text, lacks): (&str, usize),
     most: usize,
     diff: Option<Option<&str>>,
     open: bool,
@@ -234,11 +249,18 @@ pub(super) fn beginning(
         Some(file) => doc::diff(&first, file, room, theme),
         None => doc::plain(&first, room, theme, Paint::Dim),
     });
-    if all > most {
-        let more = format!("… {} more{}", words::count((all - most) as u64, "line"), unfold(page, open));
-        page.cut(&more, Paint::Dim);
+    let more = all.saturating_sub(most) + lacks;
+    if more > 0 {
+        let how = match (open, diff) {
+            (true, Some(_)) => DIFF.to_owned(),
+            _ => unfold(page, open),
+        };
+        page.cut(&format!("… {}{how}", words::count(more as u64, "more line")), Paint::Dim);
     }
 }
+
+/// How to see the rest of a diff.
+const DIFF: &str = ": /diff compares the files with those before the last turn";
 
 /// The last lines of a text.
 fn end(page: &mut Page<'_>, text: &str, paint: Paint, open: bool) {

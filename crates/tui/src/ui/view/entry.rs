@@ -179,7 +179,7 @@ pub(super) fn lines(
         Role::System => {
             let text = parts_text(&entry.parts);
             page.cut(if entry.flags.synthetic { words::PROGRAM } else { "system" }, Paint::Warn);
-            calls::beginning(&mut page, &text, SAID, None, open.all);
+            calls::beginning(&mut page, (&text, 0), SAID, None, open.all);
         }
         Role::Assistant | Role::Tool => {
             // An answer says first that there are alternatives.

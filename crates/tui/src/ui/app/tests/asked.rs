@@ -426,6 +426,17 @@ fn a_folded_card_says_how_to_see_all_of_it_and_only_this_card_unfolds() {
 }
 
 #[test]
+fn a_folded_call_unfolds_at_once_and_a_yes_after_it_needs_no_pause() {
+    let mut app = asked_long(90);
+    drop(screen(80, 24, |frame| app.draw(frame)));
+    drop(press(&mut app, "space", NOW_MS + LATER));
+    drop(screen(80, 24, |frame| app.draw(frame)));
+    assert!(!app.tab().view.hides_asked());
+    assert_eq!(alone(&mut app, "y", NOW_MS + LATER + 150), Some(Decision::Once));
+    assert_eq!(text(&app), "");
+}
+
+#[test]
 fn space_is_a_letter_where_nothing_is_folded() {
     let mut app = asked(Theme::default());
     assert_eq!(alone(&mut app, "space", NOW_MS + LATER), None);
@@ -433,8 +444,9 @@ fn space_is_a_letter_where_nothing_is_folded() {
     let mut app = asked_long(90);
     drop(screen(80, 24, |frame| app.draw(frame)));
     assert_eq!(types(&mut app, " a word", 100, NOW_MS + LATER), None);
-    assert_eq!(text(&app), " a word");
-    assert!(app.tab().view.hides_asked());
+    assert_eq!(text(&app), "a word", "no text begins with a space");
+    drop(screen(80, 24, |frame| app.draw(frame)));
+    assert!(!app.tab().view.hides_asked());
 }
 
 #[test]

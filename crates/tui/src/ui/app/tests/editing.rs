@@ -78,10 +78,22 @@ fn the_composer_is_grey_where_keys_do_not_reach_it() {
     insta::assert_snapshot!("grey", styled(60, 14, |frame| app.draw(frame)));
     let mut app = talking(Theme::default());
     app.command(Command::Undo, "");
-    assert!(shown(&mut app).contains("the focus is above · Esc returns here"));
+    assert!(shown(&mut app).contains("keys work in the view above · Esc returns here"));
     let mut app = asked(Theme::default());
     drop(press(&mut app, "alt+n", NOW_MS + LATER));
     assert!(shown(&mut app).contains("Enter refuses the call with this text · Esc asks again"));
+}
+
+#[test]
+fn a_draft_aside_is_told_until_the_next_key() {
+    let mut app = talking(Theme::default());
+    drop(app.on(Msg::Paste("half a thought".into()), NOW_MS));
+    app.returned(TabId(1), &[Part::text("words that came back")]);
+    assert!(shown(&mut app).contains("draft moved aside"));
+    drop(press(&mut app, "end", NOW_MS));
+    assert!(!shown(&mut app).contains("moved aside"), "{}", shown(&mut app));
+    drop(press(&mut app, "alt+d", NOW_MS));
+    assert!(shown(&mut app).contains("half a thought"));
 }
 
 #[test]

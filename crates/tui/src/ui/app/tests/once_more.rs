@@ -27,6 +27,33 @@ fn second_esc_opens_the_rewind_while_the_notice_is_shown() {
 }
 
 #[test]
+fn esc_during_an_answer_says_at_once_which_key_stops_it() {
+    for escape_rewinds in [true, false] {
+        let mut app = talking(Theme::default());
+        app.settings.escape_rewinds = escape_rewinds;
+        let model = "demo".to_owned();
+        tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
+        drop(press(&mut app, "esc", NOW_MS));
+        let foot = |app: &mut App| shown(app).lines().last().map(str::to_owned).unwrap_or_default();
+        assert!(foot(&mut app).contains("Ctrl+C stops the answer"), "{}", foot(&mut app));
+        drop(press(&mut app, "esc", NOW_MS + 300));
+        let then = if escape_rewinds { "stops it, then go back" } else { "stops the answer" };
+        assert!(foot(&mut app).contains(then), "{}", foot(&mut app));
+    }
+}
+
+#[test]
+fn enter_and_esc_at_an_approval_say_which_keys_answer() {
+    for key in ["enter", "esc"] {
+        let mut app = asked(Theme::default());
+        let acts = press(&mut app, key, NOW_MS + LATER);
+        assert!(!acts.iter().any(|act| matches!(act, Act::Ask(..) | Act::Run(..))), "{acts:?}");
+        let screen = looks(&mut app);
+        assert!(screen.contains("a call waits for you: y allows it, n refuses it"), "{key}: {screen}");
+    }
+}
+
+#[test]
 fn second_ctrl_c_quits_while_the_notice_is_shown() {
     let mut app = talking(Theme::default());
     drop(press(&mut app, "ctrl+c", NOW_MS));
@@ -54,8 +81,10 @@ fn quitting_during_a_run_is_immediate_and_the_run_continues() {
     tell(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, None);
     drop(press(&mut app, "ctrl+q", NOW_MS));
     assert!(app.is_leaving());
-    let goes_on: Vec<_> = app.running_runs().into_iter().map(|run| run.activity).collect();
-    assert_eq!(goes_on, ["the answer of the model"]);
+    let goes_on =
+        |app: &App| app.running_runs().iter().map(super::super::RunningRun::line).collect::<Vec<_>>();
+    assert_eq!(goes_on(&app), ["still running: the answer of the model"]);
+    assert_eq!(goes_on(&asked(Theme::default())), ["waits for your answer: write notes.md"]);
 }
 
 #[test]

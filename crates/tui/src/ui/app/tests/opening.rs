@@ -215,3 +215,14 @@ fn last_conversation_of_the_folder_is_on_the_first_screen_and_a_key_continues_it
         looks(&mut app)
     );
 }
+
+#[test]
+fn the_selection_ends_where_a_fork_opens_beside() {
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "alt+up", NOW_MS + LATER));
+    assert_eq!(app.context(), Context::Select);
+    let conversation = "0199a000-f".to_owned();
+    app.want(TabId(1), PaneInstruction::ShowBeside { conversation, entry: None });
+    app.command(Command::CloseTab, "");
+    assert_eq!(app.context(), Context::Talk, "letters are written");
+}

@@ -65,6 +65,19 @@ fn long_run_that_ends_unseen_gives_one_notification() {
 }
 
 #[test]
+fn the_notice_that_a_run_is_being_stopped_ends_with_the_run() {
+    let mut app = talking(Theme::default());
+    let model = "demo".to_owned();
+    drop(hears(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, NOW_MS));
+    drop(press(&mut app, "ctrl+c", NOW_MS + 100));
+    assert!(shown(&mut app).contains("stopping"), "{}", shown(&mut app));
+    let (outcome, receipt, entry, problem) = (retake_wire::Outcome::Interrupted, None, None, None);
+    let ended = Box::new(retake_wire::Ended { outcome, receipt, entry, problem });
+    drop(hears(&mut app, Event::Run { said: RunEvent::Ended(ended) }, NOW_MS + 200));
+    assert!(!shown(&mut app).contains("stopping"), "{}", shown(&mut app));
+}
+
+#[test]
 fn a_tab_whose_run_ended_unseen_says_so_until_it_is_looked_at() {
     let bar = |app: &mut App| shown(app).lines().next().expect("a row").to_owned();
     let mut app = talking(Theme::default());

@@ -22,10 +22,12 @@ fn a_command_is_done_by_a_beginning_that_only_it_has() {
     }
     let mut app = talking(Theme::default());
     drop(types(&mut app, "/perm plan"));
-    assert!(looks(&mut app).contains("the agent may now"), "{}", looks(&mut app));
+    assert!(looks(&mut app).contains("mode plan: reads, and does nothing else"), "{}", looks(&mut app));
     let mut app = talking(Theme::default());
     drop(types(&mut app, "/hid"));
     assert!(looks(&mut app).contains("/hid may be /hide or /hidden"), "{}", looks(&mut app));
+    assert_eq!(app.tab().composer.text(), "");
+    drop(press(&mut app, "up", NOW_MS));
     assert_eq!(app.tab().composer.text(), "/hid", "it can be gone on with");
     drop(types(&mut app, "e"));
     assert!(looks(&mut app).contains("name a message"), "its own name is no beginning: {}", looks(&mut app));
@@ -64,18 +66,27 @@ fn an_operation_is_named_by_the_number_that_the_list_shows() {
 }
 
 #[test]
-fn names_of_other_programs_lead_to_ours_and_the_text_stays() {
+fn a_refused_command_says_what_was_meant_and_up_brings_it_back() {
     for (line, says) in [
         ("/clear", "there is no command /clear: did you mean /new?"),
         ("/exit", "there is no command /exit: did you mean /quit?"),
         ("/resume", "there is no command /resume: did you mean /list?"),
-        ("/history", "there is no command /history: `retake log` in a shell does that"),
+        ("/hlep", "there is no command /hlep: did you mean /help?"),
+        ("/history", "there is no command /history here; in a shell: `retake log`"),
+        ("/fold t1", "there is no command /fold here; in a shell: `retake fold`"),
+        ("/config", "there is no command /config here; in a shell: `retake config`"),
     ] {
         let mut app = talking(Theme::default());
         drop(types(&mut app, line));
         assert!(looks(&mut app).contains(says), "{}", looks(&mut app));
+        assert_eq!(app.tab().composer.text(), "", "what is typed next is not added to it");
+        drop(press(&mut app, "up", NOW_MS));
         assert_eq!(app.tab().composer.text(), line);
     }
+    let mut app = talking(Theme::default());
+    drop(types(&mut app, "/clear"));
+    drop(types(&mut app, "hello"));
+    assert!(!looks(&mut app).contains("there is no command"), "it is about the line before");
     let mut app = talking(Theme::default());
     drop(types(&mut app, "/alternatives"));
     assert!(!looks(&mut app).contains("there is no command"), "an earlier name still works");
@@ -101,7 +112,15 @@ fn next_modes(app: &mut App) -> Vec<Mode> {
 fn a_key_goes_to_the_next_permission_mode_and_never_to_the_one_that_allows_all() {
     let mut app = talking(Theme::default());
     assert_eq!(next_modes(&mut app), [Mode::AllowEdits, Mode::Plan, Mode::Ask, Mode::Ask]);
-    assert!(looks(&mut app).contains("the agent may now"), "{}", looks(&mut app));
+    assert!(looks(&mut app).contains("mode ask: reads in the workspace"), "{}", looks(&mut app));
+}
+
+#[test]
+fn a_mode_chosen_while_a_call_waits_is_for_the_next_call() {
+    let mut app = asked(Theme::default());
+    drop(press(&mut app, "shift+tab", NOW_MS + LATER));
+    let screen = looks(&mut app);
+    assert!(screen.contains("mode allow-edits, from the next call on: reads and writes files"), "{screen}");
 }
 
 #[test]

@@ -48,9 +48,28 @@ fn wide(app: &mut App) -> String {
 fn empty_conversation_shows_folder_mode_and_how_to_quit() {
     let mut app = begun(Start::New, retake_wire::Mode::Ask);
     let shown = wide(&mut app);
-    let place = "in /home/ann/work · reads in the workspace unasked, and asks about everything else";
+    let place =
+        "in /home/ann/work · mode ask: reads in the workspace unasked, and asks about everything else";
     assert!(shown.contains(place), "{shown}");
+    app.beginning.never_captured = Some(retake_wire::NoticeCause {
+        code: "no_workspace".into(),
+        fields: [("path".to_owned(), "/home/ann/work".into())].into(),
+        ..Default::default()
+    });
+    let home = wide(&mut app);
+    assert!(
+        home.contains("in /home/ann/work · mode ask\n") && !home.contains("reads in the workspace"),
+        "{home}"
+    );
     assert!(shown.contains("Ctrl+Q") && shown.contains("quit; everything is kept"), "{shown}");
+}
+
+#[test]
+fn permissions_before_the_first_message_show_the_mode_of_the_settings() {
+    let mut app = begun(Start::New, retake_wire::Mode::Plan);
+    app.command(Command::Permissions, "");
+    let shown = wide(&mut app);
+    assert!(shown.lines().any(|line| line.contains("● plan")), "{shown}");
 }
 
 #[test]

@@ -3,14 +3,14 @@
 
 use retake_wire::reply::{Composer, Plan};
 use retake_wire::request::Apply;
-use retake_wire::{Action, Choice, Choose, Condition, FileOptions, Request, Scope, Verdict};
+use retake_wire::{Action, Choice, Choose, Condition, FileOptions, PathPlan, Request, Scope, Verdict};
 
 use super::{PLANNING, Proposal, ProposalOutcome, ProposalStage, Scopes, Stopped, takes_files, worded};
 use crate::text::safe;
 use crate::ui::keymap::{Command, Context};
 use crate::ui::msg::PaneInstruction;
 use crate::ui::pane::Cx;
-use crate::ui::plan::choices::{chosen, holds, options, ticked};
+use crate::ui::plan::choices::{chosen, holds, is_open, options, ticked};
 use crate::ui::plan::draw::TOO_SMALL;
 use crate::ui::plan::view::Place;
 
@@ -32,7 +32,10 @@ const NO_FILE: &str = "no file changes";
 
 /// Whether a condition of a plan says that no file changes, of all files or of the covered ones.
 fn says_no_file(condition: &Condition) -> bool {
-    matches!(condition, Condition::NoCoveredFileChanges | Condition::FilesUnchanged)
+    matches!(
+        condition,
+        Condition::NoFileChanges | Condition::NoCoveredFileChanges | Condition::FilesUnchanged
+    )
 }
 
 impl Proposal {
@@ -110,7 +113,10 @@ impl Proposal {
                 self.note = Some(PLANNING.to_owned());
             }
             ProposalStage::Looking => match self.refuses() {
-                Some(why) => self.note = Some(why),
+                Some(why) => {
+                    self.note = Some(why);
+                    self.look_at_conflict();
+                }
                 None if self.stops() => {
                     self.note = Some("something is running: it must be stopped first".to_owned());
                 }
@@ -171,15 +177,30 @@ impl Proposal {
 
     /// The choices needed first; their files come first.
     fn choose_first(&self, plan: &Plan) -> String {
-        let paths = plan.files.iter().flat_map(|files| &files.paths);
-        let mut open = paths.filter(|path| path.verdict == Verdict::Conflict);
-        let first = open.next().map_or_else(
+        let open = self.conflicts(plan);
+        let first = open.first().map_or_else(
             || "the files in conflict".to_owned(),
             |path| safe::line(&path.name.path).into_owned(),
         );
-        match open.count() {
+        match open.len().saturating_sub(1) {
             0 => format!("choose first: {first} is in conflict"),
             more => format!("choose first: {first} and {more} more are in conflict"),
+        }
+    }
+
+    /// The files in conflict: those without a choice, or all if each has one.
+    fn conflicts<'a>(&self, plan: &'a Plan) -> Vec<&'a PathPlan> {
+        let paths = plan.files.iter().flat_map(|files| &files.paths);
+        let all: Vec<_> = paths.filter(|path| path.verdict == Verdict::Conflict).collect();
+        let open: Vec<_> = all.iter().copied().filter(|path| is_open(path, &self.choices.choose)).collect();
+        if open.is_empty() { all } else { open }
+    }
+
+    /// Views the file that must be chosen for first, if there is one.
+    fn look_at_conflict(&mut self) {
+        let first = self.plan.as_ref().and_then(|plan| self.conflicts(plan).first().map(|path| &path.name));
+        if let Some(name) = first {
+            self.view.turn_to(name);
         }
     }
 
@@ -339,9 +360,13 @@ impl Proposal {
             Command::Accept => {
                 // Enter keeps the hunks that are ticked already.
                 let is_done = matches!(option, Choice::Hunks(_)) && holds(path, &self.choices.choose, option);
+                let was_open = is_open(path, &self.choices.choose);
                 if !is_done {
                     let option = option.clone();
                     self.tick_option(&option, now_ms);
+                }
+                if was_open {
+                    self.view.decided();
                 }
                 self.view.close_choices()
             }

@@ -1,7 +1,7 @@
 //! The list of choices for a file, and the letter that agrees.
 
-use retake_wire::Choice;
 use retake_wire::reply::Receipt;
+use retake_wire::{Choice, PathPlan, Verdict};
 
 use super::*;
 use crate::ui::plan::NO_WORDS;
@@ -86,6 +86,63 @@ fn esc_leaves_the_list_without_a_choice() {
     assert_eq!(stage.pane.context(), Context::Confirm);
     stage.keys("esc");
     assert!(stage.is_closed());
+}
+
+/// Two files in conflict, and the plan after a choice for the first one.
+fn two_conflicts() -> (retake_wire::reply::Plan, retake_wire::reply::Plan) {
+    let mut two = with_conflict();
+    let files = two.files.as_mut().expect("files");
+    let first = files.paths[0].clone();
+    files.paths[1] = PathPlan { name: files.paths[1].name.clone(), ..first };
+    files.conflicts = 2;
+    let mut one = two.clone();
+    let files = one.files.as_mut().expect("files");
+    (files.paths[0].verdict, files.paths[0].diff, files.conflicts) = (Verdict::Unchanged, None, 1);
+    (two, one)
+}
+
+/// The viewed file.
+fn viewed(stage: &mut TestPane<PlanPane>) -> Option<String> {
+    let screen = stage.screen(100, 40);
+    screen
+        .lines()
+        .find(|line| line.starts_with('❯'))
+        .map(|line| line.trim_start_matches('❯').trim().to_owned())
+}
+
+#[test]
+fn after_a_choice_the_next_file_without_one_is_viewed() {
+    let (two, one) = two_conflicts();
+    let mut stage = stage(undo(), two);
+    stage.keys("c");
+    assert!(viewed(&mut stage).expect("a file").contains("src/parse.rs"));
+    stage.owner.plans = [Ok(one.clone())].into();
+    stage.keys("enter");
+    assert!(viewed(&mut stage).expect("a file").contains("src/lex.rs"), "{}", stage.screen(100, 40));
+    stage.keys("right right right right left left left left left enter");
+    assert!(viewed(&mut stage).expect("a file").contains("src/lex.rs"), "Enter goes to it");
+    assert!(stage.screen(100, 40).contains("choose first: src/lex.rs is in conflict"));
+    // The decided one says what it becomes.
+    while !viewed(&mut stage).is_none_or(|viewed| viewed.contains("src/parse.rs")) {
+        stage.keys("right");
+    }
+    assert!(stage.screen(100, 40).contains("stays as it is now\n"), "{}", stage.screen(100, 40));
+}
+
+#[test]
+fn the_only_file_is_no_next_file() {
+    let mut one = with_files();
+    one.files.as_mut().expect("files").paths.truncate(1);
+    let mut stage = stage(undo(), one);
+    let foot = |stage: &mut TestPane<PlanPane>| {
+        stage.screen(110, 40).lines().last().map(str::to_owned).expect("a foot")
+    };
+    assert!(foot(&mut stage).contains("Right shows the diff"), "{}", foot(&mut stage));
+    stage.keys("right");
+    assert!(foot(&mut stage).contains("Left hides the diff"), "{}", foot(&mut stage));
+    stage.screen(110, 12);
+    let foot = stage.screen(110, 12).lines().last().map(str::to_owned).expect("a foot");
+    assert!(foot.contains("Up/Down scroll"), "{foot}");
 }
 
 #[test]

@@ -191,3 +191,33 @@ fn message_of_a_program_is_one_dim_line() {
     assert!(shown.contains(said), "{shown}");
     assert!(!shown.contains("Read them again") && !shown.contains("system"), "{shown}");
 }
+
+#[test]
+fn an_unfolded_edit_shows_all_lines_that_the_call_has() {
+    let lines = |word: &str, sign: &str, count| -> String {
+        (0..count).map(|number| format!("{sign}{word} {number}\n")).collect()
+    };
+    let edits = [serde_json::json!({"old": lines("old", "", 60), "new": lines("new", "", 60)})];
+    let arguments = serde_json::json!({"path": "a.txt", "edits": edits}).to_string();
+    let hunks = format!("@@ -1,60 +1,60 @@\n{}", lines("old", "-", 39));
+    let content = format!("edited a.txt\n{hunks}[81 more lines not shown]\n");
+    let talk = |arguments: &str| LoadedConversation {
+        entries: vec![
+            user(1, "edit it"),
+            entry(2, Role::Assistant, vec![call("c1", "edit", arguments)]),
+            result(3, "c1", &content, false),
+        ],
+        ..LoadedConversation::default()
+    };
+    let both = |talk: &LoadedConversation| {
+        let mut view = View::default();
+        let folded = drawn(&mut view, talk, (90, 160));
+        view.command(Command::Output, talk);
+        (folded, drawn(&mut view, talk, (90, 160)))
+    };
+    let (folded, open) = both(&talk(&arguments));
+    assert!(folded.contains("… 105 more lines, Alt+E shows"), "{folded}");
+    assert!(open.contains("new 59") && !open.contains("more lines"), "{open}");
+    let (_, open) = both(&talk("{}"));
+    assert!(open.contains("… 81 more lines: /diff compares the files"), "{open}");
+}
