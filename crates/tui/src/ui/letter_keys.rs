@@ -2,10 +2,10 @@
 //! let an Enter after words agree to anything before a notice was shown.
 
 /// The least time without another key before and after a letter that answers a request.
-pub(crate) const ALONE_MS: i64 = 250;
+pub(crate) const ALONE_MS: i64 = 400;
 
 /// Two letters closer together are words. A letter that is a key and an Enter after it are two keys.
-const CLOSE_MS: i64 = 400;
+const CLOSE_MS: i64 = ALONE_MS;
 
 /// How long a letter continues words that were typed before it.
 const GOES_ON_MS: i64 = 2_000;
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(letters.yes('y', 150), LetterMeaning::Word);
         assert!(!letters.agrees(9_000));
         assert_eq!(letters.yes('y', 10_000), LetterMeaning::Key);
-        assert!(letters.agrees(10_300));
+        assert!(letters.agrees(10_400));
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         let mut letters = LetterKeys::default();
         assert_eq!(letters.yes('y', 0), LetterMeaning::Key);
         assert!(letters.waits() && !letters.agrees(200));
-        assert!(letters.agrees(250) && !letters.waits() && !letters.agrees(900), "once");
+        assert!(letters.agrees(400) && !letters.waits() && !letters.agrees(900), "once");
         assert_eq!(letters.yes('y', 5_000), LetterMeaning::Key);
         assert!(letters.stray("e", 5_100) && !letters.agrees(9_000), "“yes”");
         assert_eq!(letters.yes('y', 5_200), LetterMeaning::Word);

@@ -235,16 +235,13 @@ impl App {
             Command::Grant => return self.grants_shown(),
             _ => return self.decide(Decision::Once),
         };
-        let Some(rule) = self.rule().cloned() else {
+        if self.rule().is_none() {
             let once = self.keys.named(Command::AllowOnce);
             return self.refuse(format!("no narrow rule allows such calls: {once} allows this one"));
-        };
-        if place == RuleExtent::Everywhere || agent::is_widest(&rule) {
-            let since_ms = self.now_ms;
-            self.tab_mut().answers.granting = Some(Granting { place, letter, since_ms });
-        } else {
-            self.grant(rule, place);
         }
+        // A letter typed by mistake must not allow later calls.
+        let since_ms = self.now_ms;
+        self.tab_mut().answers.granting = Some(Granting { place, letter, since_ms });
     }
 
     /// Grants the rule that is shown, once it could be read.

@@ -185,7 +185,7 @@ fn the_whole_screen() {
     for theme in THEMES {
         let mut app = asked(theme);
         drop(press(&mut app, "n", NOW_MS + LATER));
-        drop(app.on(Msg::Tick, NOW_MS + LATER + 300));
+        drop(app.on(Msg::Tick, NOW_MS + LATER + 450));
         shots.push_str(&styled(80, 24, |frame| app.draw(frame)));
     }
     insta::assert_snapshot!("in_every_theme", shots);

@@ -182,7 +182,7 @@ commands! {
     }
     Asked {
         AllowOnce "allow-once" ["y", "alt+y"] "Allow this call; letters answer only while the composer is empty";
-        AllowHere "allow-here" ["c", "alt+c"] "Allow such calls in this conversation";
+        AllowHere "allow-here" ["c", "alt+c"] "Allow such calls in this conversation: the rule is shown first, and granted only if you confirm it";
         AllowAlways "allow-always" ["a", "alt+a"] "Allow such calls always: the rule is shown first, and granted only if you confirm it";
         Deny "deny" ["n", "alt+n"] "Refuse, and say why if you like";
         AllowWider "allow-wider" ["w", "alt+w"] "Choose a wider rule for such calls, or the narrow one again";

@@ -47,7 +47,7 @@ fn approval_needs_a_single_key() {
     // One key, and no other.
     drop(press(&mut app, "y", NOW_MS + 2 * LATER));
     assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER + 100)), None);
-    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER + 300)), Some(Decision::Once));
+    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER + 450)), Some(Decision::Once));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn during_typing_other_keys_answer_and_the_words_stay() {
         let key = app.keys.beside_words(command).expect("it has one").to_string().to_lowercase();
         drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
         let mut said = decided(&press(&mut app, &key, NOW_MS + LATER + 10));
-        if command == Command::AllowAlways {
+        if matches!(command, Command::AllowAlways | Command::AllowHere) {
             assert_eq!(said, None, "{key}");
             said = decided(&press(&mut app, "enter", NOW_MS + LATER + 600));
         }
@@ -167,7 +167,7 @@ fn second_approval_request_ignores_early_keys_too() {
     let settled =
         NumberedEvent { id: None, event: Event::Run { said: RunEvent::Settled { id: "a1".into() } } };
     drop(app.on(Msg::Told(Some(TabId(1)), Box::new(settled)), NOW_MS + LATER));
-    drop(press(&mut app, "y", NOW_MS + LATER + 300));
+    drop(press(&mut app, "y", NOW_MS + LATER + 450));
     assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + LATER + 600)), None, "it was meant for the first one");
 }
 
@@ -185,7 +185,7 @@ fn number_answers_a_tool_while_the_composer_is_empty() {
     };
     let mut app = asked();
     drop(press(&mut app, "2", NOW_MS + LATER));
-    assert!(answered(&app.on(Msg::Tick, NOW_MS + LATER + 300)));
+    assert!(answered(&app.on(Msg::Tick, NOW_MS + LATER + 450)));
     let mut app = asked();
     drop(types(&mut app, "2 of them", 100, NOW_MS + LATER));
     assert_eq!(text(&app), "2 of them");
@@ -261,7 +261,7 @@ fn wider_rule_is_chosen_and_described() {
     let mut wider = |app: &mut App| {
         at += LATER;
         drop(press(app, "w", at));
-        drop(app.on(Msg::Tick, at + 300));
+        drop(app.on(Msg::Tick, at + 450));
         screen(100, 30, |frame| app.draw(frame))
     };
     assert!(
@@ -271,10 +271,10 @@ fn wider_rule_is_chosen_and_described() {
     assert!(seen.contains("c   allow every command, for this conversation"), "{seen}");
     assert!(seen.contains("w   narrower again: every command that begins with “git push”"), "{seen}");
     drop(press(&mut app, "c", NOW_MS + 9 * LATER));
-    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 300)), None, "the widest one is asked about");
+    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 450)), None, "the widest one is asked about");
     let seen = screen(100, 30, |frame| app.draw(frame));
     assert!(seen.contains("grant this rule? It allows every command, for this conversation"), "{seen}");
-    let said = decided(&press(&mut app, "enter", NOW_MS + 9 * LATER + 900));
+    let said = decided(&press(&mut app, "enter", NOW_MS + 9 * LATER + 1_100));
     assert_eq!(said, Some(Decision::InConversation { rule: offers[2].clone() }));
 }
 
@@ -292,7 +292,7 @@ fn the_widest_rule_is_never_the_first_that_is_offered() {
         let mut answer = |app: &mut App, key: &str, after: i64| {
             at += after;
             let acts = press(app, key, at);
-            decided(&acts).or_else(|| decided(&app.on(Msg::Tick, at + 300)))
+            decided(&acts).or_else(|| decided(&app.on(Msg::Tick, at + 450)))
         };
         let seen = screen(100, 30, |frame| app.draw(frame));
         assert!(!seen.contains("c   allow") && !seen.contains("a   allow"), "{seen}");
@@ -305,7 +305,7 @@ fn the_widest_rule_is_never_the_first_that_is_offered() {
         assert!(seen.contains("c   allow every command, for this conversation"), "{seen}");
         assert!(seen.contains("w   narrower again: this call alone"), "{seen}");
         assert_eq!(answer(&mut app, key, LATER), None, "{key} needs another key");
-        assert_eq!(answer(&mut app, "enter", 900), Some(decision), "{key}");
+        assert_eq!(answer(&mut app, "enter", 1_100), Some(decision), "{key}");
     }
 }
 
@@ -376,7 +376,7 @@ fn asked_long(lines: usize) -> App {
 fn alone(app: &mut App, key: &str, at_ms: i64) -> Option<Decision> {
     drop(screen(80, 24, |frame| app.draw(frame)));
     let mut acts = press(app, key, at_ms);
-    acts.extend(app.on(Msg::Tick, at_ms + 300));
+    acts.extend(app.on(Msg::Tick, at_ms + 450));
     drop(screen(80, 24, |frame| app.draw(frame)));
     decided(&acts)
 }
@@ -414,7 +414,7 @@ fn a_folded_card_says_how_to_see_all_of_it_and_only_this_card_unfolds() {
         };
         shoot("folded", &mut app);
         drop(press(&mut app, "space", NOW_MS + LATER));
-        drop(app.on(Msg::Tick, NOW_MS + LATER + 300));
+        drop(app.on(Msg::Tick, NOW_MS + LATER + 450));
         shoot("unfolded", &mut app);
         drop(press(&mut app, "ctrl+end", NOW_MS + 2 * LATER));
         shoot("its end", &mut app);
@@ -462,7 +462,7 @@ fn a_rule_for_good_needs_another_key_which_is_not_one_of_a_word() {
         assert_eq!(alone(&mut app, other, NOW_MS + 2 * LATER), None, "{other}");
         assert_eq!(app.context(), Context::Asked, "{other}");
         assert_eq!(
-            decided(&press(&mut app, "enter", NOW_MS + 2 * LATER + 900))
+            decided(&press(&mut app, "enter", NOW_MS + 2 * LATER + 1_100))
                 .filter(|said| !matches!(said, Decision::Deny { .. })),
             None
         );
@@ -473,7 +473,7 @@ fn a_rule_for_good_needs_another_key_which_is_not_one_of_a_word() {
     assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER + 500)), None);
     assert!(shown(&mut app).contains("the rule was just shown"), "{}", shown(&mut app));
     let rule = Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some("**".into()) };
-    let said = decided(&press(&mut app, "enter", NOW_MS + LATER + 900));
+    let said = decided(&press(&mut app, "enter", NOW_MS + LATER + 1_100));
     assert_eq!(said, Some(Decision::Always { rule }));
 }
 
@@ -491,10 +491,10 @@ fn the_rule_to_be_granted_in_every_size() {
             drop(screen(width, height, |frame| app.draw(frame)));
         }
         drop(press(&mut app, key, NOW_MS + LATER));
-        drop(app.on(Msg::Tick, NOW_MS + LATER + 300));
+        drop(app.on(Msg::Tick, NOW_MS + LATER + 450));
         drop(press(&mut app, "ctrl+end", NOW_MS + LATER + 400));
         drop(press(&mut app, key, NOW_MS + 2 * LATER));
-        drop(app.on(Msg::Tick, NOW_MS + 2 * LATER + 300));
+        drop(app.on(Msg::Tick, NOW_MS + 2 * LATER + 450));
         drop(screen(width, height, |frame| app.draw(frame)));
         let seen = screen(width, height, |frame| app.draw(frame));
         shots.push_str(&format!("══ {key} {width}x{height}\n{seen}"));

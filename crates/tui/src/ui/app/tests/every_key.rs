@@ -41,7 +41,7 @@ fn every_key_runs_its_command_and_has_a_visible_effect() {
             // A command without a handler panics.
             let acts = press(&mut app, key, NOW_MS + LATER);
             let after = seen(&mut app, &acts);
-            let rested = app.on(Msg::Tick, NOW_MS + LATER + 300);
+            let rested = app.on(Msg::Tick, NOW_MS + LATER + 450);
             if before == after && seen(&mut app, &rested) == before {
                 unseen.push((row.context, row.command));
             }
