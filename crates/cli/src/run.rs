@@ -131,7 +131,8 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
 }
 
 async fn start(cli: Cli, environment: &Environment, owner: &dyn Owner, ui: &mut dyn Ui) -> Result {
-    ui.adjust(cli.global.color, !cli.global.no_pager);
+    // The line client is for screen readers and simple terminals, too.
+    ui.adjust(cli.global.color, !cli.global.no_pager && cli.verb.is_some());
     let paths = paths(&cli.global, environment);
     if cli.verb.is_some() && !cli.start.is_plain() {
         return Err(usage(

@@ -154,7 +154,7 @@ fn a_rule_that_is_chosen_holds_for_the_conversation() {
     pty.until("the second", |screen| screen.matches("file has changed").count() == 2);
     at_prompt(&pty);
     pty.send("/permissions\r");
-    pty.shows("shell(touch a)");
+    pty.shows("allow  shell(touch a)");
     assert!(world.folder().join("b").exists());
     at_prompt(&pty);
     leaves(pty);
