@@ -18,6 +18,7 @@ use crate::term::style::Style;
 use crate::ui::{Read, Text, Ui};
 use crate::verbs::RunVerb as _;
 use crate::verbs::ask::Ask;
+use retake_tui::hint::Audience;
 use retake_tui::models::{ContinuedModel, goes_on};
 use retake_tui::render::elsewhere::KnownOperations;
 use retake_tui::render::{self, content, entries, id, words};
@@ -66,8 +67,7 @@ pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
         ));
     }
     let here = match (&start.resume, start.go_on) {
-        (Some(Some(id)), _) if is_piped => Some(id.clone()),
-        (Some(Some(id)), _) => Some(cx.info(id).await?.id),
+        (Some(Some(id)), _) => Some(cx.info(id).await.map_err(in_shell)?.id),
         (None, true) => Some(cx.conversation(None).await?),
         _ => None,
     };
@@ -88,6 +88,14 @@ pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
     let followed = active_run::follow(&mut chat).await;
     chat.report(followed)?;
     chat.talk().await
+}
+
+/// The same error with hints for a shell, because no conversation has begun.
+fn in_shell(failure: Failure) -> Failure {
+    match failure {
+        Failure::Problem(problem) => Audience::Shell.word(*problem).into(),
+        other => other,
+    }
 }
 
 /// A conversation in the terminal.

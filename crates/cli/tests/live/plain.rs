@@ -1,7 +1,7 @@
 //! The line conversation as screen readers and simple terminals need it: no pager, nothing drawn again, and a start that fails before it
 //! takes the terminal. Must never reach a network.
 
-use super::harness::World;
+use super::harness::{World, error};
 use super::{ENTER, prompt};
 
 /// A program that would be seen if it paged something.
@@ -18,6 +18,32 @@ fn no_pager_is_started_in_the_line_conversation() {
     assert!(pty.ever_printed("/rewind [ENTRY]") && !pty.ever_printed("a pager was started"));
     // A verb in a shell has the pager of the person.
     world.types(&["config"]).shows("a pager was started");
+}
+
+#[test]
+fn a_conversation_that_does_not_exist_opens_no_screen() {
+    let world = World::new();
+    let unknown = "there is no conversation “nosuch”";
+    for (arguments, says) in [
+        (&["-r", "nosuch"][..], unknown),
+        (&["-c"], "there is no conversation in "),
+        (&["--plain", "-r", "nosuch"], unknown),
+        (&["--plain", "-c"], "there is no conversation in "),
+    ] {
+        let mut pty = world.types(arguments);
+        assert!(!pty.ended(), "{arguments:?}");
+        pty.shows(says);
+        pty.shows("hint: `retake");
+        assert!(!pty.ever_printed("\x1b[?1049h") && !pty.ever_printed("Ctrl-D quits"), "{arguments:?}");
+        assert!(pty.is_restored());
+    }
+    for arguments in [&["-r", "nosuch"][..], &["-c"]] {
+        for input in ["", "hello\n"] {
+            let output = world.pipe(arguments, input);
+            assert_eq!(output.status.code(), Some(3), "{arguments:?}: {output:?}");
+            assert!(error(&output).starts_with("error: there is no conversation"), "{}", error(&output));
+        }
+    }
 }
 
 #[test]
