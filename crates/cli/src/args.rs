@@ -101,6 +101,11 @@ pub(crate) fn command() -> Command {
     examples::behind(Cli::command())
 }
 
+/// Whether a verb has this name.
+pub(crate) fn is_verb(name: &str) -> bool {
+    Cli::command().get_subcommands().any(|verb| verb.get_name() == name && !verb.is_hide_set())
+}
+
 // How a conversation in the terminal begins.
 #[derive(Debug, Args, PartialEq, Eq)]
 pub(crate) struct Start {

@@ -21,6 +21,18 @@ fn no_pager_is_started_in_the_line_conversation() {
 }
 
 #[test]
+fn an_unknown_command_leaves_an_empty_line_and_stays_in_the_history() {
+    let world = World::new();
+    let pty = world.types(&["--plain"]);
+    prompt(&pty);
+    pty.send("/hlep\r");
+    pty.shows("did you mean /help?");
+    prompt(&pty);
+    pty.send("\x1b[A");
+    pty.until("the line", |screen| screen.trim_end().ends_with("\n> /hlep"));
+}
+
+#[test]
 fn a_conversation_that_does_not_exist_opens_no_screen() {
     let world = World::new();
     let unknown = "there is no conversation “nosuch”";
