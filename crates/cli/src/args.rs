@@ -120,7 +120,7 @@ pub(crate) struct Start {
     pub(crate) model: Option<String>,
     /// Use lines instead of the full screen: for screen readers and simple terminals
     ///
-    /// Text from a pipe is one prompt, even lines that begin with / or !. Only a person at a terminal can type commands.
+    /// Text from a pipe is one prompt, even lines that begin with /. Only a person at a terminal can type commands.
     #[arg(long)]
     pub(crate) plain: bool,
 }
