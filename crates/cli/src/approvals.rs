@@ -54,6 +54,9 @@ pub(crate) async fn request(
             },
         };
         let came = decide(cx, conversation, asks, decision.clone()).await?;
+        if came == Delivery::Accepted {
+            granted(cx, &decision)?;
+        }
         return Ok(match decision {
             Decision::Deny { words } if came == Delivery::TooLate => words,
             _ => None,
@@ -93,6 +96,17 @@ fn rule(
     let rows: Vec<Row> = first.into_iter().chain(asks.offers.iter().map(row)).collect();
     let picked = cx.ui.pick(question, &rows, &mut |_| String::new())?;
     Ok(picked.and_then(|row| asks.offers.get(row.checked_sub(before)?)).cloned())
+}
+
+/// Reports a rule that was stored, and how to take it back.
+fn granted(cx: &mut Context<'_>, decision: &Decision) -> Result {
+    let (place, rule) = match decision {
+        Decision::InConversation { rule } => ("allowed in this conversation", rule),
+        Decision::Always { rule } => ("granted for good, in the settings", rule),
+        _ => return Ok(()),
+    };
+    let back = "/permissions in the conversation lists it, and /permissions forget NUMBER takes it back";
+    cx.aside(&format!("{place}: {}; {back}", safe::line(&rule.short())))
 }
 
 /// Sends a decision. If the request is no longer open, this is reported and is no failure.

@@ -101,6 +101,11 @@ pub(crate) fn command() -> Command {
     examples::behind(Cli::command())
 }
 
+/// Whether a verb has this name.
+pub(crate) fn is_verb(name: &str) -> bool {
+    Cli::command().get_subcommands().any(|verb| verb.get_name() == name && !verb.is_hide_set())
+}
+
 // How a conversation in the terminal begins.
 #[derive(Debug, Args, PartialEq, Eq)]
 pub(crate) struct Start {
@@ -115,7 +120,7 @@ pub(crate) struct Start {
     pub(crate) model: Option<String>,
     /// Use lines instead of the full screen: for screen readers and simple terminals
     ///
-    /// Text from a pipe is one prompt, even lines that begin with / or !. Only a person at a terminal can type commands.
+    /// Text from a pipe is one prompt, even lines that begin with /. Only a person at a terminal can type commands.
     #[arg(long)]
     pub(crate) plain: bool,
 }

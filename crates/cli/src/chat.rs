@@ -10,7 +10,7 @@ use retake_wire::reply::{Composer, Models, Receipt};
 use retake_wire::request::History;
 use retake_wire::{Action, FileOptions, Part, Permit, ProblemKind, Request, Role, Run, english};
 
-use crate::args::{Cli, ConversationArg, Start};
+use crate::args::{self, Cli, ConversationArg, Start};
 use crate::context::{Context, FollowUp, Place};
 use crate::error::{Failure, Result, expect_reply, hinted, usage};
 use crate::term::safe;
@@ -18,6 +18,7 @@ use crate::term::style::Style;
 use crate::ui::{Read, Text, Ui};
 use crate::verbs::RunVerb as _;
 use crate::verbs::ask::Ask;
+use retake_tui::hint::Audience;
 use retake_tui::models::{ContinuedModel, goes_on};
 use retake_tui::render::elsewhere::KnownOperations;
 use retake_tui::render::{self, content, entries, id, words};
@@ -66,8 +67,7 @@ pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
         ));
     }
     let here = match (&start.resume, start.go_on) {
-        (Some(Some(id)), _) if is_piped => Some(id.clone()),
-        (Some(Some(id)), _) => Some(cx.info(id).await?.id),
+        (Some(Some(id)), _) => Some(cx.info(id).await.map_err(in_shell)?.id),
         (None, true) => Some(cx.conversation(None).await?),
         _ => None,
     };
@@ -88,6 +88,14 @@ pub(crate) async fn begin(mut cx: Context<'_>, start: Start) -> Result {
     let followed = active_run::follow(&mut chat).await;
     chat.report(followed)?;
     chat.talk().await
+}
+
+/// The same error with hints for a shell, because no conversation has begun.
+fn in_shell(failure: Failure) -> Failure {
+    match failure {
+        Failure::Problem(problem) => Audience::Shell.word(*problem).into(),
+        other => other,
+    }
 }
 
 /// A conversation in the terminal.
@@ -200,16 +208,16 @@ impl<'a> Chat<'a> {
         let done = match input::parse(line) {
             Input::Empty => self.cancel_edit(),
             Input::Message(text) => turn::say(self, text).await,
-            Input::Command { name, rest } => self.command(name, rest, line).await,
+            Input::Command { name, rest } => self.command(name, rest).await,
         };
         self.report(done)
     }
 
     /// Runs a command. It may follow a run, and another command may be typed during that run.
-    fn command<'c>(&'c mut self, name: &'c str, rest: &'c str, line: &'c str) -> LocalBoxFuture<'c, Result> {
+    fn command<'c>(&'c mut self, name: &'c str, rest: &'c str) -> LocalBoxFuture<'c, Result> {
         match commands::find(name) {
             Some(command) => command.does.run(self, rest),
-            None => std::future::ready(self.unknown(name, line)).boxed_local(),
+            None => std::future::ready(self.unknown(name)).boxed_local(),
         }
     }
 
@@ -294,18 +302,19 @@ impl<'a> Chat<'a> {
         Ok(())
     }
 
-    /// There is no such command: the text returns to the line.
-    fn unknown(&mut self, name: &str, line: &str) -> Result {
+    /// There is no such command. The line is in the history only: the next one begins empty.
+    fn unknown(&self, name: &str) -> Result {
         let message = format!("there is no command /{}", safe::line(name));
+        let in_shell =
+            if args::is_verb(name) { format!("in a shell: `retake {name}`; ") } else { String::new() };
         let instead = match slash::meant(name, &commands::names(), slash::of_full_screen()) {
-            Some(Meant::Here(ours)) => format!("did you mean /{ours}? "),
+            Some(Meant::Here(ours)) => format!("{in_shell}did you mean /{ours}? "),
             Some(Meant::Elsewhere(other)) => {
                 format!("/{other} is a command of the full screen, which `retake` opens without --plain; ")
             }
-            None => String::new(),
+            None => in_shell,
         };
         let hint = "/help lists the commands; to send a message that begins with /, type //";
-        self.prefill = Some(line.to_owned());
         Err(hinted(ProblemKind::Usage, "unknown_command", message, format!("{instead}{hint}")).into())
     }
 

@@ -261,11 +261,7 @@ impl Context<'_> {
             return self.here();
         }
         let mut found = self.listed_here().await?.conversations.into_iter();
-        let Some(last) = found.next() else {
-            let message = format!("there is no conversation in {}", safe::line(self.folder));
-            let hint = "`retake` begins one, and `retake list --all` lists those of other folders";
-            return Err(hinted(ProblemKind::NotFound, "no_conversation", message, hint).into());
-        };
+        let Some(last) = found.next() else { return Err(self.no_conversation()) };
         if found.next().is_some() {
             let columns = self.ui.look().columns;
             let name = words::title(&last, columns.min(60));
@@ -273,6 +269,13 @@ impl Context<'_> {
             self.aside(&format!("conversation {id}{name}, the last one of this folder"))?;
         }
         Ok(last.id)
+    }
+
+    /// The error if this folder has no conversation.
+    pub(crate) fn no_conversation(&self) -> Failure {
+        let message = format!("there is no conversation in {}", safe::line(self.folder));
+        let hint = "`retake` begins one, and `retake list --all` lists those of other folders";
+        hinted(ProblemKind::NotFound, "no_conversation", message, hint).into()
     }
 
     /// The last conversation of this folder, if there is one.

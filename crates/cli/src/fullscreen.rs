@@ -8,9 +8,10 @@ use retake_tui::ui::{self, Configured, Connection, Launch, UiError, World};
 use retake_wire::{Problem, ProblemKind};
 
 use crate::args::Start;
+use crate::context::Context;
 use crate::error::{Result, hinted};
 use crate::host::HostWithSettings;
-use crate::owner::{Ending, Owner, Paths};
+use crate::owner::{Ending, LazyClient, Opened, Owner, Paths};
 use crate::run::ended;
 use crate::ui::{Text, Ui};
 use retake_tui::render::id;
@@ -26,6 +27,7 @@ pub(crate) async fn begin(
     start: Start,
     folder: String,
 ) -> Result {
+    let opened = existing(owner, paths, ui, &start, &folder).await?;
     let configured = owner.ui_settings(paths)?;
     let coloured = ui.palette().is_coloured();
     let theme = configured.theme(coloured, &|name| std::env::var(name).ok());
@@ -48,7 +50,10 @@ pub(crate) async fn begin(
     };
     let ending: Mutex<Option<Ending>> = Mutex::new(None);
     let opening = async {
-        let opened = owner.open(paths).await?;
+        let opened = match opened {
+            Some(opened) => opened,
+            None => owner.open(paths).await?,
+        };
         *ending.lock().expect("BUG: nobody panics with it") = Some(opened.ending);
         Ok(Connection { client: opened.client, notices: opened.notices })
     };
@@ -73,6 +78,33 @@ pub(crate) async fn begin(
         }
         Err(UiError::Owner(problem)) => Err(Audience::Shell.word(problem).into()),
         Err(error) => Err(broken(&error).into()),
+    }
+}
+
+/// The client that has found the conversation of the arguments; `None` if they name none. If it does not exist, no screen opens.
+async fn existing(
+    owner: &dyn Owner,
+    paths: &Paths,
+    ui: &mut dyn Ui,
+    start: &Start,
+    folder: &str,
+) -> Result<Option<Opened>> {
+    let named = start.resume.clone().flatten();
+    if named.is_none() && !start.go_on {
+        return Ok(None);
+    }
+    let client = LazyClient::new(owner, paths, Audience::Shell);
+    let cx = Context::new(owner, paths, &client, ui, folder, false);
+    let found = match named {
+        Some(id) => cx.info(&id).await.map(drop),
+        None => cx.last().await.and_then(|last| last.map(drop).ok_or_else(|| cx.no_conversation())),
+    };
+    match found {
+        Ok(()) => Ok(client.into_opened()),
+        Err(failure) => {
+            ended(client.end(), ui).await?;
+            Err(failure)
+        }
     }
 }
 

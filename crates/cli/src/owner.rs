@@ -128,6 +128,11 @@ impl<'a> LazyClient<'a> {
         }
     }
 
+    /// What it has opened, for another client.
+    pub(crate) fn into_opened(self) -> Option<Opened> {
+        self.opened.into_inner()
+    }
+
     /// Connects now.
     pub(crate) async fn open(&self) -> Result<(), Problem> {
         self.client().await.map(drop)

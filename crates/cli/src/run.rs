@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::FromArgMatches;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use retake_wire::{Problem, ProblemKind};
 
 use crate::args::{self, Cli, EXIT_CODES, Global};
@@ -72,7 +72,7 @@ fn say(failure: &Failure, ui: &mut dyn Ui, json: bool) -> u8 {
 
 /// Replaces clap's tip for an unknown option: the tip would send the option as part of the message.
 fn without_tip_to_say_it(error: &mut clap::Error) {
-    if error.kind() != clap::error::ErrorKind::UnknownArgument {
+    if error.kind() != ErrorKind::UnknownArgument {
         return;
     }
     let unknown = error.get(ContextKind::InvalidArg);
@@ -81,6 +81,35 @@ fn without_tip_to_say_it(error: &mut clap::Error) {
         let tip = "put words that begin with `-` in quotes after `--`: -- 'rm -rf build'";
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
+}
+
+/// Adds what to do next: how to find a missing entry, or how to ask the model if the arguments are words for it.
+fn add_tip(error: &mut clap::Error, arguments: &[String]) {
+    let tip =
+        match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
+            (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing)), _)
+                if missing.iter().any(|name| ["ENTRY", "TURN"].iter().any(|entry| name.contains(entry))) =>
+            {
+                "`retake targets` lists the turns".to_owned()
+            }
+            (ErrorKind::InvalidSubcommand, _, Some(ContextValue::String(first))) => {
+                let words: Vec<&str> =
+                    arguments.iter().skip_while(|word| *word != first).map(String::as_str).collect();
+                let has_several = words.len() > 1 || first.contains(' ');
+                let is_typo = error.get(ContextKind::SuggestedSubcommand).is_some() && words.len() < 3;
+                if !has_several || is_typo && !first.contains(' ') {
+                    return;
+                }
+                format!("to ask the model: `retake ask {}`", quoted(&words.join(" ")))
+            }
+            _ => return,
+        };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+}
+
+/// A text as one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// A wrong command line, for programs: its first paragraph is what is wrong, the others say what to do next.
@@ -106,9 +135,11 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
         help.push_str(&format!("  {code:>3}  {meaning}\n"));
     }
     let command = args::command().term_width(columns).after_long_help(help.trim_end().to_owned());
+    let words: Vec<String> = arguments.iter().map(|it| it.to_string_lossy().into_owned()).collect();
     let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|mut error| {
         without_tip_to_say_it(&mut error);
+        add_tip(&mut error, &words);
         let rendered = error.render();
         if !error.use_stderr() {
             let text =
@@ -131,7 +162,8 @@ fn parse(arguments: Vec<OsString>, ui: &mut dyn Ui, json: bool) -> Result<Cli> {
 }
 
 async fn start(cli: Cli, environment: &Environment, owner: &dyn Owner, ui: &mut dyn Ui) -> Result {
-    ui.adjust(cli.global.color, !cli.global.no_pager);
+    // The line client is for screen readers and simple terminals, too.
+    ui.adjust(cli.global.color, !cli.global.no_pager && cli.verb.is_some());
     let paths = paths(&cli.global, environment);
     if cli.verb.is_some() && !cli.start.is_plain() {
         return Err(usage(

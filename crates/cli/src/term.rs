@@ -3,7 +3,7 @@
 //!
 //! # How the terminal is restored
 //!
-//! The terminal is in raw mode only while one of these reads keys: [`editor::Editor::read`], [`pick::pick`] and
+//! The terminal is in raw mode only while one of these reads keys: [`editor::Editor::read`] and
 //! [`confirm::confirm`]. Between two reads it is as the shell left it, except for [`echo::hide`] while an answer arrives.
 //!
 //! - *Return, error, unwinding*: each of them restores the terminal through a guard that is dropped on every way out.
@@ -29,7 +29,7 @@ pub mod progress;
 
 pub use retake_tui::text::{safe, style, time, width};
 
-/// Whether a person is at the terminal: standard input, output and error are all terminals. Only then may the editor, the picker
+/// Whether a person is at the terminal: standard input, output and error are all terminals. Only then may the editor
 /// and questions be used.
 #[must_use]
 pub fn interactive() -> bool {

@@ -49,6 +49,16 @@ impl Terminal {
     }
 }
 
+impl pick::Lines for Terminal {
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        Ui::print(self, text)
+    }
+
+    fn read(&mut self, prompt: &str) -> io::Result<Read> {
+        self.answer(prompt)
+    }
+}
+
 #[async_trait]
 impl Ui for Terminal {
     fn adjust(&mut self, color: Color, pager: bool) {
@@ -129,8 +139,8 @@ impl Ui for Terminal {
         rows: &[Row],
         preview: &mut dyn FnMut(usize) -> String,
     ) -> io::Result<Option<usize>> {
-        echo::show();
-        pick::pick(self.out, question, rows, preview)
+        let look = (self.out, self.look().columns);
+        pick::pick(self, look, question, rows, preview)
     }
 
     fn compose(&mut self, history: Vec<String>, commands: Vec<(String, String)>) {

@@ -7,6 +7,8 @@ use retake_wire::{Permit, Request};
 use super::{Chat, pickers};
 use crate::args;
 use crate::error::{Result, expect_reply, usage};
+use crate::owner::Setting;
+use crate::term::safe;
 
 /// Shows the reply to a request about this conversation.
 pub(super) async fn show(chat: &mut Chat<'_>, request: fn(ConversationTarget) -> Request) -> Result {
@@ -60,6 +62,7 @@ pub(super) async fn permissions(chat: &mut Chat<'_>, words: &str) -> Result {
     };
     let Some(conversation) = chat.conversation().cloned() else {
         match (mode, verb, rest) {
+            (None, "", _) => return before_first_message(chat),
             (Some(mode), ..) => chat.permit.mode = Some(mode),
             (None, "allow", rule) if !rule.is_empty() => chat.permit.allow.push(rule.to_owned()),
             _ => return chat.cx.here().map(drop),
@@ -81,6 +84,25 @@ pub(super) async fn permissions(chat: &mut Chat<'_>, words: &str) -> Result {
         _ => return Err(usage(format!("/permissions has no command {words:?}"), PERMISSIONS)),
     }
     chat.cx.show(Request::SetPermissions(set)).await
+}
+
+/// The settings of permissions, which hold before a conversation has its own.
+const SETTINGS: [&str; 4] = ["permissions.mode", "permissions.allow", "permissions.ask", "permissions.deny"];
+
+/// What holds before there is a conversation: the settings, and what was set for the first message.
+fn before_first_message(chat: &mut Chat<'_>) -> Result {
+    chat.cx.aside("this conversation has no message yet; these settings hold for every conversation:")?;
+    for key in SETTINGS {
+        let value = chat.cx.owner.settings(chat.cx.paths, &Setting::Get(key.to_owned()))?;
+        chat.cx.print(&format!("{key} = {}\n", safe::line(&value)))?;
+    }
+    let mode = chat.permit.mode.map(|mode| format!("mode {}", mode.name()));
+    let rules = chat.permit.allow.iter().map(|rule| format!("allow {}", safe::line(rule)));
+    let own: Vec<String> = mode.into_iter().chain(rules).collect();
+    if own.is_empty() {
+        return Ok(());
+    }
+    chat.cx.print(&format!("from your first message on: {}\n", own.join(", ")))
 }
 
 /// Stores the permissions that were set before there was a conversation.

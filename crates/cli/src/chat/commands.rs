@@ -387,7 +387,7 @@ async fn help(chat: &mut Chat<'_>, words: &str) -> Result {
         return Ok(chat.cx.ui.page_text(&text)?);
     }
     let name = words.trim_start_matches('/');
-    let Some(command) = find(name) else { return chat.unknown(name, &format!("/help {name}")) };
+    let Some(command) = find(name) else { return chat.unknown(name) };
     let usage = format!("/{} {}", command.name, command.takes);
     let mut text = Text::styled(Style::Accent, usage.trim_end()) + format!("\n{}\n", command.help);
     if !command.more.is_empty() {

@@ -171,7 +171,7 @@ async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
         Input::Empty => return Ok(None),
         Input::Message(text) => text,
         Input::Command { name, rest } => {
-            let done = chat.command(name, rest, &line).await;
+            let done = chat.command(name, rest).await;
             return chat.report(done).map(|()| None);
         }
     };

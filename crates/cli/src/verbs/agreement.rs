@@ -133,12 +133,12 @@ fn ask(cx: &mut Context<'_>, plan: &Plan, is_of_files: bool, question: &str) -> 
     let messages = render::plan::brief(None, &Plan { files: None, ..plan.clone() });
     let file_words = render::files::brief(files);
     let row = |key, title: &str, detail, disabled| Row {
-        title: format!("{key}  {title}"),
+        title: title.to_owned(),
         detail,
         disabled,
         key: Some(key),
     };
-    // The shown plan is the first answer: `y` and Enter mean it.
+    // The shown plan is the first answer: `y` means it.
     let rows = [
         row('y', "both", format!("{messages}; {file_words}"), waits.clone()),
         row('c', "conversation only", messages, None),

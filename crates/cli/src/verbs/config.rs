@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Args, Subcommand};
 use retake_wire::reply::Status;
-use retake_wire::{ProblemKind, Reply, Request};
+use retake_wire::{Problem, ProblemKind, Reply, Request};
 
 use super::RunVerb;
 use crate::attach::is_busy;
@@ -84,9 +84,13 @@ impl RunVerb for Config {
             ConfigCommand::List => ("settings", cx.owner.settings(cx.paths, &Setting::List)?),
             ConfigCommand::Get { key } => ("value", cx.owner.settings(cx.paths, &Setting::Get(key))?),
             ConfigCommand::Set { key, value } => {
-                ("set", cx.owner.settings(cx.paths, &Setting::Set(key, value))?)
+                cx.owner.settings(cx.paths, &Setting::Set(key.clone(), value)).map_err(with_models)?;
+                ("set", changed(cx, &key, false)?)
             }
-            ConfigCommand::Unset { key } => ("unset", cx.owner.settings(cx.paths, &Setting::Unset(key))?),
+            ConfigCommand::Unset { key } => {
+                cx.owner.settings(cx.paths, &Setting::Unset(key.clone()))?;
+                ("unset", changed(cx, &key, true)?)
+            }
         };
         // The setting is written. Without an owner there is nothing to report.
         let concerns = match read_by {
@@ -132,6 +136,27 @@ impl RunVerb for Config {
             None => Ok(()),
         }
     }
+}
+
+/// A wrong default model: the form of a name, and where the names are.
+fn with_models(mut problem: Box<Problem>) -> Box<Problem> {
+    if problem.fields.get("key").is_some_and(|key| key == "model.default") {
+        problem.hint = Some(
+            "write PROVIDER/MODEL, such as anthropic/claude-sonnet-5; `retake models` lists them".into(),
+        );
+    }
+    problem
+}
+
+/// A changed setting with its new value; for programs the value alone, as `config get` prints it.
+fn changed(cx: &Context<'_>, key: &str, is_unset: bool) -> Result<String> {
+    let value = cx.owner.settings(cx.paths, &Setting::Get(key.to_owned()))?;
+    Ok(match (is_unset, value.is_empty()) {
+        _ if cx.json => value,
+        (false, _) => format!("{key} = {value}"),
+        (true, false) => format!("{key} is unset; it is now {value}"),
+        (true, true) => format!("{key} is unset; its built-in default is used"),
+    })
 }
 
 /// The status of the running owner.

@@ -20,7 +20,7 @@ fn main() -> io::Result<()> {
     let argument = arguments.get(1).cloned();
     match arguments.first().map(String::as_str) {
         Some("edit") => edit(argument),
-        Some("pick") => pick_a_row(argument),
+        Some("pick") => pick_a_row(),
         Some("confirm") => {
             let answer = confirm::confirm(Palette::stdout(), "Go on?", confirm::OnEnter::No)?;
             say(&format!("ANSWER {answer}\n"))
@@ -43,7 +43,7 @@ fn main() -> io::Result<()> {
             broken::client(&where_it_panics, arguments.get(2).expect("the path of a file"))
         }
         _ => say(
-            "usage: term_demo edit [PREFILL] | pick [LINES] | confirm | page | progress | interrupt | panic FILE\n\
+            "usage: term_demo edit [PREFILL] | pick | confirm | page | progress | interrupt | panic FILE\n\
              | client main|thread|task FILE\n",
         ),
     }
@@ -91,8 +91,23 @@ fn edit(mut prefill: Option<String>) -> io::Result<()> {
     }
 }
 
-/// A picker below some lines of earlier output, one by default.
-fn pick_a_row(before: Option<String>) -> io::Result<()> {
+/// The terminal of a list.
+struct Lines;
+
+impl pick::Lines for Lines {
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        say(text)
+    }
+
+    fn read(&mut self, prompt: &str) -> io::Result<Read> {
+        let mut editor = editor();
+        editor.set_prompt(prompt);
+        editor.answer()
+    }
+}
+
+/// A list to pick from.
+fn pick_a_row() -> io::Result<()> {
     let row = |number: usize| Row {
         title: format!("message {number} 漢字"),
         detail: format!("{number} minutes ago"),
@@ -100,10 +115,8 @@ fn pick_a_row(before: Option<String>) -> io::Result<()> {
         key: None,
     };
     let rows: Vec<Row> = (1..=40).map(row).collect();
-    let before = before.and_then(|number| number.parse().ok()).unwrap_or(1);
-    say(&numbered(before))?;
     let mut preview = |index: usize| format!("preview of {index}\x1b[2J\nand more");
-    let picked = pick::pick(Palette::stdout(), "Go back to", &rows, &mut preview)?;
+    let picked = pick::pick(&mut Lines, (Palette::stdout(), 80), "Go back to", &rows, &mut preview)?;
     say(&format!("PICKED {picked:?}\n"))
 }
 

@@ -289,6 +289,7 @@ fn permissions_hold_from_the_first_message_on() {
         Line("/permissions"),
         Line("/permissions mode plan"),
         Line("/permissions allow edit"),
+        Line("/permissions"),
         Line("hello"),
         Line("again"),
     ];

@@ -15,8 +15,8 @@ fn help() {
 }
 
 #[test]
-fn unknown_commands_show_the_nearest_one_and_keep_the_text() {
-    let acts = [Line("/rewnd t1"), Line("/usr/bin/env is here"), Line("/"), Line("/quit")];
+fn unknown_commands_show_the_nearest_one_and_the_next_line_begins_empty() {
+    let acts = ["/rewnd t1", "/usr/bin/env is here", "/", "/fold", "/config", "/stop", "/quit"].map(Line);
     assert_snapshot!(Case::terminal(acts).see(&[]));
 }
 

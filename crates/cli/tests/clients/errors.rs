@@ -7,7 +7,7 @@ use super::scripted::Case;
 
 #[test]
 fn invalid_arguments_are_refused() {
-    let lines: [&[&str]; 16] = [
+    let lines: [&[&str]; 21] = [
         &["rewnd"],
         &["undo", "0"],
         &["undo", "-1"],
@@ -15,6 +15,11 @@ fn invalid_arguments_are_refused() {
         &["--json", "undo", "0"],
         &["choose", "@", "0"],
         &["rewind"],
+        &["plan", "edit"],
+        &["--json", "drop"],
+        &["fix the typo in guide.md"],
+        &["fix", "the", "typo"],
+        &["--json", "don't", "do", "it"],
         &["rewind", "t1", "--since"],
         &["-c", "undo"],
         &["-r"],

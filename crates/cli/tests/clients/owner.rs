@@ -7,7 +7,7 @@ use super::scripted::{Case, status};
 
 #[test]
 fn the_owner_is_started_shown_and_stopped() {
-    let alone = Status { address: None, running: Vec::new(), following: 1, serves: false, ..status() };
+    let alone = Status { address: None, running: Vec::new(), following: 0, serves: false, ..status() };
     let refused = Problem {
         code: "not_serving".into(),
         kind: ProblemKind::Refused,

@@ -339,8 +339,9 @@ impl Ui for FakeUi {
         self.seen.screen.push_str(&format!("┌ {question}\n"));
         for row in rows {
             let why = row.disabled.as_deref().map(|why| format!(" ({why})"));
+            let key = row.key.map(|key| format!("{key}  ")).unwrap_or_default();
             self.seen.screen.push_str(&format!(
-                "│ {} · {}{}\n",
+                "│ {key}{} · {}{}\n",
                 safe::line(&row.title),
                 safe::line(&row.detail),
                 why.unwrap_or_default()

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::harness::{World, error, out, shows};
+use super::harness::{World, error, out, shows, until};
 use crate::term::pty::Pty;
 
 const CTRL_C: &str = "\x03";
@@ -145,17 +145,39 @@ fn a_rule_that_is_chosen_holds_for_the_conversation() {
     pty.send("run `touch a`\r");
     asked(&pty, "● $ touch a");
     pty.send("c\r");
-    pty.shows("In this conversation, allow");
+    pty.until("the rules", |screen| screen.trim_end().ends_with("number:"));
     pty.reads_keys();
-    pty.send("\r");
-    pty.until("the end", |screen| !screen.contains("Esc cancel") && screen.contains("file has changed"));
+    pty.send("1\r");
+    pty.shows("allowed in this conversation: shell(touch a)");
+    pty.shows("file has changed");
     at_prompt(&pty);
     pty.send("run `touch a b`\r");
     pty.until("the second", |screen| screen.matches("file has changed").count() == 2);
     at_prompt(&pty);
     pty.send("/permissions\r");
-    pty.shows("shell(touch a)");
+    pty.shows("allow  shell(touch a)");
     assert!(world.folder().join("b").exists());
+    at_prompt(&pty);
+    leaves(pty);
+}
+
+#[test]
+fn a_rule_granted_for_good_is_named_and_can_be_taken_back() {
+    let world = World::working(&[]);
+    let pty = begun(&world, 0);
+    pty.send("run `touch a`\r");
+    asked(&pty, "● $ touch a");
+    pty.send("a\r");
+    pty.until("the rules", |screen| screen.trim_end().ends_with("number:"));
+    pty.reads_keys();
+    pty.send("1\r");
+    pty.shows("granted for good, in the settings: shell(touch a)");
+    pty.shows("file has changed");
+    at_prompt(&pty);
+    let has_rule = || std::fs::read_to_string(world.config()).expect("read").contains("shell(touch a)");
+    assert!(has_rule());
+    pty.send("/permissions forget 1\r");
+    until("the rule is gone", || !has_rule());
     at_prompt(&pty);
     leaves(pty);
 }

@@ -85,15 +85,20 @@ fn the_line_conversation_asks_for_each_file() {
         pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
         pty.reads_keys();
     };
+    let asks = || {
+        pty.until("the answers", |screen| screen.trim_end().ends_with("\nletter:"));
+        pty.reads_keys();
+    };
     let chooses = || {
         pty.until("the question", |screen| screen.trim_end().ends_with("\nchoose>"));
         pty.reads_keys();
     };
     prompt();
-    // A conflict needs a choice: the fourth row.
+    // A conflict needs a choice.
     pty.send("/rewind t1\r");
     pty.shows("choose for the files in conflict first");
-    pty.send("\x1b[B\x1b[B\x1b[B\r");
+    asks();
+    pty.send("s\r");
     chooses();
     pty.shows("  1 b: skip, disk, checkpoint, yours");
     pty.shows("  2 a: checkpoint, disk, merge, skip, hunks:1,2,3");
@@ -109,15 +114,15 @@ fn the_line_conversation_asks_for_each_file() {
     chooses();
     pty.send("1=disk 2=hunks:1,3\r");
     pty.shows("a: hunks 1, 3 of 3");
-    pty.shows("Go back with");
+    asks();
     // The person changes their mind and leaves with an empty line.
-    pty.send("\x1b[B\x1b[B\x1b[B\r");
+    pty.send("s\r");
     chooses();
     pty.shows("b [disk]");
     pty.shows("a [hunks:1,3]");
     pty.send("\r");
-    pty.shows("Go back with");
-    pty.send("\r");
+    asks();
+    pty.send("y\r");
     pty.shows("rewound:");
     // The old text is in the line; it is removed to type a command.
     pty.until("the old words", |screen| screen.trim_end().ends_with("\n> do it"));
@@ -157,22 +162,18 @@ fn a_person_chooses_for_conflicts_of_an_undo_or_a_drop() {
         pty.send(format!("{command}\r"));
         pty.shows("you or another program changed a file too: b");
         pty.shows("choose for the files in conflict first");
-        pty.reads_keys();
-        pty.send("\x1b");
+        line_is(&pty, "\nletter:");
+        pty.send("\r");
         pty.shows("nothing has changed");
         line_is(&pty, "\n>");
         assert_eq!(both(), ["two\n", "mine\n"], "{command}");
         pty.send(format!("{command}\r"));
-        pty.shows("Do it with");
-        pty.reads_keys();
-        pty.send("\x1b[B\x1b[B\x1b[B\r");
+        line_is(&pty, "\nletter:");
+        pty.send("s\r");
         line_is(&pty, "\nchoose>");
         pty.send("1=disk\r");
-        pty.until("the question without a conflict", |screen| {
-            screen.contains("Do it with") && !screen.contains("in conflict first")
-        });
-        pty.reads_keys();
-        pty.send("\r");
+        line_is(&pty, "\nletter:");
+        pty.send("y\r");
         pty.shows(done);
         pty.until("it", |_| both() == ["one\n", "mine\n"]);
     }
@@ -212,15 +213,12 @@ fn an_edit_in_the_line_conversation_applies_the_shown_plan_or_asks_again() {
     // Nobody has read the new plan so soon: the first Enter is ignored. A key shows that it was read.
     pty.send("\x1b[F\r");
     pty.shows("Send it with");
-    pty.reads_keys();
-    pty.send("\x1b[B\x1b[B\x1b[B\r");
+    line_is(&pty, "\nletter:");
+    pty.send("s\r");
     line_is(&pty, "\nchoose>");
     pty.send("1=disk\r");
-    pty.until("the question without a conflict", |screen| {
-        screen.contains("Send it with") && !screen.contains("in conflict first")
-    });
-    pty.reads_keys();
-    pty.send("\r");
+    line_is(&pty, "\nletter:");
+    pty.send("y\r");
     line_is(&pty, "\nedit> do it again");
     assert_eq!(both(), ["two\n", "mine\n"]);
     pty.send("\x1b[F\r");

@@ -110,8 +110,9 @@ fn the_line_conversation_shows_them_too() {
         pty.send(format!("{command}\r"));
         pty.shows(command);
         if command == "/rewind" {
-            pty.shows("Esc cancel");
-            pty.send("\x1b");
+            pty.shows("number:");
+            pty.reads_keys();
+            pty.send("\r");
         }
     }
     pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));

@@ -321,8 +321,9 @@ fn the_line_conversation_offers_the_scopes() {
     prompt();
     pty.send("/rewind t1\r");
     pty.shows("re-creates 1 file");
-    pty.shows("Go back with");
-    pty.send("\x1b[B\x1b[B\r");
+    pty.until("the question", |screen| screen.trim_end().ends_with("\nletter:"));
+    pty.reads_keys();
+    pty.send("f\r");
     pty.shows("files: 1 reverted, 1 deleted, 1 re-created");
     prompt();
     assert_eq!(world.read("a").as_deref(), Some("one\n"));

@@ -60,7 +60,8 @@ fn trial_17_a_default_model_that_no_endpoint_has_is_not_set() {
     assert!(said.contains("model.default names an endpoint that is not there; there are demo, "), "{said}");
     assert_eq!(std::fs::read_to_string(world.config()).expect("read"), before);
     world.does(&["config", "set", "endpoint.nope.base_url", "http://127.0.0.1:9/v1"]);
-    world.does(&["config", "set", "model.default", "nope/x"]);
+    assert!(said.contains("hint: write PROVIDER/MODEL, such as "), "{said}");
+    assert_eq!(world.does(&["config", "set", "model.default", "nope/x"]), "model.default = nope/x\n");
     ends(&world, &["config", "unset", "endpoint.nope.base_url"], 2);
     assert_eq!(world.does(&["config", "get", "model.default"]), "nope/x\n");
 }
@@ -167,17 +168,22 @@ fn trial_14_messages_that_are_no_list_are_refused_with_the_reason() {
 }
 
 #[test]
-fn trial_16_keys_that_arrive_in_a_burst_are_reported_as_no_answer() {
+fn trial_16_lines_that_arrive_in_a_burst_are_no_answer() {
     let world = World::working(&[("a", "one\n")]);
     world.exec("echo two > a");
     let pty = world.converse();
     prompt(&pty);
     pty.send("/rewind t1\r");
-    pty.shows("a letter answers");
+    pty.shows("letter:");
     pty.reads_keys();
-    pty.send("y\r");
-    pty.shows("several keys at once are not an answer · y, Enter");
-    pty.send("n");
+    pty.send("y\rls -l\r");
+    pty.shows("these lines came at once");
+    pty.reads_keys();
+    pty.send("\r");
+    pty.shows("that is not one of the answers");
+    pty.until("the question again", |screen| screen.trim_end().ends_with("\nletter:"));
+    pty.reads_keys();
+    pty.send("n\r");
     prompt(&pty);
     assert_eq!(world.read("a").as_deref(), Some("two\n"));
 }
@@ -248,4 +254,21 @@ fn trial_17_a_tree_is_shown_page_by_page_on_request() {
     assert!(shown.ends_with(&format!("… more: --after {last}\n")), "{shown}");
     let folders = world.json(&["workspace", "list", "--limit", "1"]);
     assert_eq!(folders["more"], false, "{folders}");
+}
+
+#[test]
+fn a_changed_setting_is_printed_with_its_new_value() {
+    let world = World::new();
+    let set = ["config", "set", "retry.tries", "7"];
+    assert_eq!(world.does(&set), "retry.tries = 7\n");
+    assert_eq!(world.json(&set)["set"], "7");
+    assert_eq!(
+        world.does(&["config", "set", "face.keys.rewind", "[\"f5\"]"]),
+        "face.keys.rewind = [\"f5\"]\n"
+    );
+    let unset = ["config", "unset", "retry.tries"];
+    let default = world.does(&unset);
+    assert!(default.starts_with("retry.tries is unset; it is now "), "{default}");
+    assert!(default.contains(world.does(&["config", "get", "retry.tries"]).trim()), "{default}");
+    assert!(world.does(&["config", "unset", "model.default"]).ends_with("its built-in default is used\n"));
 }

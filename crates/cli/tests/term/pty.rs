@@ -141,12 +141,6 @@ impl Pty {
         self.until_screen(what, |screen| expected(&screen.contents()))
     }
 
-    /// Waits until the cursor is there: then a drawing that ends with moving it is complete.
-    #[track_caller]
-    pub(crate) fn cursor_is_at(&self, row: u16, column: u16) {
-        self.until_screen("the cursor", |screen| screen.cursor_position() == (row, column));
-    }
-
     #[track_caller]
     fn until_screen(&self, what: &str, expected: impl Fn(&vt100::Screen) -> bool) -> String {
         let deadline = now() + DEADLINE;
@@ -166,11 +160,6 @@ impl Pty {
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) -> String {
         self.until(&format!("{text:?}"), |screen| screen.contains(text))
-    }
-
-    pub(crate) fn resize(&self, rows: u16, cols: u16) {
-        self.screen.0.lock().expect("the screen").screen_mut().set_size(cells(rows), cells(cols));
-        self.master.resize(PtySize { rows, cols, ..PtySize::default() }).expect("a new size");
     }
 
     /// Whether the terminal has the modes from before the program began.

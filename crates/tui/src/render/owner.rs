@@ -10,7 +10,7 @@ use crate::text::{safe, time};
 pub fn status(look: &Look, status: &Status) -> String {
     let Status { version, pid, data_dir, address, since_ms, running, following, .. } = status;
     let mut text = format!("process {pid} (retake {}) owns {}\n", safe::line(version), safe::line(data_dir));
-    text.push_str(&format!("since {}\n", time::relative(look.now_ms, *since_ms)));
+    text.push_str(&format!("started {}\n", time::relative(look.now_ms, *since_ms)));
     if let Some(address) = address {
         text.push_str(&format!("listening at http://{}\n", safe::line(address)));
     }
@@ -24,7 +24,9 @@ pub fn status(look: &Look, status: &Status) -> String {
             ));
         }
     }
-    text.push_str(&format!("subscribers: {}\n", words::count(*following, "client")));
+    if *following > 0 {
+        text.push_str(&format!("subscribers: {}\n", words::count(*following, "client")));
+    }
     text.push_str(&stays(look, status));
     text
 }
