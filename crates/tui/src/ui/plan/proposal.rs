@@ -463,11 +463,6 @@ impl Proposal {
         if self.context == Context::Rewind { Command::NextFile } else { Command::ConfirmNext }
     }
 
-    /// The command that shows the file before.
-    pub(crate) fn previous_file(&self) -> Command {
-        if self.context == Context::Rewind { Command::PreviousFile } else { Command::ConfirmPrevious }
-    }
-
     /// The keys of its commands: the scope, the choice for a file, the stop.
     pub(crate) fn commands(&self) -> (Command, Command, Command) {
         match self.context {

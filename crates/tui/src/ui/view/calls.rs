@@ -20,7 +20,7 @@ const LINES: usize = 5;
 const DIFF_LINES: usize = 16;
 
 /// Lines shown of anything unfolded: as many as an approval request shows.
-const MOST: usize = 5_000;
+const MOST: usize = 20_000;
 
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug)]

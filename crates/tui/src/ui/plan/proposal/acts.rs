@@ -345,6 +345,11 @@ impl Proposal {
         path.is_some_and(|path| options(path).iter().any(|option| matches!(option, Choice::Hunks(_))))
     }
 
+    /// The command that shows the file before.
+    pub(crate) fn previous_file(&self) -> Command {
+        if self.context == Context::Rewind { Command::PreviousFile } else { Command::ConfirmPrevious }
+    }
+
     /// The command of the letter that agrees.
     pub(crate) fn yes(&self) -> Command {
         if self.asks_twice() { Command::Yes } else { Command::ConfirmYes }
