@@ -116,10 +116,11 @@ fn quoted(text: &str) -> String {
 fn usage_problem(error: &clap::Error, rendered: &str) -> Problem {
     let in_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut paragraphs = rendered.split("\n\n").map(in_line).filter(|text| !text.is_empty());
-    let message = paragraphs.next().unwrap_or_default();
+    let first = paragraphs.next().unwrap_or_default();
+    // Before the colon is that it is an error.
+    let message = first.split_once(": ").map_or(&*first, |(_, message)| message);
     let hints: Vec<String> = paragraphs.map(|text| text.trim_end_matches('.').to_owned()).collect();
-    let mut problem =
-        hinted(ProblemKind::Usage, "usage", message.trim_start_matches("error: "), hints.join("; "));
+    let mut problem = hinted(ProblemKind::Usage, "usage", message, hints.join("; "));
     if let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) {
         problem.fields.insert("argument".to_owned(), argument.as_str().into());
     }

@@ -3,6 +3,7 @@
 
 mod authorship;
 mod change;
+mod choice;
 mod coming;
 mod explain;
 mod file_path;
@@ -22,6 +23,7 @@ mod why_not;
 
 pub use authorship::{BlockingAuthor, ChoiceOutcome};
 pub use change::{FileChange, Grade, Uncertain, without_full_folders};
+pub use choice::Choice;
 pub use explain::{FileTotals, PathChange, PathList, PathReason};
 pub use file_path::{BadFilePath, FilePath, PathDefect};
 pub use git::{
@@ -31,8 +33,7 @@ pub use git::{
 pub use hunks::{BadHunks, HunkDefect};
 pub use merge::{Clash, MergeBytes, Merged, NoSuchHunks, merge};
 pub use plan::{
-    Choice, Chosen, CurrentPath, DesiredState, FilePlan, Moves, PathMove, PathPlan, PlanInput, Verdict,
-    WantedPath,
+    Chosen, CurrentPath, DesiredState, FilePlan, Moves, PathMove, PathPlan, PlanInput, Verdict, WantedPath,
 };
 pub use record::{ContentHash, Record};
 pub use returning::{EarlierStep, ReturningPaths};

@@ -56,7 +56,15 @@ pub(crate) struct LanguageServers {
     known: Vec<Arc<LanguageServer>>,
     shell: Arc<ShellConfig>,
     /// The one that was used last is the last.
-    started: Mutex<Vec<((usize, PathBuf), Arc<Server>)>>,
+    started: Mutex<Vec<Started>>,
+}
+
+/// A server of a workspace.
+struct Started {
+    /// The position in the settings.
+    at: usize,
+    root: PathBuf,
+    server: Arc<Server>,
 }
 
 impl LanguageServers {
@@ -101,15 +109,15 @@ impl LanguageServers {
 
     fn server(&self, at: usize, root: &Path) -> Arc<Server> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = started.iter().position(|((of, place), _)| *of == at && place == root);
+        let same = started.iter().position(|known| known.at == at && known.root == root);
         let server = match same {
-            Some(place) => started.remove(place).1,
+            Some(place) => started.remove(place).server,
             None => Arc::new(Server::new(&self.known[at], root, &self.shell)),
         };
         if started.len() == MOST_SERVERS {
             started.remove(0);
         }
-        started.push(((at, root.to_owned()), Arc::clone(&server)));
+        started.push(Started { at, root: root.to_owned(), server: Arc::clone(&server) });
         server
     }
 }

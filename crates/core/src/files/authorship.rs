@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::change::Uncertain;
+use super::choice::Choice;
 use super::file_path::FilePath;
-use super::plan::{Choice, CurrentPath, PathPlan, PlanInput};
+use super::plan::{CurrentPath, PathPlan, PlanInput};
 use super::record::Record;
 use super::stack::{ClashedBy, DeltaId, Layer, Stack};
 

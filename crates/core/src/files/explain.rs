@@ -6,8 +6,9 @@ use std::mem::{Discriminant, discriminant};
 
 use super::authorship::{BlockingAuthor, ChoiceOutcome};
 use super::change::{FileChange, Uncertain, without_full_folders};
+use super::choice::Choice;
 use super::merge::Clash;
-use super::plan::{Choice, FilePlan, PathMove, PathPlan, Verdict};
+use super::plan::{FilePlan, PathMove, PathPlan, Verdict};
 use super::record::Record;
 use super::shown::DiffHunks;
 use super::stack::DeltaId;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::authorship::{self, BlockingAuthor};
 use super::change::{FileChange, Grade};
+use super::choice::Choice;
 use super::file_path::FilePath;
 use super::merge::Clash;
-use super::plan::{Choice, CurrentPath, PathMove, PathPlan, PlanInput, Verdict};
+use super::plan::{CurrentPath, PathMove, PathPlan, PlanInput, Verdict};
 use super::record::Record;
 use super::stack::Stack;
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::authorship::{self, BlockingAuthor, ChoiceOutcome};
 use super::change::{FileChange, Grade};
+use super::choice::Choice;
 use super::file_path::FilePath;
 use super::hunks::{self, BadHunks, HunkDefect};
 use super::merge::{Clash, MergeBytes};
@@ -112,37 +113,6 @@ impl PathMove {
         match plain(self.change.before.as_ref(), after.as_ref()) {
             Verdict::Revert if is_theirs => Verdict::Merge,
             verdict => verdict,
-        }
-    }
-}
-
-/// A choice for a path.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Choice {
-    /// The version on disk is kept, and counts as somebody else's from now on.
-    Disk,
-    /// The last version that somebody else wrote.
-    Yours,
-    /// Exactly the checkpoint's version, whatever others wrote since.
-    Checkpoint,
-    /// Later changes by other authors are merged with it.
-    Merge,
-    /// It is left as it is, and the next step asks again.
-    Skip,
-    /// Only these hunks (from 1) of the change; the others are left as they are, and the next step asks again.
-    Hunks(Vec<u32>),
-}
-
-impl Choice {
-    /// Its name in requests and errors.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Disk => "disk",
-            Self::Yours => "yours",
-            Self::Checkpoint => "checkpoint",
-            Self::Merge => "merge",
-            Self::Skip => "skip",
-            Self::Hunks(_) => "hunks",
         }
     }
 }

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::authorship;
+use super::choice::Choice;
 use super::file_path::FilePath;
 use super::merge::{Clash, MergeBytes, merge};
-use super::plan::{Choice, Chosen, PathPlan, PlanInput, Verdict, WantedPath};
+use super::plan::{Chosen, PathPlan, PlanInput, Verdict, WantedPath};
 use super::record::{ContentHash, Record};
 use super::stack::{DeltaId, Layer, Stack};
 

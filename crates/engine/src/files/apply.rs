@@ -324,9 +324,13 @@ fn not_offered(plans: &[FolderPlan]) -> Option<EngineError> {
     let (folder, path) = open(plans).find(|(_, path)| is_chosen(path))?;
     let choice = path.choice.as_ref()?.name();
     let name = shown_in(folder.folder.as_deref(), &path.path);
-    let error = EngineError::new(Kind::Refused, "conflict", format!("{choice} is not possible for {name}"));
-    let error = error.with("what", "not_offered").with("choice", choice).with("path", name);
-    Some(error.remedies([Remedy::ChooseFiles(choices_of(std::iter::once(path)))]))
+    let what = format!("{choice} is not possible for {name}");
+    let error = EngineError::new(Kind::Refused, "conflict", what)
+        .with("what", "not_offered")
+        .with("choice", choice)
+        .with("path", name)
+        .remedies([Remedy::ChooseFiles(choices_of(std::iter::once(path)))]);
+    Some(error)
 }
 
 /// The first few names.
