@@ -170,7 +170,7 @@ impl Shared {
                 let last = answer.text.rsplit(' ').next().unwrap_or_default().to_owned();
                 let writer = stream.try_clone().expect("a second handle");
                 self.hold(stream, || {
-                    frame(&writer, &json!({"choices": [{"delta": {"content": format!(" {last}")}}]}))
+                    frame(&writer, &json!({"choices": [{"delta": {"content": format!(" {last}")}}]}));
                 });
             }
             Rest::Calls(calls) => self.end(&stream, &calls),

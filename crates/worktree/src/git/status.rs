@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gix::bstr::{BStr, ByteSlice as _};
 use gix::index::entry::{Flags, Mode, Stat};
@@ -78,7 +78,7 @@ pub enum NoGitStatus {
 pub type Ignores = Box<dyn Fn(&Path, bool) -> bool + Send>;
 
 impl GitStatus {
-    /// The state of a folder's repository, with at most `most` paths. It takes at most twice the `patience`.
+    /// The state of a folder's repository, with at most `most` paths. It takes at most three times the `patience`.
     pub fn read(
         folder: &Path,
         most: usize,
@@ -89,20 +89,32 @@ impl GitStatus {
         let head = guard::in_time(&guard::SLOW, patience, move || match open(&owned) {
             Err(Opening::None) => Err(NoGitStatus::NoRepository),
             Err(Opening::Failed) => Err(NoGitStatus::Unread),
-            Ok(_) => head(&owned, Instant::now() + patience / 2).ok_or(NoGitStatus::Unread),
+            Ok(_) => head(&owned).ok_or(NoGitStatus::Unread),
         });
         let status = head.unwrap_or(Err(NoGitStatus::Unread))?;
-        let (owned, stop) = (folder.to_owned(), Arc::new(AtomicBool::new(false)));
-        let is_late = Arc::clone(&stop);
-        let changed = guard::in_time(&guard::SLOW, patience, move || {
+        let owned = folder.to_owned();
+        let upstream = in_time(patience, move |is_late| upstream(&owned, &is_late));
+        let owned = folder.to_owned();
+        let changed = in_time(patience, move |is_late| {
             let repository = with_objects(&owned)?;
             let place = worktree(&repository, &owned)?;
             let found = Found { first: Vec::new(), count: 0, most };
             Search { repository: &repository, place, ignores, is_late, found }.changed()
         });
-        stop.store(true, Ordering::Relaxed);
-        Ok(Self { changed: changed.flatten(), ..status })
+        Ok(Self { upstream, changed, ..status })
     }
+}
+
+/// What a reader finds within the time limit; after that, it sees that it is late.
+fn in_time<T: Send + 'static>(
+    patience: Duration,
+    read: impl FnOnce(Arc<AtomicBool>) -> Option<T> + Send + 'static,
+) -> Option<T> {
+    let is_late = Arc::new(AtomicBool::new(false));
+    let of_reader = Arc::clone(&is_late);
+    let read = guard::in_time(&guard::SLOW, patience, move || read(of_reader));
+    is_late.store(true, Ordering::Relaxed);
+    read.flatten()
 }
 
 /// The worktree of a folder's repository. A repository can name any other folder as its worktree: that is not followed.
@@ -112,8 +124,8 @@ fn worktree(repository: &gix::Repository, folder: &Path) -> Option<PathBuf> {
     (own.starts_with(&place) && fs::symlink_metadata(place.join(".git")).is_ok()).then_some(place)
 }
 
-/// Everything but the changed paths. Without the upstream, if its commits cannot be counted until then.
-fn head(folder: &Path, until: Instant) -> Option<GitStatus> {
+/// The branch and its last commit.
+fn head(folder: &Path) -> Option<GitStatus> {
     let repository = with_objects(folder)?;
     worktree(&repository, folder)?;
     let head = repository.head().ok()?;
@@ -125,20 +137,25 @@ fn head(folder: &Path, until: Instant) -> Option<GitStatus> {
         let subject = commit.message().map(|message| text(message.summary().as_ref())).unwrap_or_default();
         Some((id.to_hex_with_len(8).to_string(), subject))
     });
-    let upstream = head.referent_name().zip(id).and_then(|(name, id)| {
-        let upstream = repository.branch_remote_tracking_ref_name(name, gix::remote::Direction::Fetch);
-        let name = upstream?.ok()?;
-        let other = repository.try_find_reference(name.as_ref()).ok()??.try_id()?.detach();
-        let count = |from, hidden| {
-            let walk = repository.rev_walk([from]).with_hidden([hidden]).all().ok()?;
-            let mut commits = walk.take(MOST_COMMITS).take_while(Result::is_ok);
-            commits.try_fold(0, |count, _| (Instant::now() < until).then_some(count + 1))
-        };
-        let name = text(name.as_bstr());
-        let name = name.strip_prefix("refs/remotes/").map(str::to_owned).unwrap_or(name);
-        Some(Upstream { name, ahead: count(id, other)?, behind: count(other, id)? })
-    });
-    Some(GitStatus { branch, commit, upstream, changed: None })
+    Some(GitStatus { branch, commit, upstream: None, changed: None })
+}
+
+/// The upstream of the branch.
+fn upstream(folder: &Path, is_late: &AtomicBool) -> Option<Upstream> {
+    let repository = with_objects(folder)?;
+    worktree(&repository, folder)?;
+    let head = repository.head().ok()?;
+    let (name, id) = (head.referent_name()?, head.id()?.detach());
+    let name = repository.branch_remote_tracking_ref_name(name, gix::remote::Direction::Fetch)?.ok()?;
+    let other = repository.try_find_reference(name.as_ref()).ok()??.try_id()?.detach();
+    let count = |from, hidden| {
+        let walk = repository.rev_walk([from]).with_hidden([hidden]).all().ok()?;
+        let mut commits = walk.take(MOST_COMMITS).take_while(Result::is_ok);
+        commits.try_fold(0, |count, _| (!is_late.load(Ordering::Relaxed)).then_some(count + 1))
+    };
+    let name = text(name.as_bstr());
+    let name = name.strip_prefix("refs/remotes/").map(str::to_owned).unwrap_or(name);
+    Some(Upstream { name, ahead: count(id, other)?, behind: count(other, id)? })
 }
 
 /// A mode without the permission to execute.
