@@ -115,11 +115,11 @@ fn quoted(text: &str) -> String {
 /// A wrong command line, for programs: its first paragraph is what is wrong, the others say what to do next.
 fn usage_problem(error: &clap::Error, rendered: &str) -> Problem {
     let in_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut paragraphs = rendered.split("\n\n").map(in_line).filter(|text| !text.is_empty());
-    let message = paragraphs.next().unwrap_or_default();
+    let text = rendered.trim_start_matches("error: ");
+    let mut paragraphs = text.split("\n\n").map(in_line).filter(|text| !text.is_empty());
+    let first = paragraphs.next().unwrap_or_default();
     let hints: Vec<String> = paragraphs.map(|text| text.trim_end_matches('.').to_owned()).collect();
-    let mut problem =
-        hinted(ProblemKind::Usage, "usage", message.trim_start_matches("error: "), hints.join("; "));
+    let mut problem = hinted(ProblemKind::Usage, "usage", first, hints.join("; "));
     if let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) {
         problem.fields.insert("argument".to_owned(), argument.as_str().into());
     }
