@@ -17,7 +17,8 @@ fn no_pager_is_started_in_the_line_conversation() {
     prompt(&pty);
     assert!(pty.ever_printed("/rewind [ENTRY]") && !pty.ever_printed("a pager was started"));
     // A verb in a shell has the pager of the person.
-    world.types(&["config"]).shows("a pager was started");
+    let mut shell = world.types(&["config"]);
+    assert!(shell.ended() && shell.ever_printed("a pager was started"), "{}", shell.screen());
 }
 
 #[test]

@@ -320,8 +320,10 @@ fn choices_of<'a>(paths: impl Iterator<Item = &'a PathPlan>) -> Vec<Choice> {
 
 /// Refuses a choice for a file that is still in conflict with it: the file does not have this choice.
 fn not_offered(plans: &[FolderPlan]) -> Option<EngineError> {
-    let is_chosen = |path: &&PathPlan| path.choice.as_ref().is_some_and(|it| !path.choices.contains(it));
-    let (folder, path) = open(plans).find(|(_, path)| is_chosen(path))?;
+    let is_chosen = |path: &PathPlan| path.choice.as_ref().is_some_and(|it| !path.choices.contains(it));
+    // What cannot be taken away is named by the conflict.
+    let is_sealed = |path: &PathPlan| path.verdict == Verdict::Conflict(Clash::Sealed);
+    let (folder, path) = open(plans).find(|(_, path)| is_chosen(path) && !is_sealed(path))?;
     let choice = path.choice.as_ref()?.name();
     let name = shown_in(folder.folder.as_deref(), &path.path);
     let what = format!("{choice} is not possible for {name}");
