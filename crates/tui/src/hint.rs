@@ -141,12 +141,11 @@ impl Audience {
     }
 }
 
-/// The words for choices; those for hunks only where the parts of a file can be told apart.
+/// The words for choices.
 fn choice_words(choices: &[Choice]) -> String {
     let all = [Choice::Disk, Choice::Yours, Choice::Checkpoint, Choice::Merge, Choice::Skip];
     let words = all.iter().filter(|it| choices.is_empty() || choices.contains(it)).map(choice_name);
-    let hunks = (choices.is_empty() || choices.contains(&Choice::Merge)).then(|| "hunks:N,N".to_owned());
-    words.chain(hunks).collect::<Vec<_>>().join("|")
+    words.chain(["hunks:N,N".to_owned()]).collect::<Vec<_>>().join("|")
 }
 
 /// A path for a shell, in one line: a name may have line ends.

@@ -52,6 +52,19 @@ fn hunks_have_numbers_and_can_be_chosen() {
 }
 
 #[test]
+fn a_choice_that_a_file_does_not_have_is_named_with_those_that_it_has() {
+    let world = World::working(&[("n", "one\n")]);
+    world.exec("echo two > n");
+    world.write("n", "mine\n");
+    let output = world.run(&["rewind", "t1", "--choose", "n=merge"]);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    let said = error(&output);
+    assert!(said.contains("merge is not possible for n"), "{said}");
+    assert!(said.contains("--choose PATH=disk|yours|checkpoint|skip|hunks:N,N"), "{said}");
+    assert_eq!(world.read("n").as_deref(), Some("mine\n"));
+}
+
+#[test]
 fn a_conflict_shows_its_hunks() {
     let world = changed();
     world.write("a", &world.read("a").expect("it").replace("two\n", "mine\n"));
