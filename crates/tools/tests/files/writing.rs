@@ -137,10 +137,10 @@ fn the_change_of_a_write_is_shown_before_it_runs() {
     let intent = stage.intent("write", &json!({ "path": "b", "content": long })).unwrap();
     let asked: String = long.lines().map(|line| format!("+{line}\n")).collect();
     assert!(intent.detail.unwrap().ends_with(&asked));
-    let long: String = (0..6_000).map(|n| format!("{n}\n")).collect();
+    let long: String = (0..21_000).map(|n| format!("{n}\n")).collect();
     let intent = stage.intent("write", &json!({ "path": "b", "content": long })).unwrap();
     let detail = intent.detail.unwrap();
-    assert_eq!(detail.lines().count(), 5_001);
+    assert_eq!(detail.lines().count(), 20_001);
     assert!(detail.ends_with("[1003 more lines not shown]\n"), "{}", &detail[detail.len() - 100..]);
     let other = stage.intent("write", &json!({ "path": "b", "content": "\0" })).unwrap();
     assert_eq!(other.detail.as_deref(), Some("--- /dev/null\n+++ b/b\n[not text]\n"));
