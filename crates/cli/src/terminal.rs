@@ -27,6 +27,9 @@ pub struct Terminal {
     interrupts: Option<Interrupts>,
 }
 
+/// Nobody has read a request of the agent this soon after it appeared.
+const UNREAD_MS: i64 = 500;
+
 impl Terminal {
     /// A terminal with this clock.
     #[must_use]
@@ -47,6 +50,19 @@ impl Terminal {
         }
         Ok(self.interrupts.as_mut().expect("BUG: they are there by now"))
     }
+
+    fn ask(&mut self, prompt: &str, unread_ms: i64) -> io::Result<Read> {
+        echo::show();
+        pending_keys::discard_all();
+        let settings = Settings {
+            prompt: prompt.to_owned(),
+            history: Vec::new(),
+            commands: Vec::new(),
+            palette: self.out,
+            now_ms: self.now_ms,
+        };
+        Editor::new(settings).answer(unread_ms)
+    }
 }
 
 impl pick::Lines for Terminal {
@@ -55,7 +71,7 @@ impl pick::Lines for Terminal {
     }
 
     fn read(&mut self, prompt: &str) -> io::Result<Read> {
-        self.answer(prompt)
+        self.ask(prompt, 0)
     }
 }
 
@@ -161,16 +177,7 @@ impl Ui for Terminal {
     }
 
     fn answer(&mut self, prompt: &str) -> io::Result<Read> {
-        echo::show();
-        pending_keys::discard_all();
-        let settings = Settings {
-            prompt: prompt.to_owned(),
-            history: Vec::new(),
-            commands: Vec::new(),
-            palette: self.out,
-            now_ms: self.now_ms,
-        };
-        Editor::new(settings).answer()
+        self.ask(prompt, UNREAD_MS)
     }
 
     fn listen(&mut self) -> io::Result<()> {

@@ -92,6 +92,10 @@ struct State {
     kept: bool,
     /// Until then, an Enter as the first key was meant for what returned the text in the line.
     settles_ms: Option<i64>,
+    /// Until then, a letter as the first key was not meant for the question, which nobody has read yet.
+    asked_until_ms: Option<i64>,
+    /// Such a letter was typed: the next Enter does not submit the line.
+    early: bool,
 }
 
 /// An Enter this soon after a text returned to the line does not send it: nobody has read it yet.
@@ -179,13 +183,17 @@ impl Editor {
         }
     }
 
-    /// Reads the answer to a question: on an empty line Ctrl-C quits at once.
+    /// Reads the answer to a question: on an empty line Ctrl-C quits at once. Words begun in its first `unread_ms`
+    /// milliseconds are submitted by the second Enter only.
     ///
     /// # Errors
     ///
     /// If the terminal can't be read or written.
-    pub fn answer(&mut self) -> io::Result<Read> {
-        lock(&self.state).leaving = true;
+    pub fn answer(&mut self, unread_ms: i64) -> io::Result<Read> {
+        {
+            let mut state = lock(&self.state);
+            (state.leaving, state.asked_until_ms) = (true, Some((self.now_ms)() + unread_ms));
+        }
         self.read(None)
     }
 
@@ -198,7 +206,7 @@ impl Editor {
             state.notice = "press Ctrl-C again to quit";
         } else {
             state.notice = "cleared: Ctrl-Z brings it back, Ctrl-D quits";
-            state.held = false;
+            (state.held, state.early) = (false, false);
             drop(state);
             self.line.run_edit_commands(&[EditCommand::Clear]);
         }

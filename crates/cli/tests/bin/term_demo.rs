@@ -102,7 +102,7 @@ impl pick::Lines for Lines {
     fn read(&mut self, prompt: &str) -> io::Result<Read> {
         let mut editor = editor();
         editor.set_prompt(prompt);
-        editor.answer()
+        editor.answer(0)
     }
 }
 

@@ -56,7 +56,7 @@ fn enter_alone_allows_nothing_and_y_does() {
     pty.until("the question again", |screen| screen.matches("allow?").count() == 2);
     assert!(!file.exists());
     pty.reads_keys();
-    pty.send("y\r");
+    pty.answers("y");
     pty.shows("1 file has changed");
     at_prompt(&pty);
     assert_eq!(std::fs::read_to_string(&file).expect("written").trim_end(), "hello");
@@ -78,7 +78,7 @@ fn keys_pressed_before_an_approval_request_approve_nothing() {
     pty.send("\r");
     asked(&pty, "● write a.txt");
     assert!(!world.folder().join("a.txt").exists());
-    pty.send("n\r");
+    pty.answers("n");
     pty.shows("✗ not run: the person said no");
     at_prompt(&pty);
     assert!(!world.folder().join("a.txt").exists());
@@ -91,7 +91,7 @@ fn a_text_as_answer_rejects_and_ctrl_c_stops_the_run() {
     let pty = begun(&world, 0);
     pty.send("run `touch a`\r");
     asked(&pty, "● $ touch a");
-    pty.send("call it b\r");
+    pty.answers("call it b");
     pty.shows("✗ not run: the person said no: call it b");
     at_prompt(&pty);
     pty.send("run `touch c`\r");
@@ -144,7 +144,7 @@ fn a_rule_that_is_chosen_holds_for_the_conversation() {
     let pty = begun(&world, 0);
     pty.send("run `touch a`\r");
     asked(&pty, "● $ touch a");
-    pty.send("c\r");
+    pty.answers("c");
     pty.until("the rules", |screen| screen.trim_end().ends_with("number:"));
     pty.reads_keys();
     pty.send("1\r");
@@ -167,7 +167,7 @@ fn a_rule_granted_for_good_is_named_and_can_be_taken_back() {
     let pty = begun(&world, 0);
     pty.send("run `touch a`\r");
     asked(&pty, "● $ touch a");
-    pty.send("a\r");
+    pty.answers("a");
     pty.until("the rules", |screen| screen.trim_end().ends_with("number:"));
     pty.reads_keys();
     pty.send("1\r");

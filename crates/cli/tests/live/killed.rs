@@ -129,7 +129,7 @@ fn while_a_person_is_asked() {
     pty.send("once more\r");
     pty.shows("allow? ");
     pty.reads_keys();
-    pty.send("y\r");
+    pty.answers("y");
     pty.shows("written");
     prompt(&pty);
     pty.send(CTRL_D);

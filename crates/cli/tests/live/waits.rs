@@ -63,7 +63,7 @@ fn trial_18_the_line_conversation_answers_an_approval_that_an_earlier_client_lef
     pty.shows("allow? ");
     assert_eq!(world.read("b"), None);
     pty.reads_keys();
-    pty.send("y\r");
+    pty.answers("y");
     pty.shows("That is all.");
     prompt(&pty);
     pty.send(CTRL_D);

@@ -173,6 +173,22 @@ impl Pty {
         self.until("raw mode", |_| !self.is_restored());
     }
 
+    /// Answers an approval request: with a second Enter if the first one came before anybody could have read the request.
+    #[track_caller]
+    pub(crate) fn answers(&self, words: &str) {
+        let line = format!("allow? {words}");
+        let given = |screen: &str| screen.matches(&line).count();
+        let before = given(&self.screen());
+        self.send(format!("{words}\r"));
+        let is_kept = |screen: &str| screen.contains("(Enter again sends this");
+        let screen = self.until("the answer", |screen| {
+            is_kept(screen) || (given(screen) > before && !screen.trim_end().ends_with(&line))
+        });
+        if is_kept(&screen) {
+            self.send("\r");
+        }
+    }
+
     /// Its process id.
     pub(crate) fn pid(&self) -> String {
         self.child.process_id().expect("it runs").to_string()

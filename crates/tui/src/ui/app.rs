@@ -345,6 +345,5 @@ impl App {
         }
         self.with_pane(self.tabs.current, |pane, cx| pane.tick(cx));
         self.wants_paths();
-        self.leave_rests();
     }
 }

@@ -131,6 +131,15 @@ impl Keymap {
         beside.map_or_else(|| self.named(command), |key| key.to_string())
     }
 
+    /// The keys of an answer to a request in words that are valid now: a letter answers together with Enter, and while text is
+    /// being written only another key answers.
+    pub(crate) fn answer_name(&self, command: Command, is_writing: bool) -> String {
+        let name = self.named_while(command, is_writing);
+        let is_letter = name.parse::<Key>().is_ok_and(|key| key.letter().is_some());
+        let is_answer = is_letter && command.row().context == Context::Asked && command != Command::ShowCall;
+        if is_answer { format!("{name} {}", self.named(Command::Send)) } else { name }
+    }
+
     /// The first key of a command in words; without a key, the name to type.
     #[must_use]
     pub fn named(&self, command: Command) -> String {

@@ -31,7 +31,7 @@ impl Keymap {
 
     fn key(&mut self, key: KeyEvent) -> Option<ReedlineEvent> {
         let continues = std::mem::take(&mut self.continues);
-        let settles = lock(&self.state).settles_ms.take().is_some_and(|until_ms| (self.now_ms)() < until_ms);
+        let settles = self.settles(key.code == KeyCode::Enter);
         match (key.modifiers, key.code) {
             (KeyModifiers::CONTROL, KeyCode::Char('c')) => return Some(self.interrupt()),
             (KeyModifiers::NONE, KeyCode::Enter) if continues => {
@@ -52,7 +52,11 @@ impl Keymap {
                 return Some(ReedlineEvent::Edit(vec![EditCommand::InsertNewline]));
             }
             if std::mem::take(&mut state.held) {
-                state.told = true;
+                (state.told, state.early) = (true, false);
+                return Some(ReedlineEvent::Repaint);
+            }
+            if std::mem::take(&mut state.early) {
+                state.kept = true;
                 return Some(ReedlineEvent::Repaint);
             }
         }
@@ -71,6 +75,16 @@ impl Keymap {
             _ => {}
         }
         None
+    }
+
+    /// Notes a key, the first one or a later one. Returns whether it is an Enter that was meant for what returned the text.
+    fn settles(&self, is_enter: bool) -> bool {
+        let mut state = lock(&self.state);
+        let now_ms = (self.now_ms)();
+        let is_new = state.asked_until_ms.take().is_some_and(|until_ms| now_ms < until_ms);
+        state.early |= is_new && !is_enter;
+        let settles = state.settles_ms.take().is_some_and(|until_ms| now_ms < until_ms);
+        is_enter && settles
     }
 
     /// Ctrl-C ends a search of the history; otherwise the composer decides by the text in the line.
@@ -103,8 +117,8 @@ impl EditMode for Keymap {
             Event::Key(key) => self.key(*key),
             Event::Paste(text) => {
                 self.continues = false;
+                self.settles(false);
                 let mut state = lock(&self.state);
-                state.settles_ms = None;
                 (state.notice, state.leaving, state.told, state.kept) = ("", false, false, false);
                 Some(insert(state.folds.fold(&newlines(text))))
             }
@@ -119,5 +133,33 @@ impl EditMode for Keymap {
 
     fn edit_mode(&self) -> PromptEditMode {
         PromptEditMode::Emacs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+
+    static NOW_MS: AtomicI64 = AtomicI64::new(0);
+
+    fn press(keymap: &mut Keymap, code: KeyCode, at_ms: i64) -> Option<ReedlineEvent> {
+        NOW_MS.store(at_ms, Ordering::Relaxed);
+        keymap.key(code.into())
+    }
+
+    #[test]
+    fn words_begun_before_a_question_could_be_read_answer_with_the_second_enter() {
+        for (first_ms, is_early) in [(499, true), (500, false)] {
+            let state = Shared::default();
+            let mut keymap = Keymap::new(Shared::clone(&state), || NOW_MS.load(Ordering::Relaxed));
+            lock(&state).asked_until_ms = Some(500);
+            assert_eq!(press(&mut keymap, KeyCode::Char('y'), first_ms), None);
+            let enter = press(&mut keymap, KeyCode::Enter, 9_000);
+            assert_eq!(enter, is_early.then_some(ReedlineEvent::Repaint), "{first_ms}");
+            assert_eq!(lock(&state).kept, is_early);
+            assert_eq!(press(&mut keymap, KeyCode::Enter, 9_100), None, "it submits the line");
+        }
     }
 }

@@ -34,10 +34,9 @@ fn approvals_are_answered_by_keys_or_words() {
     client.types("again");
     client.press("Enter");
     client.shows("+two");
-    answers(&client, "n", "no, because");
     client.types("not that file");
-    client.press("Enter");
-    client.shows("As you wish.");
+    client.shows("Enter refuses with this");
+    answers(&client, "Enter", "As you wish.");
     assert_eq!(world.read("n.txt").as_deref(), Some("one\n"), "words are a no");
     let told = model.asked_last();
     assert!(
@@ -74,9 +73,12 @@ fn an_approval_shows_a_long_command_completely() {
     client.types("do it");
     client.press("Enter");
     let screen = client
-        .until("the question", |screen| screen.contains("may it run?") && screen.contains("n   refuse"));
+        .until("the question", |screen| screen.contains("may it run?") && screen.contains("n Enter  refuse"));
     let all = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(all.contains(&format!("$ {long} · may it run?")), "{screen}");
     // Several commands have no common narrow rule: no key gives one for every command at once.
-    assert!(screen.contains("w   wider: every command") && !screen.contains("c   allow"), "{screen}");
+    assert!(
+        screen.contains("w Enter  wider: every command") && !screen.contains("c Enter  allow"),
+        "{screen}"
+    );
 }

@@ -1,7 +1,7 @@
-//! Approval of calls, and answers to questions of tools, in the order of the requests. Must never take a key that is part of a
-//! text as an answer, and must never remove such a key from the text.
+//! Approval of calls, and answers to questions of tools, in the order of the requests. A letter answers together with Enter, and is
+//! text until then. Must never take a key that is part of a text as an answer, and must never remove such a key from the text.
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::KeyEvent;
 use retake_wire::request::{Decide, Respond};
 use retake_wire::{Decision, PendingApproval, Request, Rule};
 
@@ -9,8 +9,8 @@ use super::keys::typed;
 use super::tab::{InputFor, InputLine};
 use super::{App, RequestPurpose, Requester};
 use crate::render::agent::{self, RuleExtent};
+use crate::ui::composer::Composer;
 use crate::ui::keymap::{Command, Context, Key};
-use crate::ui::letter_keys::ALONE_MS;
 
 /// How long a request must be on the screen before a key answers it. While a person types, it counts as unread.
 const NEW_MS: i64 = 500;
@@ -20,8 +20,8 @@ const NEW_MS: i64 = 500;
 pub(super) struct Answers {
     /// When the front request was shown; while a person keeps typing, when the last letter was typed.
     pub(super) asked_ms: Option<i64>,
-    /// A letter that answers unless another key follows it.
-    pending: Option<Pending>,
+    /// The letter of an answer that was typed into the empty composer: it answers with Enter while nothing else is typed.
+    chosen: Option<Chosen>,
     /// Which of the offered rules is selected.
     pub(super) offer: usize,
     /// The selected rule is shown, and waits for the key that grants it.
@@ -34,34 +34,19 @@ pub(super) struct Answers {
     is_late: bool,
 }
 
-/// A letter that answers once it is certain that it is not part of a text.
-#[derive(Clone, Debug)]
-struct Pending {
-    answer: Answer,
+/// A letter in the composer, and the answer that Enter gives with it.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
     letter: char,
-    /// When it was pressed.
-    at_ms: i64,
-    /// It was pressed before anyone could have read the request.
-    is_early: bool,
+    command: Command,
 }
 
 /// A rule that waits for the key that grants it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Granting {
     pub(super) place: RuleExtent,
-    /// The letter that chose the rule: followed by another letter, it is text.
-    letter: Option<char>,
     /// When the rule was shown.
     since_ms: i64,
-}
-
-/// The answer that a letter gives.
-#[derive(Clone, Debug)]
-enum Answer {
-    /// For an approval request, by this command.
-    Approval(Command),
-    /// For a question of a tool, with this choice.
-    Choice(String),
 }
 
 impl Answers {
@@ -71,7 +56,13 @@ impl Answers {
             before.is_some() && before != self.last.as_deref() && self.asked_ms <= Some(self.wrote_ms);
         self.asked_ms = is_asked.then_some(now_ms);
         self.offer = 0;
-        self.granting = None;
+        (self.chosen, self.granting) = (None, None);
+    }
+
+    /// The answer that Enter gives, if the composer holds its letter alone.
+    pub(super) fn chosen(&self, composer: &Composer) -> Option<Command> {
+        let chosen = self.chosen?;
+        composer.text().chars().eq([chosen.letter]).then_some(chosen.command)
     }
 
     /// Whether the front request is too new to have been read.
@@ -90,11 +81,6 @@ impl Answers {
     /// The text was sent: later keys are not part of it.
     pub(super) fn words_end(&mut self) {
         self.wrote_ms = 0;
-    }
-
-    /// The pending letter, if no other key has followed it.
-    fn take_due(&mut self, now_ms: i64) -> Option<Pending> {
-        self.pending.take_if(|pending| now_ms - pending.at_ms >= ALONE_MS)
     }
 }
 
@@ -119,80 +105,67 @@ impl App {
             return false;
         }
         if !self.is_too_new() {
-            self.answers(command, None);
+            self.answers(command);
         }
         true
     }
 
-    /// A key while a rule waits to be granted: only the key that grants it leaves the rule there. A letter after the letter of the
-    /// rule makes both of them text. Returns whether the key is consumed.
+    /// A key while a rule waits to be granted: only the key that grants it leaves the rule there. Returns whether the key is
+    /// consumed.
     pub(super) fn leaves_rule(&mut self, event: KeyEvent) -> bool {
         let command = self.keys.find(Context::Grant, Key::of(event));
-        if command == Some(Command::Grant) {
+        if command == Some(Command::Grant) || self.tab_mut().answers.granting.take().is_none() {
             return false;
-        }
-        let Some(granting) = self.tab_mut().answers.granting.take() else { return false };
-        if let (Some(letter), Some(_)) = (granting.letter, typed(event)) {
-            self.write(letter);
         }
         let is_back = command == Some(Command::Escape);
         if is_back {
+            self.remove_chosen();
             self.say("nothing was granted: the call still waits for you");
         }
         is_back
     }
 
-    /// A letter during a request: an answer if nothing is being written and the letter stands alone, else a letter of a text.
+    /// A letter that is typed into the empty composer during a request: with Enter it would answer. Returns whether the key is
+    /// consumed, which only a space is: no text begins with one, and to look grants nothing.
     pub(super) fn letter_answers(&mut self, event: KeyEvent) -> bool {
-        let goes_on = self.now_ms - self.tab().answers.wrote_ms < ALONE_MS;
-        let (Some(letter), false, true) = (typed(event), goes_on, self.tab().is_free_to_answer()) else {
+        let is_free = self.is_asked() && self.tab().is_free_to_answer() && self.tab().composer.is_empty();
+        let Some(letter) = typed(event).filter(|_| is_free) else { return false };
+        let command = self.keys.find(Context::Asked, Key::of(event));
+        let Some(command) = command.filter(|command| command.row().context == Context::Asked) else {
             return false;
         };
-        let answer = if self.is_asked() {
-            let command = self.keys.find(Context::Asked, Key::of(event));
+        if command == Command::ShowCall {
             let hides = self.tab().view.hides_asked();
-            let is_answer = |command: &Command| {
-                command.row().context == Context::Asked && (hides || *command != Command::ShowCall)
-            };
-            command.filter(is_answer).map(Answer::Approval)
-        } else {
-            self.choice(letter).map(Answer::Choice)
-        };
-        let Some(answer) = answer else { return false };
-        // No text begins with a space, and to look grants nothing.
-        if let (' ', Answer::Approval(Command::ShowCall)) = (letter, &answer) {
-            self.show_call();
-            return true;
+            if hides {
+                self.show_call();
+            }
+            return hides;
         }
-        let (at_ms, is_early) = (self.now_ms, self.is_new());
-        self.tab_mut().answers.pending = Some(Pending { answer, letter, at_ms, is_early });
-        true
-    }
-
-    /// A key directly after a letter that would have answered: the two are text. Returns whether the key is consumed.
-    pub(super) fn follows_answer(&mut self, event: KeyEvent) -> bool {
-        let Some(before) = self.tab_mut().answers.pending.take() else { return false };
-        if typed(event).is_some() {
-            self.write(before.letter);
-        } else if event.code == KeyCode::Enter {
-            self.refuse("nothing was answered: press a single key");
-            return true;
+        self.tab_mut().answers.chosen = Some(Chosen { letter, command });
+        if let Some(place) = granted_by(command) {
+            self.shows_rule(place);
         }
         false
     }
 
-    /// The request has changed: a letter that would have answered becomes text.
-    pub(super) fn forget_answer(&mut self, at: usize) {
-        if let Some(before) = self.tabs[at].answers.pending.take() {
-            self.tabs[at].composer.key(KeyCode::Char(before.letter).into());
-            self.tabs[at].draft.typed(self.now_ms);
+    /// Shows the selected rule, which waits for the key that grants it; if there is none, or if lines of the call are folded, does
+    /// nothing.
+    fn shows_rule(&mut self, place: RuleExtent) {
+        if self.rule().is_some() && self.tab().view.more_lines(&self.keys).is_none() {
+            let since_ms = self.now_ms;
+            self.tab_mut().answers.granting = Some(Granting { place, since_ms });
         }
     }
 
-    fn write(&mut self, letter: char) {
-        if self.tab_mut().composer.key(KeyCode::Char(letter).into()) {
-            self.typed();
+    /// Removes the letter of an answer from the composer.
+    pub(super) fn remove_chosen(&mut self) -> bool {
+        let tab = self.tab_mut();
+        let is_chosen = tab.chosen().is_some();
+        if is_chosen {
+            tab.answers.chosen = None;
+            tab.composer.clear();
         }
+        is_chosen
     }
 
     /// The person is typing: they have not read the new request.
@@ -201,19 +174,8 @@ impl App {
         self.tab_mut().answers.wrote(now_ms);
     }
 
-    /// Gives the answer of a letter, if no other key has followed it.
-    pub(super) fn leave_rests(&mut self) {
-        let now_ms = self.now_ms;
-        let Some(pending) = self.tab_mut().answers.take_due(now_ms) else { return };
-        match pending.answer {
-            _ if pending.is_early => self.refuse(TOO_NEW),
-            Answer::Approval(command) => self.answers(command, Some(pending.letter)),
-            Answer::Choice(answer) => self.respond(answer),
-        }
-    }
-
-    /// Carries out a command of the request, given by a letter or another key.
-    fn answers(&mut self, command: Command, letter: Option<char>) {
+    /// Carries out a command of the request.
+    fn answers(&mut self, command: Command) {
         if !self.is_asked() {
             return;
         }
@@ -229,19 +191,15 @@ impl App {
         if let Some(more) = self.tab().view.more_lines(&self.keys) {
             return self.refuse(if command == Command::Grant { NO_ROOM.to_owned() } else { more });
         }
-        let place = match command {
-            Command::AllowHere => RuleExtent::Here,
-            Command::AllowAlways => RuleExtent::Everywhere,
-            Command::Grant => return self.grants_shown(),
-            _ => return self.decide(Decision::Once),
-        };
+        if command == Command::Grant {
+            return self.grants_shown();
+        }
+        let Some(place) = granted_by(command) else { return self.decide(Decision::Once) };
         if self.rule().is_none() {
-            let once = self.keys.named(Command::AllowOnce);
+            let once = self.keys.answer_name(Command::AllowOnce, false);
             return self.refuse(format!("no narrow rule allows such calls: {once} allows this one"));
         }
-        // A letter typed by mistake must not allow later calls.
-        let since_ms = self.now_ms;
-        self.tab_mut().answers.granting = Some(Granting { place, letter, since_ms });
+        self.shows_rule(place);
     }
 
     /// Grants the rule that is shown, once it could be read.
@@ -252,6 +210,7 @@ impl App {
             return self.refuse(format!("the rule was just shown: read it first, then {key} grants it"));
         }
         if let Some(rule) = self.rule().cloned() {
+            self.remove_chosen();
             self.grant(rule, granting.place);
         }
     }
@@ -317,15 +276,26 @@ impl App {
     /// Text sent during a request answers it.
     pub(super) fn words_answer(&mut self) -> bool {
         let text = self.tab().composer.text();
+        if let Some(command) = self.tab().chosen() {
+            if !self.is_too_new() {
+                self.remove_chosen();
+                match command {
+                    Command::Deny => self.denied(""),
+                    command => self.answers(command),
+                }
+            }
+            return true;
+        }
         let text = text.trim();
         if text.is_empty() || self.tab().front().is_none() || self.is_too_new() {
             return !text.is_empty() && self.tab().front().is_some();
         }
         if !self.is_asked() {
+            let answer = self.choice(text).unwrap_or_else(|| text.to_owned());
             self.tab_mut().composer.clear();
-            self.respond(text.to_owned());
+            self.respond(answer);
         } else if is_yes(text) {
-            let allow = self.keys.named_while(Command::AllowOnce, true);
+            let allow = self.keys.answer_name(Command::AllowOnce, true);
             self.refuse(format!(
                 "a text refuses the call, but this one does not look like a refusal: {allow} allows the call"
             ));
@@ -349,7 +319,8 @@ impl App {
     /// What waits for the person, with the keys that answer it.
     pub(super) fn what_waits(&self) -> Option<String> {
         if self.is_asked() {
-            let [allow, deny] = [Command::AllowOnce, Command::Deny].map(|command| self.keys.named(command));
+            let [allow, deny] =
+                [Command::AllowOnce, Command::Deny].map(|command| self.keys.answer_name(command, false));
             let more = self.tab().view.more_lines(&self.keys);
             let keys = more.unwrap_or_else(|| format!("{allow} allows it, {deny} refuses it"));
             return Some(format!("a call waits for you: {keys}"));
@@ -365,9 +336,9 @@ impl App {
     }
 
     /// The choice with the number that was typed.
-    fn choice(&self, letter: char) -> Option<String> {
-        let number = letter.to_digit(10)?.checked_sub(1)?;
-        self.question()?.choices.get(number as usize).cloned()
+    fn choice(&self, text: &str) -> Option<String> {
+        let number = text.parse::<usize>().ok()?.checked_sub(1)?;
+        self.question()?.choices.get(number).cloned()
     }
 
     fn respond(&mut self, answer: String) {
@@ -379,6 +350,15 @@ impl App {
             Requester::Tab(tab, RequestPurpose::Decided),
             Request::Respond(Respond { conversation, id, answer }),
         );
+    }
+}
+
+/// Where the rule holds that this command grants.
+fn granted_by(command: Command) -> Option<RuleExtent> {
+    match command {
+        Command::AllowHere => Some(RuleExtent::Here),
+        Command::AllowAlways => Some(RuleExtent::Everywhere),
+        _ => None,
     }
 }
 

@@ -159,6 +159,12 @@ impl App {
                 (Command::Help, "more"),
             ],
             Context::Grant => &[(Command::Grant, "grants it"), (Command::Escape, "grants nothing")],
+            Context::Asked if let Some(chosen) = self.tab().chosen() => match chosen {
+                Command::AllowOnce => &[(Command::Send, "allows it"), (Command::Escape, "gives no answer")],
+                Command::Deny => &[(Command::Send, "refuses it"), (Command::Escape, "gives no answer")],
+                Command::AllowWider => &[(Command::Send, "shows another rule")],
+                _ => &[(Command::Send, "goes on"), (Command::Escape, "gives no answer")],
+            },
             // The text in the composer would be the answer.
             Context::Asked if self.tab().view.hides_asked() && !self.tab().is_free_to_answer() => &[
                 (Command::ShowCall, "shows all"),
@@ -166,20 +172,18 @@ impl App {
                 (Command::Send, "refuses with this"),
             ],
             Context::Asked if self.tab().view.hides_asked() => {
-                &[(Command::ShowCall, "shows all"), (Command::Deny, "no…")]
+                &[(Command::ShowCall, "shows all"), (Command::Deny, "no")]
             }
             Context::Asked if !self.tab().is_free_to_answer() => &[
                 (Command::AllowOnce, "allows"),
                 (Command::Deny, "refuses"),
                 (Command::Send, "refuses with this"),
             ],
-            Context::Asked if self.rule().is_none() => {
-                &[(Command::AllowOnce, "once"), (Command::Deny, "no…")]
-            }
+            Context::Asked if self.rule().is_none() => &[(Command::AllowOnce, "once"), (Command::Deny, "no")],
             Context::Asked => &[
                 // If there is not room for all, each yes is paired with a no.
                 (Command::AllowOnce, "once"),
-                (Command::Deny, "no…"),
+                (Command::Deny, "no"),
                 (Command::AllowHere, "this conversation"),
                 (Command::AllowAlways, "always"),
             ],

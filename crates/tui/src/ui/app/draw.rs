@@ -51,6 +51,7 @@ impl App {
         tab.view.has_rule = areas.rule.height > 0;
         tab.view.greeting.place = place;
         tab.view.asking.is_writing = !tab.is_free_to_answer();
+        tab.view.asking.chosen = tab.chosen();
         tab.view.asking.offer = tab.answers.offer;
         tab.view.asking.granting = tab.answers.granting.map(|granting| granting.place);
         let (theme, now_ms, current) = (self.looks.theme, self.now_ms, self.tabs.current);
@@ -226,11 +227,11 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> Str
             format!("{grant} grants the rule · {escape} grants nothing")
         }
         (_, _, Context::Asked) if tab.view.hides_asked() => {
-            let [show, deny] = [Command::ShowCall, Command::Deny].map(named);
+            let [show, deny] = [Command::ShowCall, Command::Deny].map(|it| keys.answer_name(it, false));
             format!("{show} shows all of the call · {deny} refuses it")
         }
         (_, _, Context::Asked) => {
-            let [allow, deny] = [Command::AllowOnce, Command::Deny].map(named);
+            let [allow, deny] = [Command::AllowOnce, Command::Deny].map(|it| keys.answer_name(it, false));
             let full =
                 format!("{allow} allows this call, {deny} refuses it · a text that you send refuses it, too");
             let fits = width::columns(&full) + 2 <= usize::from(columns);

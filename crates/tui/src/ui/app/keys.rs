@@ -48,7 +48,7 @@ impl App {
         if self.is_leaving() && self.keys.find(Context::Everywhere, key) != Some(Command::Quit) {
             return;
         }
-        if self.follows_answer(event) || self.leaves_rule(event) {
+        if self.leaves_rule(event) {
             return;
         }
         let context = self.context();
@@ -146,7 +146,6 @@ impl App {
             return self.line_typed();
         }
         self.tab_mut().select(false);
-        self.forget_answer(self.tabs.current);
         self.tab_mut().answers.granting = None;
         self.tab_mut().composer.paste(text);
         self.typed();
@@ -168,10 +167,10 @@ impl App {
     pub(super) fn escape(&mut self) {
         let now_ms = self.now_ms;
         let rewinds = self.settings.escape_rewinds;
-        let tab = self.tab_mut();
-        if tab.composer.escape() {
+        if self.tab_mut().composer.escape() || self.remove_chosen() {
             return;
         }
+        let tab = self.tab_mut();
         if tab.outgoing.rewriting.take().is_some() {
             tab.draft.typed(now_ms);
             if tab.outgoing.is_unchanged(&tab.composer) {

@@ -259,7 +259,6 @@ impl App {
             let tab = &mut self.tabs[at];
             let now = tab.front().is_some();
             tab.answers.next_request(front.as_deref(), now, self.now_ms);
-            self.forget_answer(at);
         }
         if at == self.tabs.current && waited != self.tabs[at].waits() {
             // Earlier refusals concern an earlier state.

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use crate::text::safe;
 
 use super::super::composer::Composer;
+use super::super::keymap::Command;
 use super::super::msg::TabId;
 use super::super::talk::LoadedConversation;
 use super::super::view::View;
@@ -172,9 +173,15 @@ impl Tab {
         asks.or_else(|| live.questions.first().map(|question| question.id.as_str()))
     }
 
-    /// Whether a letter may be an answer: nothing is being written.
+    /// Whether a letter may be an answer: nothing else is being written.
     pub(super) fn is_free_to_answer(&self) -> bool {
-        self.composer.is_empty() && !self.composer.is_popup_open() && self.draft.opening.is_none()
+        let is_free = self.composer.is_empty() || self.chosen().is_some();
+        is_free && !self.composer.is_popup_open() && self.draft.opening.is_none()
+    }
+
+    /// The answer that Enter gives: its letter is all that the composer holds.
+    pub(super) fn chosen(&self) -> Option<Command> {
+        self.answers.chosen(&self.composer)
     }
 
     /// The entry that the text here replaces.

@@ -181,10 +181,10 @@ commands! {
         Unqueue "unqueue" [] "Take back waiting messages" / "";
     }
     Asked {
-        AllowOnce "allow-once" ["y", "alt+y"] "Allow this call; letters answer only while the composer is empty";
+        AllowOnce "allow-once" ["y", "alt+y"] "Allow this call; a letter answers together with Enter, if it stands alone in the composer";
         AllowHere "allow-here" ["c", "alt+c"] "Allow such calls in this conversation: the rule is shown first, and granted only if you confirm it";
         AllowAlways "allow-always" ["a", "alt+a"] "Allow such calls always: the rule is shown first, and granted only if you confirm it";
-        Deny "deny" ["n", "alt+n"] "Refuse, and say why if you like";
+        Deny "deny" ["n", "alt+n"] "Refuse; beside a text that you write, it asks why";
         AllowWider "allow-wider" ["w", "alt+w"] "Choose a wider rule for such calls, or the narrow one again";
         ShowCall "show-call" ["space", "alt+s"] "Show all of a long call; then it can be allowed";
     }

@@ -10,7 +10,7 @@ use crate::render::calls::ran_before;
 use crate::render::words;
 use crate::text::{safe, time, width};
 use crate::ui::doc;
-use crate::ui::keymap::{Command, Keymap};
+use crate::ui::keymap::{Command, Context, Keymap};
 use crate::ui::theme::Paint;
 
 /// Rows for the answers of an approval request, and for what surrounds them.
@@ -21,9 +21,9 @@ const LEAST: usize = 4;
 
 /// The effects of a yes and a no.
 const ALLOW: &str = "allow it, this once";
-const DENY: &str = "refuse, and say why";
+const DENY: &str = "refuse it";
 /// The same, with room to say what else denies.
-const DENY_WIDE: &str = "refuse, and say why; words that you send refuse it, too";
+const DENY_WIDE: &str = "refuse it; words that you send refuse it, too, and say why";
 
 /// The age of a request is shown from here on.
 const LONG_MS: i64 = 10_000;
@@ -33,6 +33,8 @@ const LONG_MS: i64 = 10_000;
 pub(crate) struct Asking {
     /// The person is writing: letters answer nothing.
     pub(crate) is_writing: bool,
+    /// The answer that Enter gives: its letter is typed.
+    pub(crate) chosen: Option<Command>,
     /// The selected rule of those offered.
     pub(crate) offer: usize,
     /// The selected rule waits for the key that grants it, for so long.
@@ -41,6 +43,17 @@ pub(crate) struct Asking {
     pub(super) is_small: bool,
     /// Which requests are shown whole, even if the window is too small.
     pub(super) unfolded: Unfolded,
+}
+
+impl Asking {
+    /// What Enter does, if the letter of an answer is typed and so many lines are folded.
+    fn chosen_effect(&self, hidden: usize) -> Option<&'static str> {
+        match self.chosen? {
+            Command::AllowOnce if hidden == 0 => Some(ALLOW),
+            Command::Deny => Some(DENY),
+            _ => None,
+        }
+    }
 }
 
 /// Which requests are shown whole.
@@ -58,7 +71,7 @@ pub(super) enum Unfolded {
 /// That lines of a request are folded, and the keys that show them and allow the call then.
 pub(super) fn more_lines(keys: &Keymap, hidden: usize, is_writing: bool) -> String {
     let [show, allow] =
-        [Command::ShowCall, Command::AllowOnce].map(|command| keys.named_while(command, is_writing));
+        [Command::ShowCall, Command::AllowOnce].map(|command| keys.answer_name(command, is_writing));
     let them = if hidden == 1 { "it" } else { "them" };
     format!("{}: {show} shows {them}, then {allow} allows", words::count(hidden as u64, "more line"))
 }
@@ -104,6 +117,9 @@ fn short_keys<'a>(ink: DrawParameters<'a>, asking: Asking, rows: usize, hidden: 
     let short = if asking.granting.is_some() {
         grant_keys(&mut keys, asking);
         format!("{} grants · {} no", named(Command::Grant), named(Command::Escape))
+    } else if let Some(effect) = asking.chosen_effect(hidden) {
+        chosen_keys(&mut keys, asking, effect);
+        format!("{}: {effect} · {} no answer", named(Command::Send), named(Command::Escape))
     } else if hidden > 0 {
         keys.text(&more_lines(ink.keys, hidden, asking.is_writing), Paint::Warn);
         key(&mut keys, asking, Command::Deny, DENY);
@@ -184,6 +200,12 @@ pub(super) fn answers(page: &mut Page<'_>, asks: &PendingApproval, asking: Askin
         }
         return;
     }
+    if let Some(effect) = asking.chosen_effect(hidden) {
+        if !asking.is_small {
+            chosen_keys(page, asking, effect);
+        }
+        return;
+    }
     match hidden {
         0 => {
             if !asking.is_small {
@@ -239,14 +261,20 @@ fn grant_keys(page: &mut Page<'_>, asking: Asking) {
     key(page, asking, Command::Escape, "grant nothing, as any other key");
 }
 
+/// The keys that give the answer whose letter is typed, and that do not.
+fn chosen_keys(page: &mut Page<'_>, asking: Asking, effect: &str) {
+    key(page, asking, Command::Send, effect);
+    key(page, asking, Command::Escape, "give no answer yet; more letters make it a text");
+}
+
 /// A valid key and its effect.
 fn key(page: &mut Page<'_>, asking: Asking, command: Command, help: &str) {
     let ink = page.ink;
     let (name, wide) = match (asking.is_writing, ink.keys.beside_words(command)) {
         (true, None) => return,
         (true, Some(key)) => (key.to_string(), 6),
-        (false, _) if asking.granting.is_some() => (ink.keys.named(command), 6),
-        (false, _) => (ink.keys.named(command), 3),
+        (false, _) if command.row().context == Context::Asked => (ink.keys.answer_name(command, false), 8),
+        (false, _) => (ink.keys.named(command), 6),
     };
     let beside = wide.max(doc::columns(&name)) + 1;
     let help = doc::Run::of(help, ink.theme.style(Paint::Plain));

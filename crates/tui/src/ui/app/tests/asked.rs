@@ -36,18 +36,61 @@ fn text(app: &App) -> String {
     app.tab().composer.text()
 }
 
+/// Presses a letter and Enter, with time to read between them.
+fn answers(app: &mut App, letter: &str, at_ms: i64) -> Option<Decision> {
+    drop(screen(80, 24, |frame| app.draw(frame)));
+    let acts = press(app, letter, at_ms);
+    assert_eq!(decided(&acts), None, "{letter} alone");
+    drop(screen(80, 24, |frame| app.draw(frame)));
+    let mut acts = press(app, "enter", at_ms + 600);
+    acts.extend(app.on(Msg::Tick, at_ms + 700));
+    decided(&acts)
+}
+
 #[test]
-fn approval_needs_a_single_key() {
-    // A key pressed just before the request.
+fn a_letter_answers_together_with_enter_however_slowly_they_are_pressed() {
+    for pause_ms in [1, 60, 9_000] {
+        let mut app = asked(Theme::default());
+        drop(press(&mut app, "y", NOW_MS + LATER));
+        assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + LATER + pause_ms)), None, "a letter is text");
+        assert_eq!(text(&app), "y");
+        let seen = screen(80, 24, |frame| app.draw(frame));
+        assert!(seen.contains("Enter  allow it, this once") && seen.contains("Enter allows it"), "{seen}");
+        assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER + pause_ms)), Some(Decision::Once));
+        assert_eq!(text(&app), "");
+    }
+    let mut app = asked(Theme::default());
+    assert_eq!(answers(&mut app, "n", NOW_MS + LATER), Some(Decision::Deny { words: None }));
+    assert_eq!(text(&app), "");
+}
+
+#[test]
+fn an_enter_before_the_request_could_be_read_answers_nothing() {
     let mut app = asked(Theme::default());
     drop(press(&mut app, "y", NOW_MS + 10));
-    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + LATER)), None);
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 400)), None);
     assert!(shown(&mut app).contains("the agent has just asked"), "{}", shown(&mut app));
-    assert_eq!(text(&app), "", "it was no word either");
-    // One key, and no other.
-    drop(press(&mut app, "y", NOW_MS + 2 * LATER));
-    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER + 100)), None);
-    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER + 450)), Some(Decision::Once));
+    assert_eq!(text(&app), "y");
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER)), Some(Decision::Once), "now it was read");
+    // A letter that was there before the request is a text.
+    let mut app = talking(Theme::default());
+    drop(press(&mut app, "y", NOW_MS - 9 * LATER));
+    ask(&mut app, "a1");
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER)), None);
+    assert!(shown(&mut app).contains("Alt+Y allows the call"), "{}", shown(&mut app));
+    assert_eq!(text(&app), "y");
+}
+
+#[test]
+fn a_letter_is_taken_back_by_escape_and_by_deleting_it() {
+    for key in ["esc", "backspace"] {
+        let mut app = asked(Theme::default());
+        drop(press(&mut app, "y", NOW_MS + LATER));
+        drop(press(&mut app, key, NOW_MS + LATER + 100));
+        assert_eq!(text(&app), "", "{key}");
+        assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 2 * LATER)), None, "{key}");
+        assert_eq!(app.context(), Context::Asked);
+    }
 }
 
 #[test]
@@ -152,12 +195,6 @@ fn sent_words_deny_the_call_and_never_by_accident() {
         assert_eq!(text(&app), yes);
         assert!(shown(&mut app).contains("Alt+Y allows"), "{}", shown(&mut app));
     }
-    // A letter and Enter at the same moment is neither.
-    let mut app = asked(Theme::default());
-    drop(press(&mut app, "y", NOW_MS + LATER));
-    drop(press(&mut app, "enter", NOW_MS + LATER + 50));
-    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 2 * LATER)), None);
-    assert_eq!(text(&app), "");
 }
 
 #[test]
@@ -167,14 +204,28 @@ fn second_approval_request_ignores_early_keys_too() {
     let settled =
         NumberedEvent { id: None, event: Event::Run { said: RunEvent::Settled { id: "a1".into() } } };
     drop(app.on(Msg::Told(Some(TabId(1)), Box::new(settled)), NOW_MS + LATER));
-    drop(press(&mut app, "y", NOW_MS + LATER + 450));
-    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + LATER + 600)), None, "it was meant for the first one");
+    drop(press(&mut app, "y", NOW_MS + LATER + 100));
+    let said = decided(&press(&mut app, "enter", NOW_MS + LATER + 450));
+    assert_eq!(said, None, "it was meant for the first one");
+    // A letter that was typed for the first one is text for the second.
+    let mut app = asked(Theme::default());
+    ask(&mut app, "a2");
+    drop(press(&mut app, "y", NOW_MS + LATER));
+    tell(&mut app, Event::Run { said: RunEvent::Settled { id: "a1".into() } }, None);
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 9 * LATER)), None);
+    assert_eq!(text(&app), "y");
 }
 
 #[test]
-fn number_answers_a_tool_while_the_composer_is_empty() {
+fn a_number_and_enter_choose_an_answer_for_a_tool() {
     let answered = |acts: &[Act]| {
-        acts.iter().any(|act| matches!(act, Act::Ask(_, request) if matches!(**request, Request::Respond(_))))
+        acts.iter().find_map(|act| match act {
+            Act::Ask(_, request) => match &**request {
+                Request::Respond(respond) => Some(respond.answer.clone()),
+                _ => None,
+            },
+            _ => None,
+        })
     };
     let asked = || {
         let mut app = talking(Theme::default());
@@ -185,11 +236,12 @@ fn number_answers_a_tool_while_the_composer_is_empty() {
     };
     let mut app = asked();
     drop(press(&mut app, "2", NOW_MS + LATER));
-    assert!(answered(&app.on(Msg::Tick, NOW_MS + LATER + 450)));
+    assert_eq!(answered(&app.on(Msg::Tick, NOW_MS + 2 * LATER)), None);
+    assert_eq!(answered(&press(&mut app, "enter", NOW_MS + 3 * LATER)).as_deref(), Some("spaces"));
     let mut app = asked();
     drop(types(&mut app, "2 of them", 100, NOW_MS + LATER));
     assert_eq!(text(&app), "2 of them");
-    assert!(answered(&press(&mut app, "enter", NOW_MS + 3 * LATER)));
+    assert_eq!(answered(&press(&mut app, "enter", NOW_MS + 3 * LATER)).as_deref(), Some("2 of them"));
 }
 
 /// An edited message does not answer a request that arrives meanwhile.
@@ -251,27 +303,26 @@ fn wider_rule_is_chosen_and_described() {
     ask_with(&mut app, "a1", "shell", offers.clone());
     let seen = screen(100, 30, |frame| app.draw(frame));
     for said in [
-        "c   allow every command that begins with “git push”, for this conversation",
-        "a   allow the same in every conversation, for good",
-        "w   wider: every command that begins with “git”",
+        "c Enter  allow every command that begins with “git push”, for this conversation",
+        "a Enter  allow the same in every conversation, for good",
+        "w Enter  wider: every command that begins with “git”",
     ] {
         assert!(seen.contains(said), "{said}: {seen}");
     }
     let mut at = NOW_MS + LATER;
     let mut wider = |app: &mut App| {
         at += LATER;
-        drop(press(app, "w", at));
-        drop(app.on(Msg::Tick, at + 450));
+        assert_eq!(answers(app, "w", at), None);
         screen(100, 30, |frame| app.draw(frame))
     };
     assert!(
-        wider(&mut app).contains("c   allow every command that begins with “git”, for this conversation")
+        wider(&mut app)
+            .contains("c Enter  allow every command that begins with “git”, for this conversation")
     );
     let seen = wider(&mut app);
-    assert!(seen.contains("c   allow every command, for this conversation"), "{seen}");
-    assert!(seen.contains("w   narrower again: every command that begins with “git push”"), "{seen}");
-    drop(press(&mut app, "c", NOW_MS + 9 * LATER));
-    assert_eq!(decided(&app.on(Msg::Tick, NOW_MS + 9 * LATER + 450)), None, "the widest one is asked about");
+    assert!(seen.contains("c Enter  allow every command, for this conversation"), "{seen}");
+    assert!(seen.contains("w Enter  narrower again: every command that begins with “git push”"), "{seen}");
+    assert_eq!(decided(&press(&mut app, "c", NOW_MS + 9 * LATER)), None, "the widest one is asked about");
     let seen = screen(100, 30, |frame| app.draw(frame));
     assert!(seen.contains("grant this rule? It allows every command, for this conversation"), "{seen}");
     let said = decided(&press(&mut app, "enter", NOW_MS + 9 * LATER + 1_100));
@@ -289,23 +340,21 @@ fn the_widest_rule_is_never_the_first_that_is_offered() {
         let mut app = talking(Theme::default());
         ask_with(&mut app, "a1", "shell", vec![widest.clone()]);
         let mut at = NOW_MS;
-        let mut answer = |app: &mut App, key: &str, after: i64| {
-            at += after;
-            let acts = press(app, key, at);
-            decided(&acts).or_else(|| decided(&app.on(Msg::Tick, at + 450)))
+        let mut answer = |app: &mut App, key: &str| {
+            at += LATER;
+            answers(app, key, at)
         };
         let seen = screen(100, 30, |frame| app.draw(frame));
-        assert!(!seen.contains("c   allow") && !seen.contains("a   allow"), "{seen}");
-        assert!(seen.contains("w   wider: every command\n"), "{seen}");
+        assert!(!seen.contains("c Enter  allow") && !seen.contains("a Enter  allow"), "{seen}");
+        assert!(seen.contains("w Enter  wider: every command\n"), "{seen}");
         for _ in 0..2 {
-            assert_eq!(answer(&mut app, key, LATER), None, "{key}");
+            assert_eq!(answer(&mut app, key), None, "{key}");
         }
-        assert_eq!(answer(&mut app, "w", LATER), None);
+        assert_eq!(answer(&mut app, "w"), None);
         let seen = screen(100, 30, |frame| app.draw(frame));
-        assert!(seen.contains("c   allow every command, for this conversation"), "{seen}");
-        assert!(seen.contains("w   narrower again: this call alone"), "{seen}");
-        assert_eq!(answer(&mut app, key, LATER), None, "{key} needs another key");
-        assert_eq!(answer(&mut app, "enter", 1_100), Some(decision), "{key}");
+        assert!(seen.contains("c Enter  allow every command, for this conversation"), "{seen}");
+        assert!(seen.contains("w Enter  narrower again: this call alone"), "{seen}");
+        assert_eq!(answer(&mut app, key), Some(decision), "{key}");
     }
 }
 
@@ -381,21 +430,29 @@ fn alone(app: &mut App, key: &str, at_ms: i64) -> Option<Decision> {
     decided(&acts)
 }
 
+/// The same with Enter behind it, if it is a letter.
+fn answered_with(app: &mut App, key: &str, at_ms: i64) -> Option<Decision> {
+    if key.len() == 1 { answers(app, key, at_ms) } else { alone(app, key, at_ms) }
+}
+
 /// An approval covers the whole call: parts that do not fit must be shown once first.
 #[test]
 fn hidden_parts_of_a_call_cannot_be_approved() {
     for (key, show) in [("y", "space"), ("c", "space"), ("alt+a", "alt+s"), ("y", "alt+e")] {
         let mut app = asked_long(90);
-        assert_eq!(alone(&mut app, key, NOW_MS + LATER), None, "{key}");
+        assert_eq!(answered_with(&mut app, key, NOW_MS + LATER), None, "{key}");
         assert_eq!(app.context(), Context::Asked, "no rule is shown");
         let seen = screen(80, 24, |frame| app.draw(frame));
         assert!(
-            seen.lines().last().unwrap_or_default().contains("more lines: Space shows them, then y allows"),
+            seen.lines()
+                .last()
+                .unwrap_or_default()
+                .contains("more lines: Space shows them, then y Enter allows"),
             "{seen}"
         );
         assert_eq!(alone(&mut app, show, NOW_MS + 2 * LATER), None);
         assert_eq!(text(&app), "", "it was no word");
-        let said = alone(&mut app, key, NOW_MS + 3 * LATER);
+        let said = answered_with(&mut app, key, NOW_MS + 3 * LATER);
         let said = said.or_else(|| alone(&mut app, "enter", NOW_MS + 4 * LATER));
         assert!(said.is_some(), "{key}");
     }
@@ -430,7 +487,7 @@ fn a_yes_right_behind_the_key_that_unfolds_a_call_allows_it() {
     let mut app = asked_long(90);
     drop(screen(80, 24, |frame| app.draw(frame)));
     drop(press(&mut app, "space", NOW_MS + LATER));
-    assert_eq!(alone(&mut app, "y", NOW_MS + LATER + 150), Some(Decision::Once));
+    assert_eq!(answers(&mut app, "y", NOW_MS + LATER + 150), Some(Decision::Once));
 }
 
 #[test]
@@ -467,7 +524,7 @@ fn a_rule_for_good_needs_another_key_which_is_not_one_of_a_word() {
     // An Enter directly behind it answers nothing: nobody has read the rule.
     let mut app = asked(Theme::default());
     assert_eq!(alone(&mut app, "a", NOW_MS + LATER), None);
-    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER + 500)), None);
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER + 450)), None);
     assert!(shown(&mut app).contains("the rule was just shown"), "{}", shown(&mut app));
     let rule = Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some("**".into()) };
     let said = decided(&press(&mut app, "enter", NOW_MS + LATER + 1_100));
@@ -490,8 +547,7 @@ fn the_rule_to_be_granted_in_every_size() {
         drop(press(&mut app, key, NOW_MS + LATER));
         drop(app.on(Msg::Tick, NOW_MS + LATER + 450));
         drop(press(&mut app, "ctrl+end", NOW_MS + LATER + 400));
-        drop(press(&mut app, key, NOW_MS + 2 * LATER));
-        drop(app.on(Msg::Tick, NOW_MS + 2 * LATER + 450));
+        drop(press(&mut app, if key == "a" { "enter" } else { key }, NOW_MS + 2 * LATER));
         drop(screen(width, height, |frame| app.draw(frame)));
         let seen = screen(width, height, |frame| app.draw(frame));
         shots.push_str(&format!("══ {key} {width}x{height}\n{seen}"));

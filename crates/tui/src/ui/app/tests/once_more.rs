@@ -49,7 +49,10 @@ fn enter_and_esc_at_an_approval_say_which_keys_answer() {
         let acts = press(&mut app, key, NOW_MS + LATER);
         assert!(!acts.iter().any(|act| matches!(act, Act::Ask(..) | Act::Run(..))), "{acts:?}");
         let screen = looks(&mut app);
-        assert!(screen.contains("a call waits for you: y allows it, n refuses it"), "{key}: {screen}");
+        assert!(
+            screen.contains("a call waits for you: y Enter allows it, n Enter refuses it"),
+            "{key}: {screen}"
+        );
     }
 }
 

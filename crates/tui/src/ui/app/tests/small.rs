@@ -24,9 +24,8 @@ fn approval_request_in_a_small_window_shows_yes_and_no() {
             let words = seen.replace('▐', "").split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains("? may it run?"), "{seen}");
             assert!(words.replace(' ', "").contains(&end.replace(' ', "")), "{seen}");
-            let yes =
-                ["y allow it, this once", "y allow ·", "Space shows them, then y allows", "Space all ·"];
-            for keys in [&yes[..], &["n refuse, and say why", "n no"]] {
+            let yes = ["y Enter allow it, this once", "y allow ·", "y Enter allows", "Space all ·"];
+            for keys in [&yes[..], &["n Enter refuse it", "n no"]] {
                 assert!(keys.iter().any(|key| words.contains(key)), "{keys:?}: {seen}");
             }
             let foot = seen.lines().last().unwrap_or_default();

@@ -167,7 +167,10 @@ fn long_request_is_folded_in_its_middle_until_it_is_unfolded() {
     ] {
         let mut view = View::default();
         let seen = asked_about(call.clone(), &mut view, (60, 24));
-        assert!(seen.contains("more lines: Space shows them, then y allows") && view.hides_asked(), "{seen}");
+        assert!(
+            seen.contains("more lines: Space shows them, then y Enter allows") && view.hides_asked(),
+            "{seen}"
+        );
         assert!(seen.contains("may it run?") && seen.contains("line 150"), "{seen}");
         assert!(!seen.contains("line 75"), "{seen}");
         assert!(view.command(Command::Output, &LoadedConversation::default()));
