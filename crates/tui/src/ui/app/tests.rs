@@ -4,6 +4,7 @@ mod asked;
 mod drafts;
 mod editing;
 mod every_key;
+mod granted;
 mod model;
 mod once_more;
 mod opening;
