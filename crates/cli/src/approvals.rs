@@ -10,7 +10,7 @@ use crate::term::pick::Row;
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::Read;
-use retake_tui::render::agent::{RuleExtent, allows, is_widest};
+use retake_tui::render::agent::{RuleExtent, allows, is_widest, looks_like_yes};
 use retake_tui::render::calls;
 use retake_tui::render::content::block;
 
@@ -23,6 +23,8 @@ enum Answer {
     InConversation,
     Always,
     No(Option<String>),
+    /// Words that would refuse the call, and look like a yes.
+    Unclear,
     /// An empty line.
     Nothing,
 }
@@ -40,6 +42,10 @@ pub(crate) async fn request(
         let Some(line) = answer(cx, conversation, "allow? ").await? else { return Ok(None) };
         let decision = match parse_answer(&line) {
             Answer::Nothing => continue,
+            Answer::Unclear => {
+                cx.aside("that does not look like a refusal: y allows the call, n refuses it")?;
+                continue;
+            }
             Answer::Once => Decision::Once,
             Answer::No(words) => Decision::Deny { words },
             Answer::InConversation => {
@@ -73,6 +79,7 @@ fn parse_answer(line: &str) -> Answer {
         "c" => Answer::InConversation,
         "a" | "always" => Answer::Always,
         "n" | "no" => Answer::No(None),
+        _ if looks_like_yes(words) => Answer::Unclear,
         _ => Answer::No(Some(words.to_owned())),
     }
 }
@@ -235,7 +242,10 @@ mod tests {
         for line in ["y", "Y", " yes ", "YES"] {
             assert!(matches!(parse_answer(line), Answer::Once), "{line:?}");
         }
-        for line in ["yes please", "ok", "sure", "yy", "1", "cc", "n", "no", "nO"] {
+        for line in ["yes please", "ok", "sure", "yy", "go ahead", "Always!"] {
+            assert!(matches!(parse_answer(line), Answer::Unclear), "{line:?}");
+        }
+        for line in ["1", "cc", "n", "no", "nO", "ok, but use the other file", "call it b"] {
             assert!(matches!(parse_answer(line), Answer::No(_)), "{line:?}");
         }
         assert!(

@@ -69,13 +69,21 @@ fn answered(client: &Tmux, answer: &str) {
 /// Presses a key until the screen shows its effect: keys are ignored for a moment after a change. It is pressed again only while
 /// the question is shown, so that a slow machine does not send a later key.
 pub(super) fn answers(client: &Tmux, key: &str, expected: &str) {
-    let is_letter = key.len() == 1;
-    if is_letter {
-        client.press(key);
-        client.shows(&format!("› {key}"));
+    let chooses = key.len() == 1 || key.starts_with("M-");
+    if chooses {
+        // What is pressed before anybody could read the request is no answer.
+        for _ in 0..20 {
+            client.press(key);
+            if client.comes("no answer") {
+                break;
+            }
+            if key.len() == 1 {
+                client.press("BSpace");
+            }
+        }
     }
     for _ in 0..20 {
-        client.press(if is_letter { "Enter" } else { key });
+        client.press(if chooses { "Enter" } else { key });
         let stands = |screen: &str| screen.contains(" · Esc ") || screen.contains("may it run?");
         if client.comes(expected) || !stands(&client.screen()) {
             break;

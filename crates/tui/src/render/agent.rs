@@ -181,7 +181,7 @@ pub fn allows(rule: &Rule, place: RuleExtent) -> String {
 pub fn the_same(rule: &Rule) -> &'static str {
     let is_relative = rule.what.as_ref().is_some_and(|glob| !glob.starts_with('/'));
     match is_relative && touches(&rule.tool).is_some() {
-        true => "the same in every conversation, in its own folder, for good",
+        true => "the same in every conversation, each in its own folder, for good",
         false => "the same in every conversation, for good",
     }
 }
@@ -224,6 +224,17 @@ pub fn chosen(offers: &[Rule], wider: usize) -> Option<&Rule> {
 pub fn wider(offers: &[Rule], now: usize) -> Option<usize> {
     let choices = offers.len() + usize::from(offers.first().is_some_and(is_widest));
     (choices > 1).then(|| (now + 1) % choices)
+}
+
+/// Whether a text that would refuse a call looks like a yes: few words, of which the first agrees.
+pub fn looks_like_yes(text: &str) -> bool {
+    const YES: [&str; 22] = [
+        "y", "yy", "yes", "yeah", "yep", "ok", "okay", "k", "allow", "allowed", "always", "approve",
+        "approved", "agreed", "sure", "go", "do", "fine", "right", "proceed", "continue", "please",
+    ];
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let agrees = words.next().is_some_and(|first| YES.contains(&&*first.to_lowercase()));
+    agrees && words.count() < 3
 }
 
 /// What a file tool does to files.

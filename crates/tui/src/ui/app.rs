@@ -165,6 +165,7 @@ impl App {
     /// Handles a message and returns the acts to carry out.
     pub(crate) fn on(&mut self, msg: Msg, now_ms: i64) -> Vec<Act> {
         self.now_ms = now_ms;
+        self.cover();
         match msg {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
@@ -187,10 +188,22 @@ impl App {
         }
         self.end_trial();
         self.leaves();
+        self.cover();
         let here = (self.tab().id, self.tab().panes.front.as_ref().map(|_| self.tab().panes.front_no));
         self.notices.stay_at(here);
         self.tab_mut().is_unseen = false;
         std::mem::take(&mut self.requests.acts)
+    }
+
+    /// Requests that are not on the screen.
+    fn cover(&mut self) {
+        let (now_ms, current) = (self.now_ms, self.tabs.current);
+        for at in 0..self.tabs.len() {
+            let tab = &mut self.tabs[at];
+            if at != current || tab.panes.front.is_some() {
+                tab.answers.is_covered(now_ms);
+            }
+        }
     }
 
     /// The first acts, before any message.

@@ -131,13 +131,13 @@ impl Keymap {
         beside.map_or_else(|| self.named(command), |key| key.to_string())
     }
 
-    /// The keys of an answer to a request in words that are valid now: a letter answers together with Enter, and while text is
-    /// being written only another key answers.
+    /// The keys of an answer to a request in words that are valid now: while text is being written, not its letter.
     pub(crate) fn answer_name(&self, command: Command, is_writing: bool) -> String {
         let name = self.named_while(command, is_writing);
         let is_letter = name.parse::<Key>().is_ok_and(|key| key.letter().is_some());
-        let is_answer = is_letter && command.row().context == Context::Asked && command != Command::ShowCall;
-        if is_answer { format!("{name} {}", self.named(Command::Send)) } else { name }
+        let is_answer = command.row().context == Context::Asked && command != Command::ShowCall;
+        let needs_enter = is_answer && (is_letter || command != Command::AllowWider);
+        if needs_enter { format!("{name} {}", self.named(Command::Grant)) } else { name }
     }
 
     /// The first key of a command in words; without a key, the name to type.

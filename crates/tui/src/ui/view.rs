@@ -25,6 +25,7 @@ use super::keymap::{Command, Keymap};
 use super::pane::PaneContext;
 use super::talk::LoadedConversation;
 use super::theme::Paint;
+pub(crate) use asked::granted_by;
 use asked::{Asking, Unfolded};
 use find::{Find, Hit};
 use heights::{Heights, VisibleLines};

@@ -1,16 +1,16 @@
-//! Approval of calls, and answers to questions of tools, in the order of the requests. A letter answers together with Enter, and is
-//! text until then. Must never take a key that is part of a text as an answer, and must never remove such a key from the text.
+//! Approval of calls, and answers to questions of tools, in the order of the requests. A key arms an answer, and Enter gives it; any
+//! other key gives it up, and the letter of the answer is text then. Must never take a key that is part of a text as an answer, and
+//! must never remove such a key from the text.
 
 use crossterm::event::KeyEvent;
 use retake_wire::request::{Decide, Respond};
 use retake_wire::{Decision, PendingApproval, Request, Rule};
 
 use super::keys::typed;
-use super::tab::{InputFor, InputLine};
 use super::{App, RequestPurpose, Requester};
 use crate::render::agent::{self, RuleExtent};
-use crate::ui::composer::Composer;
 use crate::ui::keymap::{Command, Context, Key};
+use crate::ui::view::granted_by;
 
 /// How long a request must be on the screen before a key answers it. While a person types, it counts as unread.
 const NEW_MS: i64 = 500;
@@ -20,12 +20,10 @@ const NEW_MS: i64 = 500;
 pub(super) struct Answers {
     /// When the front request was shown; while a person keeps typing, when the last letter was typed.
     pub(super) asked_ms: Option<i64>,
-    /// The letter of an answer that was typed into the empty composer: it answers with Enter while nothing else is typed.
-    chosen: Option<Chosen>,
+    /// The answer that Enter gives.
+    pub(super) armed: Option<Armed>,
     /// Which of the offered rules is selected.
     pub(super) offer: usize,
-    /// The selected rule is shown, and waits for the key that grants it.
-    pub(super) granting: Option<Granting>,
     /// When a letter of a text was last typed.
     wrote_ms: i64,
     /// The last request that was answered here.
@@ -34,18 +32,13 @@ pub(super) struct Answers {
     is_late: bool,
 }
 
-/// A letter in the composer, and the answer that Enter gives with it.
+/// An answer that waits for Enter.
 #[derive(Clone, Copy, Debug)]
-struct Chosen {
-    letter: char,
-    command: Command,
-}
-
-/// A rule that waits for the key that grants it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Granting {
-    pub(super) place: RuleExtent,
-    /// When the rule was shown.
+pub(super) struct Armed {
+    pub(super) command: Command,
+    /// Its letter is all that the composer holds.
+    pub(super) is_typed: bool,
+    /// When it was armed, and shown.
     since_ms: i64,
 }
 
@@ -55,14 +48,19 @@ impl Answers {
         self.is_late =
             before.is_some() && before != self.last.as_deref() && self.asked_ms <= Some(self.wrote_ms);
         self.asked_ms = is_asked.then_some(now_ms);
-        self.offer = 0;
-        (self.chosen, self.granting) = (None, None);
+        (self.offer, self.armed) = (0, None);
     }
 
-    /// The answer that Enter gives, if the composer holds its letter alone.
-    pub(super) fn chosen(&self, composer: &Composer) -> Option<Command> {
-        let chosen = self.chosen?;
-        composer.text().chars().eq([chosen.letter]).then_some(chosen.command)
+    /// The request is not on the screen: whatever covers it, nobody reads it.
+    pub(super) fn is_covered(&mut self, now_ms: i64) {
+        if self.asked_ms.is_some() {
+            (self.asked_ms, self.armed) = (Some(now_ms), None);
+        }
+    }
+
+    /// The composer is empty: what was typed for an earlier request is gone.
+    pub(super) fn composer_is_empty(&mut self) {
+        self.is_late = false;
     }
 
     /// Whether the front request is too new to have been read.
@@ -101,118 +99,115 @@ impl App {
 
     /// The commands of an approval request.
     pub(super) fn of_asked(&mut self, command: Command) -> bool {
-        if !matches!(command.row().context, Context::Asked | Context::Grant) {
-            return false;
-        }
-        if !self.is_too_new() {
-            self.answers(command);
+        match command {
+            Command::Grant => self.gives_armed(),
+            Command::ShowCall => self.show_call(),
+            Command::AllowWider => self.other_rule(),
+            _ if command.row().context == Context::Asked => self.arms(command, false),
+            _ => return false,
         }
         true
     }
 
-    /// A key while a rule waits to be granted: only the key that grants it leaves the rule there. Returns whether the key is
-    /// consumed.
-    pub(super) fn leaves_rule(&mut self, event: KeyEvent) -> bool {
+    /// A key while an answer is armed: any but the one that gives it gives it up. Returns whether the key is consumed.
+    pub(super) fn gives_up(&mut self, event: KeyEvent) -> bool {
         let command = self.keys.find(Context::Grant, Key::of(event));
-        if command == Some(Command::Grant) || self.tab_mut().answers.granting.take().is_none() {
+        if command == Some(Command::Grant) {
             return false;
         }
+        let Some(armed) = self.tab_mut().answers.armed.take() else { return false };
         let is_back = command == Some(Command::Escape);
         if is_back {
-            self.remove_chosen();
-            self.say("nothing was granted: the call still waits for you");
+            self.remove_letter(armed);
+            self.hint("nothing was answered: the call still waits for you");
         }
         is_back
     }
 
-    /// A letter that is typed into the empty composer during a request: with Enter it would answer. Returns whether the key is
-    /// consumed, which only a space is: no text begins with one, and to look grants nothing.
+    /// A letter that is typed into the empty composer during a request: with Enter it answers. Returns whether the key is consumed,
+    /// which only a space is: no text begins with one, and to look grants nothing.
     pub(super) fn letter_answers(&mut self, event: KeyEvent) -> bool {
         let is_free = self.is_asked() && self.tab().is_free_to_answer() && self.tab().composer.is_empty();
-        let Some(letter) = typed(event).filter(|_| is_free) else { return false };
-        let command = self.keys.find(Context::Asked, Key::of(event));
-        let Some(command) = command.filter(|command| command.row().context == Context::Asked) else {
+        if !is_free || typed(event).is_none() {
             return false;
-        };
-        if command == Command::ShowCall {
-            let hides = self.tab().view.hides_asked();
-            if hides {
-                self.show_call();
-            }
-            return hides;
         }
-        self.tab_mut().answers.chosen = Some(Chosen { letter, command });
-        if let Some(place) = granted_by(command) {
-            self.shows_rule(place);
+        let command = self.keys.find(Context::Asked, Key::of(event));
+        match command.filter(|command| command.row().context == Context::Asked) {
+            Some(Command::ShowCall) => {
+                self.show_call();
+                return true;
+            }
+            // What is typed before anybody could read the request is text.
+            Some(command) if !self.is_new() => self.arms(command, true),
+            _ => {}
         }
         false
     }
 
-    /// Shows the selected rule, which waits for the key that grants it; if there is none, or if lines of the call are folded, does
-    /// nothing.
-    fn shows_rule(&mut self, place: RuleExtent) {
-        if self.rule().is_some() && self.tab().view.more_lines(&self.keys).is_none() {
-            let since_ms = self.now_ms;
-            self.tab_mut().answers.granting = Some(Granting { place, since_ms });
+    /// Arms an answer. While lines of the call are folded, Enter shows them instead.
+    fn arms(&mut self, command: Command, is_typed: bool) {
+        if !self.is_asked() || (granted_by(command).is_some() && self.rule().is_none()) {
+            if !is_typed && self.is_asked() {
+                self.no_rule();
+            }
+            return;
+        }
+        let is_folded = self.tab().view.more_lines(&self.keys).is_some();
+        let command = if is_folded && command != Command::Deny { Command::ShowCall } else { command };
+        let since_ms = self.now_ms;
+        let tab = self.tab_mut();
+        tab.answers.armed = Some(Armed { command, is_typed, since_ms });
+        if !is_folded {
+            // What Enter does is shown below the call.
+            tab.view.to_end();
         }
     }
 
-    /// Removes the letter of an answer from the composer.
-    pub(super) fn remove_chosen(&mut self) -> bool {
-        let tab = self.tab_mut();
-        let is_chosen = tab.chosen().is_some();
-        if is_chosen {
-            tab.answers.chosen = None;
-            tab.composer.clear();
+    fn no_rule(&mut self) {
+        let once = self.keys.answer_name(Command::AllowOnce, false);
+        self.hint(format!("no narrow rule allows such calls: {once} allows this one"));
+    }
+
+    fn remove_letter(&mut self, armed: Armed) {
+        if armed.is_typed {
+            self.tab_mut().composer.clear();
         }
-        is_chosen
+    }
+
+    /// Gives the armed answer.
+    fn gives_armed(&mut self) {
+        let Some(armed) = self.tab().answers.armed else { return };
+        if !self.is_asked() || self.is_too_new() {
+            return;
+        }
+        let extent = granted_by(armed.command);
+        let is_folded = self.tab().view.more_lines(&self.keys).is_some();
+        if extent.is_some() && is_folded {
+            return self.refuse(NO_ROOM);
+        }
+        // A rule must be read before it is granted.
+        if extent.is_some() && self.now_ms - armed.since_ms < NEW_MS {
+            let key = self.keys.named(Command::Grant);
+            return self.refuse(format!("the rule was just shown: read it first, then {key} grants it"));
+        }
+        self.tab_mut().answers.armed = None;
+        self.remove_letter(armed);
+        match (armed.command, extent) {
+            (Command::AllowOnce, _) if !is_folded => self.decide(Decision::Once),
+            (Command::Deny, _) => self.decide(Decision::Deny { words: None }),
+            (Command::AllowWider, _) => self.other_rule(),
+            (_, Some(extent)) => match self.rule().cloned() {
+                Some(rule) => self.grant(rule, extent),
+                None => self.no_rule(),
+            },
+            _ => self.show_call(),
+        }
     }
 
     /// The person is typing: they have not read the new request.
     pub(super) fn is_writing(&mut self) {
         let now_ms = self.now_ms;
         self.tab_mut().answers.wrote(now_ms);
-    }
-
-    /// Carries out a command of the request.
-    fn answers(&mut self, command: Command) {
-        if !self.is_asked() {
-            return;
-        }
-        match command {
-            Command::Deny => {
-                self.tab_mut().line = Some(InputLine { what: InputFor::Deny, text: String::new() });
-                return;
-            }
-            Command::AllowWider => return self.other_rule(),
-            Command::ShowCall => return self.show_call(),
-            _ => {}
-        }
-        if let Some(more) = self.tab().view.more_lines(&self.keys) {
-            return self.refuse(if command == Command::Grant { NO_ROOM.to_owned() } else { more });
-        }
-        if command == Command::Grant {
-            return self.grants_shown();
-        }
-        let Some(place) = granted_by(command) else { return self.decide(Decision::Once) };
-        if self.rule().is_none() {
-            let once = self.keys.answer_name(Command::AllowOnce, false);
-            return self.refuse(format!("no narrow rule allows such calls: {once} allows this one"));
-        }
-        self.shows_rule(place);
-    }
-
-    /// Grants the rule that is shown, once it could be read.
-    fn grants_shown(&mut self) {
-        let Some(granting) = self.tab().answers.granting else { return };
-        if self.now_ms - granting.since_ms < NEW_MS {
-            let key = self.keys.named(Command::Grant);
-            return self.refuse(format!("the rule was just shown: read it first, then {key} grants it"));
-        }
-        if let Some(rule) = self.rule().cloned() {
-            self.remove_chosen();
-            self.grant(rule, granting.place);
-        }
     }
 
     fn grant(&mut self, rule: Rule, place: RuleExtent) {
@@ -257,17 +252,11 @@ impl App {
         is_new
     }
 
-    /// The input line for a denial is complete.
-    pub(super) fn denied(&mut self, words: &str) {
-        let words = Some(words.trim().to_owned()).filter(|words| !words.is_empty());
-        self.decide(Decision::Deny { words });
-    }
-
     fn decide(&mut self, decision: Decision) {
         let Some(id) = self.asks().map(|asks| asks.id.clone()) else { return };
         let Some(conversation) = self.here() else { return };
         let answers = &mut self.tab_mut().answers;
-        (answers.last, answers.granting) = (Some(id.clone()), None);
+        (answers.last, answers.armed) = (Some(id.clone()), None);
         let tab = self.tab().id;
         let decide = Decide { conversation, id, decision };
         self.ask(Requester::Tab(tab, RequestPurpose::Decided), Request::Decide(decide));
@@ -276,16 +265,6 @@ impl App {
     /// Text sent during a request answers it.
     pub(super) fn words_answer(&mut self) -> bool {
         let text = self.tab().composer.text();
-        if let Some(command) = self.tab().chosen() {
-            if !self.is_too_new() {
-                self.remove_chosen();
-                match command {
-                    Command::Deny => self.denied(""),
-                    command => self.answers(command),
-                }
-            }
-            return true;
-        }
         let text = text.trim();
         if text.is_empty() || self.tab().front().is_none() || self.is_too_new() {
             return !text.is_empty() && self.tab().front().is_some();
@@ -294,17 +273,28 @@ impl App {
             let answer = self.choice(text).unwrap_or_else(|| text.to_owned());
             self.tab_mut().composer.clear();
             self.respond(answer);
-        } else if is_yes(text) {
+        } else if let Some(command) = self.letter(text) {
+            if granted_by(command).is_some() && self.rule().is_none() {
+                self.tab_mut().composer.clear();
+                self.no_rule();
+            } else {
+                self.hint(format!("“{text}” does not answer now: delete it, and type it again"));
+            }
+        } else if agent::looks_like_yes(text) {
             let allow = self.keys.answer_name(Command::AllowOnce, true);
-            self.refuse(format!(
-                "a text refuses the call, but this one does not look like a refusal: {allow} allows the call"
-            ));
+            self.hint(format!("that does not look like a refusal: {allow} allows the call"));
         } else {
             let words = Some(text.to_owned());
             self.tab_mut().composer.clear();
             self.decide(Decision::Deny { words });
         }
         true
+    }
+
+    /// The answer whose letter is all of the text.
+    fn letter(&self, text: &str) -> Option<Command> {
+        let key = text.parse::<Key>().ok().filter(|key| key.letter().is_some())?;
+        self.keys.find(Context::Asked, key).filter(|command| command.row().context == Context::Asked)
     }
 
     /// Text typed for a question that another client has answered is not sent as a message, unless Enter is pressed again.
@@ -353,23 +343,8 @@ impl App {
     }
 }
 
-/// Where the rule holds that this command grants.
-fn granted_by(command: Command) -> Option<RuleExtent> {
-    match command {
-        Command::AllowHere => Some(RuleExtent::Here),
-        Command::AllowAlways => Some(RuleExtent::Everywhere),
-        _ => None,
-    }
-}
-
 /// The notice for a key that was pressed too early.
 const TOO_NEW: &str = "the agent has just asked: look first, then press a key";
 
 /// The notice if the window is too small for the rule that would be granted.
 const NO_ROOM: &str = "too small to show the rule: make the window larger";
-
-/// Whether the text is a yes, which denies nothing.
-fn is_yes(words: &str) -> bool {
-    let words = words.trim_end_matches(['.', '!']).to_lowercase();
-    matches!(words.as_str(), "y" | "yes" | "ok" | "okay" | "allow" | "sure" | "go" | "go on" | "do it")
-}

@@ -158,13 +158,18 @@ impl App {
                 (Command::SelectCopy, "copy"),
                 (Command::Help, "more"),
             ],
-            Context::Grant => &[(Command::Grant, "grants it"), (Command::Escape, "grants nothing")],
-            Context::Asked if let Some(chosen) = self.tab().chosen() => match chosen {
-                Command::AllowOnce => &[(Command::Send, "allows it"), (Command::Escape, "gives no answer")],
-                Command::Deny => &[(Command::Send, "refuses it"), (Command::Escape, "gives no answer")],
-                Command::AllowWider => &[(Command::Send, "shows another rule")],
-                _ => &[(Command::Send, "goes on"), (Command::Escape, "gives no answer")],
+            Context::Grant => match self.tab().answers.armed.map(|armed| armed.command) {
+                Some(Command::AllowOnce) => &[(Command::Grant, "allows it"), (Command::Escape, "no answer")],
+                Some(Command::Deny) => &[(Command::Grant, "refuses it"), (Command::Escape, "no answer")],
+                Some(Command::ShowCall) => &[(Command::Grant, "shows all"), (Command::Escape, "no answer")],
+                Some(Command::AllowWider) => {
+                    &[(Command::Grant, "another rule"), (Command::Escape, "no answer")]
+                }
+                _ => &[(Command::Grant, "grants it"), (Command::Escape, "grants nothing")],
             },
+            Context::Asked if self.tab().composer.text().starts_with('/') => {
+                &[(Command::Send, "runs the command")]
+            }
             // The text in the composer would be the answer.
             Context::Asked if self.tab().view.hides_asked() && !self.tab().is_free_to_answer() => &[
                 (Command::ShowCall, "shows all"),

@@ -51,9 +51,8 @@ impl App {
         tab.view.has_rule = areas.rule.height > 0;
         tab.view.greeting.place = place;
         tab.view.asking.is_writing = !tab.is_free_to_answer();
-        tab.view.asking.chosen = tab.chosen();
+        tab.view.asking.armed = tab.answers.armed.map(|armed| armed.command);
         tab.view.asking.offer = tab.answers.offer;
-        tab.view.asking.granting = tab.answers.granting.map(|granting| granting.place);
         let (theme, now_ms, current) = (self.looks.theme, self.now_ms, self.tabs.current);
         let Self { tabs, keys, .. } = self;
         let tab = &mut tabs[current];
@@ -76,7 +75,6 @@ impl App {
                 InputFor::Find => "find",
                 InputFor::Title => "title",
                 InputFor::Label(_) => "label",
-                InputFor::Deny => "no, because",
             };
             let count = if line.what == InputFor::Find {
                 tab.view.found().unwrap_or_default()
@@ -214,7 +212,6 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> Str
     if let Some(line) = &tab.line {
         let (enter, esc) = (named(Command::FindNext), named(Command::FindLeave));
         return match line.what {
-            InputFor::Deny => format!("{enter} refuses the call with this text · {esc} asks again"),
             InputFor::Find => format!("{enter} finds the earlier one · {esc} returns here"),
             InputFor::Title | InputFor::Label(_) => format!("{enter} names it · {esc} leaves it as it was"),
         };
@@ -224,7 +221,7 @@ fn placeholder(tab: &Tab, has_keys: Context, keys: &Keymap, columns: u16) -> Str
         (Some(_), ..) => format!("Another wording of that message · {} cancels", named(Command::Escape)),
         (_, _, Context::Grant) => {
             let [grant, escape] = [Command::Grant, Command::Escape].map(named);
-            format!("{grant} grants the rule · {escape} grants nothing")
+            format!("{grant} gives the answer · {escape} gives none")
         }
         (_, _, Context::Asked) if tab.view.hides_asked() => {
             let [show, deny] = [Command::ShowCall, Command::Deny].map(|it| keys.answer_name(it, false));

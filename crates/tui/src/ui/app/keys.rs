@@ -23,7 +23,7 @@ impl App {
             return Context::Select;
         }
         match self.is_asked() {
-            true if tab.answers.granting.is_some() => Context::Grant,
+            true if tab.answers.armed.is_some() => Context::Grant,
             true => Context::Asked,
             false => Context::Talk,
         }
@@ -48,7 +48,7 @@ impl App {
         if self.is_leaving() && self.keys.find(Context::Everywhere, key) != Some(Command::Quit) {
             return;
         }
-        if self.leaves_rule(event) {
+        if self.gives_up(event) {
             return;
         }
         let context = self.context();
@@ -125,6 +125,9 @@ impl App {
         self.is_writing();
         let now_ms = self.now_ms;
         let tab = self.tab_mut();
+        if tab.composer.is_empty() {
+            tab.answers.composer_is_empty();
+        }
         tab.draft.typed(now_ms);
         tab.presses.typed();
         tab.panes.left.clear();
@@ -146,7 +149,7 @@ impl App {
             return self.line_typed();
         }
         self.tab_mut().select(false);
-        self.tab_mut().answers.granting = None;
+        self.tab_mut().answers.armed = None;
         self.tab_mut().composer.paste(text);
         self.typed();
     }
@@ -167,10 +170,10 @@ impl App {
     pub(super) fn escape(&mut self) {
         let now_ms = self.now_ms;
         let rewinds = self.settings.escape_rewinds;
-        if self.tab_mut().composer.escape() || self.remove_chosen() {
+        let tab = self.tab_mut();
+        if tab.composer.escape() {
             return;
         }
-        let tab = self.tab_mut();
         if tab.outgoing.rewriting.take().is_some() {
             tab.draft.typed(now_ms);
             if tab.outgoing.is_unchanged(&tab.composer) {

@@ -267,7 +267,6 @@ impl App {
         if at == self.tabs.current && !self.tabs[at].talk.is_running() {
             self.notices.remove(Kind::Stopping);
         }
-        self.tabs[at].forget_settled();
         if begins && let Some(conversation) = self.tabs[at].conversation() {
             let claim = ClaimDraft { conversation, ..ClaimDraft::default() };
             self.ask(Requester::Tab(id, RequestPurpose::Draft), Request::ClaimDraft(claim));

@@ -321,7 +321,6 @@ impl App {
         let Some(InputLine { what, text }) = self.tab_mut().line.take() else { return };
         match what {
             InputFor::Find => {}
-            InputFor::Deny => self.denied(&text),
             InputFor::Title => self.set_title(&text),
             InputFor::Label(entry) => self.set_label(&entry, &text),
         }

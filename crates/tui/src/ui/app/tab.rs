@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 use crate::text::safe;
 
 use super::super::composer::Composer;
-use super::super::keymap::Command;
 use super::super::msg::TabId;
 use super::super::talk::LoadedConversation;
 use super::super::view::View;
@@ -95,8 +94,6 @@ pub(super) enum InputFor {
     Title,
     /// The label of an entry.
     Label(String),
-    /// Why a call is denied.
-    Deny,
 }
 
 impl Tab {
@@ -153,14 +150,6 @@ impl Tab {
         if title.is_empty() { "new".to_owned() } else { format!("{fork}{}", safe::line(title)) }
     }
 
-    /// Once the request is answered, the input line for the reason closes.
-    pub(super) fn forget_settled(&mut self) {
-        let asked = self.talk.live.as_ref().is_some_and(|live| !live.asks.is_empty());
-        if !asked && self.line.as_ref().is_some_and(|line| line.what == InputFor::Deny) {
-            self.line = None;
-        }
-    }
-
     /// Whether the agent waits for a person: for an approval, for an answer.
     pub(super) fn waits(&self) -> [bool; 2] {
         self.talk.live.as_ref().map_or([false; 2], |live| [!live.asks.is_empty(), !live.questions.is_empty()])
@@ -175,13 +164,8 @@ impl Tab {
 
     /// Whether a letter may be an answer: nothing else is being written.
     pub(super) fn is_free_to_answer(&self) -> bool {
-        let is_free = self.composer.is_empty() || self.chosen().is_some();
+        let is_free = self.composer.is_empty() || self.answers.armed.is_some_and(|armed| armed.is_typed);
         is_free && !self.composer.is_popup_open() && self.draft.opening.is_none()
-    }
-
-    /// The answer that Enter gives: its letter is all that the composer holds.
-    pub(super) fn chosen(&self) -> Option<Command> {
-        self.answers.chosen(&self.composer)
     }
 
     /// The entry that the text here replaces.

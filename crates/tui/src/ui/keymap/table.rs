@@ -11,7 +11,7 @@ pub enum Context {
     Select,
     /// The agent requests approval of a call. Letters answer only if nothing is typed.
     Asked,
-    /// A rule waits for the key that grants it.
+    /// An answer waits for the key that gives it.
     Grant,
     /// The search in the conversation.
     Find,
@@ -56,7 +56,7 @@ impl Context {
             Self::Talk => "Conversation",
             Self::Select => "With a selected message",
             Self::Asked => "When the agent asks",
-            Self::Grant => "When a rule is to be granted",
+            Self::Grant => "When an answer is chosen",
             Self::Find => "Finding in the conversation",
             Self::Pane => "In every list",
             Self::Rewind => "Rewind",
@@ -181,15 +181,15 @@ commands! {
         Unqueue "unqueue" [] "Take back waiting messages" / "";
     }
     Asked {
-        AllowOnce "allow-once" ["y", "alt+y"] "Allow this call; a letter answers together with Enter, if it stands alone in the composer";
-        AllowHere "allow-here" ["c", "alt+c"] "Allow such calls in this conversation: the rule is shown first, and granted only if you confirm it";
-        AllowAlways "allow-always" ["a", "alt+a"] "Allow such calls always: the rule is shown first, and granted only if you confirm it";
-        Deny "deny" ["n", "alt+n"] "Refuse; beside a text that you write, it asks why";
+        AllowOnce "allow-once" ["y", "alt+y"] "Allow this call, then Enter; a letter answers only if the composer holds nothing else";
+        AllowHere "allow-here" ["c", "alt+c"] "Allow such calls in this conversation: the rule is shown, and Enter grants it";
+        AllowAlways "allow-always" ["a", "alt+a"] "Allow such calls always: the rule is shown, and Enter grants it";
+        Deny "deny" ["n", "alt+n"] "Refuse, then Enter; words that you send refuse it, too, and say why";
         AllowWider "allow-wider" ["w", "alt+w"] "Choose a wider rule for such calls, or the narrow one again";
         ShowCall "show-call" ["space", "alt+s"] "Show all of a long call; then it can be allowed";
     }
     Grant {
-        Grant "grant" ["enter"] "Grant the rule that is shown; any other key grants nothing";
+        Grant "grant" ["enter"] "Give the chosen answer; any other key gives none";
     }
     Select {
         SelectUp "select-up" ["up", "k", "alt+up", "ctrl+up"] "The message before";

@@ -33,12 +33,10 @@ const LONG_MS: i64 = 10_000;
 pub(crate) struct Asking {
     /// The person is writing: letters answer nothing.
     pub(crate) is_writing: bool,
-    /// The answer that Enter gives: its letter is typed.
-    pub(crate) chosen: Option<Command>,
+    /// The answer that Enter gives.
+    pub(crate) armed: Option<Command>,
     /// The selected rule of those offered.
     pub(crate) offer: usize,
-    /// The selected rule waits for the key that grants it, for so long.
-    pub(crate) granting: Option<RuleExtent>,
     /// A short yes and no are shown at the end.
     pub(super) is_small: bool,
     /// Which requests are shown whole, even if the window is too small.
@@ -46,13 +44,29 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// What Enter does, if the letter of an answer is typed and so many lines are folded.
-    fn chosen_effect(&self, hidden: usize) -> Option<&'static str> {
-        match self.chosen? {
+    /// Where the rule holds that Enter grants.
+    fn granting(&self) -> Option<RuleExtent> {
+        self.armed.and_then(granted_by)
+    }
+
+    /// What Enter does, if it grants no rule and so many lines are folded.
+    fn effect(&self, hidden: usize) -> Option<&'static str> {
+        match self.armed? {
             Command::AllowOnce if hidden == 0 => Some(ALLOW),
             Command::Deny => Some(DENY),
+            Command::AllowWider => Some("show another rule"),
+            Command::AllowOnce | Command::ShowCall => Some("show all of the call first"),
             _ => None,
         }
+    }
+}
+
+/// Where the rule holds that this command grants.
+pub(crate) fn granted_by(command: Command) -> Option<RuleExtent> {
+    match command {
+        Command::AllowHere => Some(RuleExtent::Here),
+        Command::AllowAlways => Some(RuleExtent::Everywhere),
+        _ => None,
     }
 }
 
@@ -114,12 +128,12 @@ pub(super) fn in_short(
 fn short_keys<'a>(ink: DrawParameters<'a>, asking: Asking, rows: usize, hidden: usize) -> Page<'a> {
     let mut keys = Page::new(ink);
     let named = |command| ink.keys.named_while(command, asking.is_writing);
-    let short = if asking.granting.is_some() {
+    let short = if asking.granting().is_some() {
         grant_keys(&mut keys, asking);
         format!("{} grants · {} no", named(Command::Grant), named(Command::Escape))
-    } else if let Some(effect) = asking.chosen_effect(hidden) {
-        chosen_keys(&mut keys, asking, effect);
-        format!("{}: {effect} · {} no answer", named(Command::Send), named(Command::Escape))
+    } else if let Some(effect) = asking.effect(hidden) {
+        armed_keys(&mut keys, asking, effect);
+        format!("{}: {effect} · {} no answer", named(Command::Grant), named(Command::Escape))
     } else if hidden > 0 {
         keys.text(&more_lines(ink.keys, hidden, asking.is_writing), Paint::Warn);
         key(&mut keys, asking, Command::Deny, DENY);
@@ -200,9 +214,9 @@ pub(super) fn answers(page: &mut Page<'_>, asks: &PendingApproval, asking: Askin
         }
         return;
     }
-    if let Some(effect) = asking.chosen_effect(hidden) {
+    if let Some(effect) = asking.effect(hidden) {
         if !asking.is_small {
-            chosen_keys(page, asking, effect);
+            armed_keys(page, asking, effect);
         }
         return;
     }
@@ -248,12 +262,12 @@ fn rules(page: &mut Page<'_>, asks: &PendingApproval, asking: Asking) {
 /// The rule that waits for the key that grants it, in words.
 fn granted(asks: &PendingApproval, asking: Asking) -> Option<String> {
     let rule = agent::chosen(&asks.offers, asking.offer)?;
-    Some(format!("grant this rule? It allows {}", agent::allows(rule, asking.granting?)))
+    Some(format!("grant this rule? It allows {}", agent::allows(rule, asking.granting()?)))
 }
 
 /// The keys that grant it, and that do not.
 fn grant_keys(page: &mut Page<'_>, asking: Asking) {
-    let place = match asking.granting {
+    let place = match asking.granting() {
         Some(RuleExtent::Everywhere) => "grant it, in the settings; /permissions takes it back",
         _ => "grant it",
     };
@@ -261,19 +275,20 @@ fn grant_keys(page: &mut Page<'_>, asking: Asking) {
     key(page, asking, Command::Escape, "grant nothing, as any other key");
 }
 
-/// The keys that give the answer whose letter is typed, and that do not.
-fn chosen_keys(page: &mut Page<'_>, asking: Asking, effect: &str) {
-    key(page, asking, Command::Send, effect);
-    key(page, asking, Command::Escape, "give no answer yet; more letters make it a text");
+/// The keys that give the armed answer, and that do not.
+fn armed_keys(page: &mut Page<'_>, asking: Asking, effect: &str) {
+    key(page, asking, Command::Grant, effect);
+    key(page, asking, Command::Escape, "give no answer yet, as any other key");
 }
 
 /// A valid key and its effect.
 fn key(page: &mut Page<'_>, asking: Asking, command: Command, help: &str) {
     let ink = page.ink;
-    let (name, wide) = match (asking.is_writing, ink.keys.beside_words(command)) {
+    let is_answer = command.row().context == Context::Asked;
+    let (name, wide) = match (asking.is_writing && is_answer, ink.keys.beside_words(command)) {
         (true, None) => return,
-        (true, Some(key)) => (key.to_string(), 6),
-        (false, _) if command.row().context == Context::Asked => (ink.keys.answer_name(command, false), 8),
+        (true, Some(_)) => (ink.keys.answer_name(command, true), 12),
+        (false, _) if is_answer => (ink.keys.answer_name(command, false), 8),
         (false, _) => (ink.keys.named(command), 6),
     };
     let beside = wide.max(doc::columns(&name)) + 1;

@@ -55,6 +55,7 @@ fn a_letter_answers_together_with_enter_however_slowly_they_are_pressed() {
         assert_eq!(text(&app), "y");
         let seen = screen(80, 24, |frame| app.draw(frame));
         assert!(seen.contains("Enter  allow it, this once") && seen.contains("Enter allows it"), "{seen}");
+        assert!(seen.contains("Esc    give no answer yet"), "{seen}");
         assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER + pause_ms)), Some(Decision::Once));
         assert_eq!(text(&app), "");
     }
@@ -64,32 +65,72 @@ fn a_letter_answers_together_with_enter_however_slowly_they_are_pressed() {
 }
 
 #[test]
-fn an_enter_before_the_request_could_be_read_answers_nothing() {
+fn what_is_typed_before_the_request_could_be_read_answers_nothing() {
+    for letter in ["y", "a", "c", "n", "w"] {
+        for at_ms in [-9 * LATER, 10, 450] {
+            let mut app = talking(Theme::default());
+            if at_ms < 0 {
+                drop(press(&mut app, letter, NOW_MS + at_ms));
+            }
+            ask(&mut app, "a1");
+            if at_ms > 0 {
+                drop(press(&mut app, letter, NOW_MS + at_ms));
+            }
+            assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 2 * LATER)), None, "{letter} at {at_ms}");
+            assert_eq!(text(&app), letter, "it stays");
+            assert!(shown(&mut app).contains("does not answer now: delete it"), "{}", shown(&mut app));
+            drop(press(&mut app, "backspace", NOW_MS + 3 * LATER));
+            assert!(letter != "y" || answers(&mut app, letter, NOW_MS + 4 * LATER) == Some(Decision::Once));
+        }
+    }
     let mut app = asked(Theme::default());
-    drop(press(&mut app, "y", NOW_MS + 10));
+    drop(press(&mut app, "alt+y", NOW_MS + 10));
     assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 400)), None);
     assert!(shown(&mut app).contains("the agent has just asked"), "{}", shown(&mut app));
-    assert_eq!(text(&app), "y");
-    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER)), Some(Decision::Once), "now it was read");
-    // A letter that was there before the request is a text.
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 600)), Some(Decision::Once));
+}
+
+/// What covers the conversation hides the request: the time to read it begins when it is on the screen.
+#[test]
+fn a_request_that_was_covered_is_new_when_it_appears() {
     let mut app = talking(Theme::default());
-    drop(press(&mut app, "y", NOW_MS - 9 * LATER));
+    drop(press(&mut app, "f1", NOW_MS));
     ask(&mut app, "a1");
-    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER)), None);
-    assert!(shown(&mut app).contains("Alt+Y allows the call"), "{}", shown(&mut app));
+    drop(press(&mut app, "esc", NOW_MS + 9 * LATER));
+    drop(press(&mut app, "y", NOW_MS + 9 * LATER + 100));
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 9 * LATER + 200)), None);
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 10 * LATER)), None, "it is a text");
+    drop(press(&mut app, "backspace", NOW_MS + 11 * LATER));
+    // An answer that was chosen is given up by what covers it.
+    drop(press(&mut app, "y", NOW_MS + 12 * LATER));
+    drop(press(&mut app, "f1", NOW_MS + 13 * LATER));
+    drop(press(&mut app, "esc", NOW_MS + 14 * LATER));
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 16 * LATER)), None);
     assert_eq!(text(&app), "y");
 }
 
 #[test]
-fn a_letter_is_taken_back_by_escape_and_by_deleting_it() {
-    for key in ["esc", "backspace"] {
+fn any_other_key_gives_an_answer_up() {
+    for (key, left) in
+        [("esc", ""), ("backspace", ""), ("left", "y"), ("e", "ye"), ("pageup", "y"), ("tab", "y")]
+    {
         let mut app = asked(Theme::default());
         drop(press(&mut app, "y", NOW_MS + LATER));
         drop(press(&mut app, key, NOW_MS + LATER + 100));
-        assert_eq!(text(&app), "", "{key}");
-        assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 2 * LATER)), None, "{key}");
-        assert_eq!(app.context(), Context::Asked);
+        assert_eq!(text(&app), left, "{key}");
+        assert_eq!(app.context(), Context::Asked, "{key}");
+        let said = decided(&press(&mut app, "enter", NOW_MS + 2 * LATER));
+        assert!(matches!(said, None | Some(Decision::Deny { .. })), "{key}: {said:?}");
     }
+    // Letters that are deleted again, and a pasted letter, choose nothing.
+    let mut app = asked(Theme::default());
+    for key in ["y", "e", "backspace"] {
+        drop(press(&mut app, key, NOW_MS + LATER));
+    }
+    assert_eq!((text(&app).as_str(), decided(&press(&mut app, "enter", NOW_MS + 2 * LATER))), ("y", None));
+    let mut app = asked(Theme::default());
+    drop(app.on(Msg::Paste("y".to_owned()), NOW_MS + LATER));
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 2 * LATER)), None);
 }
 
 #[test]
@@ -108,7 +149,7 @@ fn words_that_begin_like_an_answer_are_typed_whole_and_answer_nothing() {
             let mut app = asked(Theme::default());
             let words = format!("{first}can nay, yes! 1");
             assert_eq!(types(&mut app, &words, 120, NOW_MS + from_ms), None, "{words} at {from_ms}");
-            assert_eq!(text(&app), words, "at {from_ms}");
+            assert_eq!(text(&app), words.trim_start(), "at {from_ms}");
         }
     }
 }
@@ -133,30 +174,18 @@ fn approval_request_during_typing_takes_no_letter() {
 fn during_typing_other_keys_answer_and_the_words_stay() {
     let rule = || Rule { ruling: Ruling::Allow, tool: "write".into(), what: Some("**".into()) };
     for (command, decision) in [
-        (Command::AllowOnce, Some(Decision::Once)),
-        (Command::AllowHere, Some(Decision::InConversation { rule: rule() })),
-        (Command::AllowAlways, Some(Decision::Always { rule: rule() })),
-        (Command::Deny, None),
+        (Command::AllowOnce, Decision::Once),
+        (Command::AllowHere, Decision::InConversation { rule: rule() }),
+        (Command::AllowAlways, Decision::Always { rule: rule() }),
+        (Command::Deny, Decision::Deny { words: None }),
     ] {
         let mut app = asked(Theme::default());
         let key = app.keys.beside_words(command).expect("it has one").to_string().to_lowercase();
         drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
-        let mut said = decided(&press(&mut app, &key, NOW_MS + LATER + 10));
-        if matches!(command, Command::AllowAlways | Command::AllowHere) {
-            assert_eq!(said, None, "{key}");
-            said = decided(&press(&mut app, "enter", NOW_MS + LATER + 600));
-        }
-        assert_eq!(said, decision, "{key}");
-        if command == Command::Deny {
-            drop(types(&mut app, "not now", 50, NOW_MS + LATER + 20));
-            let said = decided(&press(&mut app, "enter", NOW_MS + 2 * LATER));
-            assert_eq!(said, Some(Decision::Deny { words: Some("not now".into()) }));
-        }
+        assert_eq!(decided(&press(&mut app, &key, NOW_MS + LATER + 10)), None, "{key} chooses");
+        let said = decided(&press(&mut app, "enter", NOW_MS + LATER + 600));
+        assert_eq!(said, Some(decision), "{key}");
         assert_eq!(text(&app), "half a sentence", "{key}");
-        // Keys that were pressed too early do not count.
-        let mut app = asked(Theme::default());
-        drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS));
-        assert_eq!(decided(&press(&mut app, &key, NOW_MS + 400)), None, "{key}");
     }
 }
 
@@ -166,10 +195,10 @@ fn notice_names_the_configured_keys_that_answer_during_typing() {
     drop(app.on(Msg::Paste("half a sentence".to_owned()), NOW_MS + LATER));
     let seen = screen(80, 24, |frame| app.draw(frame));
     assert!(seen.contains("Alt+Y allows · Alt+N refuses · Enter refuses with this"), "{seen}");
-    assert!(seen.contains("Alt+Y  allow it, this once") && !seen.contains("\n  y "), "{seen}");
+    assert!(seen.contains("Alt+Y Enter  allow it, this once") && !seen.contains("\n  y "), "{seen}");
     app.keys.bind(Command::AllowOnce, &["y".parse().expect("a key"), "f6".parse().expect("a key")]);
     let seen = screen(80, 24, |frame| app.draw(frame));
-    assert!(seen.contains("F6 allows") && seen.contains("F6     allow it, this once"), "{seen}");
+    assert!(seen.contains("F6 allows") && seen.contains("F6 Enter     allow it, this once"), "{seen}");
     // If only letters are bound there is nothing to press, and no key is shown.
     app.keys.bind(Command::AllowOnce, &["y".parse().expect("a key")]);
     let seen = screen(80, 24, |frame| app.draw(frame));
@@ -187,12 +216,12 @@ fn sent_words_deny_the_call_and_never_by_accident() {
     assert_eq!(text(&app), "use tabs");
     let said = decided(&press(&mut app, "enter", at + 600));
     assert_eq!(said, Some(Decision::Deny { words: Some("use tabs".into()) }));
-    for yes in ["yes", "Y", "ok!"] {
+    for yes in ["yes", "Y", "ok!", "yy", "Yes please", "sure, go", "go ahead", "always"] {
         let mut app = asked(Theme::default());
         drop(app.on(Msg::Paste(yes.to_owned()), NOW_MS + LATER));
         assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 2 * LATER)), None, "{yes} is no no");
         assert_eq!(text(&app), yes);
-        assert!(shown(&mut app).contains("Alt+Y allows"), "{}", shown(&mut app));
+        assert!(shown(&mut app).contains("Alt+Y Enter allows"), "{}", shown(&mut app));
     }
 }
 
@@ -285,7 +314,8 @@ fn words_for_a_request_answered_elsewhere_are_not_sent() {
     assert!(says(&press(&mut app, "enter", NOW_MS + 4 * LATER)));
     let mut app = asked(Theme::default());
     drop(types(&mut app, "next", 100, NOW_MS + LATER));
-    assert_eq!(decided(&press(&mut app, "alt+y", NOW_MS + 3 * LATER)), Some(Decision::Once));
+    drop(press(&mut app, "alt+y", NOW_MS + 3 * LATER));
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 4 * LATER)), Some(Decision::Once));
     settled(&mut app);
     assert!(says(&press(&mut app, "enter", NOW_MS + 5 * LATER)));
 }
@@ -294,6 +324,7 @@ fn words_for_a_request_answered_elsewhere_are_not_sent() {
 fn refusal_notice_ends_with_its_cause() {
     let mut app = asked(Theme::default());
     drop(press(&mut app, "alt+y", NOW_MS));
+    drop(press(&mut app, "enter", NOW_MS + 10));
     assert!(shown(&mut app).contains("has just asked"));
     let decided = RunEvent::Settled { id: "a1".into() };
     tell(&mut app, Event::Run { said: decided }, None);
@@ -333,31 +364,23 @@ pub(super) fn alone(app: &mut App, key: &str, at_ms: i64) -> Option<Decision> {
     decided(&acts)
 }
 
-/// The same with Enter behind it, if it is a letter.
-fn answered_with(app: &mut App, key: &str, at_ms: i64) -> Option<Decision> {
-    if key.len() == 1 { answers(app, key, at_ms) } else { alone(app, key, at_ms) }
-}
-
 /// An approval covers the whole call: parts that do not fit must be shown once first.
 #[test]
 fn hidden_parts_of_a_call_cannot_be_approved() {
-    for (key, show) in [("y", "space"), ("c", "space"), ("alt+a", "alt+s"), ("y", "alt+e")] {
-        let mut app = asked_long(90);
-        assert_eq!(answered_with(&mut app, key, NOW_MS + LATER), None, "{key}");
-        assert_eq!(app.context(), Context::Asked, "no rule is shown");
-        let seen = screen(80, 24, |frame| app.draw(frame));
-        assert!(
-            seen.lines()
-                .last()
-                .unwrap_or_default()
-                .contains("more lines: Space shows them, then y Enter allows"),
-            "{seen}"
-        );
-        assert_eq!(alone(&mut app, show, NOW_MS + 2 * LATER), None);
-        assert_eq!(text(&app), "", "it was no word");
-        let said = answered_with(&mut app, key, NOW_MS + 3 * LATER);
-        let said = said.or_else(|| alone(&mut app, "enter", NOW_MS + 4 * LATER));
-        assert!(said.is_some(), "{key}");
+    for key in ["y", "c", "alt+y", "alt+a"] {
+        for show in [None, Some("space"), Some("alt+s"), Some("alt+e")] {
+            let mut app = asked_long(90);
+            drop(screen(80, 24, |frame| app.draw(frame)));
+            match show {
+                Some(show) => assert_eq!(alone(&mut app, show, NOW_MS + LATER), None),
+                // Enter shows what is folded, and allows nothing.
+                None => assert_eq!(answers(&mut app, key, NOW_MS + LATER), None, "{key}"),
+            }
+            drop(screen(80, 24, |frame| app.draw(frame)));
+            assert_eq!((text(&app).as_str(), app.context()), ("", Context::Asked), "{key}, {show:?}");
+            assert!(!app.tab().view.hides_asked(), "{key}, {show:?}");
+            assert!(answers(&mut app, key, NOW_MS + 3 * LATER).is_some(), "{key}, {show:?}");
+        }
     }
 }
 
@@ -394,10 +417,11 @@ fn a_yes_right_behind_the_key_that_unfolds_a_call_allows_it() {
 }
 
 #[test]
-fn space_is_a_letter_where_nothing_is_folded() {
+fn space_looks_and_is_no_letter_at_the_beginning_of_a_text() {
     let mut app = asked(Theme::default());
     assert_eq!(alone(&mut app, "space", NOW_MS + LATER), None);
-    assert_eq!(text(&app), " ");
+    assert_eq!(text(&app), "");
+    assert!(shown(&mut app).contains("all of the call is shown"), "{}", shown(&mut app));
     let mut app = asked_long(90);
     drop(screen(80, 24, |frame| app.draw(frame)));
     assert_eq!(types(&mut app, " a word", 100, NOW_MS + LATER), None);

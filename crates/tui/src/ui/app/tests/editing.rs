@@ -81,7 +81,7 @@ fn the_composer_is_grey_where_keys_do_not_reach_it() {
     assert!(shown(&mut app).contains("keys work in the view above · Esc returns here"));
     let mut app = asked(Theme::default());
     drop(press(&mut app, "alt+n", NOW_MS + LATER));
-    assert!(shown(&mut app).contains("Enter refuses the call with this text · Esc asks again"));
+    assert!(shown(&mut app).contains("Enter gives the answer · Esc gives none"));
 }
 
 #[test]

@@ -144,9 +144,6 @@ fn the_rule_to_be_granted_in_every_size() {
             drop(screen(width, height, |frame| app.draw(frame)));
         }
         drop(press(&mut app, key, NOW_MS + LATER));
-        drop(app.on(Msg::Tick, NOW_MS + LATER + 450));
-        drop(press(&mut app, "ctrl+end", NOW_MS + LATER + 400));
-        drop(press(&mut app, if key == "a" { "enter" } else { key }, NOW_MS + 2 * LATER));
         drop(screen(width, height, |frame| app.draw(frame)));
         let seen = screen(width, height, |frame| app.draw(frame));
         shots.push_str(&format!("══ {key} {width}x{height}\n{seen}"));
