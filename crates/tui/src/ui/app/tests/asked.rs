@@ -56,11 +56,15 @@ fn a_letter_answers_together_with_enter_however_slowly_they_are_pressed() {
         let seen = screen(80, 24, |frame| app.draw(frame));
         assert!(seen.contains("Enter  allow it, this once") && seen.contains("Enter allows it"), "{seen}");
         assert!(seen.contains("Esc    give no answer yet"), "{seen}");
+        assert!(!seen.contains("y Enter"), "the letter is typed: {seen}");
         assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER + pause_ms)), Some(Decision::Once));
         assert_eq!(text(&app), "");
     }
     let mut app = asked(Theme::default());
-    assert_eq!(answers(&mut app, "n", NOW_MS + LATER), Some(Decision::Deny { words: None }));
+    drop(press(&mut app, "n", NOW_MS + LATER));
+    let seen = screen(80, 24, |frame| app.draw(frame));
+    assert!(seen.contains("Enter  refuse it") && seen.contains("Enter refuses it"), "{seen}");
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + 2 * LATER)), Some(Decision::Deny { words: None }));
     assert_eq!(text(&app), "");
 }
 
@@ -382,6 +386,15 @@ fn hidden_parts_of_a_call_cannot_be_approved() {
             assert!(answers(&mut app, key, NOW_MS + 3 * LATER).is_some(), "{key}, {show:?}");
         }
     }
+}
+
+#[test]
+fn a_letter_typed_for_a_folded_call_shows_no_yes() {
+    let mut app = asked_long(90);
+    drop(screen(80, 24, |frame| app.draw(frame)));
+    drop(press(&mut app, "y", NOW_MS + LATER));
+    let seen = screen(80, 24, |frame| app.draw(frame));
+    assert!(seen.contains("81 more lines:") && !seen.contains("Enter  allow it"), "{seen}");
 }
 
 #[test]

@@ -131,6 +131,17 @@ fn a_rule_for_good_needs_another_key_which_is_not_one_of_a_word() {
 }
 
 #[test]
+fn pasted_text_leaves_a_rule_that_waits_to_be_granted() {
+    let mut app = asked(Theme::default());
+    assert_eq!(alone(&mut app, "alt+a", NOW_MS + LATER), None);
+    assert_eq!(app.context(), Context::Grant);
+    drop(app.on(Msg::Paste("not that one".to_owned()), NOW_MS + 2 * LATER));
+    assert_eq!(app.context(), Context::Asked);
+    let said = decided(&press(&mut app, "enter", NOW_MS + 3 * LATER));
+    assert_eq!(said, Some(Decision::Deny { words: Some("not that one".into()) }));
+}
+
+#[test]
 fn the_rule_to_be_granted_in_every_size() {
     let mut shots = String::new();
     for (key, width, height) in [("a", 80, 24), ("a", 40, 12), ("alt+a", 80, 24), ("a", 20, 6)] {
