@@ -70,6 +70,8 @@ fn the_notice_that_a_run_is_being_stopped_ends_with_the_run() {
     let model = "demo".to_owned();
     drop(hears(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, NOW_MS));
     drop(press(&mut app, "ctrl+c", NOW_MS + 100));
+    let text = "so far".to_owned();
+    drop(hears(&mut app, Event::Run { said: RunEvent::Text { text } }, NOW_MS + 150));
     assert!(shown(&mut app).contains("stopping"), "{}", shown(&mut app));
     let (outcome, receipt, entry, problem) = (retake_wire::Outcome::Interrupted, None, None, None);
     let ended = Box::new(retake_wire::Ended { outcome, receipt, entry, problem });
@@ -100,6 +102,8 @@ fn turn_with_notice(app: &mut App) {
         RunNotice::Retry { in_ms: 10, failure: Default::default(), detail: Some("HTTP 429".to_owned()) };
     let said = [
         RunEvent::Started { receipt: None, model },
+        // By the stream of the run, and by that of the conversation.
+        notice(RunNotice::NothingCanChange { cause: cause.clone() }),
         notice(RunNotice::NothingCanChange { cause }),
         notice(retry),
         RunEvent::Answered { entry: "e9".to_owned() },
@@ -120,9 +124,12 @@ fn notice_about_the_whole_turn_stays_until_the_next_message_is_sent() {
     hears(&mut app, Event::Changed(all), NOW_MS);
     let seen = looks(&mut app);
     assert!(seen.contains("! it is the home folder: nothing can be changed there"), "{seen}");
+    assert_eq!(seen.matches("nothing can be changed there").count(), 1, "once: {seen}");
     assert!(!seen.contains("HTTP 429"), "a retry is over: {seen}");
+    let model = "demo".to_owned();
+    hears(&mut app, Event::Run { said: RunEvent::Started { receipt: None, model } }, NOW_MS);
+    assert!(!looks(&mut app).contains("nothing can be changed there"), "it was about the run before");
     turn_with_notice(&mut app);
-    assert_eq!(looks(&mut app).matches("nothing can be changed there").count(), 1, "of the newest run only");
     drop(app.on(Msg::Paste("go on".to_owned()), NOW_MS));
     drop(press(&mut app, "enter", NOW_MS + LATER));
     assert!(!looks(&mut app).contains("nothing can be changed there"));
@@ -151,9 +158,7 @@ fn learns(app: &mut App, ticket: Ticket, numbers: &[u64]) {
 
 #[test]
 fn change_of_another_client_is_reported_once() {
-    let mut app = talking(Theme::default());
-    let last = snapshot().conversation.head.split('.').next().and_then(|op| op.parse::<u64>().ok());
-    let next = last.expect("a head") + 1;
+    let (mut app, next) = (talking(Theme::default()), next_operation());
     let ticket = moved_to(&mut app, &format!("{next}.4")).expect("it asks");
     learns(&mut app, ticket, &[next]);
     let told = format!("· changed in another client by ann: step {next}");
@@ -162,11 +167,8 @@ fn change_of_another_client_is_reported_once() {
     assert_eq!(looks(&mut app).matches("changed in another client").count(), 1);
 }
 
-#[test]
-fn change_of_this_client_is_not_reported_as_that_of_another_one() {
-    let mut app = talking(Theme::default());
-    let last = snapshot().conversation.head.split('.').next().and_then(|op| op.parse::<u64>().ok());
-    let next = last.expect("a head") + 1;
+/// The client requests a redo.
+fn redoes(app: &mut App) -> Ticket {
     app.requests.acts.clear();
     let action = Action::Redo { count: 1 };
     let apply = Apply {
@@ -177,13 +179,52 @@ fn change_of_this_client_is_not_reported_as_that_of_another_one() {
         files: retake_wire::FileOptions::default(),
         request_id: None,
     };
-    let own = app
-        .requests
-        .ask(Requester::Tab(TabId(1), RequestPurpose::Applied(Box::new(action))), Request::Apply(apply));
-    assert_eq!(moved_to(&mut app, &format!("{}.4", next + 1)), None, "its own request has no answer yet");
+    let own = Requester::Tab(TabId(1), RequestPurpose::Applied(Box::new(action)));
+    app.requests.ask(own, Request::Apply(apply))
+}
+
+/// The redo has made this operation. Returns the ticket of the request for the operations of other clients.
+fn redone(app: &mut App, own: Ticket, number: u64) -> Option<Ticket> {
     let receipt =
-        Receipt { conversation: "0199a000-c".to_owned(), operations: vec![next], ..Receipt::default() };
-    let ticket = looks_elsewhere(app.on(Msg::Replied(own, Box::new(Ok(Reply::Receipt(receipt)))), NOW_MS));
+        Receipt { conversation: "0199a000-c".to_owned(), operations: vec![number], ..Receipt::default() };
+    looks_elsewhere(app.on(Msg::Replied(own, Box::new(Ok(Reply::Receipt(receipt)))), NOW_MS))
+}
+
+/// The number of the next operation.
+fn next_operation() -> u64 {
+    let last = snapshot().conversation.head.split('.').next().and_then(|op| op.parse::<u64>().ok());
+    last.expect("a head") + 1
+}
+
+#[test]
+fn operations_that_arrive_during_an_own_request_are_told_after_it() {
+    let (mut app, next) = (talking(Theme::default()), next_operation());
+    let ticket = moved_to(&mut app, &format!("{}.4", next + 1)).expect("it asks");
+    let own = redoes(&mut app);
+    learns(&mut app, ticket, &[next + 1, next]);
+    assert!(!looks(&mut app).contains("in another client"), "one may be its own: {}", looks(&mut app));
+    let ticket = redone(&mut app, own, next + 1).expect("it asks again");
+    learns(&mut app, ticket, &[next + 1, next]);
+    let seen = looks(&mut app);
+    assert_eq!(seen.matches("in another client").count(), 1, "{seen}");
+    assert!(seen.contains(&format!("by ann: step {next}")), "{seen}");
+}
+
+#[test]
+fn operations_of_a_conversation_that_was_left_are_not_told() {
+    let (mut app, next) = (talking(Theme::default()), next_operation());
+    let ticket = moved_to(&mut app, &format!("{next}.4")).expect("it asks");
+    app.tab_mut().talk.conversation.as_mut().expect("a conversation").id = "0199a000-d".to_owned();
+    learns(&mut app, ticket, &[next]);
+    assert!(!looks(&mut app).contains("in another client"), "{}", looks(&mut app));
+}
+
+#[test]
+fn change_of_this_client_is_not_reported_as_that_of_another_one() {
+    let (mut app, next) = (talking(Theme::default()), next_operation());
+    let own = redoes(&mut app);
+    assert_eq!(moved_to(&mut app, &format!("{}.4", next + 1)), None, "its own request has no answer yet");
+    let ticket = redone(&mut app, own, next);
     learns(&mut app, ticket.expect("one is of another client"), &[next + 1, next]);
     let seen = looks(&mut app);
     assert!(seen.contains(&format!("by ann: step {}", next + 1)), "{seen}");
