@@ -217,6 +217,25 @@ fn last_conversation_of_the_folder_is_on_the_first_screen_and_a_key_continues_it
 }
 
 #[test]
+fn the_key_that_continues_replaces_no_conversation() {
+    let mut app = talking(Theme::default());
+    let acts = press(&mut app, "alt+l", NOW_MS);
+    assert!(acts.iter().all(|act| !matches!(act, Act::Ask(..))), "{acts:?}");
+    assert!(looks(&mut app).contains("this tab has a conversation"), "{}", looks(&mut app));
+}
+
+#[test]
+fn a_folder_that_is_never_captured_is_named_on_the_first_screen() {
+    let (mut app, acts) = started(Start::New);
+    let list = ticket(&acts, |request| matches!(request, Request::List(_))).expect("it asks");
+    let never_captured = Some(retake_wire::NoticeCause { code: "no_workspace".into(), ..Default::default() });
+    let page = retake_wire::reply::Conversations { never_captured, ..Default::default() };
+    drop(app.on(Msg::Replied(list, Box::new(Ok(Reply::Conversations(page)))), NOW_MS));
+    let seen = screen(100, 20, |frame| app.draw(frame));
+    assert!(seen.contains("files can't be changed or reverted here"), "{seen}");
+}
+
+#[test]
 fn the_selection_ends_where_a_fork_opens_beside() {
     let mut app = talking(Theme::default());
     drop(press(&mut app, "alt+up", NOW_MS + LATER));

@@ -73,6 +73,14 @@ fn permissions_before_the_first_message_show_the_mode_of_the_settings() {
 }
 
 #[test]
+fn the_key_for_the_next_mode_begins_with_the_mode_of_the_settings() {
+    let mut app = begun(Start::New, retake_wire::Mode::Plan);
+    presses(&mut app, "shift+tab");
+    let shown = wide(&mut app);
+    assert!(shown.contains("mode ask:") && !shown.contains("allow-edits"), "{shown}");
+}
+
+#[test]
 fn second_ctrl_d_in_an_empty_composer_quits() {
     let mut app = talking(Theme::default());
     assert!(press(&mut app, "ctrl+d", NOW_MS).is_empty());
