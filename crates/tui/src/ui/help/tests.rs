@@ -136,6 +136,11 @@ fn selected_command_is_run() {
     assert_eq!(chosen(&mut help, &mut world), None);
     help.command(Command::EraseAll, &mut world.cx());
     assert_eq!(chosen(&mut help, &mut world), None);
+    help.command(Command::PageDown, &mut world.cx());
+    drop(seen(&mut help, 80, 24));
+    help.command(Command::Down, &mut world.cx());
+    let place = help.places[help.selected.expect("a selection")];
+    assert!(help.top > 0 && place >= help.top, "the first one that is visible");
 }
 
 #[test]

@@ -181,11 +181,13 @@ fn keys_of_a_plan_act_however_quickly_they_are_pressed() {
         stage.wait(150);
     }
     assert_eq!(stage.plans().last().expect("a plan").files.choose.len(), 1, "{}", stage.screen(100, 30));
-    for key in ["s", "c", "s", "enter"] {
+    stage.wait(3_000);
+    for key in ["n", "p", "enter"] {
         stage.press(key);
     }
     stage.wait(1_000);
     assert!(stage.applied().is_empty(), "it may have been a word");
+    assert!(stage.screen(100, 30).contains("typed text was ignored"), "{}", stage.screen(100, 30));
     stage.press("n");
     stage.wait(150);
     stage.press("y");
