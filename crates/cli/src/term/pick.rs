@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_list_is_shown_in_parts_and_names_what_it_can_do() {
-        let (_, said) = typed(&messages(14), &["m", "SAGE 1", "3", "2?", "nowhere"]);
+        let (_, said) = typed(&messages(14), &["m", "MESSAGE 1", "3", "2?", "nowhere"]);
         insta::assert_snapshot!(said, @r"
         Go back to
           1  Message 1␛[2J  1 minutes ago
