@@ -1,10 +1,11 @@
 //! The other commands of the line client.
 
 use insta::assert_snapshot;
-use retake_wire::Reply;
-use retake_wire::reply::{Conversation, Operations, Receipt};
+use retake_wire::reply::{Conversation, Operations, Plan, Receipt};
+use retake_wire::{Outcome, Problem, Reply, RunEvent};
 
-use super::fixtures::{OTHER, composer, conversation, receipt};
+use super::files::files_plan;
+use super::fixtures::{OTHER, composer, conversation, ended, plan, receipt};
 use super::scripted::Act::{Escape, Line, Pick};
 use super::scripted::Case;
 
@@ -144,9 +145,13 @@ fn export() {
     assert_snapshot!(seen.replace(&file.display().to_string(), "FILE"));
 }
 
+/// The conversation with this head.
+fn info(head: &str) -> Result<Reply, Problem> {
+    Ok(Reply::Conversation(Conversation { head: head.to_owned(), ..conversation() }))
+}
+
 #[test]
 fn changes_of_another_client_are_reported_once() {
-    let info = |head: &str| Ok(Reply::Conversation(Conversation { head: head.to_owned(), ..conversation() }));
     let summary = r#"{"code":"moved","message":{"turn":1,"opens_turn":true,"words":"What is \u001bin"}}"#;
     let operation = format!(
         r#"{{"number":13,"head":"13.6","kind":"move","reason":"rewind","summary":{summary},"author":"bob","time_ms":0,
@@ -161,4 +166,45 @@ fn changes_of_another_client_are_reported_once() {
         .reply("info", info("13.7"))
         .reply("ops", Ok(Reply::Operations(page)));
     assert_snapshot!(case.see(&["-c"]));
+}
+
+#[test]
+fn own_steps_and_runs_are_not_reported_as_those_of_another_client() {
+    let made = Receipt { operations: vec![13], ..receipt() };
+    let model = "demo/echo".to_owned();
+    let run = vec![
+        RunEvent::Started { receipt: Some(Box::new(made.clone())), model },
+        ended(Outcome::Succeeded, None),
+    ];
+    for case in [
+        Case::terminal([Line("/redo"), Line("/quit")]).reply("apply", Ok(Reply::Receipt(made))),
+        Case::terminal([Line("hello"), Line("/quit")]).run(Ok(run)),
+    ] {
+        let seen = case.reply("info", info("12.6")).reply("info", info("13.6")).see(&["-c"]);
+        assert!(seen.matches(r#""request":"info""#).count() > 1, "it looks: {seen}");
+        assert!(!seen.contains(r#""request":"ops""#), "{seen}");
+    }
+}
+
+#[test]
+fn operations_of_a_conversation_that_is_opened_are_no_changes_of_another_client() {
+    let other = Conversation { id: OTHER.to_owned(), head: "40.1".to_owned(), ..conversation() };
+    let case = Case::terminal([Line("/list"), Pick(1), Line("/quit")])
+        .reply("info", info("12.6"))
+        .reply("info", Ok(Reply::Conversation(other)));
+    let seen = case.see(&["-c"]);
+    assert!(seen.matches(r#""request":"info""#).count() > 1, "it looks: {seen}");
+    assert!(!seen.contains(r#""request":"ops""#), "{seen}");
+}
+
+#[test]
+fn a_plan_with_files_in_conflict_can_not_be_agreed_to() {
+    let plan = Plan { files: Some(files_plan()), ..plan() };
+    let case = Case::terminal([Line("/rewind t1"), Escape, Line("/quit")]);
+    let seen = case.reply("plan", Ok(Reply::Plan(plan))).see(&["-c"]);
+    for answer in ["│ y  both", "│ f  files only"] {
+        let row = seen.lines().find(|line| line.starts_with(answer)).expect("an answer");
+        assert!(row.ends_with("(choose for the files in conflict first)"), "{row}");
+    }
+    assert!(!seen.contains(r#""request":"apply""#), "{seen}");
 }

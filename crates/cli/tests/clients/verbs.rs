@@ -6,10 +6,11 @@ use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::Path;
 
 use insta::assert_snapshot;
-use retake_wire::reply::{Conversations, TargetPage};
-use retake_wire::{Outcome, Problem, ProblemKind, Reply};
+use retake_wire::reply::{Conversations, Plan, TargetPage};
+use retake_wire::{FilesPlan, Outcome, Problem, ProblemKind, Reply};
 
-use super::fixtures::{self, conversation, ended, overloaded, started};
+use super::files::files_plan;
+use super::fixtures::{self, conversation, ended, overloaded, plan, started};
 use super::scripted::{Act, Case};
 
 /// Each command line with its results.
@@ -283,6 +284,19 @@ fn steps_that_take_something_back_show_their_plan_and_ask_on_a_terminal() {
         assert!(!script.contains("[y/N]") && !script.contains("request: plan"), "{script}");
     }
     assert_snapshot!(seen.join("\n"));
+}
+
+/// Whoever says yes has seen this plan and no other one.
+#[test]
+fn a_yes_names_the_shown_plan_and_stops_what_it_shows() {
+    let files = Some(FilesPlan { conflicts: 0, ..files_plan() });
+    let shown = Plan { at_work: true, files, ..plan() };
+    let seen = Case::terminal([Act::Answer(true)]).reply("plan", Ok(Reply::Plan(shown))).see(&["undo"]);
+    let apply = seen.lines().find(|line| line.contains(r#""request":"apply""#)).expect("it is applied");
+    let digest = format!(r#""seen":"{}""#, "d".repeat(32));
+    for named in [&*digest, r#""head":"12.6""#, r#""stop":true"#] {
+        assert!(apply.contains(named), "{named}: {apply}");
+    }
 }
 
 #[test]
