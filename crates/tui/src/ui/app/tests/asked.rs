@@ -394,7 +394,10 @@ fn a_letter_typed_for_a_folded_call_shows_no_yes() {
     drop(screen(80, 24, |frame| app.draw(frame)));
     drop(press(&mut app, "y", NOW_MS + LATER));
     let seen = screen(80, 24, |frame| app.draw(frame));
-    assert!(seen.contains("81 more lines:") && !seen.contains("Enter  allow it"), "{seen}");
+    assert!(
+        seen.contains("Enter  show all of the call first") && !seen.contains("Enter  allow it"),
+        "{seen}"
+    );
 }
 
 #[test]
