@@ -27,11 +27,9 @@ pub(crate) fn split(text: &str) -> Views {
         comments: String::with_capacity(text.len()),
     };
     let mut at = 0;
-    let mut in_word = false;
     while at < text.len() {
-        let (kind, len) = next_span(&text[at..], in_word);
+        let (kind, len) = next_span(&text[at..]);
         let span = &text[at..at + len];
-        in_word = kind == Kind::Code && span.chars().all(is_word);
         put(&mut views.code, span, kind == Kind::Code);
         put(&mut views.literals, span, kind != Kind::Comment);
         put(&mut views.comments, span, kind == Kind::Comment);
@@ -67,11 +65,10 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut at = 0;
     while at < text.len() {
         let rest = &text[at..];
-        let (kind, span) = next_span(rest, false);
-        let is_pair = PAIRS.iter().any(|pair| rest.starts_with(pair));
+        let (kind, span) = next_span(rest);
+        let is_pair = || PAIRS.iter().any(|pair| rest.starts_with(pair));
         let len = match kind {
-            Kind::Code if rest.starts_with(is_word) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-            Kind::Code if is_pair => 2,
+            Kind::Code if span == 1 && rest.starts_with(|c: char| c.is_ascii_punctuation()) && is_pair() => 2,
             _ => span,
         };
         if kind != Kind::Comment && !rest[..len].trim().is_empty() {
@@ -104,24 +101,24 @@ fn put(view: &mut String, span: &str, shown: bool) {
     }
 }
 
-fn next_span(rest: &str, in_word: bool) -> (Kind, usize) {
+/// The next piece of a text that is of one kind: at least a whole word, and all spaces up to the next character.
+fn next_span(rest: &str) -> (Kind, usize) {
     let first = rest.chars().next().expect("BUG: spans are asked for inside the text");
-    if rest.starts_with("//") {
-        return (Kind::Comment, rest.find('\n').unwrap_or(rest.len()));
+    let literal = match first {
+        '/' if rest.starts_with("//") => return (Kind::Comment, rest.find('\n').unwrap_or(rest.len())),
+        '/' if rest.starts_with("/*") => return (Kind::Comment, block_comment(rest)),
+        '"' => Some(1 + quoted(&rest[1..], '"')),
+        'r' | 'b' | 'c' => raw_string(rest),
+        '\'' => char_literal(rest),
+        _ => None,
+    };
+    let up_to = |is_in: fn(char) -> bool| rest.find(|c| !is_in(c)).unwrap_or(rest.len());
+    match literal {
+        Some(len) => (Kind::Literal, len),
+        None if is_word(first) => (Kind::Code, up_to(is_word)),
+        None if first.is_whitespace() => (Kind::Code, up_to(char::is_whitespace)),
+        None => (Kind::Code, first.len_utf8()),
     }
-    if rest.starts_with("/*") {
-        return (Kind::Comment, block_comment(rest));
-    }
-    if first == '"' {
-        return (Kind::Literal, 1 + quoted(&rest[1..], '"'));
-    }
-    if let Some(len) = raw_string(rest).filter(|_| !in_word) {
-        return (Kind::Literal, len);
-    }
-    if let Some(len) = char_literal(rest) {
-        return (Kind::Literal, len);
-    }
-    (Kind::Code, first.len_utf8())
 }
 
 fn block_comment(rest: &str) -> usize {
