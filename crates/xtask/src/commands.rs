@@ -19,9 +19,9 @@ use crate::{
 const SEQUENCES: &str = "PROPTEST_RNG_SEED";
 const USUAL: &str = "20261122";
 
-/// Concurrent tests per processor. Most tests of programs and terminals wait.
+/// Concurrent tests per processor, of all test programs that run at the same time. Most tests of programs and terminals wait.
 const THREADS: &str = "RUST_TEST_THREADS";
-const PER_PROCESSOR: usize = 2;
+const PER_PROCESSOR: usize = 3;
 
 /// Time limit for a download.
 const TO_FETCH: Duration = Duration::from_secs(120);
@@ -158,31 +158,19 @@ fn test(out: &mut dyn Write) -> anyhow::Result<bool> {
     writeln!(out, "» building, and getting the tools that the tests start")?;
     // Most of the time, an installation waits for the network.
     let mut said = Vec::new();
-    let (are_ready, is_built) = std::thread::scope(|scope| {
+    let (are_ready, suites) = std::thread::scope(|scope| {
         let ready = scope.spawn(|| tools::for_tests(&mut said));
-        let is_built = step(tools::cargo().args(["test", "--workspace", "--no-run"]), out);
-        (ready.join(), is_built)
+        let suites = out.flush().map_err(Into::into).and_then(|()| suite::built(&mut tools::cargo()));
+        (ready.join(), suites)
     });
     out.write_all(&said)?;
     are_ready.map_err(|_| anyhow::anyhow!("the installation of the tools panicked"))??;
-    if !is_built? {
-        return Ok(false);
-    }
-    // A failing crate does not hide the others.
-    let arguments = ["test", "--workspace", "--no-fail-fast"];
-    writeln!(out, "» cargo {}", arguments.join(" "))?;
-    let command = || {
-        let mut tests = tools::cargo();
-        if std::env::var_os(SEQUENCES).is_none() {
-            tests.env(SEQUENCES, USUAL);
-        }
-        if std::env::var_os(THREADS).is_none() {
-            let processors = std::thread::available_parallelism().map_or(1, usize::from);
-            tests.env(THREADS, (PER_PROCESSOR * processors).to_string());
-        }
-        tests
-    };
-    suite::run(&arguments, command, out)
+    let Some(suites) = suites? else { return Ok(false) };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (PER_PROCESSOR * processors).div_ceil(suite::TOGETHER);
+    let more = [(SEQUENCES, USUAL.to_owned()), (THREADS, threads.to_string())];
+    let more: Vec<_> = more.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
+    suite::run(&suites, &more, out)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this machine's time; there is no engine here")]

@@ -176,16 +176,21 @@ fn is_python_installed(home: &Path, tool: &PythonTool) -> bool {
 }
 
 /// The cargo that started this program.
-///
-/// It described this package to us in our environment. Build scripts of dependencies read the same variables: passed on, they
-/// would make cargo build those again, each time that a person and this program take turns.
 pub(crate) fn cargo() -> Command {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    starting(&env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from))
+}
+
+/// A command that is not told about this package.
+///
+/// Cargo described this package to us in our environment. Build scripts of dependencies read the same variables: passed on, they
+/// would make cargo build those again, each time that a person and this program take turns.
+pub(crate) fn starting(program: &Path) -> Command {
+    let mut command = Command::new(program);
     let is_ours = |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.starts_with(start));
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_ours)) {
-        cargo.env_remove(name);
+        command.env_remove(name);
     }
-    cargo
+    command
 }
 
 /// Where cargo installs tools. `.cargo/config.toml` tells the tests where their commands are.

@@ -9,23 +9,32 @@ use tempfile::TempDir;
 
 /// Records the call.
 const NOTES: &str = "echo \"${0##*/} $*\" >> \"$HOME/calls\"";
-/// The same, and builds everything but the tests.
-const NOTES_AND_FAIL: &str = "echo \"${0##*/} $*\" >> \"$HOME/calls\"; [ \"$1\" != test ]";
 /// Creates a folder with a pip, like `python3 -m venv`.
 const VENV: &str = "case \"$2\" in venv) /bin/mkdir -p \"$3/bin\"; printf '#!/bin/sh\\n' > \"$3/bin/pip\"; /bin/chmod 755 \
                     \"$3/bin/pip\";; esac";
 
 /// A machine with only these commands, on which all tests fail.
 fn xtask_test(commands: &[(&str, &str)]) -> (Output, TempDir) {
-    xtask_test_with("exit 1", commands)
+    xtask_test_with(&["exit 1"], commands)
 }
 
-/// The same, with a script as the tests.
-fn xtask_test_with(tests: &str, commands: &[(&str, &str)]) -> (Output, TempDir) {
+/// The same, with these scripts as test programs.
+fn xtask_test_with(programs: &[&str], commands: &[(&str, &str)]) -> (Output, TempDir) {
     let home = tempfile::tempdir().expect("a folder");
-    let seed = "[ -z \"$PROPTEST_RNG_SEED\" ] || echo \"with $PROPTEST_RNG_SEED\" >> \"$HOME/calls\"";
-    let builds = "case \"$*\" in *--no-run) exit 0;; esac";
-    let cargo = format!("{NOTES}; {seed}; [ \"$1\" != test ] && exit; {builds}; {tests}");
+    let mut messages = String::from("{\"reason\":\"build-script-executed\"}\n");
+    for (number, script) in programs.iter().enumerate() {
+        let package = home.path().join(format!("{number}"));
+        fs::create_dir(&package).expect("made");
+        script_at(&package.join("program"), script);
+        let message = serde_json::json!({
+            "manifest_path": package.join("Cargo.toml"), "executable": package.join("program"), "profile": {"test": true},
+            "target": {"kind": ["test"], "src_path": package.join("tests/runner.rs")},
+        });
+        messages += &format!("{message}\n");
+    }
+    fs::write(home.path().join("messages"), messages).expect("written");
+    let builds = "[ \"$1\" != test ] || while read -r line; do echo \"$line\"; done < \"$HOME/messages\"";
+    let cargo = format!("{NOTES}; {builds}");
     let all: Vec<_> = [("cargo", cargo.as_str())].iter().chain(commands).copied().collect();
     (xtask("test", home.path(), &all).output().expect("it starts"), home)
 }
@@ -77,16 +86,42 @@ fn trial_01_root_gets_all_missing_packages_in_one_installation() {
 
 #[test]
 fn trial_01_a_crate_whose_tests_fail_does_not_hide_the_others() {
-    let (output, home) = xtask_test(&ALL);
+    let program = "echo \"ran with $PROPTEST_RNG_SEED in ${PWD##*/}\"; exit 1";
+    let (output, home) = xtask_test_with(&[program; 3], &ALL);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "the tests failed: {error}");
     let calls = fs::read_to_string(home.path().join("calls")).unwrap_or_else(|_| panic!("no calls: {error}"));
     // The tools are installed beside the build, so in any order.
-    let (first, calls): (Vec<_>, Vec<_>) =
-        calls.lines().partition(|call| call.starts_with("cargo install") || call.ends_with("--no-run"));
-    assert_eq!(first.len(), 2, "{first:?}");
-    let expected = ["cargo test --workspace --no-fail-fast", "with 20261122"];
-    assert_eq!(calls, expected, "the same sequences each time: {error}");
+    let mut calls: Vec<_> = calls.lines().collect();
+    calls.sort_unstable();
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    assert!(calls[0].starts_with("cargo install"), "{calls:?}");
+    assert!(calls[1].starts_with("cargo test --workspace --no-run"), "{calls:?}");
+    let said = String::from_utf8(output.stdout).expect("text");
+    let ran: Vec<_> = said.lines().filter(|line| line.starts_with("ran ")).collect();
+    let expected = [0, 1, 2].map(|number| format!("ran with 20261122 in {number}"));
+    assert_eq!(ran, expected, "the same sequences each time: {said}");
+}
+
+#[test]
+fn the_output_of_test_programs_is_shown_one_after_the_other_and_failures_at_once() {
+    let first = "echo first begins; while [ ! -e ../second ]; do :; done; echo first ends";
+    let second = "echo second begins; echo 'test a ... FAILED'; : > ../second; exit 101";
+    let (output, _) = xtask_test_with(&[first, second, "echo third"], &ALL);
+    let said = String::from_utf8(output.stdout).expect("text");
+    let at = |text: &str| said.find(text).unwrap_or_else(|| panic!("{text} is not in {said}"));
+    let places = ["first begins", "first ends", "second begins", "test a ... FAILED", "third", "» failed: "];
+    assert!(places.map(at).is_sorted(), "{said}");
+    assert!(at("» a failed; ") < at("second begins"), "{said}");
+}
+
+#[test]
+fn a_test_program_that_names_no_failed_test_is_not_run_again() {
+    let other =
+        "case \"$*\" in *--exact*) echo 'test a ... ok';; *) echo 'test a ... FAILED'; exit 101;; esac";
+    let (output, _) = xtask_test_with(&["kill -KILL $$", other], &ALL);
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert!(!output.status.success() && !said.contains("once more"), "{said}");
 }
 
 /// Everything that a machine needs for the tests.
@@ -103,50 +138,62 @@ const ALL: [(&str, &str); 10] = [
     ("node", ""),
 ];
 
-/// These tests fail at first, and end like this when they run again.
-fn failing(names: &[&str], again: &str) -> (Output, Vec<String>) {
-    let failed: Vec<_> = names.iter().map(|name| format!("echo 'test {name} ... FAILED'")).collect();
-    let tests = format!("case \"$*\" in *--exact*) {again};; *) {}; exit 101;; esac", failed.join("; "));
-    let (output, home) = xtask_test_with(&tests, &ALL);
-    let calls = fs::read_to_string(home.path().join("calls")).expect("calls");
-    let of_tests = |call: &&str| call.starts_with("cargo test") && !call.ends_with("--no-run");
-    (output, calls.lines().filter(of_tests).map(str::to_owned).collect())
+/// These tests of two programs fail at first, and end like this when they run again. Returns what ran.
+fn failing(names: [&[&str]; 2], again: &str) -> (Output, Vec<String>) {
+    let programs = names.map(|names| {
+        let failed: Vec<_> =
+            names.iter().map(|name| format!("echo 'test {name} ... FAILED'; code=101")).collect();
+        let first = format!("code=0; {}; exit $code", [vec![":".to_owned()], failed].concat().join("; "));
+        let notes = "echo \"${PWD##*/} $*\" >> \"$HOME/ran\"";
+        format!("{notes}; case \"$*\" in *--exact*) {again};; *) {first};; esac")
+    });
+    let (output, home) = xtask_test_with(&programs.each_ref().map(String::as_str), &ALL);
+    let ran = fs::read_to_string(home.path().join("ran")).expect("what ran");
+    (output, ran.lines().map(str::to_owned).collect())
 }
 
 #[test]
 fn a_test_that_passes_when_it_runs_again_stops_nothing_and_is_named() {
-    let (output, calls) =
-        failing(&["one::fact", "two::fact"], "echo 'test one::fact ... ok'; echo 'test two::fact ... ok'");
-    let said = String::from_utf8(output.stdout).expect("text");
-    assert!(output.status.success(), "{said}");
-    let again = "cargo test --workspace --no-fail-fast -- --exact --test-threads=1 one::fact two::fact";
-    assert_eq!(calls, ["cargo test --workspace --no-fail-fast", again]);
-    let end = "failed at first, and passed when they ran again. Find out why:\n  one::fact\n  two::fact\n";
-    assert!(said.ends_with(end), "{said}");
+    let again = "for name; do case $name in --*) ;; *) echo \"test $name ... ok\";; esac; done";
+    for (names, expected) in [
+        ([&["one::fact", "two::fact"][..], &[]], &["0 --exact --test-threads=1 one::fact two::fact"][..]),
+        (
+            [&["one::fact"], &["two::fact"]],
+            &["0 --exact --test-threads=1 one::fact", "1 --exact --test-threads=1 two::fact"],
+        ),
+    ] {
+        let (output, ran) = failing(names, again);
+        let said = String::from_utf8(output.stdout).expect("text");
+        assert!(output.status.success(), "{said}");
+        assert_eq!(&ran[2..], expected);
+        let end =
+            "failed at first, and passed when they ran again. Find out why:\n  one::fact\n  two::fact\n";
+        assert!(said.ends_with(end), "{said}");
+    }
 }
 
 #[test]
 fn a_test_that_fails_twice_or_does_not_run_again_stops_the_run() {
     for again in ["echo 'test one::fact ... FAILED'; exit 101", "echo 'running 0 tests'"] {
-        let (output, calls) = failing(&["one::fact"], again);
-        assert_eq!((output.status.success(), calls.len()), (false, 2), "{again}");
+        let (output, ran) = failing([&["one::fact"], &[]], again);
+        assert_eq!((output.status.success(), ran.len()), (false, 3), "{again}");
     }
 }
 
 #[test]
 fn tests_that_do_not_compile_do_not_run() {
-    let home = tempfile::tempdir().expect("a folder");
-    let commands: Vec<_> = ALL.into_iter().chain([("cargo", NOTES_AND_FAIL)]).collect();
-    assert!(!xtask("test", home.path(), &commands).output().expect("it starts").status.success());
-    let calls = fs::read_to_string(home.path().join("calls")).expect("calls");
-    let tests: Vec<_> = calls.lines().filter(|call| call.starts_with("cargo test")).collect();
-    assert_eq!(tests, ["cargo test --workspace --no-run"]);
+    let (output, home) = xtask_test_with(&[": > ../ran"], &ALL);
+    assert!(output.status.success() && home.path().join("ran").exists());
+    let fails = "while read -r line; do echo \"$line\"; done < \"$HOME/messages\"; [ \"$1\" != test ]";
+    let commands: Vec<_> = ALL.into_iter().chain([("cargo", fails)]).collect();
+    let (output, home) = xtask_test_with(&[": > ../ran"], &commands);
+    assert!(!output.status.success() && !home.path().join("ran").exists());
 }
 
 #[test]
 fn more_than_a_few_tests_that_fail_do_not_run_again() {
-    let (output, calls) = failing(&["a", "b", "c", "d"], "exit 0");
-    assert_eq!((output.status.success(), calls.len()), (false, 1));
+    let (output, ran) = failing([&["a", "b"], &["c", "d"]], "exit 0");
+    assert_eq!((output.status.success(), ran.len()), (false, 2));
 }
 
 /// The output of `cargo xtask deny`, and whether all is well; the tool has these results for its checks, its database and
