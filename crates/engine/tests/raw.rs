@@ -1,7 +1,7 @@
 //! A server that sends given bytes: for answers that a correct server cannot give.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -24,6 +24,7 @@ pub(crate) struct Raw {
     over: Arc<AtomicBool>,
     requests: Arc<Mutex<Vec<String>>>,
     left: Arc<AtomicBool>,
+    served: Arc<Mutex<Option<TcpStream>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -34,17 +35,22 @@ impl Raw {
         let over = Arc::new(AtomicBool::new(false));
         let requests = Arc::new(Mutex::new(Vec::new()));
         let left = Arc::new(AtomicBool::new(false));
+        let served = Arc::new(Mutex::new(None));
         let player =
             Player { over: Arc::clone(&over), requests: Arc::clone(&requests), left: Arc::clone(&left) };
+        let now = Arc::clone(&served);
         let thread = std::thread::spawn(move || {
             for (i, stream) in listener.incoming().map_while(Result::ok).enumerate() {
+                *now.lock().expect("no panic") = stream.try_clone().ok();
                 if player.over.load(Ordering::SeqCst) {
                     return;
                 }
                 player.play(stream, &scripts[i.min(scripts.len() - 1)]);
+                // The last handle: the client sees the end.
+                *now.lock().expect("no panic") = None;
             }
         });
-        Self { address, over, requests, left, thread: Some(thread) }
+        Self { address, over, requests, left, served, thread: Some(thread) }
     }
 
     /// The same answer to every request.
@@ -76,6 +82,11 @@ impl Drop for Raw {
         self.over.store(true, Ordering::SeqCst);
         // Wakes the thread, which then sees that it should end.
         let _ = TcpStream::connect(self.address);
+        // It may be sending to a client that reads no more, and that can't disconnect while this thread waits here.
+        if let Some(served) = self.served.lock().expect("no panic").take() {
+            // The client may have disconnected.
+            let _ = served.shutdown(Shutdown::Both);
+        }
         if let Some(thread) = self.thread.take() {
             // A panic of the thread has failed the test by its missing answer.
             let _ = thread.join();
