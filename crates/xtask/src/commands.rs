@@ -21,7 +21,7 @@ const USUAL: &str = "20261122";
 
 /// Concurrent tests per processor, of all test programs that run at the same time. Most tests of programs and terminals wait.
 const THREADS: &str = "RUST_TEST_THREADS";
-const PER_PROCESSOR: usize = 3;
+const PER_PROCESSOR: usize = 2;
 
 /// Time limit for a download.
 const TO_FETCH: Duration = Duration::from_secs(120);

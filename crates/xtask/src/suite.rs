@@ -219,3 +219,37 @@ impl Outcome {
 fn failure(line: &str) -> Option<&str> {
     line.trim_end().strip_prefix("test ")?.strip_suffix(" ... FAILED")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::{Outcome, Report, Suite, in_order};
+
+    #[test]
+    fn a_failure_in_a_program_whose_turn_has_not_come_is_named_at_once() {
+        let suite = |name: &str| Suite {
+            has_units: false,
+            source: name.into(),
+            executable: "program".into(),
+            folder: "folder".into(),
+        };
+        let (sender, reports) = channel();
+        let line = |at, text: &str| sender.send((at, Report::Line(format!("{text}\n").into()))).unwrap();
+        let end = |at| sender.send((at, Report::End(Ok(Outcome::default())))).unwrap();
+        line(0, "one begins");
+        line(1, "test a ... FAILED");
+        line(0, "one ends");
+        end(2);
+        end(0);
+        line(1, "two ends");
+        end(1);
+        drop(sender);
+        let mut out = Vec::new();
+        let ends = in_order(&["one.rs", "two.rs", "three.rs"].map(suite), reports, &mut out).unwrap();
+        assert_eq!(ends.len(), 3);
+        let expected = "» one.rs (program)\none begins\n» a failed; the output of two.rs follows\none ends\n\
+                        » two.rs (program)\ntest a ... FAILED\ntwo ends\n» three.rs (program)\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}
