@@ -235,8 +235,9 @@ mod tests {
             folder: "folder".into(),
         };
         let (sender, reports) = channel();
-        let line = |at, text: &str| sender.send((at, Report::Line(format!("{text}\n").into()))).unwrap();
-        let end = |at| sender.send((at, Report::End(Ok(Outcome::default())))).unwrap();
+        let line =
+            |at, text: &str| sender.send((at, Report::Line(format!("{text}\n").into()))).expect("received");
+        let end = |at| sender.send((at, Report::End(Ok(Outcome::default())))).expect("received");
         line(0, "one begins");
         line(1, "test a ... FAILED");
         line(0, "one ends");
@@ -246,10 +247,11 @@ mod tests {
         end(1);
         drop(sender);
         let mut out = Vec::new();
-        let ends = in_order(&["one.rs", "two.rs", "three.rs"].map(suite), reports, &mut out).unwrap();
+        let ends = in_order(&["one.rs", "two.rs", "three.rs"].map(suite), reports, &mut out)
+            .expect("all have ended");
         assert_eq!(ends.len(), 3);
         let expected = "» one.rs (program)\none begins\n» a failed; the output of two.rs follows\none ends\n\
                         » two.rs (program)\ntest a ... FAILED\ntwo ends\n» three.rs (program)\n";
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        assert_eq!(String::from_utf8(out).expect("text"), expected);
     }
 }

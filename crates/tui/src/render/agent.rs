@@ -226,15 +226,17 @@ pub fn wider(offers: &[Rule], now: usize) -> Option<usize> {
     (choices > 1).then(|| (now + 1) % choices)
 }
 
-/// Whether a text that would refuse a call looks like a yes: few words, of which the first agrees.
+/// Whether a text that would refuse a call looks like a yes: its first word agrees, and no other word says anything else.
 pub fn looks_like_yes(text: &str) -> bool {
-    const YES: [&str; 22] = [
+    const YES: [&str; 19] = [
         "y", "yy", "yes", "yeah", "yep", "ok", "okay", "k", "allow", "allowed", "always", "approve",
-        "approved", "agreed", "sure", "go", "do", "fine", "right", "proceed", "continue", "please",
+        "approved", "agreed", "sure", "go", "do", "proceed", "continue",
     ];
+    const MORE: [&str; 10] = ["please", "it", "this", "that", "on", "ahead", "now", "fine", "thanks", "all"];
+    let text = text.to_lowercase();
     let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let agrees = words.next().is_some_and(|first| YES.contains(&&*first.to_lowercase()));
-    agrees && words.count() < 3
+    let agrees = words.next().is_some_and(|first| YES.contains(&first));
+    agrees && words.all(|word| YES.contains(&word) || MORE.contains(&word))
 }
 
 /// What a file tool does to files.
@@ -383,8 +385,29 @@ mod tests {
     use retake_wire::reply::{Commands, Cost, ModelCost, Permissions, ScopedRule, Tool, Tools};
     use retake_wire::{EffectClass, Mode, Rule, Ruling, Usage};
 
-    use super::{cost, does, permissions, tools};
+    use super::{cost, does, looks_like_yes, permissions, tools};
     use crate::text::Look;
+
+    #[test]
+    fn a_text_looks_like_a_yes_if_no_word_says_anything_else() {
+        for yes in ["y", "Yes!", "ok", "yes, please", "Go ahead", "do it", "sure, go on", "allow all"] {
+            assert!(looks_like_yes(yes), "{yes}");
+        }
+        for other in [
+            "",
+            "...",
+            "no",
+            "do not",
+            "go back",
+            "please stop",
+            "yes, but not here",
+            "use tabs",
+            "that",
+            "ok no",
+        ] {
+            assert!(!looks_like_yes(other), "{other}");
+        }
+    }
 
     #[test]
     fn trial_30_rules_that_deny_a_command_say_what_they_can_not_stop() {

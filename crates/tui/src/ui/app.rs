@@ -195,13 +195,13 @@ impl App {
         std::mem::take(&mut self.requests.acts)
     }
 
-    /// Requests that are not on the screen.
+    /// Notes the requests that are not on the screen: before a message, which may uncover them, and after it, which may cover them.
     fn cover(&mut self) {
         let (now_ms, current) = (self.now_ms, self.tabs.current);
         for at in 0..self.tabs.len() {
             let tab = &mut self.tabs[at];
             if at != current || tab.panes.front.is_some() {
-                tab.answers.is_covered(now_ms);
+                tab.answers.cover(now_ms);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Distinguishes letters that are keys from letters of typed words, when a person mistakes a pane for the composer. Must never
 //! let an Enter after words agree to anything before a notice was shown.
 
-/// The least time without another key before and after a letter that answers a request.
-pub(crate) const ALONE_MS: i64 = 400;
+/// The least time without another key before and after a letter that agrees to a plan.
+const ALONE_MS: i64 = 400;
 
 /// Two letters closer together are words. A letter that is a key and an Enter after it are two keys.
 const CLOSE_MS: i64 = ALONE_MS;

@@ -52,14 +52,14 @@ impl Answers {
     }
 
     /// The request is not on the screen: whatever covers it, nobody reads it.
-    pub(super) fn is_covered(&mut self, now_ms: i64) {
+    pub(super) fn cover(&mut self, now_ms: i64) {
         if self.asked_ms.is_some() {
             (self.asked_ms, self.armed) = (Some(now_ms), None);
         }
     }
 
-    /// The composer is empty: what was typed for an earlier request is gone.
-    pub(super) fn composer_is_empty(&mut self) {
+    /// The composer was emptied: nothing typed for an earlier request is left.
+    pub(super) fn forget_late(&mut self) {
         self.is_late = false;
     }
 
@@ -99,12 +99,15 @@ impl App {
 
     /// The commands of an approval request.
     pub(super) fn of_asked(&mut self, command: Command) -> bool {
+        if !matches!(command.row().context, Context::Asked | Context::Grant) {
+            return false;
+        }
         match command {
+            _ if !self.is_asked() => self.refuse("no call waits for your answer"),
             Command::Grant => self.gives_armed(),
             Command::ShowCall => self.show_call(),
             Command::AllowWider => self.other_rule(),
-            _ if command.row().context == Context::Asked => self.arms(command, false),
-            _ => return false,
+            answer => self.arms(answer, false),
         }
         true
     }
@@ -146,8 +149,8 @@ impl App {
 
     /// Arms an answer. While lines of the call are folded, Enter shows them instead.
     fn arms(&mut self, command: Command, is_typed: bool) {
-        if !self.is_asked() || (granted_by(command).is_some() && self.rule().is_none()) {
-            if !is_typed && self.is_asked() {
+        if granted_by(command).is_some() && self.rule().is_none() {
+            if !is_typed {
                 self.no_rule();
             }
             return;
@@ -176,8 +179,10 @@ impl App {
 
     /// Gives the armed answer.
     fn gives_armed(&mut self) {
-        let Some(armed) = self.tab().answers.armed else { return };
-        if !self.is_asked() || self.is_too_new() {
+        let Some(armed) = self.tab().answers.armed else {
+            return self.refuse("no answer is chosen: choose one first");
+        };
+        if self.is_too_new() {
             return;
         }
         let extent = granted_by(armed.command);

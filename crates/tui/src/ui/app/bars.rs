@@ -8,6 +8,7 @@ use ratatui::widgets::Paragraph;
 use retake_wire::english;
 
 use super::App;
+use super::runs::is_command;
 use super::tab::InputFor;
 use crate::render::agent;
 use crate::text::{safe, time, width};
@@ -167,7 +168,7 @@ impl App {
                 }
                 _ => &[(Command::Grant, "grants it"), (Command::Escape, "grants nothing")],
             },
-            Context::Asked if self.tab().composer.text().starts_with('/') => {
+            Context::Asked if is_command(self.tab().composer.text().trim()).is_some() => {
                 &[(Command::Send, "runs the command")]
             }
             // The text in the composer would be the answer.

@@ -126,7 +126,7 @@ impl App {
         let now_ms = self.now_ms;
         let tab = self.tab_mut();
         if tab.composer.is_empty() {
-            tab.answers.composer_is_empty();
+            tab.answers.forget_late();
         }
         tab.draft.typed(now_ms);
         tab.presses.typed();

@@ -113,6 +113,39 @@ fn a_request_that_was_covered_is_new_when_it_appears() {
     assert_eq!(text(&app), "y");
 }
 
+/// The list of keys runs commands by name.
+#[test]
+fn a_command_that_answers_chooses_or_says_that_nothing_waits() {
+    for command in
+        [Command::AllowOnce, Command::AllowHere, Command::Deny, Command::AllowWider, Command::Grant]
+    {
+        let mut app = talking(Theme::default());
+        app.command(command, "");
+        assert!(
+            shown(&mut app).contains("no call waits for your answer"),
+            "{command:?}: {}",
+            shown(&mut app)
+        );
+    }
+    let mut app = asked(Theme::default());
+    app.command(Command::Grant, "");
+    assert!(shown(&mut app).contains("no answer is chosen"), "{}", shown(&mut app));
+    app.command(Command::AllowOnce, "");
+    assert_eq!(decided(&press(&mut app, "enter", NOW_MS + LATER)), Some(Decision::Once));
+}
+
+#[test]
+fn a_command_that_is_typed_while_a_call_waits_is_not_called_a_refusal() {
+    for (text, says) in
+        [("/stop", "runs the command"), ("//stop", "refuses with this"), ("stop", "refuses with this")]
+    {
+        let mut app = asked(Theme::default());
+        drop(types(&mut app, text, 10, NOW_MS + LATER));
+        let seen = screen(80, 24, |frame| app.draw(frame));
+        assert!(seen.contains(&format!("Enter {says}")), "{text}: {seen}");
+    }
+}
+
 #[test]
 fn any_other_key_gives_an_answer_up() {
     for (key, left) in
