@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::memory::Recalled;
+
 /// The role of an entry's author.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
@@ -102,6 +104,8 @@ pub enum Part {
     },
     /// Facts for later turns; neither people nor the model see them.
     Facts(Vec<Fact>),
+    /// Remembered facts that this entry recalls. The log has their ids only.
+    Recalled(Vec<Recalled>),
     /// A part that `Erase` has overwritten.
     Erased,
 }
@@ -185,7 +189,7 @@ impl Part {
             Self::Facts(facts) => {
                 Self::Facts(facts.into_iter().map(|fact| Fact::new(own(fact.key), own(fact.value))).collect())
             }
-            other @ (Self::Image { .. } | Self::Erased) => other,
+            other @ (Self::Image { .. } | Self::Recalled(_) | Self::Erased) => other,
         }
     }
 }

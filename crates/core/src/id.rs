@@ -60,8 +60,8 @@ uuid_id! {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("“{text}” is not a valid {what}")]
 pub struct BadId {
-    what: &'static str,
-    text: String,
+    pub(crate) what: &'static str,
+    pub(crate) text: String,
 }
 
 /// A point in time, in milliseconds since 1970-01-01 UTC. Never used for order.

@@ -22,6 +22,7 @@ mod kept;
 mod mark;
 mod marked;
 pub mod mcp;
+mod memory;
 pub mod name;
 mod op;
 mod path;
@@ -77,6 +78,10 @@ pub use id::{
 pub use kept::{KeepState, Kept, KeptChange, KeptPath, Scope, Undecided};
 pub use mark::{Mark, MarkChange, Marks};
 pub use marked::Marked;
+pub use memory::{
+    MemoryFact, MemoryId, MemoryRequest, MemoryScope, RECALLED, REMEMBERED, Recalled, RecalledWords,
+    recalled_text,
+};
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use path::{Path, Span};
 pub use permission::{AskCause, BadRule, CallRuling, Mode, Permission, Rule, RuleDefect, Ruling};

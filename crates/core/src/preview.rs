@@ -52,6 +52,10 @@ fn placeholder(parts: &[Part]) -> String {
         }
         Part::ToolResult { content, outcome, .. } => came_of_it(content, *outcome),
         Part::Reasoning { .. } => "[reasoning]".into(),
+        Part::Recalled(facts) => match facts.len() {
+            1 => "[recalled 1 fact]".into(),
+            count => format!("[recalled {count} facts]"),
+        },
         Part::Erased => "[erased]".into(),
     }
 }

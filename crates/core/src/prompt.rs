@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::content::{Part, Role, ToolOutcome};
+use crate::memory::recalled_text;
 
 /// One message of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +96,15 @@ impl Place {
                     own.push(Part::Text(format!("[Tool call {name}: {arguments}]")));
                 }
                 result @ Part::ToolResult { .. } => results.push(vec![result]),
+                Part::Recalled(facts) => {
+                    let told = recalled_text(&facts);
+                    match results.last_mut().and_then(|result| result.first_mut()) {
+                        Some(Part::ToolResult { content, .. }) => {
+                            *content = format!("{content}\n{told}").trim_start().to_owned();
+                        }
+                        _ => own.push(Part::Text(told)),
+                    }
+                }
                 beside => match results.last_mut() {
                     Some(result) if message.role == Role::Tool => result.push(beside),
                     _ => own.push(beside),

@@ -15,6 +15,7 @@ mod following;
 mod forgetting;
 mod large_steps;
 mod marked;
+mod memory;
 mod reading;
 mod runs;
 mod several;
@@ -39,6 +40,7 @@ pub use following::*;
 pub use forgetting::*;
 pub use large_steps::*;
 pub use marked::*;
+pub use memory::*;
 pub use reading::*;
 pub use runs::*;
 pub use several::*;
@@ -142,6 +144,10 @@ macro_rules! conformance {
             the_last_fact_on_the_path_counts
             rewind_lists_the_facts_that_leave_the_path
             facts_follow_restore_and_erase
+            remembered_fact_counts_while_its_entry_does
+            forgotten_fact_returns_with_a_rewind_of_its_forgetting
+            remembered_facts_are_of_a_folder_or_of_all
+            recalled_facts_have_the_words_of_now
             call_is_recorded_once_and_ends_with_its_result
             plan_names_effects_that_outlive_a_rewind
             equal_call_after_a_rewind_is_recognised

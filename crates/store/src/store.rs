@@ -15,6 +15,7 @@ mod events;
 mod files;
 mod load;
 mod marked;
+mod memory;
 mod queue;
 mod read;
 mod reads;

@@ -1,8 +1,8 @@
 //! Rows for turns with tools, in memory.
 
 use retake_core::{
-    ConversationId, Effect, EffectState, Entry, Fence, Permission, Run, RunNo, RunState, Runs, StartedCall,
-    Time,
+    ConversationId, Effect, EffectState, Entry, Fence, MemoryId, Permission, REMEMBERED, Run, RunNo,
+    RunState, Runs, StartedCall, Time,
 };
 use rpds::RedBlackTreeMapSync;
 
@@ -61,6 +61,20 @@ impl FactRows for MemoryRows {
     fn fact_key(&self, log: LogNo, from: &str) -> Result<Option<String>> {
         let next = self.data.agent.facts.range((log, from.to_owned(), 0)..).next();
         Ok(next.filter(|((of, ..), _)| *of == log).map(|((_, key, _), _)| key.clone()))
+    }
+
+    fn memory(&self, id: Option<&MemoryId>) -> Result<Vec<(Key, String, String)>> {
+        let wanted = |key: &str| match id {
+            Some(id) => MemoryId::in_key(key, REMEMBERED).as_ref() == Some(id),
+            None => key.starts_with(REMEMBERED),
+        };
+        let facts = self.data.agent.facts.iter().filter(|((_, key, _), _)| wanted(key));
+        let row = |((log, key, seq), value): (&(LogNo, String, u64), &String)| {
+            (Key { log: *log, seq: *seq }, key.clone(), value.clone())
+        };
+        let mut rows: Vec<_> = facts.map(row).collect();
+        rows.sort_by(|one, other| (&one.1, one.0).cmp(&(&other.1, other.0)));
+        Ok(rows)
     }
 }
 

@@ -22,7 +22,12 @@ pub fn indexed(parts: &[Part]) -> String {
             }
             Part::ToolResult { content, .. } => line(&mut text, content),
             Part::File { name, .. } => line(&mut text, name),
-            Part::Image { .. } | Part::Reasoning { .. } | Part::Facts(_) | Part::Erased => {}
+            // The words of recalled facts are found where they are stored.
+            Part::Image { .. }
+            | Part::Reasoning { .. }
+            | Part::Facts(_)
+            | Part::Recalled(_)
+            | Part::Erased => {}
         }
     }
     text

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use retake_core::{Fact, Part, Source, ToolOutcome, Usage};
+use retake_core::{BadId, Fact, Part, Recalled, Source, ToolOutcome, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::{Decoded, from_json, to_json};
@@ -41,6 +41,8 @@ pub(super) enum PartRecord {
         signature: Option<String>,
     },
     Facts(Vec<(String, String)>),
+    /// Ids of facts; never their words.
+    Recalled(Vec<String>),
     Erased,
 }
 
@@ -106,6 +108,7 @@ pub(super) fn part_record(part: &Part) -> PartRecord {
         Part::Facts(facts) => {
             PartRecord::Facts(facts.iter().map(|fact| (fact.key.clone(), fact.value.clone())).collect())
         }
+        Part::Recalled(facts) => PartRecord::Recalled(facts.iter().map(|fact| fact.id.to_string()).collect()),
         Part::Erased => PartRecord::Erased,
     }
 }
@@ -131,6 +134,10 @@ pub(super) fn part(record: PartRecord) -> Decoded<Part> {
         PartRecord::Reasoning { text, signature } => Part::Reasoning { text, signature },
         PartRecord::Facts(facts) => {
             Part::Facts(facts.into_iter().map(|(key, value)| Fact { key, value }).collect())
+        }
+        PartRecord::Recalled(ids) => {
+            let fact = |id: String| id.parse().map(Recalled::new).map_err(|error: BadId| error.to_string());
+            Part::Recalled(ids.into_iter().map(fact).collect::<Decoded<_>>()?)
         }
         PartRecord::Erased => Part::Erased,
     })

@@ -11,8 +11,8 @@ use retake_core::{
     AnswerPlace, Change, ContentHash, ConversationId, DeltaId, EntryId, Fact, FileChange, FilePath, Fold,
     FoldId, Folds, GitMove, GitPlace, GitRef, GitWorktree, GitWorktreeMove, Grade, Head, KeepState, Kept,
     KeptChange, KeptPath, LabelTarget, Layer, LogNo, Mark, MarkChange, Marks, OpNo, Operation, Part, Path,
-    PathMove, Pos, RangeChange, Ranges, Reason, Record, Revision, Seq, Source, Span, Stack, State, Step,
-    Time, ToolOutcome, Uncertain, UndoHistory, Usage, WorkspaceNo,
+    PathMove, Pos, RangeChange, Ranges, Reason, Recalled, Record, Revision, Seq, Source, Span, Stack, State,
+    Step, Time, ToolOutcome, Uncertain, UndoHistory, Usage, WorkspaceNo,
 };
 use uuid::Uuid;
 
@@ -39,6 +39,7 @@ variants! { PARTS, part_name: Part {
     Part::ToolResult { .. } => "result",
     Part::Reasoning { .. } => "reasoning",
     Part::Facts(_) => "facts",
+    Part::Recalled(_) => "recalled",
     Part::Erased => "erased",
 } }
 
@@ -114,6 +115,7 @@ fn parts() -> Vec<Part> {
         Part::Reasoning { text: text("hm"), signature: Some(text("c2ln")) },
         Part::Reasoning { text: String::new(), signature: None },
         Part::Facts(vec![Fact::new("cwd", "src"), Fact::new("todo", "")]),
+        Part::Recalled(vec![Recalled::new("0123456789ab".parse().expect("an id"))]),
         Part::Erased,
     ]
 }

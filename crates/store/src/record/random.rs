@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use retake_core::{Fact, Mark, Marks, Part, Source, Span, State};
+use retake_core::{Fact, Mark, Marks, Part, Recalled, Source, Span, State};
 
 use super::*;
 
@@ -25,6 +25,9 @@ fn any_part() -> impl Strategy<Value = Part> {
             .prop_map(|(name, arguments)| { Part::Repaired { name, arguments } }),
         prop::collection::vec((any::<String>(), any::<String>()), 0..3).prop_map(|facts| {
             Part::Facts(facts.into_iter().map(|(key, value)| Fact { key, value }).collect())
+        }),
+        prop::collection::vec("[0-9a-f]{12}", 0..3).prop_map(|ids| {
+            Part::Recalled(ids.iter().map(|id| Recalled::new(id.parse().expect("an id"))).collect())
         }),
         Just(Part::Erased),
     ]

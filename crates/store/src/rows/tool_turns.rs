@@ -1,8 +1,8 @@
 //! The interface for rows of turns with tools.
 
 use retake_core::{
-    ConversationId, Effect, EffectClass, EffectState, Fact, Part, Permission, Run, RunNo, Runs, StartedCall,
-    Time,
+    ConversationId, Effect, EffectClass, EffectState, Fact, MemoryId, Part, Permission, Run, RunNo, Runs,
+    StartedCall, Time,
 };
 
 use super::{ConversationRow, Key, LogNo};
@@ -14,6 +14,8 @@ pub trait FactRows {
     fn fact_before(&self, log: LogNo, key: &str, seq: u64) -> Result<Option<(u64, String)>>;
     /// The first key of a fact in a log that is not less than `from`.
     fn fact_key(&self, log: LogNo, from: &str) -> Result<Option<String>>;
+    /// The facts of all logs that remember or forget: with this id, or all of them. In order of their keys, as entry, key and value.
+    fn memory(&self, id: Option<&MemoryId>) -> Result<Vec<(Key, String, String)>>;
 }
 
 /// Rows of effects: the ledger of calls, within one transaction.

@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Migrates a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 16] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -38,6 +38,8 @@ const STEPS: [Step; 15] = [
     |db| db.execute_batch(MOVE_LISTS),
     // Answers may have repaired calls since this format, which an older program could not read.
     |_| Ok(()),
+    // Entries may recall facts since this format, too.
+    |db| db.execute_batch(MEMORY),
 ];
 
 /// The format since which text is split into words as in `query::words`. After a migration from an older file the full-text index
@@ -395,3 +397,6 @@ CREATE TABLE delta_count (
   PRIMARY KEY (root, log, no)
 ) STRICT, WITHOUT ROWID;
 ";
+
+/// An index of remembered facts over all conversations: their ids are the ends of these keys, and `0` follows `/`.
+const MEMORY: &str = "CREATE INDEX fact_memory ON fact (key) WHERE key >= 'memory/' AND key < 'memory0';";

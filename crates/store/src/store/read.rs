@@ -9,6 +9,7 @@ use retake_core::{
 
 use super::decide::{decide, locate, shows, undecided};
 use super::load::{Loaded, load};
+use super::memory;
 use crate::error::{Result, StoreError};
 use crate::rows::{ConversationRow, Rows};
 
@@ -154,6 +155,8 @@ pub(super) fn shown(rows: &dyn Rows, loaded: &Loaded, part: &Path) -> Result<Vec
             });
         }
     }
+    let entries = shown.iter_mut().filter_map(|shown| shown.entry.as_mut().ok());
+    memory::fill(rows, entries.map(|entry| &mut entry.parts))?;
     Ok(shown)
 }
 
@@ -212,6 +215,7 @@ pub(super) fn prompt(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Message>> {
             }
         }
     }
+    memory::fill(rows, messages.iter_mut().map(|message| &mut message.parts))?;
     Ok(repaired(messages))
 }
 
@@ -392,7 +396,11 @@ pub(super) fn composed(rows: &dyn Rows, loaded: &Loaded, id: EntryId) -> Result<
 pub(super) fn content(rows: &dyn Rows, loaded: &Loaded, id: EntryId) -> Result<Vec<Part>> {
     let pos = locate(rows, loaded, id)?;
     match loaded.conversation.mark(pos) {
-        mark if mark.is_visible() => Ok(rows.entry(loaded.key(pos)?)?.parts),
+        mark if mark.is_visible() => {
+            let mut parts = rows.entry(loaded.key(pos)?)?.parts;
+            memory::fill(rows, [&mut parts])?;
+            Ok(parts)
+        }
         mark => Err(retake_core::Refusal::NotVisible(mark).into()),
     }
 }

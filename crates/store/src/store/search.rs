@@ -51,14 +51,23 @@ impl Searched {
 }
 
 /// The conversations of one search.
-struct Family<'a> {
+pub(super) struct Family<'a> {
     rows: &'a dyn Rows,
     met: HashMap<LogNo, Searched>,
     /// Forks of each root that has any.
     forks: HashMap<LogNo, Vec<LogNo>>,
 }
 
-impl Family<'_> {
+impl<'a> Family<'a> {
+    pub(super) fn new(rows: &'a dyn Rows) -> Self {
+        Self { rows, met: HashMap::new(), forks: HashMap::new() }
+    }
+
+    /// A conversation in its current state.
+    pub(super) fn loaded(&mut self, log: LogNo) -> Result<Arc<Loaded>> {
+        Ok(Arc::clone(&self.meet(log)?.loaded))
+    }
+
     fn meet(&mut self, log: LogNo) -> Result<&mut Searched> {
         if !self.met.contains_key(&log) {
             let loaded = load(self.rows, self.rows.log(log)?)?;
@@ -67,8 +76,22 @@ impl Family<'_> {
         self.met.get_mut(&log).ok_or(StoreError::Closed)
     }
 
-    /// The conversation for showing a row: its own, else the first fork with it.
+    /// The conversation for showing a row: its own, else the first fork with it. A fork with a visible entry is better than the
+    /// parent with a rewound one.
     fn home(&mut self, key: Key, include: Include) -> Result<Option<(LogNo, Pos, Visibility)>> {
+        let shows = |include| move |visibility| Conversation::searchable(visibility, include);
+        match self.first(key, shows(Include::default()))? {
+            Some(home) => Ok(Some(home)),
+            None => self.first(key, shows(include)),
+        }
+    }
+
+    /// The first conversation with a row whose visibility there fits: its own, else a fork.
+    pub(super) fn first(
+        &mut self,
+        key: Key,
+        fits: impl Fn(Visibility) -> bool,
+    ) -> Result<Option<(LogNo, Pos, Visibility)>> {
         let own = self.meet(key.log)?;
         let root = own.loaded.row.root;
         let mut logs = vec![key.log];
@@ -77,17 +100,14 @@ impl Family<'_> {
             self.forks.insert(root, tree);
         }
         logs.extend(self.forks[&root].iter().copied().filter(|log| *log > key.log));
-        // A fork with a visible entry is better than the parent with a rewound one.
-        for plain in [Include::default(), include] {
-            for log in &logs {
-                let searched = self.meet(*log)?;
-                let Some(pos) = searched.loaded.pos(key) else {
-                    continue;
-                };
-                let visibility = searched.visibility(pos);
-                if Conversation::searchable(visibility, plain) {
-                    return Ok(Some((*log, pos, visibility)));
-                }
+        for log in logs {
+            let searched = self.meet(log)?;
+            let Some(pos) = searched.loaded.pos(key) else {
+                continue;
+            };
+            let visibility = searched.visibility(pos);
+            if fits(visibility) {
+                return Ok(Some((log, pos, visibility)));
             }
         }
         Ok(None)
@@ -102,7 +122,7 @@ pub(super) fn search(rows: &dyn Rows, request: &SearchRequest, only: Option<Arc<
     }
     let within = only.as_ref().map(|loaded| ranges(loaded, request.include)).transpose()?;
     let only_log = only.as_ref().map(|loaded| loaded.row.log);
-    let mut family = Family { rows, met: HashMap::new(), forks: HashMap::new() };
+    let mut family = Family::new(rows);
     if let Some(loaded) = only {
         family.met.insert(loaded.row.log, Searched::new(loaded));
     }

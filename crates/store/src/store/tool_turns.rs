@@ -13,6 +13,7 @@ use super::Store;
 use crate::error::Result;
 use crate::reading::{ActionContext, ActionContextRequest};
 pub(super) use effects::along;
+pub(super) use facts::facts as facts_on_path;
 
 /// At most one runs and one waits, and both are newer than the ended ones.
 const LIVE_RUNS: usize = 2;

@@ -170,6 +170,7 @@ fn part_bytes(part: &Part) -> usize {
         Part::ToolCall { arguments, .. } | Part::Repaired { arguments, .. } => arguments.len(),
         Part::ToolResult { content, .. } => content.len(),
         Part::Facts(facts) => facts.iter().map(|fact| fact.key.len() + fact.value.len()).sum(),
+        Part::Recalled(facts) => facts.iter().map(|fact| fact.id.as_str().len()).sum(),
         Part::Erased => 0,
     }
 }

@@ -226,12 +226,13 @@ fn no_reader_scans_the_entries() {
 }
 
 /// Indexes that do not begin with the root, with their first column. They are global, or belong to this machine: an id or a
-/// request names its conversation, and folders belong to no conversation.
-const WITHOUT_ROOT: [(&str, &str); 7] = [
+/// request names its conversation, folders belong to no conversation, and facts are remembered beyond one.
+const WITHOUT_ROOT: [(&str, &str); 8] = [
     ("capture", "workspace"),
     ("conversation", "id"),
     ("conversation", "request"),
     ("effect", "call"),
+    ("fact", "key"),
     ("folder_draft", "folder"),
     ("meta", "name"),
     ("open_call", "id"),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use retake_core::{Entry, Fact};
+use retake_core::{Entry, Fact, MemoryId, REMEMBERED};
 use rusqlite::{Connection, params};
 
-use super::super::cells::{Sql, all, first, int, of, run};
+use super::super::cells::{Cells, Sql, all, first, int, of, run};
 use super::super::entry::unpack;
 use super::super::rows::SqliteRows;
 use crate::error::{Result, StoreError};
@@ -33,9 +33,21 @@ const ALL: Sql = (
      WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1",
 );
 
+/// The first two conditions are those of the index.
+const MEMORY: Sql = (
+    "read memory",
+    "SELECT log, seq, key, value FROM fact
+     WHERE key >= 'memory/' AND key < 'memory0' ORDER BY key, log, seq",
+);
+const MEMORY_OF: Sql = (
+    "look a remembered fact up",
+    "SELECT log, seq, key, value FROM fact
+     WHERE key >= 'memory/' AND key < 'memory0' AND key = ?1 ORDER BY log, seq",
+);
+
 /// The statements that read facts, for the test that none of them scans a table.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[BEFORE, KEY, ALL];
+pub(super) const READS: &[Sql] = &[BEFORE, KEY, ALL, MEMORY, MEMORY_OF];
 
 pub(in crate::sqlite) fn insert(db: &Connection, home: &ConversationRow, entry: &Entry) -> Result<()> {
     facts_of(&entry.parts).try_for_each(|fact| add(db, home.root, home.log, entry.meta.pos.seq, fact))
@@ -90,5 +102,17 @@ impl FactRows for SqliteRows {
 
     fn fact_key(&self, log: LogNo, from: &str) -> Result<Option<String>> {
         first(&self.db, KEY, params![log.0, from], of("a fact", log), |cells| cells.next())
+    }
+
+    fn memory(&self, id: Option<&MemoryId>) -> Result<Vec<(Key, String, String)>> {
+        let read = |cells: &mut Cells<'_>| {
+            let key = Key { log: LogNo(cells.next()?), seq: cells.count()? };
+            Ok((key, cells.next()?, cells.next()?))
+        };
+        let name = || "a remembered fact".to_owned();
+        match id {
+            Some(id) => all(&self.db, MEMORY_OF, [format!("{REMEMBERED}{id}")], name, read),
+            None => all(&self.db, MEMORY, [], name, read),
+        }
     }
 }

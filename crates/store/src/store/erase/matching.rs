@@ -41,7 +41,7 @@ pub(in crate::store) fn part_holds(part: &Part, text: &str) -> bool {
             holds(own, text) || signature.as_deref().is_some_and(|own| holds(own, text))
         }
         Part::Facts(facts) => facts.iter().any(|fact| holds(&fact.key, text) || holds(&fact.value, text)),
-        Part::Erased => false,
+        Part::Recalled(_) | Part::Erased => false,
     }
 }
 

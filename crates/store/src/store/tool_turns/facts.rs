@@ -40,7 +40,7 @@ pub(super) fn along(rows: &dyn Rows, loaded: &Loaded, path: &Path, key: &str) ->
 
 /// The last fact of each key with this prefix, without removed ones. However often a fact was set, it takes one seek for
 /// its key and one for its value.
-pub(super) fn facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
+pub(in crate::store) fn facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
     Ok(facts_if_any(rows, loaded, prefix)?.unwrap_or_default())
 }
 

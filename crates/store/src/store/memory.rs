@@ -1,0 +1,226 @@
+//! Memory: the facts that count now, whichever conversation remembers them, and the words of those that an entry recalls.
+//!
+//! A fact counts while an entry that remembers it is on the path of its conversation or of a fork, without a mark, and no entry
+//! like that forgets it. This is decided for each reading and never stored, so that rewind, undo, marks and forks need nothing
+//! more. The words come from the entry. Its index has ids only.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use retake_core::{
+    Entry, Mark, MemoryFact, MemoryId, MemoryRequest, MemoryScope, Part, RECALLED, REMEMBERED, RecalledWords,
+    Visibility, calls_as_run,
+};
+
+use super::Store;
+use super::load::Loaded;
+use super::search::Family;
+use super::tool_turns::facts_on_path;
+use crate::error::{Result, StoreError};
+use crate::query::words;
+use crate::rows::{Key, LogNo, Rows};
+
+/// The argument of the tool's call that has the words.
+const WORDS: &str = "text";
+
+impl Store {
+    /// The remembered facts that count now.
+    pub async fn memory(&self, request: MemoryRequest) -> Result<Vec<MemoryFact>> {
+        let reader = match request.unknown_to {
+            Some(id) => Some(self.now(id).await?),
+            None => None,
+        };
+        self.read(move |rows| {
+            let known = reader.map(|loaded| known_to(rows, &loaded)).transpose()?.unwrap_or_default();
+            let mut facts = Memories::new(rows).all(&request, &known)?;
+            facts.sort_by_key(|fact| std::cmp::Reverse(fact.time));
+            if let Some(query) = &request.words {
+                facts = matching(facts, query);
+            }
+            facts.truncate(request.limit);
+            Ok(facts)
+        })
+        .await
+    }
+
+    /// A remembered fact, if it counts now.
+    pub async fn memory_fact(&self, id: MemoryId) -> Result<Option<MemoryFact>> {
+        self.read(move |rows| Memories::new(rows).counting(&rows.memory(Some(&id))?)).await
+    }
+}
+
+/// The facts that the path of a conversation holds or has recalled: its model knows them.
+fn known_to(rows: &dyn Rows, loaded: &Loaded) -> Result<HashSet<MemoryId>> {
+    let mut known = HashSet::new();
+    for prefix in [REMEMBERED, RECALLED] {
+        let facts = facts_on_path(rows, loaded, prefix)?;
+        known.extend(facts.iter().filter_map(|fact| MemoryId::in_key(&fact.key, prefix)));
+    }
+    Ok(known)
+}
+
+/// Facts with at least one word of the query, those with most of them first.
+fn matching(facts: Vec<MemoryFact>, query: &str) -> Vec<MemoryFact> {
+    let wanted: HashSet<String> = words(query).map(|word| word.text).collect();
+    let count = |fact: &MemoryFact| {
+        let own: HashSet<String> = words(&fact.text).map(|word| word.text).collect();
+        wanted.intersection(&own).count()
+    };
+    let mut found: Vec<_> = facts.into_iter().map(|fact| (count(&fact), fact)).collect();
+    found.retain(|(count, _)| *count > 0);
+    found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    found.into_iter().map(|(_, fact)| fact).collect()
+}
+
+/// Fills in the words of the facts that these entries recall.
+pub(super) fn fill<'e>(rows: &dyn Rows, entries: impl IntoIterator<Item = &'e mut Vec<Part>>) -> Result<()> {
+    let mut memories = Memories::new(rows);
+    for part in entries.into_iter().flatten() {
+        let Part::Recalled(facts) = part else { continue };
+        for fact in facts {
+            fact.words = memories.words(&fact.id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads facts from one state of the rows.
+struct Memories<'a> {
+    rows: &'a dyn Rows,
+    family: Family<'a>,
+    /// The words that were looked up.
+    told: HashMap<MemoryId, RecalledWords>,
+    /// The folders of conversations.
+    folders: HashMap<LogNo, Option<String>>,
+}
+
+impl<'a> Memories<'a> {
+    fn new(rows: &'a dyn Rows) -> Self {
+        Self { rows, family: Family::new(rows), told: HashMap::new(), folders: HashMap::new() }
+    }
+
+    /// All facts that count for a request, in no order.
+    fn all(&mut self, request: &MemoryRequest, known: &HashSet<MemoryId>) -> Result<Vec<MemoryFact>> {
+        let rows = self.rows.memory(None)?;
+        let mut facts = Vec::new();
+        for same in rows.chunk_by(|(_, one, _), (_, other, _)| one == other) {
+            let id = MemoryId::in_key(&same[0].1, REMEMBERED);
+            // Decided before any conversation is loaded.
+            let is_wanted = id.is_some_and(|id| !known.contains(&id)) && self.counts_in(request, same)?;
+            if is_wanted {
+                facts.extend(self.counting(same)?);
+            }
+        }
+        Ok(facts)
+    }
+
+    /// Whether one of the rows of a fact makes it count where the request asks.
+    fn counts_in(&mut self, request: &MemoryRequest, same: &[(Key, String, String)]) -> Result<bool> {
+        let Some(wanted) = &request.folder else { return Ok(true) };
+        for (key, _, value) in same {
+            let counts = match MemoryScope::in_value(value) {
+                None => false,
+                Some(MemoryScope::Everywhere) => true,
+                Some(MemoryScope::Folder) => self.folder(key.log)? == *wanted,
+            };
+            if counts {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn folder(&mut self, log: LogNo) -> Result<Option<String>> {
+        if !self.folders.contains_key(&log) {
+            self.folders.insert(log, self.rows.log(log)?.folder);
+        }
+        Ok(self.folders[&log].clone())
+    }
+
+    /// The fact with these rows, if it counts now.
+    fn counting(&mut self, same: &[(Key, String, String)]) -> Result<Option<MemoryFact>> {
+        let mut found = None;
+        for (key, name, value) in same {
+            let Some(log) = self.home(*key)? else { continue };
+            match (MemoryScope::in_value(value), MemoryId::in_key(name, REMEMBERED)) {
+                (None, _) => return Ok(None),
+                (Some(scope), Some(id)) if found.is_none() => {
+                    let loaded = self.family.loaded(log)?;
+                    found = self.read(*key, &loaded)?.map(|(text, entry)| MemoryFact {
+                        id,
+                        text,
+                        scope,
+                        folder: loaded.row.folder.clone(),
+                        conversation: loaded.row.id,
+                        entry: entry.meta.id,
+                        author: entry.author,
+                        time: entry.meta.time,
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// The words of an entry that remembers, and the entry. Of a tool's result, the words are in the call.
+    fn read(&self, key: Key, loaded: &Arc<Loaded>) -> Result<Option<(String, Entry)>> {
+        let entry = match self.rows.entry(key) {
+            Ok(entry) => entry,
+            // The check of the store reports it.
+            Err(StoreError::Damaged { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let answered = entry.parts.iter().find_map(Part::answered_call);
+        let text = match (answered, entry.meta.answers) {
+            (Some(call), Some(at)) => in_call(&self.rows.entry(loaded.key(at)?)?.parts, call),
+            _ => entry.parts.iter().rev().find_map(Part::as_text).map(str::to_owned),
+        };
+        Ok(text.map(|text| (text, entry)))
+    }
+
+    /// Whether the words of a fact are still stored.
+    fn has_words(&mut self, rows: &[(Key, String, String)]) -> Result<bool> {
+        for (key, _, value) in rows {
+            if MemoryScope::in_value(value).is_some() {
+                let loaded = self.family.loaded(key.log)?;
+                if self.read(*key, &loaded)?.is_some() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The conversation in which an entry counts. One that cannot be read does not stop the reading of another.
+    fn home(&mut self, key: Key) -> Result<Option<LogNo>> {
+        let is_plain = |visibility| visibility == Visibility::OnPath(Mark::Normal);
+        match self.family.first(key, is_plain) {
+            Ok(home) => Ok(home.map(|(log, ..)| log)),
+            Err(StoreError::Damaged { .. } | StoreError::MissingOperation(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The words of a fact that an entry recalls.
+    fn words(&mut self, id: &MemoryId) -> Result<RecalledWords> {
+        if let Some(words) = self.told.get(id) {
+            return Ok(words.clone());
+        }
+        let rows = self.rows.memory(Some(id))?;
+        let words = match self.counting(&rows)? {
+            Some(fact) => RecalledWords::Known(fact.text),
+            None if self.has_words(&rows)? => RecalledWords::TakenBack,
+            None => RecalledWords::Erased,
+        };
+        self.told.insert(id.clone(), words.clone());
+        Ok(words)
+    }
+}
+
+/// The words in a call.
+fn in_call(parts: &[Part], call: &str) -> Option<String> {
+    let asked = calls_as_run(parts).find(|form| form.id == call)?;
+    let arguments: serde_json::Value = serde_json::from_str(asked.arguments).ok()?;
+    Some(arguments.get(WORDS)?.as_str()?.to_owned())
+}
