@@ -76,6 +76,7 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mark;
 pub(crate) mod mcp;
+pub(crate) mod memory;
 pub(crate) mod model_run;
 pub(crate) mod models;
 pub(crate) mod new;
@@ -140,6 +141,7 @@ subcommands! {
         Export(export::Export),
         Import(import::Import),
         Models(models::Models),
+        Memory(memory::Memory),
         Mcp(mcp::Mcp),
         Config(config::Config),
         Backup(backup::Backup),

@@ -79,8 +79,8 @@ pub use kept::{KeepState, Kept, KeptChange, KeptPath, Scope, Undecided};
 pub use mark::{Mark, MarkChange, Marks};
 pub use marked::Marked;
 pub use memory::{
-    MemoryFact, MemoryId, MemoryRequest, MemoryScope, RECALLED, REMEMBERED, Recalled, RecalledWords,
-    recalled_text,
+    MEMORY_WORDS_MAX, MemoryFact, MemoryId, MemoryRequest, MemoryScope, RECALLED, REMEMBERED, Recalled,
+    RecalledWords, recalled_parts, recalled_text,
 };
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use path::{Path, Span};

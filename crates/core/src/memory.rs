@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::content::Fact;
+use crate::content::{Fact, Part};
 use crate::id::{BadId, ConversationId, EntryId, Time};
 
 /// The prefix of the keys of facts that remember or forget; the id follows.
@@ -15,6 +15,9 @@ pub const REMEMBERED: &str = "memory/";
 
 /// The prefix of the keys of facts that name what the path has recalled; the id follows.
 pub const RECALLED: &str = "recalled/";
+
+/// The most characters of a fact's words.
+pub const MEMORY_WORDS_MAX: usize = 1000;
 
 /// The number of letters of an id.
 const LETTERS: usize = 12;
@@ -120,6 +123,15 @@ impl Recalled {
     }
 }
 
+/// The parts of an entry that recalls these facts; none without facts.
+pub fn recalled_parts(ids: &[MemoryId]) -> Vec<Part> {
+    if ids.is_empty() {
+        return Vec::new();
+    }
+    let recalled = ids.iter().cloned().map(Recalled::new).collect();
+    vec![Part::Recalled(recalled), Part::Facts(ids.iter().map(Fact::recalling).collect())]
+}
+
 /// The words of a recalled fact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RecalledWords {
@@ -182,10 +194,10 @@ pub struct MemoryRequest {
     pub folder: Option<Option<String>>,
     /// Only facts with one of these words, those with most of them first; without words, the newest first.
     pub words: Option<String>,
-    /// Leaves out facts that the path of this conversation holds or has recalled.
-    pub unknown_to: Option<ConversationId>,
     /// At most so many.
     pub limit: usize,
+    /// Of these, only those that the path of this conversation neither holds nor has recalled.
+    pub unknown_to: Option<ConversationId>,
 }
 
 #[cfg(test)]

@@ -47,6 +47,8 @@ pub struct AgentConfig {
     pub sandbox: Option<Sandbox>,
     /// The memory limit for all processes of one MCP server, in bytes; the same as for a command.
     pub memory: u64,
+    /// The most remembered facts that a turn recalls by itself; none with 0.
+    pub recall: usize,
     /// The most calls of the model in one run.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.

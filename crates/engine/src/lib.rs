@@ -14,6 +14,7 @@ mod history;
 pub mod ids;
 mod log;
 pub mod mcp;
+mod memory;
 pub mod model;
 mod names;
 mod notice;
@@ -65,6 +66,7 @@ pub use files::{
     named_in, put_back, shown_in,
 };
 pub use history::Prompts;
+pub use memory::{MEMORY_MOST, MemoryChange, MemoryProvider};
 pub use notice::{FileKind, Mentioned, Notice};
 pub use open::OpenRequest;
 pub use process::{OutputFile, make_private, supervise};
@@ -107,6 +109,8 @@ pub struct Engine {
     pub(crate) files: Files,
     pub(crate) started: Started,
     pub(crate) waits: AgentState,
+    /// Where facts are remembered.
+    memory: Arc<dyn MemoryProvider>,
     /// Held while a draft is read and written again.
     drafting: tokio::sync::Mutex<()>,
     erasures: AtomicU64,
@@ -120,6 +124,7 @@ impl Engine {
     pub fn start(mut parts: Parts) -> BoxFuture<'static, Result<Arc<Self>>> {
         Box::pin(async move {
             let files = Files::new(parts.files.take());
+            let memory = memory::built_in(&parts.store);
             let engine = Arc::new(Self {
                 parts,
                 sessions: Sessions::default(),
@@ -127,6 +132,7 @@ impl Engine {
                 files,
                 started: Started::default(),
                 waits: AgentState::default(),
+                memory,
                 drafting: tokio::sync::Mutex::default(),
                 erasures: AtomicU64::new(0),
                 ends: AtomicBool::new(false),

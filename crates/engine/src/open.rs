@@ -9,8 +9,8 @@ use futures::future::BoxFuture;
 use retake_core::Time;
 use retake_store::{Sqlite, Store};
 use retake_tools::{
-    FetchConfig, Guarded, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, processes,
-    shell_tools, todo_tool, with_programs,
+    FetchConfig, Guarded, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, memory_tools,
+    processes, shell_tools, todo_tool, with_programs,
 };
 use retake_worktree::Rules;
 
@@ -133,7 +133,8 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     let mut tools = Toolbox::default();
     let own = [todo_tool(), ask_tool(), fetch_tool(FetchConfig::default())];
     let files = with_programs(file_tools(), settings.after_edit(shell.clone()));
-    for tool in files.into_iter().chain(shell_tools(shell)).chain(own) {
+    let memory_tools = if settings.memory.tools { memory_tools() } else { Vec::new() };
+    for tool in files.into_iter().chain(shell_tools(shell)).chain(own).chain(memory_tools) {
         assert!(tools.add(tool), "BUG: two tools have one name");
     }
     AgentConfig {
@@ -145,6 +146,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         secrets: settings.secrets(),
         sandbox,
         memory,
+        recall: settings.memory.recalled(),
         limit: STEPS,
         server_wait: settings.mcp.wait_s.0,
         answer_wait: settings.permissions.wait_s.0,

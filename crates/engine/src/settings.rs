@@ -33,7 +33,7 @@ pub use keys::ReadBy;
 pub(crate) use keys::most_alike;
 pub use models::FactsFrom;
 pub use tables::{
-    Agent, Client, DemoModel, EndpointTable, Files, FormatterTable, LanguageServerTable, Local, Mcp,
+    Agent, Client, DemoModel, EndpointTable, Files, FormatterTable, LanguageServerTable, Local, Mcp, Memory,
     ModelChoice, ModelFacts, Owner, Permissions, Retries, Settings, UsualModels, Waits,
 };
 pub use text::text;

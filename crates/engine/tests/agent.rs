@@ -8,6 +8,7 @@ mod edited;
 mod guarded;
 mod hostile;
 mod ledger;
+mod memory;
 mod opening;
 mod queue;
 mod random;
@@ -41,7 +42,9 @@ use retake_testkit::{
     ModelOutput, Script, SingleModelCatalogue, agent_config, calls, files_config, next_seed, sqlite_store,
     words,
 };
-use retake_tools::{Guarded, Sandbox, ShellConfig, Toolbox, file_tools, shell_tools, with_programs};
+use retake_tools::{
+    Guarded, Sandbox, ShellConfig, Toolbox, file_tools, memory_tools, shell_tools, with_programs,
+};
 use tempfile::TempDir;
 
 /// The agent's folder.
@@ -199,6 +202,9 @@ async fn engine_with(
     let sandbox = shell.sandbox.clone();
     let confined = ShellConfig { sandbox: Some(Sandbox::bare()), ..shell.clone() };
     for tool in with_programs(file_tools(), edited::after(confined)).into_iter().chain(shell_tools(shell)) {
+        assert!(tools.add(tool), "a name comes once");
+    }
+    for tool in memory_tools() {
         assert!(tools.add(tool), "a name comes once");
     }
     assert!(tools.add(Arc::new(ledger::Mail)), "a name comes once");

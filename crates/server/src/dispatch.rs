@@ -8,6 +8,7 @@ mod erase;
 mod files;
 mod folders;
 mod mcp;
+mod memory;
 mod owner;
 mod reads;
 mod steps;
@@ -86,6 +87,11 @@ impl InProcess {
             Request::ImportLines(lines) => self.import_lines(lines).await,
             Request::ImportEnd(of) => self.import_end(&of.conversation).await,
             Request::Models => self.models().await,
+            Request::ListMemory(of) => self.list_memory(of).await,
+            Request::MemoryHome(of) => self.memory_home(of).await,
+            Request::Remember(it) => self.remember(it).await,
+            Request::EditMemory(it) => self.edit_memory(it).await,
+            Request::Forget(it) => self.forget(it).await,
             Request::McpList(of) => self.mcp_list(of).await,
             Request::McpTools(of) => self.mcp_tools(of).await,
             Request::McpAdd(add) => self.mcp_add(add).await,

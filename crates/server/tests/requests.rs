@@ -85,6 +85,9 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::ImportStart(start),
         Request::ImportLines(ImportLines { conversation: import.clone(), first: 0, lines: lines() }),
         Request::ImportEnd(ConversationTarget { conversation: import }),
+        Request::MemoryHome(MemoryHome::default()),
+        Request::Remember(remember(&id)),
+        Request::ListMemory(ListMemory::default()),
         Request::Work,
         Request::Models,
         Request::McpAdd(McpAdd { name: "it".into(), way: none() }),
@@ -105,12 +108,40 @@ async fn every_request_is_answered_as_its_documentation_says() {
             assert_eq!(run.clone().await, Outcome::RolledBack, "it was stopped before any output");
         }
     }
+    answered.extend(memory(&desk, &id).await);
     answered.extend(super::agent::answered().await.into_iter().chain(super::owner::answered().await));
     let promised = variants(REQUESTS, "Request").into_iter().map(|(name, promise)| {
         let (_, kind) = promise.split_once("→ `").expect("each request says how it is answered");
         (name, kind.trim_end_matches('`').to_owned())
     });
     assert_eq!(answered, promised.collect());
+}
+
+/// A fact to remember.
+fn remember(id: &str) -> Remember {
+    Remember { conversation: id.to_owned(), text: "a fact".into(), ..Remember::default() }
+}
+
+/// Requests that change a remembered fact, with their replies.
+async fn memory(desk: &Desk, id: &str) -> BTreeMap<String, String> {
+    let fact = async || {
+        let facts = get!(desk, Memory, Request::ListMemory(ListMemory::default())).facts;
+        facts.into_iter().next().expect("a fact").id
+    };
+    let conversation = || id.to_owned();
+    let mut answered = BTreeMap::new();
+    let edit = EditMemory {
+        conversation: conversation(),
+        fact: fact().await,
+        text: "another fact".into(),
+        request_id: None,
+    };
+    let edit = Request::EditMemory(edit);
+    answered.insert(variant(&edit), variant(&desk.does(edit).await));
+    let forget =
+        Request::Forget(Forget { conversation: conversation(), fact: fact().await, request_id: None });
+    answered.insert(variant(&forget), variant(&desk.does(forget).await));
+    answered
 }
 
 #[tokio::test]

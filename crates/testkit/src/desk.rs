@@ -45,6 +45,7 @@ pub fn agent_config(data: &Path, tools: Toolbox) -> AgentConfig {
         limit: 50,
         server_wait: Duration::ZERO,
         answer_wait: Duration::from_secs(600),
+        recall: 20,
         settings: None,
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use retake_core::{Fact, ToolOutcome};
+use retake_core::{Fact, MemoryFact, MemoryId, ToolOutcome};
 use serde_json::Value;
 
 use crate::call_environment::CallEnvironment;
@@ -18,6 +18,18 @@ pub trait Host: Send + Sync {
     async fn fact(&self, key: &str) -> Option<String>;
     /// The same for every key with this prefix, sorted by key.
     async fn facts(&self, prefix: &str) -> Vec<Fact>;
+    /// An id for a fact to remember; `None` where nothing can be remembered.
+    fn new_memory_id(&self) -> Option<MemoryId> {
+        None
+    }
+    /// The remembered facts with these words that count here, the best ones first; without words, the newest ones.
+    async fn recall(&self, _words: &str) -> Vec<MemoryFact> {
+        Vec::new()
+    }
+    /// Whether this fact is remembered.
+    async fn is_remembered(&self, _id: &MemoryId) -> bool {
+        false
+    }
     /// Asks the person, and waits for the answer; `None` if no client can answer.
     async fn ask(&self, question: ToolQuestion) -> Option<String>;
     /// Forwards the output of a running tool.
@@ -126,6 +138,8 @@ pub struct Output {
     pub attached: Vec<Attached>,
     /// Facts for later turns.
     pub facts: Vec<Fact>,
+    /// Remembered facts whose words belong to the result. Only their ids are stored.
+    pub recalled: Vec<MemoryId>,
     /// The absolute paths of files that the tool wrote itself: known exactly (grade *written*).
     pub written: Vec<PathBuf>,
     /// The text for people in place of the content, such as a diff.
@@ -142,6 +156,7 @@ impl Output {
             outcome: ToolOutcome::Ok,
             attached: Vec::new(),
             facts: Vec::new(),
+            recalled: Vec::new(),
             written: Vec::new(),
             shown: None,
             lives: false,

@@ -57,6 +57,7 @@ pub fn reply(look: &Look, reply: &Reply) -> Text {
         Reply::Differences(it) => folder::differences(it),
         Reply::Workspace(it) => workspace::shown(look, it),
         Reply::Pruned(it) => workspace::pruned(it),
+        Reply::Memory(it) => lists::memory(look, it),
         Reply::Todo(it) => agent::todo(look, it),
         Reply::Jobs(it) => agent::jobs(look, it),
         Reply::JobOutput(it) => agent::job_output(look, it),

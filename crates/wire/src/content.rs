@@ -84,8 +84,28 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
+    /// Remembered facts that the message recalls. The words are those of now, and are not stored with the message.
+    Recalled {
+        /// The facts.
+        facts: Vec<RecalledFact>,
+    },
     /// Content that was erased.
     Erased,
+}
+
+/// A fact that a message recalls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RecalledFact {
+    /// The id of the fact.
+    pub id: String,
+    /// The words. Absent if the fact no longer counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Whether the words were erased.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
 }
 
 /// A repaired call as the model sent it.

@@ -49,7 +49,7 @@ pub use condition::{
     Condition, FolderRemark, LeftPath, MarkCount, ModelCause, PathCause, PathChange, ReadOnlyCause,
     StepRefusal, UnavailableCause, UncertainWhen, UncoveredCause, UncoveredPath,
 };
-pub use content::{Part, Role, SentCall, Usage};
+pub use content::{Part, RecalledFact, Role, SentCall, Usage};
 pub use event::{CallNow, Changed, Event, Follow, NumberedEvent, RunNow, Snapshot};
 pub use files::{
     AfterChoice, AuthorKind, BlockingAuthor, CallLine, Choice, ChoiceOutcome, Choose, FileCounts, FileName,

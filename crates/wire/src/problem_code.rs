@@ -114,6 +114,7 @@ codes! {
     NoAnswer = "no_answer", "The earlier request has no answer", ["what"];
     NoCommand = "no_command", "The command does not exist", ["command", "detail"];
     NoConversation = "no_conversation", "There is no conversation yet", [];
+    NoFact = "no_fact", "There is no such remembered fact", ["fact"];
     NoFile = "no_file", "This is not a regular file", ["path", "what"];
     NoFiles = "no_files", "This owner keeps no files", [];
     NoFolder = "no_folder", "The conversation works in no folder", ["what"];

@@ -5,6 +5,7 @@ mod changes;
 mod composer;
 mod files;
 mod marked;
+mod memory;
 mod models;
 mod owner;
 mod plan;
@@ -34,6 +35,7 @@ pub use files::{
     Pruned, State, Uncovered, Workspace, WorkspaceShown, Workspaces, Written,
 };
 pub use marked::{Marked, MarkedPage};
+pub use memory::{Memory, MemoryFact, fact_of};
 pub use models::{Model, Models};
 pub use owner::{IdleEnd, JobAtWork, OwnerWork, Status, Work};
 pub use plan::{EffectLine, EffectState, EffectWords, Effects, Plan, Running, TimelinePlan};
@@ -101,6 +103,8 @@ pub enum Reply {
     Workspace(WorkspaceShown),
     /// What a collection removed from the stored file versions, or would remove.
     Pruned(Pruned),
+    /// Remembered facts.
+    Memory(Memory),
     /// A page of earlier prompts.
     History(HistoryPage),
     /// Paths that match a typed text.

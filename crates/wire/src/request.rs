@@ -9,6 +9,7 @@ mod agent;
 mod composer;
 mod files;
 mod identity;
+mod memory;
 mod page;
 mod port;
 
@@ -21,6 +22,7 @@ pub use composer::{
 };
 pub use files::{FilesDiff, PruneHow, WorkspacePrune, WorkspaceTarget};
 pub use identity::Identity;
+pub use memory::{EditMemory, Forget, ListMemory, MemoryHome, Remember};
 pub use page::{
     Alternatives, Jobs, LARGEST_PAGE, Marked, Page, Targets, Tree, USUAL_HITS, USUAL_PAGE, Workspaces,
 };
@@ -109,6 +111,16 @@ pub enum Request {
     ImportEnd(ConversationTarget),
     /// The available models. → `Models`
     Models,
+    /// The remembered facts, newest first. → `Memory`
+    ListMemory(ListMemory),
+    /// The conversation for facts that belong to no other conversation. It is created on first use. → `Receipt`
+    MemoryHome(MemoryHome),
+    /// Remembers a fact. → `Receipt`
+    Remember(Remember),
+    /// Replaces a remembered fact by another one. → `Receipt`
+    EditMemory(EditMemory),
+    /// Forgets a remembered fact. → `Receipt`
+    Forget(Forget),
     /// The MCP servers of a folder. Starts the servers that may be started. → `McpServers`
     McpList(McpOf),
     /// The tools of MCP servers. Starts the servers that may be started. → `McpTools`

@@ -150,6 +150,7 @@ impl Desk {
             limit: 4,
             server_wait: Duration::ZERO,
             answer_wait: Duration::from_secs(600),
+            recall: 20,
             settings: None,
         };
         let rules = Rules { own: Some(data.to_owned()), ..Rules::default() };

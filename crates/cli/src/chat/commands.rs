@@ -7,7 +7,7 @@ use futures::future::LocalBoxFuture;
 use retake_wire::request::ConversationTarget;
 use retake_wire::{Mark, Request};
 
-use super::handlers::{self, label, line, named, option, or_default_words, title};
+use super::handlers::{self, label, line, memory, named, option, or_default_words, title};
 use super::pickers::{self, PickedArguments};
 use super::{Chat, agent, edit};
 use crate::error::Result;
@@ -283,6 +283,14 @@ const COMMANDS: &[Command] = &[
         help: "show the tools of the model, and its permissions for them",
         more: "",
         does: CommandEffect::Show(Request::Tools),
+    },
+    Command {
+        name: "memory",
+        takes: "[add TEXT|edit ID TEXT|forget ID|WORDS]",
+        help: "show, find or change what is remembered for later conversations",
+        more: "A change is an entry of this conversation: a rewind takes it back. `retake memory add --everywhere` remembers \
+               a fact for all folders.",
+        does: CommandEffect::Verb(memory),
     },
     Command {
         name: "mcp",

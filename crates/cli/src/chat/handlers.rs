@@ -50,6 +50,18 @@ pub(super) fn title(words: &str) -> Vec<String> {
     if words == "--remove" { line("title", words) } else { named(&["title"], words) }
 }
 
+/// The arguments of `/memory`. Words that are no change look facts up.
+pub(super) fn memory(words: &str) -> Vec<String> {
+    let (verb, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    match (verb, rest.trim().split_once(char::is_whitespace)) {
+        ("", _) => line("memory list", ""),
+        ("add", _) => named(&["memory", "add"], rest.trim()),
+        ("edit", Some((fact, text))) => ["memory", "edit", "--", fact, text.trim()].map(str::to_owned).into(),
+        ("edit" | "forget", _) => line("memory", words),
+        _ => named(&["memory", "search"], words),
+    }
+}
+
 /// Runs a verb with the text, or without text with the arguments that the person picks.
 pub(super) async fn pick(
     chat: &mut Chat<'_>,

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use retake_core::{AnswerPlace, CallTarget, ConversationId, EffectClass, Fact, Fence, Permission, Ruling};
+use retake_core::{
+    AnswerPlace, CallTarget, ConversationId, EffectClass, Fact, Fence, MemoryFact, MemoryId, Permission,
+    Ruling,
+};
 use retake_tools::{Call, CallEnvironment, Guard, Guarded, Host, Piece, ToolQuestion};
 use tokio::sync::watch;
 
@@ -99,6 +102,19 @@ impl Host for ToolHost {
     async fn facts(&self, prefix: &str) -> Vec<Fact> {
         let facts = self.engine.store().facts(self.conversation, prefix.to_owned()).await;
         facts.or_log("facts are not known").unwrap_or_default()
+    }
+
+    fn new_memory_id(&self) -> Option<MemoryId> {
+        Some(MemoryId::of(self.engine.new_entry_id()))
+    }
+
+    async fn recall(&self, words: &str) -> Vec<MemoryFact> {
+        let facts = self.engine.recalled_in(self.conversation, words).await;
+        facts.or_log("no facts are recalled").unwrap_or_default()
+    }
+
+    async fn is_remembered(&self, id: &MemoryId) -> bool {
+        self.engine.memory_named(self.conversation, id.as_str()).await.is_ok()
     }
 
     async fn ask(&self, question: ToolQuestion) -> Option<String> {

@@ -2,8 +2,11 @@
 //! are attached to the message.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
-use retake_core::{CallTarget, ConversationId, Fact, Flags, Part, Role, SayRequest};
+use retake_core::{
+    CallTarget, ConversationId, Fact, Flags, MemoryRequest, Part, Role, SayRequest, recalled_parts,
+};
 
 use super::drive::Driver;
 use crate::Engine;
@@ -19,12 +22,32 @@ impl Engine {
     /// Captures the folder, and stores what the agent must know before the prompt. Returns the notices for the person: without
     /// a captured folder the agent can only talk.
     pub(super) async fn open_turn(&self, conversation: ConversationId) -> Result<Vec<Notice>> {
-        if self.parts().agent.is_none() {
-            return Ok(Vec::new());
-        }
-        let Some(folder) = self.folder_of(conversation).await? else {
+        let Some(agent) = &self.parts().agent else {
             return Ok(Vec::new());
         };
+        let notices = match self.folder_of(conversation).await? {
+            Some(folder) => self.open_folder(conversation, folder).await?,
+            None => Vec::new(),
+        };
+        self.note_memory(conversation, agent.recall).await?;
+        Ok(notices)
+    }
+
+    /// Stores which of the newest remembered facts the path does not know yet.
+    async fn note_memory(&self, conversation: ConversationId, limit: usize) -> Result<()> {
+        if limit == 0 {
+            return Ok(());
+        }
+        let unknown_to = Some(conversation);
+        let request = MemoryRequest { unknown_to, limit, ..MemoryRequest::default() };
+        let facts = self.memory_in(conversation, request).await?;
+        match recalled_parts(&facts.into_iter().map(|fact| fact.id).collect::<Vec<_>>()) {
+            parts if parts.is_empty() => Ok(()),
+            parts => self.note(conversation, parts).await,
+        }
+    }
+
+    async fn open_folder(&self, conversation: ConversationId, folder: PathBuf) -> Result<Vec<Notice>> {
         let of_git = folder.clone();
         let given = self.store().facts(conversation, prompt::FACT.to_owned()).await?;
         let mut instructions = self.instructions(&folder).await?;

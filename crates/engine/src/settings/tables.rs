@@ -35,6 +35,8 @@ pub struct Settings {
     pub permissions: Permissions,
     /// How the agent works.
     pub agent: Agent,
+    /// What is remembered for later conversations.
+    pub memory: Memory,
     /// MCP servers.
     pub mcp: Mcp,
     /// The process behind all terminals.
@@ -282,6 +284,31 @@ pub struct Agent {
     /// Further folders that the agent may work in: `["/home/me/notes"]`. A rewind includes them.
     #[serde(deserialize_with = "values::folders")]
     pub roots: Vec<PathBuf>,
+}
+
+/// The table `[memory]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Memory {
+    /// Whether the model gets the newest remembered facts at the beginning of a turn. Each is given once.
+    pub recall: bool,
+    /// The most facts that a turn gets by itself.
+    pub(super) facts: WholeNumber<1, 100>,
+    /// Whether the model has the tools remember, recall and forget.
+    pub tools: bool,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self { recall: true, facts: WholeNumber(20), tools: true }
+    }
+}
+
+impl Memory {
+    /// The most facts that a turn gets by itself; 0 for none.
+    pub fn recalled(&self) -> usize {
+        if self.recall { usize::try_from(self.facts.0).unwrap_or(usize::MAX) } else { 0 }
+    }
 }
 
 /// The table `[mcp]`.

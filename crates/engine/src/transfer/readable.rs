@@ -2,7 +2,7 @@
 //!
 //! Messages are unchanged except for control characters, which must not reach a terminal.
 
-use retake_core::{Mark, Part, Role, Source, Time, ToolOutcome};
+use retake_core::{Mark, Part, Role, Source, Time, ToolOutcome, preview};
 use retake_store::{About, Exported};
 
 /// The header of a Markdown export.
@@ -114,6 +114,8 @@ fn piece(part: &Part) -> Option<Piece> {
         }
         Part::Reasoning { text, .. } => Piece::Block("reasoning".to_owned(), shown(text)),
         Part::Facts(_) => return None,
+        // Their words are in other conversations.
+        Part::Recalled(_) => Piece::Words(preview(std::slice::from_ref(part))),
         Part::Erased => Piece::Words("[erased]".to_owned()),
     })
 }

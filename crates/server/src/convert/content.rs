@@ -4,7 +4,7 @@ use std::mem;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use retake_core::{Part, Source, ToolOutcome};
+use retake_core::{Part, Recalled, RecalledWords, Source, ToolOutcome};
 use retake_wire::Problem;
 
 use super::misused;
@@ -27,6 +27,15 @@ fn source_in(data: Option<String>, url: Option<String>) -> Result<Source, Proble
     }
 }
 
+fn recalled(fact: Recalled) -> retake_wire::RecalledFact {
+    let erased = fact.words == RecalledWords::Erased;
+    let text = match fact.words {
+        RecalledWords::Known(text) => Some(text),
+        RecalledWords::Unread | RecalledWords::TakenBack | RecalledWords::Erased => None,
+    };
+    retake_wire::RecalledFact { id: fact.id.to_string(), text, erased }
+}
+
 /// A part in the form for people. Facts for later turns are left out.
 fn part(part: Part) -> Option<retake_wire::Part> {
     Some(match part {
@@ -46,6 +55,9 @@ fn part(part: Part) -> Option<retake_wire::Part> {
             retake_wire::Part::ToolResult { call, content, failed: outcome == ToolOutcome::Failed }
         }
         Part::Reasoning { text, signature } => retake_wire::Part::Reasoning { text, signature },
+        Part::Recalled(facts) => {
+            retake_wire::Part::Recalled { facts: facts.into_iter().map(recalled).collect() }
+        }
         Part::Erased => retake_wire::Part::Erased,
         Part::Repaired { .. } | Part::Facts(_) => return None,
     })
@@ -83,9 +95,8 @@ fn part_in(part: retake_wire::Part) -> Result<Part, Problem> {
             Part::ToolResult { call, content, outcome }
         }
         retake_wire::Part::Reasoning { text, signature } => Part::Reasoning { text, signature },
-        retake_wire::Part::Erased => {
-            return Err(misused("erased_part", &[]));
-        }
+        retake_wire::Part::Recalled { .. } => return Err(misused("recalled_part", &[])),
+        retake_wire::Part::Erased => return Err(misused("erased_part", &[])),
     })
 }
 

@@ -163,7 +163,7 @@ impl InProcess {
     }
 
     /// A receipt with the current content for the client's composer.
-    async fn receipt(&self, receipt: Receipt) -> Result<Reply, Problem> {
+    pub(super) async fn receipt(&self, receipt: Receipt) -> Result<Reply, Problem> {
         self.wire_receipt(&receipt).await.map(Reply::Receipt)
     }
 

@@ -32,12 +32,13 @@ impl Store {
         };
         self.read(move |rows| {
             let known = reader.map(|loaded| known_to(rows, &loaded)).transpose()?.unwrap_or_default();
-            let mut facts = Memories::new(rows).all(&request, &known)?;
+            let mut facts = Memories::new(rows).all(&request)?;
             facts.sort_by_key(|fact| std::cmp::Reverse(fact.time));
             if let Some(query) = &request.words {
                 facts = matching(facts, query);
             }
             facts.truncate(request.limit);
+            facts.retain(|fact| !known.contains(&fact.id));
             Ok(facts)
         })
         .await
@@ -100,14 +101,12 @@ impl<'a> Memories<'a> {
     }
 
     /// All facts that count for a request, in no order.
-    fn all(&mut self, request: &MemoryRequest, known: &HashSet<MemoryId>) -> Result<Vec<MemoryFact>> {
+    fn all(&mut self, request: &MemoryRequest) -> Result<Vec<MemoryFact>> {
         let rows = self.rows.memory(None)?;
         let mut facts = Vec::new();
         for same in rows.chunk_by(|(_, one, _), (_, other, _)| one == other) {
-            let id = MemoryId::in_key(&same[0].1, REMEMBERED);
             // Decided before any conversation is loaded.
-            let is_wanted = id.is_some_and(|id| !known.contains(&id)) && self.counts_in(request, same)?;
-            if is_wanted {
+            if self.counts_in(request, same)? {
                 facts.extend(self.counting(same)?);
             }
         }

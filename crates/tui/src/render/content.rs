@@ -1,6 +1,6 @@
 //! The parts of a message as people read them. Must never drop a part silently.
 
-use retake_wire::{Part, SentCall, Usage, call_line};
+use retake_wire::{Part, RecalledFact, SentCall, Usage, call_line};
 
 use super::words;
 use crate::text::style::Style;
@@ -67,8 +67,24 @@ fn label(part: &Part) -> String {
         Part::File { name, .. } => format!("[file: {name}]"),
         Part::ToolCall { name, arguments, .. } => format!("→ {}", call_line(name, arguments)),
         Part::ToolResult { content, .. } => format!("← {content}"),
+        Part::Recalled { facts } => recalled(facts),
         Part::Erased => "[erased]".to_owned(),
     }
+}
+
+/// The line that says how many facts a message recalls.
+pub fn recalled_line(facts: &[RecalledFact]) -> String {
+    format!("recalled {}", words::count(facts.len() as u64, "fact"))
+}
+
+/// The facts that a message recalls, each in a line.
+pub fn recalled(facts: &[RecalledFact]) -> String {
+    let lines = facts.iter().map(|fact| match &fact.text {
+        Some(text) => format!("- {}", safe::line(text)),
+        None if fact.erased => "- (erased)".to_owned(),
+        None => "- (no longer remembered)".to_owned(),
+    });
+    std::iter::once(recalled_line(facts)).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 /// A repaired call as the model sent it.

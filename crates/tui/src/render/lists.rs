@@ -2,8 +2,8 @@
 //! a row.
 
 use retake_wire::reply::{
-    Alternatives, Conversation, Conversations, MarkedPage, Model, Models, Operations, PathLine, Paths,
-    Report, TargetPage, Written,
+    Alternatives, Conversation, Conversations, MarkedPage, Memory, MemoryFact, Model, Models, Operations,
+    PathLine, Paths, Report, TargetPage, Written,
 };
 use retake_wire::{OperationReason, english};
 
@@ -50,6 +50,24 @@ pub fn conversations(look: &Look, page: &Conversations) -> Text {
         text.push(dim(look, &hint));
     }
     text
+}
+
+/// Remembered facts.
+pub fn memory(look: &Look, memory: &Memory) -> Text {
+    if memory.facts.is_empty() {
+        return dim(look, "nothing is remembered here");
+    }
+    let row = |it: &MemoryFact| {
+        vec![
+            cell(safe::line(&it.id)).style(Style::Dim),
+            cell(words::when(look, it.time_ms)),
+            cell(if it.everywhere { "everywhere" } else { "" }),
+            cell(safe::line(&it.text)),
+        ]
+    };
+    let rows: Vec<_> = memory.facts.iter().map(row).collect();
+    let more = if memory.more { dim(look, "… more: --limit") } else { Text::new() };
+    table(look, &rows) + more
 }
 
 /// A conversation in brief.

@@ -10,6 +10,7 @@ mod elsewhere;
 mod keys;
 mod local_draft;
 mod looks;
+mod memory;
 mod model;
 mod mouse;
 mod notices;

@@ -35,6 +35,9 @@ impl Request {
             Self::Say(it) => Identity::within(&it.conversation, &mut it.request_id),
             Self::Edit(it) => Identity::within(&it.conversation, &mut it.request_id),
             Self::Apply(it) => Identity::within(&it.conversation, &mut it.request_id),
+            Self::Remember(it) => Identity::within(&it.conversation, &mut it.request_id),
+            Self::EditMemory(it) => Identity::within(&it.conversation, &mut it.request_id),
+            Self::Forget(it) => Identity::within(&it.conversation, &mut it.request_id),
             _ => None,
         }
     }
@@ -85,6 +88,9 @@ mod tests {
             (json!({ "request": "import_start" }), None),
             (json!({ "request": "say", "conversation": "c", "role": "user", "parts": [] }), Some("c")),
             (json!({ "request": "edit", "conversation": "c", "entry": "@", "parts": [] }), Some("c")),
+            (json!({ "request": "remember", "conversation": "c", "text": "a" }), Some("c")),
+            (json!({ "request": "edit_memory", "conversation": "c", "fact": "f", "text": "a" }), Some("c")),
+            (json!({ "request": "forget", "conversation": "c", "fact": "f" }), Some("c")),
             (json!({ "request": "apply", "conversation": "c", "action": "undo", "count": 1 }), Some("c")),
         ];
         for (mut fields, conversation) in rows {

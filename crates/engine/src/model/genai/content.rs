@@ -80,7 +80,7 @@ pub(super) fn plain(
             })
         }
         Part::Erased => ContentPart::from_text("[erased]"),
-        Part::Reasoning { .. } | Part::Repaired { .. } | Part::Facts(_) => return None,
+        Part::Reasoning { .. } | Part::Repaired { .. } | Part::Facts(_) | Part::Recalled(_) => return None,
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use retake_core::{
     CallPrint, CallTarget, ChangeOrigin, Effect, EffectClass, EffectState, Flags, Part, SayRequest, Source,
-    ToolOutcome,
+    ToolOutcome, recalled_parts,
 };
 use retake_store::digest::digest;
 use retake_tools::Output;
@@ -113,7 +113,7 @@ impl ToolHost {
         not_run: Option<NotRun>,
         begun: LedgerState,
     ) -> Result<Option<CallPrint>> {
-        let Output { content, outcome, attached, facts, written, shown, .. } = output;
+        let Output { content, outcome, attached, facts, recalled, written, shown, .. } = output;
         self.engine.waits.notes(&facts);
         let content = repaired::reported(bounded(content), outcome, &ready.repairs);
         let stopped = *self.halt.borrow();
@@ -122,6 +122,7 @@ impl ToolHost {
         let print = digest(&format!("{outcome:?} {content} {:?}", files.collect::<Vec<_>>()));
         let mut parts = vec![Part::ToolResult { call: ready.id.clone(), content, outcome }];
         parts.extend(attached.into_iter().map(part));
+        parts.extend(recalled_parts(&recalled));
         parts.extend((!facts.is_empty()).then_some(Part::Facts(facts)));
         let state = if outcome == ToolOutcome::Ok { EffectState::Done } else { EffectState::Failed };
         let say = SayRequest {

@@ -295,6 +295,10 @@ fn answer(page: &mut Page<'_>, talk: &LoadedConversation, at: usize, faint: bool
             Part::ToolResult { content, failed, .. } => {
                 calls::orphan(page, content, *failed, open.output || open.all);
             }
+            Part::Recalled { facts } => match open.output || open.all {
+                true => page.text(&content::recalled(facts), Paint::Dim),
+                false => page.cut(&content::recalled_line(facts), Paint::Dim),
+            },
             Part::Image { .. } | Part::File { .. } | Part::Erased => page.text(&noted(part), Paint::Dim),
         }
     }
@@ -340,6 +344,7 @@ fn noted(part: &Part) -> String {
             None => format!("[image: {}]", safe::line(media_type)),
         },
         Part::File { name, .. } => format!("[file: {}]", safe::line(name)),
+        Part::Recalled { facts } => content::recalled(facts),
         Part::Erased => "[erased]".to_owned(),
         Part::ToolCall { name, arguments, .. } => calls::line(name, arguments),
         Part::Text { text } | Part::Reasoning { text, .. } => text.clone(),
