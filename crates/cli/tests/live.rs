@@ -21,6 +21,7 @@ mod killed;
 mod lacking;
 mod logged;
 mod mcp;
+mod memory;
 mod model;
 mod moved;
 mod old;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use retake_core::{
-    ChangeOrigin, ConversationId, Fact, MEMORY_WORDS_MAX, MemoryFact, MemoryId, MemoryRequest, MemoryScope,
-    Part, Receipt, RequestId, Role,
+    ArchiveState, ChangeOrigin, ConversationId, Fact, MEMORY_WORDS_MAX, MemoryFact, MemoryId, MemoryRequest,
+    MemoryScope, Part, Receipt, RequestId, Role,
 };
 use retake_store::Store;
 use retake_store::digest::of_text;
@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// The facts that count in a conversation: those of its folder, and those for all folders.
-    pub(crate) async fn memory_in(
+    pub async fn memory_in(
         &self,
         conversation: ConversationId,
         request: MemoryRequest,
@@ -100,16 +100,24 @@ impl Engine {
         }
     }
 
-    /// The conversation for facts that belong to no other one: of this folder, or of all folders. It is made on first use.
+    /// The conversation for facts that belong to no other one: of this folder, or of all folders. It is made on first use, and
+    /// archived, so that it is never the last conversation of its folder.
     pub async fn memory_home(&self, folder: Option<String>) -> Result<Receipt> {
         let name = format!("memory {}", folder.as_deref().unwrap_or_default());
-        let request = format!("memory-{:032x}", u128::from_be_bytes(of_text("memory", &name).current));
+        let digest = of_text("memory", &name);
+        let request = format!("memory-{:032x}", u128::from_be_bytes(digest.current));
         let request: RequestId = request.parse().expect("BUG: a digest is printable and short");
+        let by = ChangeOrigin { wording: Some(digest), ..self.by(Some(request)) };
+        if let Some(made) = self.store().created(by.clone()).await? {
+            return Ok(made);
+        }
         let title = match &folder {
             Some(folder) => format!("Memory of {folder}"),
             None => "Memory".to_owned(),
         };
-        self.create(Some(title), folder, self.by(Some(request))).await
+        let made = self.create(Some(title), folder, by).await?;
+        self.archive(made.conversation, ArchiveState::Archived).await?;
+        Ok(made)
     }
 
     /// Changes memory by an entry of a conversation: a rewind of the entry takes the change back.

@@ -154,7 +154,7 @@ fn trial_17_each_limit_says_its_range_and_what_holds_without_it() {
     let parameters =
         operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten());
     let limits: Vec<_> = parameters.filter(|parameter| parameter["name"] == "limit").collect();
-    assert_eq!(limits.len(), 14, "the lists");
+    assert_eq!(limits.len(), 15, "the lists");
     for limit in limits {
         let says = limit["description"].as_str().expect("a description");
         assert!(says.contains("1 to 1000. Default: ") && says.ends_with("0."), "{says}");

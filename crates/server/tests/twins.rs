@@ -365,7 +365,7 @@ async fn trial_12_every_route_takes_or_refuses_a_key_as_the_document_says() {
     let desk = Desk::new().await;
     let asking = Asking::new(&desk);
     let routes = routes();
-    assert_eq!(routes.iter().filter(|(.., takes)| *takes).count(), 8);
+    assert_eq!(routes.iter().filter(|(.., takes)| *takes).count(), 11);
     assert!(routes.len() > retake_wire::http::ENDPOINTS.len() + 5, "streams and runs too");
     for (method, path, body, takes) in routes {
         let request =

@@ -286,9 +286,9 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "memory",
-        takes: "[add TEXT|edit ID TEXT|forget ID|WORDS]",
-        help: "show, find or change what is remembered for later conversations",
-        more: "A change is an entry of this conversation: a rewind takes it back. `retake memory add --everywhere` remembers \
+        takes: "[WORDS]",
+        help: "show or change what is remembered for later conversations",
+        more: "WORDS look facts up. Instead of them: add TEXT, edit ID TEXT or forget ID changes memory. A change is an entry of this conversation: a rewind takes it back. `retake memory add --everywhere` remembers \
                a fact for all folders.",
         does: CommandEffect::Verb(memory),
     },

@@ -8,7 +8,7 @@ use retake_wire::request::{EditMemory, Forget, ListMemory, MemoryHome, Remember}
 
 use super::RunVerb;
 use crate::args::{ConversationArg, RequestIdArg};
-use crate::context::Context;
+use crate::context::{Context, Place};
 use crate::error::Result;
 use crate::term::safe;
 
@@ -135,8 +135,12 @@ impl RunVerb for Memory {
 
 impl List {
     async fn show(self, cx: &mut Context<'_>, query: Option<String>) -> Result {
+        let conversation = match &cx.place {
+            Place::Conversation(here) if !self.all => here.clone(),
+            _ => None,
+        };
         let folder = (!self.all).then(|| cx.folder.to_owned());
-        cx.show(Request::ListMemory(ListMemory { folder, query, limit: self.limit })).await
+        cx.show(Request::ListMemory(ListMemory { conversation, folder, query, limit: self.limit })).await
     }
 }
 

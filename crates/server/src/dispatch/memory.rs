@@ -18,7 +18,11 @@ impl InProcess {
             limit: limit + 1,
             ..MemoryRequest::default()
         };
-        let facts = self.engine.memory(request).await.map_err(problem)?;
+        let facts = match of.conversation {
+            Some(name) => self.engine.memory_in(self.conversation(&name).await?, request).await,
+            None => self.engine.memory(request).await,
+        };
+        let facts = facts.map_err(problem)?;
         let (facts, more) = page(facts.into_iter().map(fact), limit);
         Ok(Reply::Memory(reply::Memory { facts, more }))
     }

@@ -17,8 +17,9 @@ const OF_PERSONS: [&str; 3] = ["text", "image", "file"];
 /// Both schemas, made from that of parts.
 pub(super) fn shapes(part: &Value) -> [(&'static str, Value); 2] {
     let forms = part["oneOf"].as_array().cloned().unwrap_or_default();
-    // Erased content can't be sent again.
-    let forms = forms.into_iter().filter(|form| *word(form) != *"erased").flat_map(with_one_source);
+    // Erased content can't be sent again, and recalled facts are in messages of the program only.
+    let sent = forms.into_iter().filter(|form| !["erased", "recalled"].contains(&word(form)));
+    let forms = sent.flat_map(with_one_source);
     let said: Vec<Value> = forms.collect();
     let of_persons = said.iter().filter(|form| OF_PERSONS.contains(&word(form))).cloned();
     let shape = |name: &str, forms: Vec<Value>| {

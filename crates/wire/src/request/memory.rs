@@ -12,7 +12,10 @@ use crate::shape;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListMemory {
-    /// Only the facts of this folder and those for all folders, as an absolute path.
+    /// Only the facts that count in this conversation: those of its folder and those for all folders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// Only the facts of this folder and those for all folders, as an absolute path. It is ignored if a conversation is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::ABSOLUTE)))]
     pub folder: Option<String>,

@@ -40,7 +40,8 @@ impl App {
             _ => {
                 let query = Some(words.to_owned()).filter(|words| !words.is_empty());
                 let folder = Some(self.known.folder.clone());
-                let list = ListMemory { folder, query, ..ListMemory::default() };
+                let conversation = self.tab().conversation();
+                let list = ListMemory { conversation, folder, query, limit: None };
                 self.open(Page::new("Memory", Request::ListMemory(list)));
             }
         }

@@ -175,7 +175,7 @@ commands! {
         Todo "todo" [] "The agent's list" / "";
         Jobs "jobs" [] "What runs in the background" / "";
         Tools "tools" [] "What the agent can do" / "";
-        Memory "memory" [] "What is remembered: show, find or change it" / "[add TEXT|edit ID TEXT|forget ID|WORDS]";
+        Memory "memory" [] "What is remembered; also add TEXT, edit ID TEXT, forget ID" / "[WORDS]";
         Mcp "mcp" [] "The MCP servers, and whether they answer" / "";
         Cost "cost" [] "What model calls used" / "";
         Detach "detach" [] "Leave out what is attached to the next message" / "";
