@@ -133,7 +133,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     let mut tools = Toolbox::default();
     let own = [todo_tool(), ask_tool(), fetch_tool(FetchConfig::default())];
     let files = with_programs(file_tools(), settings.after_edit(shell.clone()));
-    let memory_tools = if settings.memory.tools { memory_tools() } else { Vec::new() };
+    let memory_tools = if settings.agent.memory.tools { memory_tools() } else { Vec::new() };
     for tool in files.into_iter().chain(shell_tools(shell)).chain(own).chain(memory_tools) {
         assert!(tools.add(tool), "BUG: two tools have one name");
     }
@@ -146,7 +146,7 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         secrets: settings.secrets(),
         sandbox,
         memory,
-        recall: settings.memory.recalled(),
+        recall: settings.agent.memory.recalled(),
         limit: STEPS,
         server_wait: settings.mcp.wait_s.0,
         answer_wait: settings.permissions.wait_s.0,

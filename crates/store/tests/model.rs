@@ -42,6 +42,7 @@ fn run(home: Home, steps: &[(u8, Do)]) {
         let mut memories: HashMap<ConversationId, Vec<Remembered>> = HashMap::new();
         for (number, (talk, step)) in steps.iter().enumerate() {
             let touched = world.step(*talk, step).await;
+            checks::memory(world.store(), &world.talks.all).await;
             for talk in &world.talks.all {
                 let memory = memories.entry(talk.id).or_default();
                 let revision = Revision(talk.revision);

@@ -9,7 +9,8 @@ use super::steps::{Do, Pick, Voice};
 use crate::kit::{by, new_id};
 
 /// The keys of facts.
-pub(super) const FACT_KEYS: [&str; 3] = ["cwd", "job/a", "job/b"];
+pub(super) const FACT_KEYS: [&str; 5] =
+    ["cwd", "job/a", "job/b", "memory/00000000000a", "memory/00000000000b"];
 
 /// All conversations of the model, and the number of requests.
 pub(super) struct Talks {
@@ -126,7 +127,7 @@ impl Talks {
 
     /// One of a few facts; sometimes a removal.
     fn fact(&self) -> Part {
-        let (key, number) = (FACT_KEYS[self.requests as usize % 3], self.requests);
+        let (key, number) = (FACT_KEYS[self.requests as usize % FACT_KEYS.len()], self.requests);
         let value = if number.is_multiple_of(4) { String::new() } else { format!("fact{number}") };
         Part::Facts(vec![Fact::new(key, "of two the later one counts"), Fact::new(key, value)])
     }

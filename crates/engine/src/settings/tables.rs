@@ -35,8 +35,6 @@ pub struct Settings {
     pub permissions: Permissions,
     /// How the agent works.
     pub agent: Agent,
-    /// What is remembered for later conversations.
-    pub memory: Memory,
     /// MCP servers.
     pub mcp: Mcp,
     /// The process behind all terminals.
@@ -284,9 +282,11 @@ pub struct Agent {
     /// Further folders that the agent may work in: `["/home/me/notes"]`. A rewind includes them.
     #[serde(deserialize_with = "values::folders")]
     pub roots: Vec<PathBuf>,
+    /// What is remembered for later conversations.
+    pub memory: Memory,
 }
 
-/// The table `[memory]`.
+/// The table `[agent.memory]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use retake_core::{
-    EntryId, EntryPage, Fact, FoldId, Head, Hit, Include, Mark, OpRange, PageRequest, Path, Planned,
-    Projection, PromptPiece, Reading, Receipt, Revision, SearchRequest, ShownEntry, Sort, Visibility,
+    EntryId, EntryPage, Fact, FoldId, Head, Hit, Include, Mark, MemoryId, OpRange, PageRequest, Path,
+    Planned, Projection, PromptPiece, REMEMBERED, Reading, Receipt, Revision, SearchRequest, ShownEntry,
+    Sort, Visibility,
 };
 use retake_store::{Result, Store, StoreError};
 
@@ -138,6 +139,29 @@ async fn facts(store: &Store, talk: &Talk) {
         let like = told.iter().filter(|(key, _)| key.starts_with(prefix));
         let like: Vec<Fact> = like.map(|(key, value)| Fact::new(key, value)).collect();
         assert_eq!(facts, like, "{prefix}");
+    }
+}
+
+/// A fact is remembered while an entry that remembers it is normal somewhere, and none that forgets it is.
+pub(super) async fn memory(store: &Store, talks: &[Talk]) {
+    let is_normal = |id: EntryId| {
+        talks.iter().any(|talk| {
+            let index = talk.find(id).filter(|index| talk.timeline().contains(index));
+            index.is_some_and(|index| talk.mark(index) == Mark::Normal)
+        })
+    };
+    for key in FACT_KEYS {
+        let Some(id) = MemoryId::in_key(key, REMEMBERED) else { continue };
+        let (mut remembered, mut forgotten) = (false, false);
+        for said in talks.iter().flat_map(|talk| &talk.said) {
+            let last = said.facts.iter().rfind(|fact| fact.key == key);
+            let Some(fact) = last.filter(|_| is_normal(said.id)) else { continue };
+            forgotten |= fact.value.is_empty();
+            // The calls of the model have no words to remember.
+            remembered |= !fact.value.is_empty() && said.answers.is_none();
+        }
+        let fact = store.memory_fact(id).await.expect("read");
+        assert_eq!(fact.is_some(), remembered && !forgotten, "{key}: {fact:?}");
     }
 }
 
