@@ -85,9 +85,6 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::ImportStart(start),
         Request::ImportLines(ImportLines { conversation: import.clone(), first: 0, lines: lines() }),
         Request::ImportEnd(ConversationTarget { conversation: import }),
-        Request::MemoryHome(MemoryHome::default()),
-        Request::Remember(remember(&id)),
-        Request::ListMemory(ListMemory::default()),
         Request::Work,
         Request::Models,
         Request::McpAdd(McpAdd { name: "it".into(), way: none() }),
@@ -108,8 +105,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
             assert_eq!(run.clone().await, Outcome::RolledBack, "it was stopped before any output");
         }
     }
-    answered.extend(memory(&desk, &id).await);
-    answered.extend(super::agent::answered().await.into_iter().chain(super::owner::answered().await));
+    answered.extend(others(&desk, &id).await);
     let promised = variants(REQUESTS, "Request").into_iter().map(|(name, promise)| {
         let (_, kind) = promise.split_once("→ `").expect("each request says how it is answered");
         (name, kind.trim_end_matches('`').to_owned())
@@ -117,25 +113,28 @@ async fn every_request_is_answered_as_its_documentation_says() {
     assert_eq!(answered, promised.collect());
 }
 
-/// A fact to remember.
-fn remember(id: &str) -> Remember {
-    Remember { conversation: id.to_owned(), text: "a fact".into(), ..Remember::default() }
+/// The requests about memory, the agent and the owner, with their replies.
+async fn others(desk: &Desk, id: &str) -> impl Iterator<Item = (String, String)> {
+    let (memory, agent) = (memory(desk, id).await, super::agent::answered().await);
+    memory.into_iter().chain(agent).chain(super::owner::answered().await)
 }
 
-/// Requests that change a remembered fact, with their replies.
+/// The requests about memory, with their replies.
 async fn memory(desk: &Desk, id: &str) -> BTreeMap<String, String> {
+    let conversation = || id.to_owned();
+    let home = Request::MemoryHome(MemoryHome::default());
+    let text = "a fact".to_owned();
+    let remember = Remember { conversation: conversation(), text, ..Remember::default() };
+    let mut answered = BTreeMap::new();
+    for request in [home, Request::Remember(remember), Request::ListMemory(ListMemory::default())] {
+        answered.insert(variant(&request), variant(&desk.does(request).await));
+    }
     let fact = async || {
         let facts = get!(desk, Memory, Request::ListMemory(ListMemory::default())).facts;
         facts.into_iter().next().expect("a fact").id
     };
-    let conversation = || id.to_owned();
-    let mut answered = BTreeMap::new();
-    let edit = EditMemory {
-        conversation: conversation(),
-        fact: fact().await,
-        text: "another fact".into(),
-        request_id: None,
-    };
+    let (of, text) = (fact().await, "another fact".to_owned());
+    let edit = EditMemory { conversation: conversation(), fact: of, text, request_id: None };
     let edit = Request::EditMemory(edit);
     answered.insert(variant(&edit), variant(&desk.does(edit).await));
     let forget =

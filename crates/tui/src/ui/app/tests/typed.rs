@@ -144,6 +144,34 @@ fn command_chosen_in_the_help_runs_and_one_that_needs_words_goes_into_the_compos
 }
 
 #[test]
+fn memory_is_changed_in_the_conversation_and_other_words_look_facts_up() {
+    let rows = [
+        ("/memory add the port is 80", "Remember, the port is 80"),
+        ("/memory edit 4f1c the port is 81", "EditMemory 4f1c, the port is 81"),
+        ("/memory forget 4f1c", "Forget 4f1c"),
+        ("/memory port", "ListMemory port"),
+        ("/memory", "ListMemory "),
+        ("/memory add", ""),
+    ];
+    for (typed, expected) in rows {
+        let mut app = talking(Theme::default());
+        let acts = types(&mut app, typed);
+        let sent = std::cell::RefCell::new(String::new());
+        answer(&mut app, acts, &|request| {
+            *sent.borrow_mut() = match request {
+                Request::Remember(it) => format!("Remember, {}", it.text),
+                Request::EditMemory(it) => format!("EditMemory {}, {}", it.fact, it.text),
+                Request::Forget(it) => format!("Forget {}", it.fact),
+                Request::ListMemory(it) => format!("ListMemory {}", it.query.clone().unwrap_or_default()),
+                other => return owner(other),
+            };
+            None
+        });
+        assert_eq!(*sent.borrow(), expected, "{typed}");
+    }
+}
+
+#[test]
 fn checkpoint_is_reported_when_it_is_saved() {
     let mut app = talking(Theme::default());
     let acts = types(&mut app, "/checkpoint before lunch");
