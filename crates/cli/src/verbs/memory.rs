@@ -1,13 +1,14 @@
 //! `retake memory`: the facts that later conversations recall. A change is an entry of a conversation, so that a rewind takes it
 //! back.
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use retake_wire::Request;
 use retake_wire::reply::fact_of;
 use retake_wire::request::{EditMemory, Forget, ListMemory, MemoryHome, Remember};
 
 use super::RunVerb;
-use crate::args::{ConversationArg, RequestIdArg};
+use crate::args::RequestIdArg;
 use crate::context::{Context, Place};
 use crate::error::Result;
 use crate::term::safe;
@@ -31,6 +32,14 @@ enum MemoryCommand {
     Add(Add),
     Edit(Edit),
     Forget(ForgetFact),
+}
+
+// The conversation of a change.
+#[derive(Debug, Args)]
+struct EntryPlace {
+    /// The conversation that gets the entry [default: one for the memory of this folder]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    conversation: Option<String>,
 }
 
 /// List the facts that count in this folder, the newest first
@@ -58,7 +67,7 @@ struct Search {
 #[derive(Debug, Args)]
 struct Add {
     #[command(flatten)]
-    place: ConversationArg,
+    place: EntryPlace,
     /// The fact counts in all folders
     #[arg(long)]
     everywhere: bool,
@@ -73,7 +82,7 @@ struct Add {
 #[derive(Debug, Args)]
 struct Edit {
     #[command(flatten)]
-    place: ConversationArg,
+    place: EntryPlace,
     #[command(flatten)]
     repeat: RequestIdArg,
     /// The id of the fact, or the beginning of it
@@ -88,7 +97,7 @@ struct Edit {
 #[derive(Debug, Args)]
 struct ForgetFact {
     #[command(flatten)]
-    place: ConversationArg,
+    place: EntryPlace,
     #[command(flatten)]
     repeat: RequestIdArg,
     /// The id of the fact, or the beginning of it
@@ -98,7 +107,7 @@ struct ForgetFact {
 
 impl RunVerb for Memory {
     const EXAMPLES: &'static [&'static str] = &[
-        "retake memory",
+        "retake memory list",
         "retake memory add 'The tests need a running database'",
         "retake memory add --everywhere 'Answer in German'",
         "retake memory search database",
@@ -145,7 +154,7 @@ impl List {
 }
 
 /// The conversation for a change: the named one, that of the line client, or the one for memory.
-async fn home(cx: &mut Context<'_>, place: ConversationArg, everywhere: bool) -> Result<String> {
+async fn home(cx: &mut Context<'_>, place: EntryPlace, everywhere: bool) -> Result<String> {
     match place.conversation {
         Some(named) => Ok(named),
         None if cx.in_conversation() => cx.here(),

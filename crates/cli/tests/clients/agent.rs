@@ -3,15 +3,15 @@
 
 use insta::assert_snapshot;
 use retake_wire::reply::{
-    Commands, Cost, JobLine, JobPrinted, Jobs, ModelCost, Permissions, ScopedRule, Todo, TodoItem, TodoState,
-    Tool, Tools, Waiting, Words,
+    Commands, Cost, JobLine, JobPrinted, Jobs, Memory, MemoryFact, ModelCost, Permissions, ScopedRule, Todo,
+    TodoItem, TodoState, Tool, Tools, Waiting, Words,
 };
 use retake_wire::{
     AskCause, CallEnded, CallRefusal, CallShown, EffectClass, Mode, Outcome, Part, PendingApproval, Problem,
     Question, Reply, Request, Rule, Ruling, RunEvent, RunNotice, Usage,
 };
 
-use super::fixtures::{HOSTILE, ago, ended, id, receipt, started};
+use super::fixtures::{HOSTILE, ago, ended, id, receipt, said, started};
 use super::scripted::Act::{Line, Pick, Stop, Words as Says};
 use super::scripted::Case;
 
@@ -246,6 +246,10 @@ fn lists_of_the_agent() {
         Line("/jobs stop 0003-2"),
         Line("/jobs kill"),
         Line("/tools"),
+        Line("/memory"),
+        Line("/memory add The port is 80"),
+        Line("/memory edit 4f1c The port is 81"),
+        Line("/memory forget 4f1c"),
         Line("/mcp"),
         Line("/cost"),
         Line("/unqueue"),
@@ -329,6 +333,23 @@ pub(super) fn reply(request: &Request) -> Reply {
             Reply::Jobs(Jobs { jobs, more: false })
         }
         Request::JobStop(_) => Reply::Jobs(Jobs { jobs: vec![job(false, None)], more: false }),
+        Request::ListMemory(_) => {
+            let fact = |id: &str, text: &str, everywhere| MemoryFact {
+                id: id.to_owned(),
+                text: text.to_owned(),
+                everywhere,
+                time_ms: ago(1),
+                ..MemoryFact::default()
+            };
+            let facts = vec![
+                fact("4f1c9e1649f8", "The port is \x1b[2J80", false),
+                fact("9e1649f899bc", "Answer in German", true),
+            ];
+            Reply::Memory(Memory { facts, more: true })
+        }
+        Request::MemoryHome(_) | Request::Remember(_) | Request::EditMemory(_) | Request::Forget(_) => {
+            Reply::Receipt(said())
+        }
         Request::Tools(_) => {
             let tool = |name: &str, about: &str, class, ruling| Tool {
                 name: name.to_owned(),

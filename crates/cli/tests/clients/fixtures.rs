@@ -231,7 +231,7 @@ fn done(action: &Action) -> Receipt {
     }
 }
 
-fn said() -> Receipt {
+pub(super) fn said() -> Receipt {
     Receipt { entries: vec![id(7)], operations: Vec::new(), ..receipt() }
 }
 
