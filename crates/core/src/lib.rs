@@ -25,6 +25,7 @@ pub mod mcp;
 mod memory;
 pub mod name;
 mod op;
+mod outbox;
 mod path;
 mod permission;
 mod plan;
@@ -83,6 +84,10 @@ pub use memory::{
     RecalledWords, recalled_parts, recalled_text,
 };
 pub use op::{Change, LabelTarget, Operation, Reason};
+pub use outbox::{
+    Attempt, Claim, DELIVERY_MAX, Delivery, DeliveryEntry, DeliveryEvent, OutboxFailure, OutboxItem,
+    OwedKind, Pending, PendingOp, Told, delivery_extent, owed,
+};
 pub use path::{Path, Span};
 pub use permission::{AskCause, BadRule, CallRuling, Mode, Permission, Rule, RuleDefect, Ruling};
 pub use plan::Plan;
