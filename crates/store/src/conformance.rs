@@ -16,6 +16,7 @@ mod forgetting;
 mod large_steps;
 mod marked;
 mod memory;
+mod outbox;
 mod reading;
 mod runs;
 mod several;
@@ -41,6 +42,7 @@ pub use forgetting::*;
 pub use large_steps::*;
 pub use marked::*;
 pub use memory::*;
+pub use outbox::*;
 pub use reading::*;
 pub use runs::*;
 pub use several::*;
@@ -166,6 +168,14 @@ macro_rules! conformance {
             the_ledger_of_what_is_erased_names_nothing
             the_same_request_restores_once
             full_export_has_ledger_runs_and_permissions
+            deliveries_follow_the_changes
+            undo_before_the_claim_cancels_and_after_it_owes_the_opposite
+            delivery_that_was_read_before_a_step_is_not_claimed_after_it
+            claimed_delivery_is_delivered_again_with_its_id
+            delivery_that_fails_for_good_is_passed_over_and_listed
+            texts_are_read_when_they_are_sent
+            destination_is_told_from_its_beginning_on
+            ends_of_turns_are_told
         );
     };
     (@ $open:expr; $($case:ident)*) => {

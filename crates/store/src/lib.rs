@@ -10,6 +10,7 @@ mod error;
 mod files;
 mod lock;
 mod memory;
+mod outbox;
 mod private;
 pub mod query;
 mod reading;
@@ -28,12 +29,13 @@ pub use files::{
     NeededFiles, NewCapture, NewDelta, OpenCall, WantedFiles,
 };
 pub use memory::{Memory, MemoryRows};
+pub use outbox::{Destination, OutboxLine, OwedDelivery, Wants};
 pub use reading::{ActionContext, ActionContextRequest, Snapshot};
 pub use record::{
     EXPORT_FORMAT, EXPORT_VERSION, ExportHeader, FULL_FORMAT, FULL_VERSION, FullLine, decode_export_header,
     decode_exported, decode_full, encode_export_header, encode_exported,
 };
-pub use rows::Backend;
+pub use rows::{Backend, OutboxKey};
 #[cfg(feature = "conformance")]
 pub use sqlite::Work;
 pub use sqlite::{Opened, Sqlite, SqliteRows};

@@ -5,6 +5,7 @@
 
 mod data;
 mod files;
+mod outbox;
 mod rows;
 mod tool_turns;
 

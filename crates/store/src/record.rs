@@ -14,6 +14,7 @@ mod full;
 mod golden;
 mod kept;
 mod op;
+mod outbox;
 mod place;
 #[cfg(test)]
 mod random;
@@ -35,6 +36,7 @@ pub use full::{FULL_FORMAT, FULL_VERSION, FullLine, decode_full};
 pub(crate) use full::{encode_full, encode_import};
 pub(crate) use kept::encode_kept;
 pub(crate) use op::{OpRecord, decode_op, encode_op, erased_delta};
+pub(crate) use outbox::{decode_claim, decode_failure, decode_told, encode_claim, encode_told};
 pub(crate) use place::{decode_flags, decode_pos, decode_request, encode_flags, encode_pos, encode_request};
 pub(crate) use run::{decode_run, encode_run};
 pub(crate) use state::{decode_state, encode_state};

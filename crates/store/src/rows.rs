@@ -6,6 +6,7 @@
 mod claims;
 mod files;
 mod move_lists;
+mod outbox;
 mod tool_turns;
 
 use retake_core::{
@@ -20,6 +21,7 @@ use crate::transfer::Upkeep;
 pub(crate) use claims::Claims;
 pub use files::{ERASED_OBJECTS, FileRows, KEPT_SINCE};
 pub use move_lists::{MoveListRows, OpenList};
+pub use outbox::{OutboxKey, OutboxRows};
 pub use tool_turns::{EffectRows, FactRows, RunRows};
 pub(crate) use tool_turns::{facts_of, outlives};
 
@@ -199,6 +201,7 @@ pub trait Rows:
     + FactRows
     + EffectRows
     + RunRows
+    + OutboxRows
     + Upkeep
     + Send
 {

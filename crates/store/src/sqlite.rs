@@ -12,6 +12,7 @@ mod erase;
 mod files;
 mod open;
 mod operation;
+mod outbox;
 mod rows;
 mod schema;
 mod search;

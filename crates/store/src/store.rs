@@ -16,6 +16,7 @@ mod files;
 mod load;
 mod marked;
 mod memory;
+mod outbox;
 mod queue;
 mod read;
 mod reads;
@@ -39,6 +40,7 @@ use tokio::task::spawn_blocking;
 use tracing::Span;
 
 use crate::error::{Result, StoreError};
+use crate::outbox::Destination;
 use crate::rows::{Backend, LogNo, Rows, Transactions, read as read_rows};
 use crate::untyped::{Untyped, typed, untyped};
 use cache::{Cache, Staged};
@@ -66,6 +68,8 @@ pub(crate) struct Context {
     /// Counts how often this owner has set layers of a log's paths in a workspace. While the number is the same, an earlier
     /// comparison with these layers is still valid.
     layer_versions: HashMap<(LogNo, WorkspaceNo), u64>,
+    /// Where notices go.
+    destinations: Vec<Destination>,
 }
 
 impl Context {
@@ -273,6 +277,7 @@ impl Store {
             scrub: false,
             of_folder: false,
             layer_versions: HashMap::new(),
+            destinations: Vec::new(),
         };
         let writer = std::thread::Builder::new()
             .name("retake-writer".into())

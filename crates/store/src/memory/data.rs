@@ -22,6 +22,7 @@ pub(super) struct Data {
     pub(super) platform: HashTrieMapSync<(LogNo, String), Vec<Key>>,
     pub(super) files: super::files::Files,
     pub(super) agent: super::tool_turns::Agent,
+    pub(super) outbox: super::outbox::Outbox,
     /// Drafts of new conversations, by folder and author.
     pub(super) drafts_in: RedBlackTreeMapSync<(String, String), Vec<Part>>,
 }

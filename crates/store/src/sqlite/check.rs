@@ -17,7 +17,7 @@ use crate::error::{Result, StoreError, database_error};
 use crate::lock::{io, utc};
 use crate::rows::{
     ConversationRow, ConversationRows as _, DraftRows as _, EffectRows as _, EntryRows as _, LogNo,
-    OperationRows as _, RunRows as _, facts_of,
+    OperationRows as _, OutboxRows as _, RunRows as _, facts_of,
 };
 use crate::transfer::{Findings, Upkeep};
 
@@ -42,6 +42,7 @@ impl SqliteRows {
             }
         }
         problems.extend(self.drafts_in().err().map(Finding::unreadable));
+        problems.extend(self.outbox_open(usize::MAX).err().map(Finding::unreadable));
         Ok(Findings { problems, details })
     }
 

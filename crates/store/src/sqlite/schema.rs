@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Migrates a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 16] = [
+const STEPS: [Step; 17] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -38,6 +38,7 @@ const STEPS: [Step; 16] = [
     |db| db.execute_batch(MOVE_LISTS),
     // Answers may have repaired calls since this format, which an older program could not read.
     |_| Ok(()),
+    |db| db.execute_batch(OUTBOX),
     // Entries may recall facts since this format, too.
     |db| db.execute_batch(MEMORY),
 ];
@@ -396,6 +397,28 @@ CREATE TABLE delta_count (
   applied INTEGER NOT NULL,
   PRIMARY KEY (root, log, no)
 ) STRICT, WITHOUT ROWID;
+";
+
+/// The outbox: what each destination knows of each conversation, and when it is due; and deliveries that were passed over. Of a run,
+/// the head at its end, if there was a destination for it.
+const OUTBOX: &str = "
+CREATE TABLE outbox (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  destination TEXT NOT NULL,
+  no INTEGER NOT NULL,
+  told TEXT NOT NULL,
+  claim TEXT,
+  due INTEGER,
+  attempts INTEGER NOT NULL,
+  since INTEGER,
+  failure TEXT,
+  why TEXT,
+  PRIMARY KEY (root, log, destination, no)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX outbox_due ON outbox (due) WHERE due IS NOT NULL;
+ALTER TABLE run ADD COLUMN ended_op INTEGER;
+ALTER TABLE run ADD COLUMN ended_seq INTEGER;
 ";
 
 /// An index of remembered facts over all conversations: their ids are the ends of these keys, and `0` follows `/`.

@@ -340,6 +340,7 @@ impl Context {
         let row = ConversationRow { now, ..loaded.row.clone() };
         let after = Loaded { row, lineage: std::sync::Arc::clone(&loaded.lineage), conversation };
         self.made(&after, commit);
+        self.owe_commit(loaded, commit, by.time)?;
         Ok(after)
     }
 }

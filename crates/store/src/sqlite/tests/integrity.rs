@@ -2,7 +2,7 @@
 
 use retake_core::{Change, Fact, Finding, Head, OpNo, Part, Reason};
 
-use super::super::{draft, entry, files, operation as operations, tool_turns};
+use super::super::{draft, entry, files, operation as operations, outbox, tool_turns};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::{Result, StoreError};
 use crate::rows::{
@@ -136,12 +136,16 @@ fn wrong_index_of_facts_is_reported_and_rebuilt() {
 fn unreadable_rows_of_turns_are_reported() {
     let mut kit = kit();
     for (sql, word) in [
-        ("INSERT INTO run VALUES (1, 1, 1, 'running', 1, '{}')", "run"),
+        ("INSERT INTO run VALUES (1, 1, 1, 'running', 1, '{}', NULL, NULL)", "run"),
         ("UPDATE run SET run = 'x', state = 'asleep'", "run"),
         ("INSERT INTO permission VALUES (1, 1, '{}')", "permitted"),
         ("INSERT INTO effect VALUES (1, 1, 1, 1, 'c', 't', 'external', x'00', 1, 'begun')", "effect"),
         ("INSERT INTO draft VALUES (1, 1, 'ada', '{')", "draft"),
         ("DELETE FROM draft; INSERT INTO folder_draft VALUES ('/a', 'ada', '{')", "draft of a folder"),
+        (
+            "INSERT INTO outbox (root, log, destination, no, told, due, attempts) VALUES (1, 1, 'x', 0, '[]', 1, 0)",
+            "knows",
+        ),
     ] {
         let before = kit.store.writer.check().unwrap().problems.len();
         kit.commit(|rows| rows.db.execute_batch(sql).unwrap());
@@ -152,7 +156,7 @@ fn unreadable_rows_of_turns_are_reported() {
         };
         assert!(problems.len() >= before.max(1) && problems.iter().any(names), "{problems:?}");
     }
-    assert_eq!(kit.store.writer.check().unwrap().problems.len(), 4);
+    assert_eq!(kit.store.writer.check().unwrap().problems.len(), 5);
 }
 
 #[test]
@@ -203,6 +207,7 @@ fn no_reader_scans_the_entries() {
         .chain(operations::READS)
         .chain(files::READS)
         .chain(draft::READS)
+        .chain(outbox::READS)
         .chain(tool_turns::READS.iter().copied().flatten())
     {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
@@ -227,7 +232,7 @@ fn no_reader_scans_the_entries() {
 
 /// Indexes that do not begin with the root, with their first column. They are global, or belong to this machine: an id or a
 /// request names its conversation, folders belong to no conversation, and facts are remembered beyond one.
-const WITHOUT_ROOT: [(&str, &str); 8] = [
+const WITHOUT_ROOT: [(&str, &str); 9] = [
     ("capture", "workspace"),
     ("conversation", "id"),
     ("conversation", "request"),
@@ -236,6 +241,7 @@ const WITHOUT_ROOT: [(&str, &str); 8] = [
     ("folder_draft", "folder"),
     ("meta", "name"),
     ("open_call", "id"),
+    ("outbox", "due"),
 ];
 
 #[test]

@@ -81,7 +81,8 @@ impl RunRows for SqliteRows {
         // Not `REPLACE`: it would silently replace another running one.
         let sql = (
             "keep a run",
-            "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (root, log, no)
+            "INSERT INTO run (root, log, no, state, fence, run)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (root, log, no)
              DO UPDATE SET state = excluded.state, fence = excluded.fence, run = excluded.run",
         );
         let (no, state, fence) = (int(run.no.0), run.state.name(), int(run.fence.0));

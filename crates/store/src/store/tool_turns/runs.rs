@@ -41,6 +41,7 @@ impl Context {
 
     /// A step, and the rows that it changes.
     fn step(&mut self, id: ConversationId, before: &RunsStepped, input: RunInput) -> Result<Stepped> {
+        let now = time_of(&input);
         let loaded = self.load(id)?;
         loaded.conversation.writable()?;
         let ground = RunGround {
@@ -64,6 +65,7 @@ impl Context {
         if !goes_on || before.runs.queued != stepped.runs.queued || !stepped.over.is_empty() {
             self.touched(id, ChangeKind::Run);
         }
+        self.owe_ends(&loaded, &stepped.over, now)?;
         Ok(stepped)
     }
 

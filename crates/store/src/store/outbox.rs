@@ -1,0 +1,260 @@
+//! The outbox: what each destination is owed, in order, and the outcome of each attempt to deliver it.
+//!
+//! A row becomes due in the transaction of the change. What is owed is computed by a reader, claimed in a short transaction, and
+//! settled in another one. A claim that a crash left is delivered again, with the same id.
+
+mod delivery;
+
+use retake_core::{Attempt, Commit, DeliveryEvent, Head, OpNo, OutboxItem, Run, RunNo, Time, Told};
+
+use super::load::Loaded;
+use super::{Context, Store};
+use crate::error::Result;
+use crate::outbox::{Destination, OutboxLine, OwedDelivery, Wants};
+use crate::rows::{LogNo, OutboxKey, Rows};
+
+/// When a row of a destination is due that is not configured any more.
+const NEVER: Time = Time(i64::MAX);
+
+/// The most deliveries that are kept after they were passed over, of one destination and conversation.
+const PASSED_MAX: u64 = 100;
+
+impl Store {
+    /// Sets the destinations, at the start of an owner. A new one gets what happens from now on. What another one is owed waits
+    /// until it is set again.
+    pub async fn set_destinations(&self, destinations: Vec<Destination>, now: Time) -> Result<()> {
+        self.write(move |context| {
+            for (key, mut item) in context.rows.outbox_open(usize::MAX)? {
+                let known = destinations.iter().any(|destination| destination.name == key.destination);
+                let due = match item.due {
+                    None => continue,
+                    Some(_) if !known => NEVER,
+                    Some(NEVER) => now,
+                    // The worker that had claimed it ended with an earlier owner.
+                    Some(due) if item.is_at_work() => due.min(now),
+                    Some(due) => due,
+                };
+                item.due = Some(due);
+                let home = context.rows.log(key.log)?;
+                context.rows.set_outbox_item(&home, &key.destination, &item)?;
+            }
+            context.destinations = destinations;
+            Ok(())
+        })
+        .await
+    }
+
+    /// When something is due next.
+    pub async fn next_due(&self) -> Result<Option<Time>> {
+        self.read(|rows| Ok(rows.outbox_next()?.filter(|due| *due != NEVER))).await
+    }
+
+    /// Rows that are due now, the earliest first.
+    pub async fn due(&self, now: Time, limit: usize) -> Result<Vec<OutboxKey>> {
+        self.read(move |rows| {
+            let due = rows.outbox_due(now, limit)?.into_iter();
+            Ok(due.map(|(key, _)| key).collect())
+        })
+        .await
+    }
+
+    /// The next delivery of a row that the destination wants. `None`: there is none now, which is stored.
+    pub async fn owed_delivery(&self, key: OutboxKey, wants: Wants) -> Result<Option<OwedDelivery>> {
+        let reader = (key.clone(), wants);
+        let found = self.read(move |rows| delivery::next(rows, &reader.0, &reader.1)).await?;
+        match found {
+            delivery::Next::Delivery(delivery) => Ok(Some(*delivery)),
+            delivery::Next::Gone => Ok(None),
+            delivery::Next::Nothing { seen, ops, told } => {
+                self.write(move |context| context.rest(&key, &seen, ops, told)).await.map(|()| None)
+            }
+        }
+    }
+
+    /// Claims a delivery before it is delivered. `false`: something has changed since it was read.
+    pub async fn claim_delivery(&self, owed: OwedDelivery, now: Time, lease: Time) -> Result<bool> {
+        self.write(move |context| {
+            let Some((home, item)) = context.unchanged_row(&owed.key, &owed.seen, owed.ops)? else {
+                return Ok(false);
+            };
+            let item = OutboxItem { told: owed.told, ..item }.claimed(owed.claim, now, lease);
+            context.rows.set_outbox_item(&home.row, &owed.key.destination, &item)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    /// Stores the result of an attempt at the claimed delivery.
+    pub async fn settle_delivery(
+        &self,
+        key: OutboxKey,
+        attempt: Attempt,
+        now: Time,
+        deadline_ms: i64,
+    ) -> Result<()> {
+        self.write(move |context| context.settle_row(&key, attempt, now, deadline_ms)).await
+    }
+
+    /// What waits, and what was passed over.
+    pub async fn outbox(&self, limit: usize) -> Result<Vec<OutboxLine>> {
+        self.read(move |rows| {
+            let open = rows.outbox_open(limit)?.into_iter();
+            open.map(|(key, item)| {
+                let row = rows.log(key.log)?;
+                let end = item.claim.filter(|_| key.no > 0).map(|claim| claim.until);
+                let until = end.unwrap_or_else(|| place(row.now.head));
+                let behind = (until.head.op.0.saturating_sub(item.told.head.op.0))
+                    + until.said.0.saturating_sub(item.told.said.0);
+                Ok(OutboxLine { key, conversation: row.id, item, behind })
+            })
+            .collect()
+        })
+        .await
+    }
+
+    /// Makes rows due at once, with all attempts before them; returns their number.
+    pub async fn retry_owed(&self, keys: Vec<OutboxKey>, now: Time) -> Result<usize> {
+        self.write(move |context| {
+            context.change_rows(keys, |_, item| match item.due {
+                Some(NEVER) => None,
+                _ => Some(OutboxItem { due: Some(now), attempts: 0, since: None, failure: None, ..item }),
+            })
+        })
+        .await
+    }
+
+    /// Gives up what rows owe; returns their number.
+    pub async fn drop_owed(&self, keys: Vec<OutboxKey>) -> Result<usize> {
+        self.write(move |context| {
+            context.change_rows(keys, |context, item| {
+                Some(OutboxItem { no: item.no, told: context, ..OutboxItem::default() })
+            })
+        })
+        .await
+    }
+}
+
+/// What a destination knows that knows everything up to a head.
+fn place(head: Head) -> Told {
+    Told { head, said: head.seq, run: RunNo(0) }
+}
+
+impl Context {
+    /// Notes in the transaction of a commit that destinations are owed something. `before`: the conversation before it.
+    pub(super) fn owe_commit(&mut self, before: &Loaded, commit: &Commit, now: Time) -> Result<()> {
+        let tells = |op: &retake_core::Operation| DeliveryEvent::of(op.reason).is_some();
+        match commit.entries.is_empty() && !commit.ops.iter().any(tells) {
+            true => Ok(()),
+            false => self.owe(before, now),
+        }
+    }
+
+    /// The same for the ends of runs.
+    pub(super) fn owe_ends(&mut self, loaded: &Loaded, over: &[Run], now: Time) -> Result<()> {
+        if over.is_empty() || self.destinations.is_empty() {
+            return Ok(());
+        }
+        self.owe(loaded, now)?;
+        let head = loaded.conversation.head;
+        over.iter().try_for_each(|run| self.rows.set_run_end(&loaded.row, run.no, head))
+    }
+
+    fn owe(&mut self, before: &Loaded, now: Time) -> Result<()> {
+        let folder = before.row.folder.as_deref();
+        let covering = self.destinations.iter().filter(|destination| destination.covers(folder));
+        let names: Vec<String> = covering.map(|destination| destination.name.clone()).collect();
+        for destination in names {
+            let key = OutboxKey { log: before.row.log, destination, no: 0 };
+            let told = match self.rows.outbox_item(&key)? {
+                Some(item) if item.due.is_some() => continue,
+                Some(item) => item.told,
+                None => {
+                    Told { run: last_end(&*self.rows, before.row.log)?, ..place(before.conversation.head) }
+                }
+            };
+            self.rows.owe(&before.row, &key.destination, told, now)?;
+        }
+        Ok(())
+    }
+
+    /// A row, if it and the operations are as they were read. New messages do no harm: they come later.
+    fn unchanged_row(
+        &mut self,
+        key: &OutboxKey,
+        seen: &OutboxItem,
+        ops: OpNo,
+    ) -> Result<Option<(std::sync::Arc<Loaded>, OutboxItem)>> {
+        let Some(item) = self.rows.outbox_item(key)?.filter(|item| item == seen) else { return Ok(None) };
+        let id = self.rows.log(key.log)?.id;
+        let loaded = self.load(id)?;
+        let fits = item.claim.is_some() || loaded.conversation.head.op == ops;
+        Ok(fits.then_some((loaded, item)))
+    }
+
+    /// Stores that a destination knows everything, unless there is more by now.
+    fn rest(&mut self, key: &OutboxKey, seen: &OutboxItem, ops: OpNo, told: Told) -> Result<()> {
+        let Some((loaded, item)) = self.unchanged_row(key, seen, ops)? else { return Ok(()) };
+        let more = self.is_behind(&loaded, told)?;
+        let due = item.due.filter(|_| more);
+        self.rows.set_outbox_item(&loaded.row, &key.destination, &OutboxItem { told, due, ..item })
+    }
+
+    fn is_behind(&self, loaded: &Loaded, told: Told) -> Result<bool> {
+        let head = loaded.conversation.head;
+        Ok(told.head != head
+            || told.said < head.seq
+            || !self.rows.run_ends(loaded.row.log, told.run, 1)?.is_empty())
+    }
+
+    fn settle_row(&mut self, key: &OutboxKey, attempt: Attempt, now: Time, deadline_ms: i64) -> Result<()> {
+        let Some(item) = self.rows.outbox_item(key)?.filter(|item| item.claim.is_some()) else {
+            return Ok(());
+        };
+        let id = self.rows.log(key.log)?.id;
+        let loaded = self.load(id)?;
+        let more = self.is_behind(&loaded, item.claim.map_or(item.told, |claim| claim.until))?;
+        let (kept, passed) = item.after(attempt, now, deadline_ms, more);
+        match kept {
+            Some(item) => self.rows.set_outbox_item(&loaded.row, &key.destination, &item)?,
+            None => self.rows.remove_outbox_item(key)?,
+        }
+        if let Some(passed) = passed {
+            let no = self.rows.outbox_last(key.log, &key.destination)? + 1;
+            self.rows.set_outbox_item(&loaded.row, &key.destination, &OutboxItem { no, ..passed })?;
+            if let Some(oldest) = no.checked_sub(PASSED_MAX).filter(|no| *no > 0) {
+                self.rows.remove_outbox_item(&OutboxKey { no: oldest, ..key.clone() })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes rows that are owed or were passed over. A delivery that was passed over and owes nothing any more is removed.
+    fn change_rows(
+        &mut self,
+        keys: Vec<OutboxKey>,
+        change: impl Fn(Told, OutboxItem) -> Option<OutboxItem>,
+    ) -> Result<usize> {
+        let mut changed = 0;
+        for key in keys {
+            let Some(item) = self.rows.outbox_item(&key)? else { continue };
+            if key.no == 0 && item.due.is_none() {
+                continue;
+            }
+            let home = self.rows.log(key.log)?;
+            let run = last_end(&*self.rows, key.log)?;
+            let Some(item) = change(Told { run, ..place(home.now.head) }, item) else { continue };
+            match key.no > 0 && item.due.is_none() {
+                true => self.rows.remove_outbox_item(&key)?,
+                false => self.rows.set_outbox_item(&home, &key.destination, &item)?,
+            }
+            changed += 1;
+        }
+        Ok(changed)
+    }
+}
+
+/// The last run whose end is recorded.
+fn last_end(rows: &dyn Rows, log: LogNo) -> Result<RunNo> {
+    let ends = rows.run_ends(log, RunNo(0), usize::MAX)?;
+    Ok(ends.last().map_or(RunNo(0), |(run, _)| *run))
+}
