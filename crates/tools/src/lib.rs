@@ -50,6 +50,9 @@ pub use repair::{Repair, RepairedCall, repair};
 pub use sandbox::{Sandbox, Sandboxed, is_closed};
 pub use secret::Secrets;
 pub use set::{Schema, Tool, Toolbox, schema_of};
-pub use shell::{Confined, Network, SHELL, ShellConfig, class_of, code_of, is_log_of, shell_tools};
+pub use shell::{
+    Confined, Network, ProgramFailure, ProgramRun, SHELL, ShellConfig, class_of, code_of, is_log_of,
+    run_program, shell_tools,
+};
 pub use supervisor::{Supervisor, supervise};
 pub use todo::todo_tool;

@@ -24,7 +24,7 @@ use serde_json::Value;
 
 pub use class::{Confined, class_of};
 pub use network::Network;
-pub(crate) use program::run_program;
+pub use program::{ProgramFailure, ProgramRun, run_program};
 pub use script::{code_of, is_log_of};
 
 use self::follow::{CommandLaunch, Started};
@@ -190,6 +190,7 @@ impl ShellTool {
             supervisor: self.config.supervisor.as_ref(),
             job: None,
             input: None,
+            stdin: None,
             net: Net::Closed,
             reads: false,
             secrets: &self.config.secrets,

@@ -10,7 +10,7 @@ use super::{FileNames, Programs, Written};
 use crate::call::Call;
 use crate::files::{PathBase, Place, content, seen, unknown, whole_hunks};
 use crate::mcp::text::line;
-use crate::shell::run_program;
+use crate::shell::{ProgramRun, run_program};
 
 /// How long a formatter may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -89,7 +89,8 @@ impl Programs {
         let words: Vec<String> =
             formatter.command.iter().map(String::as_str).chain(paths).map(str::to_owned).collect();
         let within = Call { roots: call.writable.clone(), ..call.clone() };
-        run_program(&self.shell, &within, &words, root, LIMIT).await
+        let program = ProgramRun { words: &words, folder: root, input: None, network: false, limit: LIMIT };
+        run_program(&self.shell, &within, program).await.map_err(|failure| failure.to_string())
     }
 }
 

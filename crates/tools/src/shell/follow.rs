@@ -98,6 +98,8 @@ pub(super) struct CommandLaunch<'a> {
     pub(super) job: Option<u64>,
     /// For a job with a supervisor: the pipe with frames for its standard input.
     pub(super) input: Option<OwnedFd>,
+    /// For a program: its standard input.
+    pub(super) stdin: Option<OwnedFd>,
     pub(super) net: Net,
     /// Whether it only reads, and is confined to that.
     pub(super) reads: bool,
@@ -155,7 +157,7 @@ impl CommandLaunch<'_> {
             Some(cap) => script::background(&spool.note, self.processes, cap),
         };
         command.arg("-c").arg(script).arg(script::shell()).arg(self.command);
-        let input = self.input.as_ref().map(OwnedFd::try_clone).transpose()?;
+        let input = self.input.as_ref().or(self.stdin.as_ref()).map(OwnedFd::try_clone).transpose()?;
         command
             .stdin(input.map_or_else(Stdio::null, Stdio::from))
             .stdout(Stdio::from(out.try_clone()?))
