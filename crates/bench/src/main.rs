@@ -3,6 +3,7 @@
 mod ask;
 mod busy;
 mod files;
+mod outbox;
 mod report;
 mod sample_tree;
 mod samples;
@@ -43,6 +44,8 @@ enum Bench {
     Ask(AskArguments),
     /// The terminal client, drawn into memory, in a long conversation of a real owner.
     Tui(TuiArguments),
+    /// Deliveries to hooks: their number in a second, their delay, and what they cost a message and a rewind.
+    Outbox(OutboxArguments),
     /// Creates a folder like a source tree, the same each time, for measurements.
     Tree(TreeArguments),
 }
@@ -184,6 +187,23 @@ struct TuiArguments {
     dir: PathBuf,
 }
 
+/// The arguments of `outbox`.
+#[derive(Clone, Debug, clap::Args)]
+struct OutboxArguments {
+    /// Messages that wait while a rewind is measured.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(10..=1_000_000))]
+    items: u64,
+    /// The number of repetitions; medians are shown.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(5..=100_000))]
+    runs: u64,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder for the data directories.
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+}
+
 /// The arguments of `tree`.
 #[derive(Clone, Debug, clap::Args)]
 struct TreeArguments {
@@ -204,6 +224,7 @@ fn main() -> ExitCode {
         Bench::Busy(arguments) => run_busy(&arguments),
         Bench::Ask(arguments) => run_ask(&arguments),
         Bench::Tui(arguments) => run_tui(&arguments),
+        Bench::Outbox(arguments) => run_outbox(&arguments),
         Bench::Tree(arguments) => sample_tree::make(&arguments.to, arguments.files),
     };
     match done {
@@ -247,6 +268,13 @@ fn run_server(arguments: &ServerArguments) -> anyhow::Result<()> {
 
 fn run_busy(arguments: &BusyArguments) -> anyhow::Result<()> {
     let report = busy::run(arguments)?;
+    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
+
+fn run_outbox(arguments: &OutboxArguments) -> anyhow::Result<()> {
+    let report = outbox::run(arguments)?;
     let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
     writeln!(io::stdout(), "{text}")?;
     Ok(())

@@ -12,7 +12,8 @@ use crate::report::Report;
 use crate::sample_tree;
 use crate::samples::{median, timed};
 use crate::store::memory;
-use desk::{Desk, Idle};
+pub(crate) use desk::Desk;
+use desk::Idle;
 
 /// Calls in a turn with tools.
 const CALLS: u64 = 10;

@@ -19,6 +19,7 @@ pub mod model;
 mod names;
 mod notice;
 mod open;
+pub mod outbox;
 mod process;
 pub mod prompt;
 mod read;
@@ -48,6 +49,7 @@ use crate::files::Files;
 use crate::ids::Random;
 use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
+use crate::outbox::{Destination, Outbox};
 use crate::session::Sessions;
 
 pub use agent::{
@@ -99,6 +101,8 @@ pub struct Parts {
     pub mcp: Option<McpFiles>,
     /// The agent's configuration; without it, models have no tools.
     pub agent: Option<AgentConfig>,
+    /// Where deliveries go.
+    pub destinations: Vec<Arc<dyn Destination>>,
 }
 
 /// Runs turns and carries out steps on one data directory.
@@ -117,6 +121,7 @@ pub struct Engine {
     /// Whether the owner is shutting down: runs that stop from now on were not stopped by a person.
     ends: AtomicBool,
     pub(crate) completions: Completions,
+    pub(crate) outbox: Outbox,
 }
 
 impl Engine {
@@ -124,6 +129,7 @@ impl Engine {
     pub fn start(mut parts: Parts) -> BoxFuture<'static, Result<Arc<Self>>> {
         Box::pin(async move {
             let files = Files::new(parts.files.take());
+            let outbox = Outbox::new(std::mem::take(&mut parts.destinations));
             let memory = memory::built_in(&parts.store);
             let engine = Arc::new(Self {
                 parts,
@@ -137,7 +143,9 @@ impl Engine {
                 erasures: AtomicU64::new(0),
                 ends: AtomicBool::new(false),
                 completions: Completions::default(),
+                outbox,
             });
+            engine.set_destinations().await?;
             engine.recover().await?;
             Ok(engine)
         })

@@ -21,6 +21,7 @@ use crate::files::FilesConfig;
 use crate::ids::{Random, SystemRandom};
 use crate::mcp::McpFiles;
 use crate::model::Models;
+use crate::outbox::{self, Destination, HookGround};
 use crate::secret::{Environment, KeySource};
 use crate::settings::{Retention, Settings};
 use crate::{Engine, Parts};
@@ -60,21 +61,24 @@ impl Engine {
             let store = Arc::new(Store::start(opened.readers, opened.writer)?);
             let system_prompt = request.settings.model.system_prompt.clone();
             let keep = Retention::from(&request.settings.files);
-            let agent = agent(&request);
+            let (agent, shell) = agent(&request);
+            let destinations = destinations(&request, shell, &clock);
             let models =
                 Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
             let models = Arc::new(models);
             let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
             let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
             let (mcp, agent) = (Some(request.mcp), Some(agent));
+            let user = request.user;
             let parts =
-                Parts { store, clock, random, models, system_prompt, user: request.user, files, mcp, agent };
+                Parts { store, clock, random, models, system_prompt, user, files, mcp, agent, destinations };
             let engine = Self::start(parts).await?;
             let mut notices = opened.notices;
             notices.extend(engine.settle_files().await?);
             // If the scan panicked, the panic hook has logged it.
             engine.take_over_jobs(living.await.unwrap_or_default()).await?;
             engine.collect_in_background();
+            engine.deliver_in_background();
             Ok((engine, notices))
         })
     }
@@ -96,7 +100,7 @@ fn own_settings(request: &OpenRequest) -> (Vec<PathBuf>, Vec<PathBuf>) {
 }
 
 /// The configuration of this data directory's agent.
-fn agent(request: &OpenRequest) -> AgentConfig {
+fn agent(request: &OpenRequest) -> (AgentConfig, ShellConfig) {
     let settings = &request.settings;
     let key_files = settings.endpoints().into_values().filter_map(|endpoint| match endpoint.key {
         KeySource::File(path) => Some(path),
@@ -134,10 +138,10 @@ fn agent(request: &OpenRequest) -> AgentConfig {
     let own = [todo_tool(), ask_tool(), fetch_tool(FetchConfig::default())];
     let files = with_programs(file_tools(), settings.after_edit(shell.clone()));
     let memory_tools = if settings.agent.memory.tools { memory_tools() } else { Vec::new() };
-    for tool in files.into_iter().chain(shell_tools(shell)).chain(own).chain(memory_tools) {
+    for tool in files.into_iter().chain(shell_tools(shell.clone())).chain(own).chain(memory_tools) {
         assert!(tools.add(tool), "BUG: two tools have one name");
     }
-    AgentConfig {
+    let agent = AgentConfig {
         tools,
         spool: request.data_dir.join("output"),
         permission: settings.permission(),
@@ -151,5 +155,21 @@ fn agent(request: &OpenRequest) -> AgentConfig {
         server_wait: settings.mcp.wait_s.0,
         answer_wait: settings.permissions.wait_s.0,
         settings: Some(request.config_file.clone()),
-    }
+    };
+    (agent, shell)
+}
+
+/// Where notices go.
+fn destinations(
+    request: &OpenRequest,
+    shell: ShellConfig,
+    clock: &Arc<dyn Clock>,
+) -> Vec<Arc<dyn Destination>> {
+    let ground = HookGround {
+        environment: request.environment.clone(),
+        shell,
+        spool: outbox::spool(&request.data_dir),
+        clock: Arc::clone(clock),
+    };
+    outbox::hooks(request.settings.hooks(), ground)
 }

@@ -4,6 +4,7 @@
 //! them and their schema. Must never contain a provider's key, and no error may quote a value.
 
 mod edit;
+mod hooks;
 mod keys;
 mod models;
 mod programs;
@@ -29,6 +30,7 @@ use crate::model::genai::Timeouts;
 use crate::secret::KeySource;
 
 pub use edit::{add_rule, documented_defaults, get, read_by, remove_rule, save, set, unset};
+pub use hooks::{Hook, HookTable, HookTarget};
 pub use keys::ReadBy;
 pub(crate) use keys::most_alike;
 pub use models::FactsFrom;
@@ -258,7 +260,8 @@ impl Settings {
         match read::settings(text) {
             Err(error) => vec![error],
             Ok((settings, wrong)) if wrong.is_empty() => {
-                settings.wrong_default(text).into_iter().chain(settings.wrong_programs(text)).collect()
+                let whole = settings.wrong_default(text).into_iter();
+                whole.chain(settings.wrong_programs(text)).chain(settings.wrong_hooks(text)).collect()
             }
             Ok((_, wrong)) => wrong,
         }
@@ -366,10 +369,11 @@ impl Settings {
         self.endpoints().into_values().filter_map(variable).collect()
     }
 
-    /// The variables that commands and MCP servers do not get: those that look like secrets and those with keys of endpoints, without
+    /// The variables that commands and MCP servers do not get: those that look like secrets, and those with keys of endpoints or secrets of hooks, without
     /// the exceptions of `permissions.variables`.
     pub fn secrets(&self) -> Secrets {
-        Secrets::new(self.key_variables(), self.permissions.variables.clone())
+        let variables = [self.key_variables(), self.hook_variables()].concat();
+        Secrets::new(variables, self.permissions.variables.clone())
     }
 
     /// What the agent may do in every conversation, unless the conversation has its own permissions.

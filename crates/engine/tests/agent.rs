@@ -226,6 +226,7 @@ async fn engine_with(
         files: Some(files_config(&data, Retention::default())),
         agent: Some(agent),
         mcp: Some(McpFiles::below(dir.path())),
+        destinations: Vec::new(),
     };
     Engine::start(parts).await.expect("started")
 }

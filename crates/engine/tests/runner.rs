@@ -3,6 +3,7 @@
 mod again;
 mod agent;
 mod files;
+mod outbox;
 mod poster;
 mod providers;
 mod raw;

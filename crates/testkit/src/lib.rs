@@ -18,4 +18,4 @@ pub use puppet::{ModelOutput, Puppet, done, failure, text};
 #[cfg(feature = "engine")]
 pub use script::{Script, SingleModelCatalogue, calls, words};
 #[cfg(feature = "engine")]
-pub use table::{Table, ask, ended, start, start_in, start_with};
+pub use table::{Table, ask, ended, parts, start, start_in, start_with};

@@ -123,18 +123,24 @@ pub async fn start_with(
     files: Option<FilesConfig>,
     agent: Option<AgentConfig>,
 ) -> Arc<Engine> {
-    let parts = Parts {
+    let parts = Parts { files, agent, ..parts(store, clock, puppet, seed) };
+    Engine::start(parts).await.expect("started")
+}
+
+/// The parts of an engine on a store that an earlier engine may have used.
+pub fn parts(store: &Arc<Store>, clock: &ManualClock, puppet: &Arc<Puppet>, seed: u64) -> Parts {
+    Parts {
         store: Arc::clone(store),
         clock: Arc::new(clock.clone()),
         random: Arc::new(SeededRandom::new(seed)),
         models: Arc::new(SingleModelCatalogue(Arc::clone(puppet))),
         system_prompt: Some("be kind".into()),
         user: "ann".into(),
-        files,
+        files: None,
         mcp: None,
-        agent,
-    };
-    Engine::start(parts).await.expect("started")
+        agent: None,
+        destinations: Vec::new(),
+    }
 }
 
 /// The end of a run.

@@ -17,6 +17,7 @@ use retake_engine::ids::SystemRandom;
 use retake_engine::model::{
     Catalogue, Choice, ChosenBy, Chunk, EndReason, Model, ModelError, ModelInfo, OfferedModel, Prompt,
 };
+use retake_engine::outbox::Destination;
 use retake_engine::settings::Retention;
 use retake_engine::{
     AgentConfig, Engine, FileOptions, FilesConfig, Outcome, Parts, Permit, RunEvent, RunRequest, Start,
@@ -124,7 +125,7 @@ impl Catalogue for SingleModelCatalogue {
 }
 
 /// An engine on a data directory of its own.
-pub(super) struct Desk {
+pub(crate) struct Desk {
     engine: Arc<Engine>,
     store: Arc<Store>,
     model: Arc<AtOnce>,
@@ -132,6 +133,14 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn open(data: &Path) -> anyhow::Result<Self> {
+        tokio::runtime::Handle::current().block_on(Self::open_with(data, Vec::new()))
+    }
+
+    /// The same, with destinations of deliveries.
+    pub(crate) async fn open_with(
+        data: &Path,
+        destinations: Vec<Arc<dyn Destination>>,
+    ) -> anyhow::Result<Self> {
         let opened = Sqlite::open(data, Time(0), Duration::from_secs(5)).context("cannot open the store")?;
         let store = Arc::new(Store::start(opened.readers, opened.writer)?);
         let mut tools = Toolbox::default();
@@ -165,13 +174,19 @@ impl Desk {
             files: Some(FilesConfig { data_dir: data.to_owned(), rules, keep: Retention::default() }),
             agent: Some(agent),
             mcp: None,
+            destinations,
         };
-        let engine = tokio::runtime::Handle::current().block_on(Engine::start(parts))?;
+        let engine = Engine::start(parts).await?;
         Ok(Self { engine, store, model })
     }
 
+    /// The engine.
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
     /// A new conversation.
-    pub(super) async fn begin(&self, folder: Option<&Path>) -> anyhow::Result<ConversationId> {
+    pub(crate) async fn begin(&self, folder: Option<&Path>) -> anyhow::Result<ConversationId> {
         let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
         Ok(self.engine.create(None, folder, self.engine.by(None)).await?.conversation)
     }

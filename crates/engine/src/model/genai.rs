@@ -239,7 +239,7 @@ impl Remote {
 }
 
 /// An HTTP client for one address. Addresses on this computer are never reached through a proxy.
-pub(super) fn http_client(base_url: &str, connect: Duration) -> Result<reqwest::Client, reqwest::Error> {
+pub(crate) fn http_client(base_url: &str, connect: Duration) -> Result<reqwest::Client, reqwest::Error> {
     retake_tools::tls::prepare();
     let builder = reqwest::Client::builder()
         .connect_timeout(connect)

@@ -230,6 +230,7 @@ impl Driver {
         let conversation = self.claim.conversation();
         let session = self.engine.session(conversation);
         session.ask_approval(&key, self.inbox.clone());
+        self.engine.tell_of_waiting(conversation, key.clone(), asks.call.tool.clone());
         self.events.send(RunEvent::Asks(asks));
         let engine = Arc::clone(&self.engine);
         tokio::spawn(async move {

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::EndpointKind;
+use super::hooks::HookTable;
 use super::values::{self, Days, EffortWord, Millis, ModeWord, NetworkWord, Seconds, SteerWord, WholeNumber};
 
 /// A week in seconds.
@@ -50,6 +51,8 @@ pub struct Settings {
     pub formatter: BTreeMap<String, FormatterTable>,
     /// Language servers that check edited files, by a name.
     pub language_server: BTreeMap<String, LanguageServerTable>,
+    /// Addresses and programs that get events, by a name.
+    pub hook: BTreeMap<String, HookTable>,
 }
 
 /// The table `[model]`.
@@ -330,8 +333,8 @@ impl Default for Mcp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Owner {
-    /// Seconds that the process behind all terminals stays when nothing needs it: no terminal, command, run or background
-    /// job. With 0 it does not wait. `retake serve` stays until it is stopped.
+    /// Seconds that the process behind all terminals stays when nothing needs it: no terminal, command, run, background
+    /// job or delivery to a hook. With 0 it does not wait. `retake serve` stays until it is stopped.
     pub idle_s: Seconds<0, WEEK_S>,
 }
 

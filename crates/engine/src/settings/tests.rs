@@ -29,6 +29,7 @@ fn the_documented_defaults_change_nothing_and_each_of_them_can_be_uncommented() 
     settings.models.remove("provider/model").expect("the example");
     settings.formatter.remove("NAME").expect("the example");
     settings.language_server.remove("NAME").expect("the example");
+    settings.hook.remove("NAME").expect("the example");
     assert_eq!(settings, Settings::default());
 }
 
@@ -41,7 +42,7 @@ fn trial_17_the_schema_marks_the_settings_that_a_running_owner_reads() {
         let path = key.path.join(".").replace('*', "openai");
         assert_eq!(read_by(&path), Some(key.read_by()), "{path}");
         assert_eq!(key.read_by() == ReadBy::Client, path.starts_with("face."), "{path}");
-        let others = ["false", "7", "9000", "https://llm.example/v1", "edit", "/home/ada", "OTHER"];
+        let others = ["false", "7", "9000", "https://llm.example/v1", "edit", "/home/ada", "OTHER", "said"];
         let others = others.into_iter().chain(key.words());
         let changed = others.filter_map(|other| Settings::parse(&set("", &path, other).ok()?).ok());
         let changed: Vec<_> = changed.filter(|settings| *settings != usual).collect();

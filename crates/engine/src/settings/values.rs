@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use retake_core::{Mode, Rule, Ruling, Steer};
+use retake_core::{DeliveryEvent, Mode, Rule, Ruling, Steer};
 use retake_tools::{FileNames, Network, check_guarded};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
@@ -215,6 +215,30 @@ pub(super) fn variable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opt
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let problem = "takes the name of an environment variable; a key never stands in the settings";
     valid.then_some(Some(name)).ok_or_else(|| D::Error::custom(problem))
+}
+
+/// Events of hooks.
+pub(super) fn events<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = || DeliveryEvent::ALL.iter().map(|event| event.name()).collect::<Vec<_>>().join(", ");
+    let read = |text: &str| match DeliveryEvent::from_name(text) {
+        Some(event) => Ok(event.name().to_owned()),
+        None => Err(format!("it is not one of {}", names())),
+    };
+    each(deserializer, "event", "events, such as [\"rewound\"]", read)
+}
+
+/// An http or https address that may hold a secret, but no user and no password.
+pub(super) fn hook_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let url = reqwest::Url::parse(&text)
+        .map_err(|_| D::Error::custom("takes an address such as \"https://example.org/hook\""))?;
+    let is_other = !matches!(url.scheme(), "http" | "https") || !url.has_host();
+    match (!url.username().is_empty() || url.password().is_some(), is_other) {
+        (true, _) => Err("takes an address without user and password; secret_env names a secret"),
+        (_, true) => Err("takes an address that begins with http:// or https://"),
+        _ => Ok(Some(text)),
+    }
+    .map_err(D::Error::custom)
 }
 
 /// An http or https address without credentials.

@@ -16,6 +16,7 @@ const FIELDS: &[&str] = &[
     "code",
     "conversation",
     "data_dir",
+    "destination",
     "literal",
     "meaning",
     "ms",

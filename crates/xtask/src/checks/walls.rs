@@ -24,6 +24,7 @@ const COMPOSITION: &[(&str, &str)] = &[
     ("crates/engine/src/agent.rs", "secrets"),
     ("crates/engine/src/agent.rs", "tools"),
     ("crates/engine/src/files.rs", "rules"),
+    ("crates/engine/src/outbox/hook.rs", "shell"),
     ("crates/engine/src/lib.rs", "kept"),
     ("crates/engine/src/lib.rs", "store"),
     ("crates/engine/src/prompt.rs", "guarded"),
