@@ -16,6 +16,7 @@ use crate::error::{Failure, Result, expect_reply, hinted, usage};
 use crate::term::safe;
 use crate::term::style::Style;
 use crate::ui::{Read, Text, Ui};
+use crate::undelivered;
 use crate::verbs::RunVerb as _;
 use crate::verbs::ask::Ask;
 use retake_tui::hint::Audience;
@@ -199,6 +200,9 @@ impl<'a> Chat<'a> {
                 Read::Line(line) => self.submitted(&line).await?,
                 Read::Eof | Read::Interrupted => break,
             }
+        }
+        if let Some(line) = undelivered::line(self.cx.client).await {
+            self.cx.aside(&line)?;
         }
         self.farewell()
     }

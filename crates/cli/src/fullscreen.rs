@@ -1,11 +1,11 @@
 //! The full-screen conversation: starts the full-screen program from the arguments, and prints its results afterwards. Must never print
 //! while that program has the terminal.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use retake_tui::hint::Audience;
 use retake_tui::ui::{self, Configured, Connection, Launch, UiError, World};
-use retake_wire::{Problem, ProblemKind};
+use retake_wire::{Client, Problem, ProblemKind};
 
 use crate::args::Start;
 use crate::context::Context;
@@ -14,6 +14,7 @@ use crate::host::HostWithSettings;
 use crate::owner::{Ending, LazyClient, Opened, Owner, Paths};
 use crate::run::ended;
 use crate::ui::{Text, Ui};
+use crate::undelivered;
 use retake_tui::render::id;
 use retake_tui::text::safe;
 use retake_tui::text::style::Style;
@@ -48,18 +49,23 @@ pub(crate) async fn begin(
         themes,
         notices: wrong,
     };
-    let ending: Mutex<Option<Ending>> = Mutex::new(None);
+    let ending: Mutex<Option<(Ending, Arc<dyn Client>)>> = Mutex::new(None);
     let opening = async {
         let opened = match opened {
             Some(opened) => opened,
             None => owner.open(paths).await?,
         };
-        *ending.lock().expect("BUG: nobody panics with it") = Some(opened.ending);
+        *ending.lock().expect("BUG: nobody panics with it") =
+            Some((opened.ending, Arc::clone(&opened.client)));
         Ok(Connection { client: opened.client, notices: opened.notices })
     };
     let left = ui::run(opening, &mut HostWithSettings { world, owner, paths }, beginning).await;
     let ending = ending.into_inner().expect("BUG: nobody panics with it");
-    if let Some(ending) = ending {
+    if let Some((ending, client)) = ending {
+        if let Some(line) = undelivered::line(&*client).await {
+            ui.print_text(&(Text::styled(Style::Warn, line) + "\n"))?;
+        }
+        drop(client);
         ended(ending(), ui).await?;
     }
     match left {

@@ -26,6 +26,7 @@ mod shutdown;
 pub mod term;
 mod terminal;
 pub mod ui;
+mod undelivered;
 mod verbs;
 
 pub use args::examples;

@@ -81,6 +81,7 @@ pub(crate) mod model_run;
 pub(crate) mod models;
 pub(crate) mod new;
 pub(crate) mod ops;
+pub(crate) mod outbox;
 pub(crate) mod plan;
 pub(crate) mod redo;
 pub(crate) mod request;
@@ -143,6 +144,7 @@ subcommands! {
         Models(models::Models),
         Memory(memory::Memory),
         Mcp(mcp::Mcp),
+        Outbox(outbox::Outbox),
         Config(config::Config),
         Backup(backup::Backup),
         Doctor(doctor::Doctor),

@@ -15,6 +15,7 @@ mod guarded;
 mod guide;
 mod halfway;
 mod harness;
+mod hooks;
 mod json;
 mod keep;
 mod killed;

@@ -9,6 +9,7 @@ mod files;
 mod folders;
 mod mcp;
 mod memory;
+mod outbox;
 mod owner;
 mod reads;
 mod steps;
@@ -121,6 +122,9 @@ impl InProcess {
             Request::Unqueue(of) => self.unqueue(&of.conversation).await,
             Request::Status => Ok(Reply::Status(self.status().await)),
             Request::Stop => self.stop(),
+            Request::Outbox => self.outbox().await,
+            Request::OutboxRetry(named) => self.outbox_retry(named).await,
+            Request::OutboxDrop(named) => self.outbox_drop(named).await,
             Request::Cost(of) => self.cost(&of.conversation).await,
         }
     }

@@ -177,10 +177,12 @@ impl InProcess {
         OwnerAfterLeave { ends }
     }
 
-    /// Whether a run or a background job is at work.
+    /// Whether a run, a background job or a delivery to a hook is at work.
     async fn works(&self) -> bool {
         // Runs last: a run that begins during the scan for processes counts.
-        self.engine.living_jobs().await > 0 || !self.engine.running().is_empty()
+        self.engine.delivers().await
+            || self.engine.living_jobs().await > 0
+            || !self.engine.running().is_empty()
     }
 
     /// When the owner will end if nothing happens, with this many jobs.

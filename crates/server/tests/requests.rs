@@ -96,6 +96,9 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Doctor(Doctor::default()),
         Request::History(History::default()),
         Request::Status,
+        Request::Outbox,
+        Request::OutboxRetry(OutboxItems::default()),
+        Request::OutboxDrop(OutboxItems::default()),
     ];
     let mut answered = BTreeMap::new();
     for (at, request) in rows.into_iter().chain(drafts(&id)).chain(paths(&id)).enumerate() {

@@ -19,6 +19,7 @@ pub mod hits;
 pub mod id;
 pub mod lists;
 pub mod mcp;
+pub mod outbox;
 pub mod owner;
 pub mod plan;
 pub mod receipt;
@@ -50,7 +51,7 @@ pub fn reply(look: &Look, reply: &Reply) -> Text {
         Reply::McpServers(it) => mcp::servers(look, it),
         Reply::McpTools(it) => mcp::tools(look, it),
         Reply::Written(it) => lists::written(it).into(),
-        Reply::Report(it) => lists::report(it),
+        Reply::Report(it) => lists::report(look, it),
         Reply::Captures(it) => files::captures(look, it),
         Reply::Workspaces(it) => files::workspaces(look, it),
         Reply::FilesStatus(it) => folder::status(it),
@@ -65,6 +66,7 @@ pub fn reply(look: &Look, reply: &Reply) -> Text {
         Reply::Permissions(it) => agent::permissions(look, it),
         Reply::Waiting(it) => agent::waiting(look, it),
         Reply::Cost(it) => agent::cost(look, it),
+        Reply::Outbox(it) => outbox::outbox(look, it),
         Reply::Status(it) => owner::status(look, it).into(),
         Reply::Draft(it) => content::parts(look, &it.parts, 0),
         Reply::Paths(it) => lists::paths(it).into(),

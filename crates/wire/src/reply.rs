@@ -7,6 +7,7 @@ mod files;
 mod marked;
 mod memory;
 mod models;
+mod outbox;
 mod owner;
 mod plan;
 mod receipt;
@@ -37,6 +38,7 @@ pub use files::{
 pub use marked::{Marked, MarkedPage};
 pub use memory::{Memory, MemoryFact, fact_of};
 pub use models::{Model, Models};
+pub use outbox::{Outbox, OutboxFailure, OutboxItem};
 pub use owner::{IdleEnd, JobAtWork, OwnerWork, Status, Work};
 pub use plan::{EffectLine, EffectState, EffectWords, Effects, Plan, Running, TimelinePlan};
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};
@@ -127,6 +129,8 @@ pub enum Reply {
     Cost(Cost),
     /// The state of the owner.
     Status(Status),
+    /// What waits to be delivered to destinations outside.
+    Outbox(Outbox),
 }
 
 /// An entry as one line.

@@ -181,6 +181,12 @@ pub enum Request {
     Status,
     /// Stops the owner. Active runs may finish first. → `Done`
     Stop,
+    /// What waits to be delivered to destinations outside, and what was passed over. → `Outbox`
+    Outbox,
+    /// Delivers items of the outbox at once. → `Outbox`
+    OutboxRetry(OutboxItems),
+    /// Gives items of the outbox up: their destinations are not told. → `Outbox`
+    OutboxDrop(OutboxItems),
 }
 
 /// Names a conversation.
@@ -456,6 +462,15 @@ pub struct Checkpoint {
     /// The name of the checkpoint.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = shape::SAYS_SOMETHING)))]
     pub name: String,
+}
+
+/// Names items of the outbox.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutboxItems {
+    /// Their names; without any, all items.
+    #[serde(default)]
+    pub items: Vec<String>,
 }
 
 /// A check of the whole store.

@@ -478,6 +478,9 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::Decide(_) | Request::Respond(_) | Request::SetArchived(_) | Request::Stop => Reply::Done,
         Request::SetDraft(_) | Request::SetDraftIn(_) => Reply::Done,
         Request::Status => Reply::Status(super::scripted::status()),
+        Request::Outbox | Request::OutboxRetry(_) | Request::OutboxDrop(_) => {
+            Reply::Outbox(Default::default())
+        }
         Request::CatchUp(_) => panic!("the line conversation does not catch up"),
         _ => super::agent::reply(request),
     }

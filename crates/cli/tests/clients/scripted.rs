@@ -38,6 +38,10 @@ fn json(value: &impl serde::Serialize) -> String {
 #[async_trait]
 impl Client for Fake {
     async fn call(&self, request: Request) -> Result<Reply, Problem> {
+        if let Request::Outbox = request {
+            // Every conversation that ends asks for it: the samples leave it out.
+            return Ok(fixtures::reply(&request));
+        }
         let text = json(&request);
         let kind = serde_json::to_value(&request).expect("JSON")["request"]
             .as_str()

@@ -60,8 +60,13 @@ fn change_in_a_conversation_goes_with_its_turn() {
     pty.reads_keys();
     pty.send("/memory add The port is 80\r");
     pty.until("the list has it", |_| world.does(&["memory"]).contains("The port is 80"));
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+    pty.reads_keys();
     pty.send("/memory port\r");
-    pty.until("the line", |screen| screen.matches("The port is 80").count() > 1);
+    pty.until("the line", |screen| {
+        screen.matches("The port is 80").count() > 1 && screen.trim_end().ends_with("\n>")
+    });
+    pty.reads_keys();
     pty.send("/undo\r");
     pty.until("it is taken back", |_| world.does(&["memory"]) == "nothing is remembered here\n");
 }

@@ -82,6 +82,7 @@ impl InProcess {
             repairs,
             sandbox: confinement.iter().map(english::sandbox_fact).collect(),
             confinement,
+            outbox: self.outbox_items().await?,
         }))
     }
 }

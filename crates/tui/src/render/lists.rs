@@ -10,7 +10,7 @@ use retake_wire::{OperationReason, english};
 use super::entries::dim;
 use super::id::{self, Ids};
 use super::table::{cell, lines, table};
-use super::{content, words};
+use super::{content, outbox, words};
 use crate::text::style::Style;
 use crate::text::styled::text;
 use crate::text::{Look, Text, safe};
@@ -285,7 +285,7 @@ pub fn written(it: &Written) -> String {
 }
 
 /// The findings of a check.
-pub fn report(report: &Report) -> Text {
+pub fn report(look: &Look, report: &Report) -> Text {
     let (conversations, entries) =
         (words::count(report.conversations, "conversation"), words::count(report.entries, "message"));
     let mut text = Text::from(format!("checked {conversations} with {entries}\n"));
@@ -296,6 +296,11 @@ pub fn report(report: &Report) -> Text {
     }
     for fact in &report.confinement {
         text.push(format!("sandbox: {}\n", safe::line(&english::sandbox_fact(fact))));
+    }
+    for item in &report.outbox {
+        let (state, style) = outbox::state(item, look.now_ms);
+        let changes = words::count(item.changes, "change");
+        text.push(text![format!("outbox: {} ({changes}) ", safe::line(&item.id)), (style, state), "\n"]);
     }
     if report.findings.is_empty() {
         text.push(text![(Style::Good, "healthy"), "\n"]);

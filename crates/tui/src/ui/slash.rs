@@ -47,6 +47,7 @@ pub const IN_A_SHELL: &[&str] = &[
     "fold",
     "import",
     "man",
+    "outbox",
     "plan",
     "request",
     "say",

@@ -87,6 +87,9 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("status", Get, "/v1/status", "status"),
     row("stop", Post, "/v1/stop", "done"),
     row("work", Get, "/v1/work", "work"),
+    row("outbox", Get, "/v1/outbox", "outbox"),
+    row("outbox_retry", Post, "/v1/outbox/attempts", "outbox"),
+    row("outbox_drop", Post, "/v1/outbox/drops", "outbox"),
     row("backup", Post, "/v1/backups", "written"),
     row("doctor", Post, "/v1/doctor", "report"),
 ];

@@ -30,6 +30,9 @@ pub struct Report {
     /// What confines commands on this machine, and which mechanisms are missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confinement: Vec<SandboxFact>,
+    /// What waits to be delivered to destinations outside, and what was passed over: at most 1000 items.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outbox: Vec<super::OutboxItem>,
     /// Deprecated, the next version leaves it out: `confinement` as English sentences; bounded by them.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

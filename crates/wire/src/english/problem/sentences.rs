@@ -295,6 +295,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::UnknownEntry, "", "there is no message “{name}”"),
     (C::UnknownEntry, "", "there is no such entry in this conversation"),
     (C::UnknownFold, "", "there is no such fold"),
+    (C::UnknownOutboxItem, "", "nothing in the outbox is called {name}"),
     (C::UnknownHead, "", "there is no head {head} in this conversation"),
     (C::UnknownImport, "", "there is no import {import} in progress"),
     (C::UnknownPath, "route", "there is no path {path}"),
