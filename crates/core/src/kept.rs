@@ -264,12 +264,21 @@ impl Conversation {
         Path::from_spans(ranges.filter(|(_, keep)| *keep == KeepState::Adopted).map(|(span, _)| *span))
     }
 
-    /// An operation's numbered change of `kept`.
+    /// An operation's numbered change of `kept`, with the values that it finds. An undo may find some of them already as it leaves
+    /// them, after steps on one half. With other values than these, `kept` of earlier heads could not be read back.
     pub(crate) fn kept_change(&self, change: KeptChange) -> KeptChange {
-        match change.is_empty() {
-            true => KeptChange::default(),
-            false => KeptChange { before: self.state.kept.last, ..change },
+        let Kept { entries: mut now, paths, last } = (*self.state.kept).clone();
+        let mut entries = Vec::new();
+        for RangeChange { span, after, .. } in change.entries {
+            let made = now.changes(&Path::from_spans([span]), after);
+            now.apply(&made);
+            entries.extend(made);
         }
+        let returned: Vec<_> = change.returned.into_iter().filter(|path| paths.contains(path)).collect();
+        let is_new = |path: &KeptPath| !paths.contains(path) || returned.contains(path);
+        let adopted = change.adopted.into_iter().filter(is_new).collect();
+        let made = KeptChange { entries, adopted, returned, before: last };
+        if made.is_empty() { KeptChange::default() } else { made }
     }
 
     /// The change by a new checkout or choice: the turns that it brings onto the path get their changes back.

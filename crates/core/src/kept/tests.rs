@@ -275,3 +275,20 @@ fn an_erasure_takes_single_paths_out_of_what_was_recorded() {
         .then(only(vec![path(3), path(4)], vec![path(1), path(5)]));
     assert_eq!(both, only(vec![path(2), path(4)], vec![path(5)]));
 }
+
+/// An undo of a step may find entries already as it leaves them, because steps on one half came in between.
+#[test]
+fn what_was_kept_is_read_back_at_every_earlier_head() {
+    let log = Log::after("ua;files: rewind 2;files: undo;restore 0.1;a;conversation: undo;undo;a");
+    for then in &log.was {
+        let change = log.now.kept_at(&log, then.head).expect("it is there");
+        let mut kept = (*log.now.state.kept).clone();
+        kept.apply(&change, OpNo(0));
+        assert_eq!(
+            (&kept.entries, &kept.paths),
+            (&then.state.kept.entries, &then.state.kept.paths),
+            "{}",
+            then.head
+        );
+    }
+}
