@@ -20,6 +20,7 @@ pub(crate) async fn line(client: &dyn Client) -> Option<String> {
 fn of(outbox: &Outbox) -> Option<String> {
     let failed = outbox.items.iter().filter(|item| item.attempts > 0 && item.last_result.is_some());
     let mut names: Vec<&str> = failed.map(|item| item.destination.as_str()).collect();
+    names.sort_unstable();
     names.dedup();
     (!names.is_empty()).then(|| {
         let names = names.join(", ");
@@ -54,7 +55,12 @@ mod tests {
         assert_eq!(of(vec![item("a", 0, None), item("b", 1, None)]), None);
         let one = of(vec![item("a", 2, Some("HTTP 503"))]).expect("a line");
         assert_eq!(one, "not delivered yet: events for a; `retake outbox list` says why");
-        let two = of(vec![item("a", 2, Some("x")), item("a", 1, Some("x")), item("b", 9, Some("x"))]);
+        let two = of(vec![
+            item("a", 2, Some("x")),
+            item("a", 1, Some("x")),
+            item("b", 9, Some("x")),
+            item("a", 1, Some("x")),
+        ]);
         assert_eq!(two.expect("a line"), "not delivered yet: events for a, b; `retake outbox list` says why");
     }
 }

@@ -234,3 +234,26 @@ fn command_of_a_hook_gets_events_on_its_standard_input() {
     let event: Value = serde_json::from_slice(&event).expect("JSON");
     assert_eq!((&event["type"], &event["data"]["gone_count"]), (&"retake.rewound".into(), &2.into()));
 }
+
+#[test]
+fn approval_request_reaches_a_hook_while_it_waits() {
+    let server = HookServer::start();
+    let world = World::working(&[]);
+    world.settings(&server.settings("").replace("turn-ended", "approval-waiting"));
+    world.does(&["ask", "one"]);
+    let pty = world.converse();
+    pty.until("the prompt", |screen| screen.trim_end().ends_with("\n>"));
+    pty.reads_keys();
+    pty.send("make a file a.txt with hello\r");
+    let waiting = || {
+        let got = server.got.lock().expect("no panic");
+        got.iter().find(|event| event["type"] == "retake.approval-waiting").cloned()
+    };
+    until("the request is there", || waiting().is_some());
+    let event = waiting().expect("it is there");
+    assert_eq!(event["data"]["tool"], "write", "{event}");
+    assert!(event["data"]["call"].is_string(), "{event}");
+    assert_eq!(world.read("a.txt"), None, "nobody has answered");
+    drop(pty);
+    world.kill_owners();
+}

@@ -157,6 +157,16 @@ fn a_delivery_holds_a_hundred_messages_at_most() {
     assert_eq!(destination.deliveries, ["said 1-100", "said 101-200", "said 201-240"]);
 }
 
+#[test]
+fn messages_that_are_in_place_but_not_sent_are_not_taken_back() {
+    let (mut log, mut destination) = (Log::after(&"ua".repeat(55)), Destination::default());
+    log.run(&format!("label 1 x;{}", "ua".repeat(5))).expect("said");
+    assert!(destination.deliver(&log, &[], 64));
+    log.run("rewind 105").expect("rewound");
+    destination.drain(&log);
+    assert_eq!(destination.deliveries, ["said 1-100", "said 101-104"]);
+}
+
 proptest! {
     /// Whatever happens between deliveries, a destination that is told everything holds exactly what is visible; and nothing
     /// reaches it between a change and its undo.

@@ -49,7 +49,8 @@ fn hook(target: HookTarget, folder: &Path) -> Arc<dyn Destination> {
         limit: Duration::from_secs(3),
         keep_trying: Duration::from_secs(60),
     };
-    let sandbox = Sandbox { temporary: Sandbox::temporary(), ..Sandbox::bare() };
+    // Without temporary folders, because the test may run in one.
+    let sandbox = Sandbox::bare();
     let ground = HookGround {
         environment: Environment::fixed([("SECRET", "key")]),
         shell: ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() },
