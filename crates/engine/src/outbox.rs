@@ -244,8 +244,9 @@ impl AtWork {
     /// Starts what is due; returns when to look again, if nothing else wakes it.
     async fn fill(&mut self, engine: &Arc<Engine>, clock: &Arc<dyn Clock>) -> Option<Duration> {
         let now = engine.now();
-        let due =
-            engine.store().due(now, PAGE).await.or_log("what is due cannot be read").unwrap_or_default();
+        let Some(due) = engine.store().due(now, PAGE).await.or_log("what is due cannot be read") else {
+            return Some(AFTER_FAILURE);
+        };
         let mut skipped = due.len() == PAGE;
         for key in due {
             let name = (key.log.0, key.destination.clone(), key.no);

@@ -7,5 +7,6 @@ mod files;
 mod kit;
 mod large_steps;
 mod model;
+mod outbox;
 mod runs;
 mod scale;

@@ -11,7 +11,7 @@ pub(crate) fn encode_told(told: Told) -> String {
 
 /// What this text says that a destination knows.
 pub(crate) fn decode_told(json: &str) -> Decoded<Told> {
-    let [op, seq, said, run]: [u64; 4] = from_json("what a destination knows", json)?;
+    let [op, seq, said, run]: [u64; 4] = from_json("place", json)?;
     Ok(Told { head: Head::new(op, seq), said: Seq(said), run: RunNo(run) })
 }
 

@@ -9,7 +9,7 @@ use retake_core::{Attempt, Commit, DeliveryEvent, Head, OpNo, OutboxItem, Run, R
 
 use super::load::Loaded;
 use super::{Context, Store};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::outbox::{Destination, OutboxLine, OwedDelivery, Wants};
 use crate::rows::{LogNo, OutboxKey, Rows};
 
@@ -24,7 +24,7 @@ impl Store {
     /// until it is set again.
     pub async fn set_destinations(&self, destinations: Vec<Destination>, now: Time) -> Result<()> {
         self.write(move |context| {
-            for (key, mut item) in context.rows.outbox_open(usize::MAX)? {
+            for (key, mut item) in readable(context.rows.outbox_open(usize::MAX))?.unwrap_or_default() {
                 let known = destinations.iter().any(|destination| destination.name == key.destination);
                 let due = match item.due {
                     None => continue,
@@ -134,6 +134,17 @@ impl Store {
     }
 }
 
+/// A damaged row of the outbox must keep nobody from work: the check of the store reports it.
+fn readable<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(StoreError::Damaged { .. }) => {
+            tracing::warn!("a row of the outbox cannot be read");
+            Ok(None)
+        }
+        read => read.map(Some),
+    }
+}
+
 /// What a destination knows that knows everything up to a head.
 fn place(head: Head) -> Told {
     Told { head, said: head.seq, run: RunNo(0) }
@@ -165,7 +176,8 @@ impl Context {
         let names: Vec<String> = covering.map(|destination| destination.name.clone()).collect();
         for destination in names {
             let key = OutboxKey { log: before.row.log, destination, no: 0 };
-            let told = match self.rows.outbox_item(&key)? {
+            let Some(item) = readable(self.rows.outbox_item(&key))? else { continue };
+            let told = match item {
                 Some(item) if item.due.is_some() => continue,
                 Some(item) => item.told,
                 None => {

@@ -144,7 +144,7 @@ fn unreadable_rows_of_turns_are_reported() {
         ("DELETE FROM draft; INSERT INTO folder_draft VALUES ('/a', 'ada', '{')", "draft of a folder"),
         (
             "INSERT INTO outbox (root, log, destination, no, told, due, attempts) VALUES (1, 1, 'x', 0, '[]', 1, 0)",
-            "knows",
+            "its place",
         ),
     ] {
         let before = kit.store.writer.check().unwrap().problems.len();
