@@ -95,13 +95,10 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::Backup(Backup::default()),
         Request::Doctor(Doctor::default()),
         Request::History(History::default()),
-        Request::Status,
-        Request::Outbox,
-        Request::OutboxRetry(OutboxItems::default()),
-        Request::OutboxDrop(OutboxItems::default()),
     ];
     let mut answered = BTreeMap::new();
-    for (at, request) in rows.into_iter().chain(drafts(&id)).chain(paths(&id)).enumerate() {
+    let rows = rows.into_iter().chain(drafts(&id)).chain(paths(&id)).chain(outbox());
+    for (at, request) in rows.enumerate() {
         let reply = desk.does(request.clone()).await;
         answered.insert(variant(&request), variant(&reply));
         if at == 0 {
@@ -114,6 +111,12 @@ async fn every_request_is_answered_as_its_documentation_says() {
         (name, kind.trim_end_matches('`').to_owned())
     });
     assert_eq!(answered, promised.collect());
+}
+
+/// Requests about the owner and its outbox.
+fn outbox() -> [Request; 4] {
+    let all = OutboxItems::default;
+    [Request::Status, Request::Outbox, Request::OutboxRetry(all()), Request::OutboxDrop(all())]
 }
 
 /// The requests about memory, the agent and the owner, with their replies.

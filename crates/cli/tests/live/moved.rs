@@ -64,6 +64,7 @@ fn a_conversation_in_the_terminal_reports_that_its_data_are_gone() {
     pty.reads_keys();
     fs::rename(world.data(), world.home().join("elsewhere")).expect("moved");
     pty.send("three plums\r");
-    pty.shows("was moved or deleted while in use");
+    // The store or the server may find it first.
+    pty.shows("was moved or deleted while");
     assert!(!world.data().exists(), "nothing is begun anew");
 }
