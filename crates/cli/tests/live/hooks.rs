@@ -157,7 +157,7 @@ fn what_could_not_be_delivered_waits_over_a_kill_and_is_named() {
     server.answers(200);
     // Any command starts an owner, which delivers.
     until("the rest arrives", || {
-        world.does(&["status"]);
+        world.does(&["outbox", "list"]);
         server.types() == ["retake.said", "retake.turn-ended"]
     });
     until("nothing waits", || world.does(&["outbox", "list"]) == "nothing waits to be delivered\n");
