@@ -23,9 +23,7 @@ pub(crate) fn run(arguments: &AskArguments) -> anyhow::Result<Report> {
         bail!("no `retake` lies beside this program; name one with --retake PATH");
     };
     let dir = &arguments.dir;
-    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
-        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
-    })?;
+    let folder = crate::own_folder(dir)?;
     let home = Home { program: &program, folder: &folder.path().canonicalize()? };
     std::fs::create_dir(home.folder.join("work"))?;
     std::fs::write(home.settings(), SETTINGS)?;

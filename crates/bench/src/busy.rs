@@ -19,9 +19,7 @@ use crate::server::{Desk, failed, receipt};
 /// Measures everything.
 pub(crate) fn run(arguments: &BusyArguments) -> anyhow::Result<Report> {
     let dir = &arguments.dir;
-    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
-        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
-    })?;
+    let folder = crate::own_folder(dir)?;
     let mut report = Report::default();
     report.text("version", env!("CARGO_PKG_VERSION"));
     report.count("files", arguments.files);

@@ -61,9 +61,7 @@ pub(crate) fn run(arguments: &FilesArguments) -> anyhow::Result<(Report, Vec<Str
     let dir = dir.as_deref();
     let tree = tree.canonicalize().with_context(|| format!("cannot open {}", tree.display()))?;
     let dir = dir.or(tree.parent()).context("name a folder for the copy: --dir")?;
-    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
-        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
-    })?;
+    let folder = crate::own_folder(dir)?;
     let folder_path = folder.path().canonicalize()?;
     anyhow::ensure!(
         !folder_path.starts_with(&tree),

@@ -15,9 +15,10 @@ mod tui;
 mod turn;
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
 /// Measures what users wait for.
@@ -213,6 +214,14 @@ struct TreeArguments {
     /// The folder; it must be empty or not exist.
     #[arg(long)]
     to: PathBuf,
+}
+
+/// A folder of its own, which is removed with its value.
+fn own_folder(dir: &Path) -> anyhow::Result<tempfile::TempDir> {
+    tempfile::Builder::new()
+        .prefix("retake-bench-")
+        .tempdir_in(dir)
+        .with_context(|| format!("cannot make a folder in {}; choose another one with --dir", dir.display()))
 }
 
 fn main() -> ExitCode {

@@ -6,7 +6,6 @@ mod desk;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Context as _;
 use futures::future::try_join_all;
 use retake_wire::{Action, Request};
 
@@ -27,9 +26,7 @@ const SHORT: u64 = 20;
 /// Measures everything.
 pub(crate) fn run(arguments: &ServerArguments) -> anyhow::Result<Report> {
     let dir = &arguments.dir;
-    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
-        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
-    })?;
+    let folder = crate::own_folder(dir)?;
     let mut report = Report::default();
     report.text("version", env!("CARGO_PKG_VERSION"));
     report.count("runs", arguments.runs);

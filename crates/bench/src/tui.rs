@@ -27,9 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Measures everything.
 pub(crate) fn run(arguments: &TuiArguments) -> anyhow::Result<Report> {
     let dir = &arguments.dir;
-    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
-        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
-    })?;
+    let folder = crate::own_folder(dir)?;
     let mut report = Report::default();
     report.text("version", env!("CARGO_PKG_VERSION"));
     report.count("turns", arguments.turns);

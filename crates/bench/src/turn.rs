@@ -6,8 +6,6 @@ mod desk;
 
 use std::path::Path;
 
-use anyhow::Context as _;
-
 use crate::report::Report;
 use crate::sample_tree;
 use crate::samples::{median, timed};
@@ -20,9 +18,7 @@ const CALLS: u64 = 10;
 
 /// Measures everything.
 pub(crate) fn run(dir: &Path, files: u64, entries: u64, runs: u64) -> anyhow::Result<Report> {
-    let folder = tempfile::Builder::new().prefix("retake-bench-").tempdir_in(dir).with_context(|| {
-        format!("cannot make a folder in {}; choose another one with --dir", dir.display())
-    })?;
+    let folder = crate::own_folder(dir)?;
     let mut report = Report::default();
     report.text("version", env!("CARGO_PKG_VERSION"));
     report.count("files", files);
