@@ -68,7 +68,7 @@ pub trait Destination: Send + Sync {
 /// A row of the outbox for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxLine {
-    /// Its number in this list's order: how requests name it.
+    /// Names it in requests.
     pub id: String,
     /// The destination.
     pub destination: String,
@@ -91,7 +91,6 @@ pub struct OutboxLine {
 }
 
 /// The destinations of an engine, and how its worker is woken.
-#[derive(Default)]
 pub(crate) struct Outbox {
     destinations: HashMap<String, Arc<dyn Destination>>,
     wake: Arc<Notify>,
@@ -141,8 +140,9 @@ impl Engine {
         if self.outbox.destinations.is_empty() {
             return false;
         }
-        let next = self.store().next_due().await.or_log("what is due cannot be read").flatten();
-        self.outbox.at_work.load(Ordering::SeqCst) > 0 || next.is_some_and(|due| due <= self.now())
+        // What cannot be read is not delivered, so nobody waits for it.
+        let due = self.store().due(self.now(), 1).await.unwrap_or_default();
+        self.outbox.at_work.load(Ordering::SeqCst) > 0 || !due.is_empty()
     }
 
     /// What waits to be delivered, and what was passed over.
