@@ -87,7 +87,6 @@ async fn start(
     let seed = retake_testkit::next_seed();
     let parts = Parts { destinations, ..parts(store, clock, &Arc::new(Puppet::default()), seed) };
     let engine = Engine::start(parts).await.expect("started");
-    engine.deliver_in_background();
     (engine, deliveries)
 }
 
@@ -95,6 +94,7 @@ impl Desk {
     async fn new(names: &[(&str, &[DeliveryEvent])]) -> Self {
         let (store, clock) = (memory_store(), ManualClock::new(1_700_000_000_000));
         let (engine, deliveries) = start(&store, &clock, names).await;
+        engine.deliver_in_background();
         let id = conversation(&engine).await;
         Self { engine, store, clock, id, deliveries }
     }
@@ -211,6 +211,7 @@ async fn what_was_owed_is_delivered_by_the_next_owner_with_the_same_id() {
     // The owner ends in the middle of a delivery. The next one does not wait for its lease.
     let (store, clock) = (Arc::clone(&desk.store), desk.clock.clone());
     let (engine, deliveries) = start(&store, &clock, &[("hook", DeliveryEvent::ALL)]).await;
+    engine.deliver_in_background();
     desk = Desk { engine, deliveries, ..desk };
     // The claimed message is told, without its text: it is no longer visible.
     assert_eq!(desk.done().await, ("said -0 +[-]".to_owned(), claimed.id));
@@ -295,4 +296,19 @@ async fn delivery_is_passed_over_after_its_time() {
     assert!(attempts > 5, "{attempts}");
     let line = desk.engine.outbox().await.expect("read").remove(0);
     assert_eq!((line.failure, line.attempts), (Some(OutboxFailure::TooOld), attempts));
+}
+
+#[tokio::test]
+async fn owner_stays_for_what_is_due_and_not_for_what_cannot_be_read() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (store, clock) = (retake_testkit::sqlite_store(dir.path()), ManualClock::new(1_700_000_000_000));
+    let (engine, deliveries) = start(&store, &clock, &[("hook", DeliveryEvent::ALL)]).await;
+    let id = conversation(&engine).await;
+    let desk = Desk { engine, store, clock, id, deliveries };
+    assert!(!desk.engine.delivers().await);
+    desk.say("one").await;
+    assert!(desk.engine.delivers().await);
+    let db = rusqlite::Connection::open(dir.path().join("retake.db")).expect("the file");
+    assert_eq!(db.execute("UPDATE outbox SET told = 'x'", []).expect("changed"), 1);
+    assert!(!desk.engine.delivers().await);
 }
