@@ -20,19 +20,19 @@ impl App {
             ("add" | "edit" | "forget", _) if rest.is_empty() => self.refuse(USAGE),
             ("add", _) => {
                 let text = rest.to_owned();
-                self.change_memory(|conversation| {
+                self.change_memory(words, |conversation| {
                     Request::Remember(Remember { conversation, text, ..Remember::default() })
                 });
             }
             ("edit", Some((fact, text))) => {
                 let (fact, text) = (fact.to_owned(), text.trim().to_owned());
-                self.change_memory(|conversation| {
+                self.change_memory(words, |conversation| {
                     Request::EditMemory(EditMemory { conversation, fact, text, request_id: None })
                 });
             }
             ("forget", None) => {
                 let fact = rest.to_owned();
-                self.change_memory(|conversation| {
+                self.change_memory(words, |conversation| {
                     Request::Forget(Forget { conversation, fact, request_id: None })
                 });
             }
@@ -47,9 +47,16 @@ impl App {
         }
     }
 
-    fn change_memory(&mut self, request: impl FnOnce(String) -> Request) {
-        if let Some(conversation) = self.here() {
-            self.ask(Requester::Tab(self.tab().id, RequestPurpose::Nothing), request(conversation));
+    /// Sends a change. Before the first message there is no conversation for it: the command returns to the composer.
+    fn change_memory(&mut self, words: &str, request: impl FnOnce(String) -> Request) {
+        match self.tab().conversation() {
+            Some(conversation) => {
+                self.ask(Requester::Tab(self.tab().id, RequestPurpose::Nothing), request(conversation));
+            }
+            None => {
+                self.tab_mut().composer.set_text(&format!("/memory {words}"));
+                self.refuse("a fact belongs to a conversation: say something first");
+            }
         }
     }
 }

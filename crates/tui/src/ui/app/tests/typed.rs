@@ -172,6 +172,14 @@ fn memory_is_changed_in_the_conversation_and_other_words_look_facts_up() {
 }
 
 #[test]
+fn fact_before_the_first_message_is_refused_and_its_words_return() {
+    let mut app = app(Theme::default());
+    drop(types(&mut app, "/memory add the port is 80"));
+    assert!(looks(&mut app).contains("a fact belongs to a conversation: say something first"));
+    assert_eq!(app.tab().composer.text(), "/memory add the port is 80");
+}
+
+#[test]
 fn checkpoint_is_reported_when_it_is_saved() {
     let mut app = talking(Theme::default());
     let acts = types(&mut app, "/checkpoint before lunch");
