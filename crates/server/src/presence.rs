@@ -167,7 +167,8 @@ impl InProcess {
     /// Detaches a client. The owner ends now if this was the last client, nothing runs, and an idle owner does not wait for the
     /// next client.
     pub(crate) async fn leaves(&self, number: Number) -> OwnerAfterLeave {
-        let works = self.works().await;
+        // A delivery to a hook that is due does not count as work, but the end waits for it.
+        let works = self.works().await || self.engine.delivers().await;
         let mut here = self.present.here();
         here.clients.remove(&number.client);
         let ends = self.present.idle == Some(Duration::ZERO) && here.clients.is_empty() && !works;
@@ -177,12 +178,10 @@ impl InProcess {
         OwnerAfterLeave { ends }
     }
 
-    /// Whether a run, a background job or a delivery to a hook is at work.
+    /// Whether a run or a background job is at work.
     async fn works(&self) -> bool {
         // Runs last: a run that begins during the scan for processes counts.
-        self.engine.delivers().await
-            || self.engine.living_jobs().await > 0
-            || !self.engine.running().is_empty()
+        self.engine.living_jobs().await > 0 || !self.engine.running().is_empty()
     }
 
     /// When the owner will end if nothing happens, with this many jobs.
@@ -200,18 +199,22 @@ impl InProcess {
             let Some(idle) = owner.present.idle else { return std::future::pending().await };
             loop {
                 let now = owner.engine.by(None).time.0;
-                let works = owner.works().await;
+                let (delivers, works) = (owner.engine.delivers().await, owner.works().await);
                 // Records since when no person can be reached.
                 owner.present.present(now);
                 let mut look = if works { LOOK } else { SELDOM };
                 {
                     let mut here = owner.present.here();
                     let ends = here.ends(idle, works, now);
-                    here.is_leaving |= ends.is_some_and(|ends| now >= ends);
+                    here.is_leaving |= ends.is_some_and(|ends| now >= ends) && !delivers;
                     if here.is_leaving {
                         return;
                     }
-                    look = ends.map_or(look, |ends| look.min(Duration::from_millis(ends.abs_diff(now))));
+                    look = match ends {
+                        Some(ends) if now >= ends => LOOK,
+                        Some(ends) => look.min(Duration::from_millis(ends.abs_diff(now))),
+                        None => look,
+                    };
                 }
                 tokio::select! {
                     () = tokio::time::sleep(look) => {}
