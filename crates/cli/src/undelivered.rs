@@ -18,7 +18,10 @@ pub(crate) async fn line(client: &dyn Client) -> Option<String> {
 }
 
 fn of(outbox: &Outbox) -> Option<String> {
-    let failed = outbox.items.iter().filter(|item| item.attempts > 0 && item.last_result.is_some());
+    let failed = outbox
+        .items
+        .iter()
+        .filter(|item| item.attempts > 0 && item.last_result.is_some() && item.failure.is_none());
     let mut names: Vec<&str> = failed.map(|item| item.destination.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -30,7 +33,7 @@ fn of(outbox: &Outbox) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use retake_wire::reply::OutboxItem;
+    use retake_wire::reply::{OutboxFailure, OutboxItem};
 
     use super::*;
 
@@ -53,6 +56,9 @@ mod tests {
     fn deliveries_that_failed_are_named_and_those_on_their_way_are_not() {
         let of = |items| of(&Outbox { items, changed: None });
         assert_eq!(of(vec![item("a", 0, None), item("b", 1, None)]), None);
+        // What was passed over is not delivered any more: the list and `doctor` have it.
+        let passed = OutboxItem { failure: Some(OutboxFailure::Refused), ..item("a", 1, Some("HTTP 400")) };
+        assert_eq!(of(vec![passed]), None);
         let one = of(vec![item("a", 2, Some("HTTP 503"))]).expect("a line");
         assert_eq!(one, "not delivered yet: events for a; `retake outbox list` says why");
         let two = of(vec![

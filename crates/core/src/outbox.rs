@@ -32,7 +32,7 @@ pub enum DeliveryEvent {
     Restored,
     /// Another branch or alternative was chosen.
     Switched,
-    /// Messages were hidden, shown, excluded, included or dropped.
+    /// Messages were hidden, dropped or shown.
     Marked,
     /// Content was erased.
     Erased,
@@ -344,7 +344,7 @@ impl OutboxItem {
             Attempt::Later(why, after) => {
                 let due = now.0.saturating_add(delay_ms(self.attempts, after));
                 let since = self.since.unwrap_or(now).0;
-                if self.no == 0 && due.saturating_sub(since) > deadline_ms {
+                if due.saturating_sub(since) > deadline_ms {
                     Some((OutboxFailure::TooOld, why))
                 } else {
                     let waits = Self { due: Some(Time(due)), why: Some(why), ..self };

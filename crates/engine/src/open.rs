@@ -23,7 +23,7 @@ use crate::mcp::McpFiles;
 use crate::model::Models;
 use crate::outbox::{self, Destination, HookGround};
 use crate::secret::{Environment, KeySource};
-use crate::settings::{Retention, Settings};
+use crate::settings::{HookTarget, Retention, Settings};
 use crate::{Engine, Parts};
 
 /// The input for opening an owner.
@@ -102,7 +102,12 @@ fn own_settings(request: &OpenRequest) -> (Vec<PathBuf>, Vec<PathBuf>) {
 /// The configuration of this data directory's agent.
 fn agent(request: &OpenRequest) -> (AgentConfig, ShellConfig) {
     let settings = &request.settings;
-    let key_files = settings.endpoints().into_values().filter_map(|endpoint| match endpoint.key {
+    let keys = settings.endpoints().into_values().map(|endpoint| endpoint.key);
+    let secrets = settings.hooks().into_iter().filter_map(|hook| match hook.target {
+        HookTarget::Url(_, secret) => Some(secret),
+        HookTarget::Command { .. } => None,
+    });
+    let key_files = keys.chain(secrets).filter_map(|key| match key {
         KeySource::File(path) => Some(path),
         KeySource::None | KeySource::Env(_) => None,
     });

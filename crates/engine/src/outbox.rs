@@ -5,7 +5,7 @@ mod cloud_event;
 mod hook;
 mod waiting;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use retake_core::{Attempt, ConversationId, Delivery, DeliveryEvent, OutboxFailure, Time};
+use retake_core::{Attempt, ConversationId, Delivery, DeliveryEvent, LogNo, OutboxFailure, Time};
 use retake_store::{Destination as StoredDestination, OutboxKey, Wants};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -31,8 +31,8 @@ pub use hook::{HookGround, hooks};
 const AT_ONCE: usize = 16;
 const AT_ONCE_EACH: usize = 4;
 
-/// How many rows that are due are read at a time.
-const PAGE: usize = 256;
+/// How many rows of a destination that are due are read at a time.
+const PAGE: usize = 64;
 
 /// The wait before a row is tried again that could not be read or written.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
@@ -92,7 +92,7 @@ pub struct OutboxLine {
 
 /// The destinations of an engine, and how its worker is woken.
 pub(crate) struct Outbox {
-    destinations: HashMap<String, Arc<dyn Destination>>,
+    destinations: BTreeMap<String, Arc<dyn Destination>>,
     wake: Arc<Notify>,
     /// The number of rows that are being delivered.
     at_work: AtomicUsize,
@@ -140,9 +140,17 @@ impl Engine {
         if self.outbox.destinations.is_empty() {
             return false;
         }
-        // What cannot be read is not delivered, so nobody waits for it.
-        let due = self.store().due(self.now(), 1).await.unwrap_or_default();
-        self.outbox.at_work.load(Ordering::SeqCst) > 0 || !due.is_empty()
+        if self.outbox.at_work.load(Ordering::SeqCst) > 0 {
+            return true;
+        }
+        for name in self.outbox.destinations.keys() {
+            // What cannot be read is not delivered, so nobody waits for it.
+            let due = self.store().due(name.clone(), self.now(), 1).await.unwrap_or_default();
+            if !due.is_empty() {
+                return true;
+            }
+        }
+        false
     }
 
     /// What waits to be delivered, and what was passed over.
@@ -166,7 +174,7 @@ impl Engine {
     }
 
     /// Tries these rows at once; without names, all. Returns their number.
-    pub fn retry_owed(&self, ids: Vec<String>) -> BoxFuture<'_, Result<usize>> {
+    pub fn retry_owed(&self, ids: Option<Vec<String>>) -> BoxFuture<'_, Result<usize>> {
         Box::pin(async move {
             let keys = self.named_owed(ids).await?;
             let changed = self.store().retry_owed(keys, self.now()).await?;
@@ -176,27 +184,27 @@ impl Engine {
     }
 
     /// Gives up what these rows owe; without names, of all. Returns their number.
-    pub fn drop_owed(&self, ids: Vec<String>) -> BoxFuture<'_, Result<usize>> {
+    pub fn drop_owed(&self, ids: Option<Vec<String>>) -> BoxFuture<'_, Result<usize>> {
         Box::pin(async move {
             let keys = self.named_owed(ids).await?;
             Ok(self.store().drop_owed(keys).await?)
         })
     }
 
-    async fn named_owed(&self, ids: Vec<String>) -> Result<Vec<OutboxKey>> {
-        let lines = self.store().outbox(LINES).await?;
-        if ids.is_empty() {
-            return Ok(lines.into_iter().map(|line| line.key).collect());
+    async fn named_owed(&self, ids: Option<Vec<String>>) -> Result<Option<Vec<OutboxKey>>> {
+        let Some(ids) = ids else { return Ok(None) };
+        let keys = ids.iter().map(|id| key_of(id).ok_or_else(|| unknown(id))).collect::<Result<Vec<_>>>()?;
+        let open = self.store().open_rows(keys.clone()).await?;
+        match open.iter().position(|is_open| !is_open) {
+            Some(at) => Err(unknown(&ids[at])),
+            None => Ok(Some(keys)),
         }
-        let named = |id: String| {
-            let line = lines.iter().find(|line| id_of(&line.key) == id);
-            line.map(|line| line.key.clone()).ok_or_else(|| {
-                let message = format!("nothing in the outbox is called {}", id.escape_debug());
-                EngineError::new(Kind::NotFound, "unknown_outbox_item", message).with("name", id)
-            })
-        };
-        ids.into_iter().map(named).collect()
     }
+}
+
+fn unknown(id: &str) -> EngineError {
+    let message = format!("nothing in the outbox is called {}", id.escape_debug());
+    EngineError::new(Kind::NotFound, "unknown_outbox_item", message).with("name", id)
 }
 
 /// The name of a row for people: `hook-3`, or `hook-3.1` for the first delivery that was passed over.
@@ -205,6 +213,16 @@ fn id_of(OutboxKey { log, destination, no }: &OutboxKey) -> String {
         0 => format!("{destination}-{}", log.0),
         no => format!("{destination}-{}.{no}", log.0),
     }
+}
+
+/// The row with such a name.
+fn key_of(id: &str) -> Option<OutboxKey> {
+    let (destination, numbers) = id.rsplit_once('-')?;
+    let (log, no) = match numbers.split_once('.') {
+        Some((log, no)) => (log, no.parse().ok().filter(|no| *no > 0)?),
+        None => (numbers, 0),
+    };
+    Some(OutboxKey { log: LogNo(log.parse().ok()?), destination: destination.to_owned(), no })
 }
 
 /// Delivers until the engine is gone.
@@ -237,55 +255,43 @@ async fn deliver_in_background(engine: Weak<Engine>, clock: Arc<dyn Clock>) {
 #[derive(Default)]
 struct AtWork {
     tasks: JoinSet<OutboxKey>,
-    keys: HashSet<(i64, String, u64)>,
+    keys: BTreeSet<OutboxKey>,
 }
 
 impl AtWork {
     /// Starts what is due; returns when to look again, if nothing else wakes it.
     async fn fill(&mut self, engine: &Arc<Engine>, clock: &Arc<dyn Clock>) -> Option<Duration> {
         let now = engine.now();
-        let Some(due) = engine.store().due(now, PAGE).await.or_log("what is due cannot be read") else {
-            return Some(AFTER_FAILURE);
-        };
-        let mut skipped = due.len() == PAGE;
-        for key in due {
-            let name = (key.log.0, key.destination.clone(), key.no);
-            let same = self.keys.iter().filter(|(_, destination, _)| *destination == key.destination).count();
-            let Some(destination) = engine.outbox.destinations.get(&key.destination) else { continue };
-            if same >= AT_ONCE_EACH || self.tasks.len() >= AT_ONCE {
-                skipped = true;
-                continue;
-            }
-            if !self.keys.insert(name) {
-                continue;
-            }
-            let (engine, destination) = (Arc::clone(engine), Arc::clone(destination));
-            let counted = Counted::new(&engine);
-            let clock = Arc::clone(clock);
-            self.tasks.spawn(
-                async move {
-                    let done = deliver_row(&engine, &*destination, &clock, key.clone()).await;
-                    drop(counted);
-                    if done.or_log("a delivery is not made yet").is_none() {
-                        // The store may be damaged there, or the disk full.
-                        clock.sleep(AFTER_FAILURE).await;
-                    }
-                    key
+        let mut skipped = false;
+        for (name, destination) in &engine.outbox.destinations {
+            let Some(due) =
+                engine.store().due(name.clone(), now, PAGE).await.or_log("what is due cannot be read")
+            else {
+                return Some(AFTER_FAILURE);
+            };
+            for key in due {
+                let same = self.keys.iter().filter(|key| key.destination == *name).count();
+                if same >= AT_ONCE_EACH || self.tasks.len() >= AT_ONCE || !self.keys.insert(key.clone()) {
+                    skipped = true;
+                    continue;
                 }
-                .in_current_span(),
-            );
+                self.tasks.spawn(
+                    deliver_due(Arc::clone(engine), Arc::clone(destination), Arc::clone(clock), key)
+                        .in_current_span(),
+                );
+            }
         }
         if skipped {
             // The end of a delivery looks again, too; but one of another destination may be due before.
             return Some(CROWDED);
         }
-        let next = engine.store().next_due().await.or_log("what is due cannot be read").flatten()?;
-        Some(Duration::from_millis(u64::try_from(next.0 - now.0).unwrap_or(0).max(10)))
+        let next = engine.store().next_due(now).await.or_log("what is due cannot be read").flatten()?;
+        Some(Duration::from_millis(u64::try_from(next.0 - now.0).unwrap_or(0)))
     }
 
     fn ended(&mut self, done: Result<OutboxKey, tokio::task::JoinError>) {
         match done {
-            Ok(key) => drop(self.keys.remove(&(key.log.0, key.destination, key.no))),
+            Ok(key) => drop(self.keys.remove(&key)),
             // The panic hook has logged it; its row is due again after its lease.
             Err(_) => self.keys.clear(),
         }
@@ -306,6 +312,30 @@ impl Drop for Counted {
     fn drop(&mut self) {
         self.0.outbox.at_work.fetch_sub(1, Ordering::SeqCst);
     }
+}
+
+/// Delivers what a row owes. One that cannot be read or written is tried again later: the store may be damaged there, or the disk
+/// full.
+async fn deliver_due(
+    engine: Arc<Engine>,
+    destination: Arc<dyn Destination>,
+    clock: Arc<dyn Clock>,
+    key: OutboxKey,
+) -> OutboxKey {
+    let counted = Counted::new(&engine);
+    if deliver_row(&engine, &*destination, &clock, key.clone())
+        .await
+        .or_log("a delivery is not made yet")
+        .is_none()
+    {
+        let due = Time(engine.now().0 + millis(AFTER_FAILURE));
+        let later = engine.store().postpone_owed(key.clone(), due, "it cannot be read or stored").await;
+        if later.or_log("a delivery is not postponed").is_none() {
+            drop(counted);
+            clock.sleep(AFTER_FAILURE).await;
+        }
+    }
+    key
 }
 
 /// Delivers what a row owes, until nothing is due in it.

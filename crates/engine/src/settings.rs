@@ -360,20 +360,19 @@ impl Settings {
         self.endpoint.iter().filter(|(_, given)| **given != EndpointTable::default())
     }
 
-    /// The variables in which keys of endpoints may be.
+    /// The variables in which keys of endpoints and secrets of hooks may be.
     pub fn key_variables(&self) -> Vec<String> {
         let variable = |endpoint: Endpoint| match endpoint.key {
             KeySource::Env(name) => Some(name),
             KeySource::None | KeySource::File(_) => None,
         };
-        self.endpoints().into_values().filter_map(variable).collect()
+        self.endpoints().into_values().filter_map(variable).chain(self.hook_variables()).collect()
     }
 
     /// The variables that commands and MCP servers do not get: those that look like secrets, and those with keys of endpoints or secrets of hooks, without
     /// the exceptions of `permissions.variables`.
     pub fn secrets(&self) -> Secrets {
-        let variables = [self.key_variables(), self.hook_variables()].concat();
-        Secrets::new(variables, self.permissions.variables.clone())
+        Secrets::new(self.key_variables(), self.permissions.variables.clone())
     }
 
     /// What the agent may do in every conversation, unless the conversation has its own permissions.

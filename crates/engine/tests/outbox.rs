@@ -258,10 +258,10 @@ async fn delivery_that_fails_for_good_is_listed_and_can_be_tried_again_or_given_
         (line.id.as_str(), line.failure, line.why.as_deref()),
         ("hook-1.1", Some(OutboxFailure::Refused), Some("HTTP 400"))
     );
-    assert_eq!(desk.engine.retry_owed(vec![line.id.clone()]).await.expect("due"), 1);
+    assert_eq!(desk.engine.retry_owed(Some(vec![line.id.clone()])).await.expect("due"), 1);
     assert_eq!(desk.done().await.0, "said -0 +[one]");
     desk.until(<[_]>::is_empty).await;
-    let error = desk.engine.retry_owed(vec![line.id]).await.expect_err("it is gone");
+    let error = desk.engine.retry_owed(Some(vec![line.id])).await.expect_err("it is gone");
     assert_eq!(
         (error.code, error.message.as_str()),
         ("unknown_outbox_item", "nothing in the outbox is called hook-1.1")
@@ -271,7 +271,7 @@ async fn delivery_that_fails_for_good_is_listed_and_can_be_tried_again_or_given_
     let (_, _, outcome) = desk.next().await;
     outcome.send(later()).expect("it waits");
     desk.until(|lines| lines.iter().any(|line| line.why.is_some())).await;
-    assert_eq!(desk.engine.drop_owed(Vec::new()).await.expect("dropped"), 1);
+    assert_eq!(desk.engine.drop_owed(None).await.expect("dropped"), 1);
     desk.clock.advance(HOUR);
     desk.say("four").await;
     assert_eq!(desk.done().await.0, "said -0 +[four]");
@@ -299,16 +299,37 @@ async fn delivery_is_passed_over_after_its_time() {
 }
 
 #[tokio::test]
-async fn owner_stays_for_what_is_due_and_not_for_what_cannot_be_read() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let (store, clock) = (retake_testkit::sqlite_store(dir.path()), ManualClock::new(1_700_000_000_000));
+async fn owner_stays_for_what_is_due() {
+    let (store, clock) = (memory_store(), ManualClock::new(1_700_000_000_000));
     let (engine, deliveries) = start(&store, &clock, &[("hook", DeliveryEvent::ALL)]).await;
     let id = conversation(&engine).await;
     let desk = Desk { engine, store, clock, id, deliveries };
     assert!(!desk.engine.delivers().await);
     desk.say("one").await;
     assert!(desk.engine.delivers().await);
+}
+
+#[tokio::test]
+async fn delivery_that_cannot_be_read_is_postponed_and_others_go_on() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (store, clock) = (retake_testkit::sqlite_store(dir.path()), ManualClock::new(1_700_000_000_000));
+    let (engine, deliveries) = start(&store, &clock, &[("hook", DeliveryEvent::ALL)]).await;
+    let id = conversation(&engine).await;
+    let mut desk = Desk { engine, store, clock, id, deliveries };
+    desk.say("one").await;
     let db = rusqlite::Connection::open(dir.path().join("retake.db")).expect("the file");
     assert_eq!(db.execute("UPDATE outbox SET told = 'x'", []).expect("changed"), 1);
-    assert!(!desk.engine.delivers().await);
+    desk.id = conversation(&desk.engine).await;
+    desk.say("elsewhere").await;
+    desk.engine.deliver_in_background();
+    assert_eq!(desk.done().await.0, "said -0 +[elsewhere]");
+    for _ in 0..20_000 {
+        if !desk.engine.delivers().await {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let due = desk.store.next_due(desk.engine.now()).await.expect("read").expect("it is tried again");
+    let wait = due.0 - desk.engine.now().0;
+    assert!((1..=60_000).contains(&wait), "{wait}");
 }

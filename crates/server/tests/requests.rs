@@ -115,7 +115,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
 
 /// Requests about the owner and its outbox.
 fn outbox() -> [Request; 4] {
-    let all = OutboxItems::default;
+    let all = || OutboxItems { all: true, ..OutboxItems::default() };
     [Request::Status, Request::Outbox, Request::OutboxRetry(all()), Request::OutboxDrop(all())]
 }
 
@@ -324,4 +324,16 @@ async fn rewind_during_a_run_is_refused_with_its_reason() {
     let mut targets = get!(desk, Targets, targets).targets;
     assert_eq!(targets.pop().and_then(|target| target.reason), None);
     desk.apply(&id, rewind(&entries[0])).await;
+}
+
+/// A request that forgot to name items must not give up all of them.
+#[tokio::test]
+async fn outbox_gives_up_everything_only_if_asked_for_all() {
+    let desk = Desk::new().await;
+    for request in [Request::OutboxDrop(OutboxItems::default()), Request::OutboxRetry(OutboxItems::default())]
+    {
+        let problem = desk.refused(request).await;
+        assert_eq!((problem.kind, &*problem.code), (ProblemKind::Usage, "usage"));
+        assert_eq!(problem.message, "name items of the outbox, or ask for all");
+    }
 }

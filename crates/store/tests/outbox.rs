@@ -33,7 +33,21 @@ async fn damaged_row_of_the_outbox_keeps_nobody_from_work_and_is_reported() {
     stage.store = open(dir.path()).await;
     stage.turn("three").await;
     assert_eq!(stage.shows().await, "one three");
-    assert!(stage.store.outbox(10).await.is_err());
+    // Another conversation's row is delivered, and the damaged one can be postponed and given up.
+    let other = Stage::with_turns(Arc::clone(&stage.store), &["other"]).await;
+    let due = |store: Arc<Store>| async move {
+        store.due("hook".to_owned(), Time(1 << 50), 10).await.expect("read")
+    };
+    let keys = due(Arc::clone(&stage.store)).await;
+    assert_eq!(keys.len(), 2, "{keys:?}");
+    let lines = stage.store.outbox(10).await.expect("read");
+    assert_eq!(lines.iter().map(|line| line.conversation).collect::<Vec<_>>(), [other.id]);
+    let damaged = keys.into_iter().find(|key| *key != lines[0].key).expect("two");
+    let later = Time((1 << 50) + 1);
+    stage.store.postpone_owed(damaged.clone(), later, "it cannot be read").await.expect("postponed");
+    assert_eq!(due(Arc::clone(&stage.store)).await, [lines[0].key.clone()]);
     let checked = stage.store.check(CheckMode::Look).await.expect("checked");
     assert!(matches!(*checked.problems, [Finding::Unreadable { .. }]), "{checked:?}");
+    assert_eq!(stage.store.drop_owed(Some(vec![damaged])).await.expect("dropped"), 1);
+    assert_eq!(stage.store.check(CheckMode::Look).await.expect("checked").problems, []);
 }

@@ -468,9 +468,12 @@ pub struct Checkpoint {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutboxItems {
-    /// Their names; without any, all items.
+    /// Their names.
     #[serde(default)]
     pub items: Vec<String>,
+    /// All items, whatever their names. Without names, this must be true.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all: bool,
 }
 
 /// A check of the whole store.

@@ -45,7 +45,7 @@ impl RunVerb for Outbox {
         &["retake outbox list", "retake outbox retry --all", "retake outbox drop notify-3.1"];
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
-        let named = |it: Items| OutboxItems { items: it.items };
+        let named = |it: Items| OutboxItems { items: it.items, all: it.all };
         match self.what {
             OutboxCommand::List => cx.show(Request::Outbox).await,
             OutboxCommand::Retry(items) => {

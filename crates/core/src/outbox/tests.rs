@@ -257,6 +257,8 @@ fn an_attempt_settles_its_row() {
     // A delivery that is tried again is gone when it is delivered, and stays when it fails again.
     let again = passed.claimed(until, Time(7), Time(9));
     assert_eq!(again.clone().after(Attempt::Done, Time(8), 1, false), (None, None));
+    let late = again.clone().after(Attempt::Later("503".to_owned(), None), Time(8), 10, false);
+    assert_eq!(late.0.map(|item| (item.failure, item.due)), Some((Some(OutboxFailure::TooOld), None)));
     let (kept, other) = again.after(never, Time(8), 1, false);
     assert_eq!((kept.map(|item| (item.no, item.due)), other), (Some((3, None)), None));
 }

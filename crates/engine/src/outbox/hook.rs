@@ -19,6 +19,9 @@ use crate::clock::Clock;
 use crate::secret::Environment;
 use crate::settings::{Hook, HookTarget};
 
+/// How much longer than its time limit a delivery may take until it is dropped.
+const GRACE: Duration = Duration::from_secs(15);
+
 /// The time limit of a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -68,7 +71,8 @@ impl Destination for HookDestination {
     }
 
     fn limit(&self) -> Duration {
-        self.hook.limit
+        // A request ends at its own limit before that, and a command has time to end with all its processes.
+        self.hook.limit + GRACE
     }
 
     fn keep_trying(&self) -> Duration {
@@ -78,7 +82,7 @@ impl Destination for HookDestination {
     async fn deliver(&self, delivery: &Delivery) -> Attempt {
         match &self.hook.target {
             HookTarget::Url(url, secret) => match secret.read(&self.ground.environment) {
-                Ok(secret) => post(url, secret.as_ref(), delivery, self.ground.clock.now_ms()).await,
+                Ok(secret) => self.post(url, secret.as_ref(), delivery).await,
                 Err(_) => Attempt::Later("its secret cannot be read".to_owned(), None),
             },
             HookTarget::Command { words, network, write } => {
@@ -89,6 +93,33 @@ impl Destination for HookDestination {
 }
 
 impl HookDestination {
+    /// Sends a delivery to an address. The signature is that of Standard Webhooks: of its id, its time and its body.
+    async fn post(&self, url: &str, secret: Option<&SecretString>, delivery: &Delivery) -> Attempt {
+        let Ok(client) = client(url) else {
+            return Attempt::Later("no request can be made".to_owned(), None);
+        };
+        let body = cloud_event(delivery);
+        let seconds = (self.ground.clock.now_ms() / 1000).to_string();
+        let mut request = client
+            .post(url)
+            .timeout(self.hook.limit)
+            .header("content-type", "application/cloudevents+json")
+            .header("webhook-id", &delivery.id)
+            .header("webhook-timestamp", &seconds);
+        if let Some(secret) = secret {
+            let signed = [delivery.id.as_bytes(), b".", seconds.as_bytes(), b".", &body].concat();
+            request = request.header("webhook-signature", signature(secret, &signed));
+        }
+        match request.body(body).send().await {
+            Ok(answer) => outcome(answer.status().as_u16(), retry_after(&answer)),
+            Err(error) if error.is_timeout() => {
+                Attempt::Later(format!("no answer within {} s", self.hook.limit.as_secs()), None)
+            }
+            Err(error) if error.is_connect() => Attempt::Later("no connection".to_owned(), None),
+            Err(_) => Attempt::Later("the connection broke off".to_owned(), None),
+        }
+    }
+
     async fn command(
         &self,
         (words, network, write): (&[String], bool, &[PathBuf]),
@@ -110,8 +141,7 @@ impl HookDestination {
         let folder = delivery.folder.as_ref().map(PathBuf::from).filter(|folder| folder.is_dir());
         let folder = folder.unwrap_or_else(|| PathBuf::from("/"));
         let event = cloud_event(delivery);
-        // The worker's own limit is for a program that cannot be ended.
-        let limit = self.hook.limit.saturating_sub(Duration::from_millis(500));
+        let limit = self.hook.limit;
         let program = ProgramRun { words, folder: &folder, input: Some(&event), network, limit };
         match run_program(&ground.shell, &call, program).await {
             Ok(()) => Attempt::Done,
@@ -122,28 +152,6 @@ impl HookDestination {
             // What it printed may quote the delivery.
             Err(ProgramFailure::Failed(how, _)) => Attempt::Later(how, None),
         }
-    }
-}
-
-/// Sends a delivery to an address. The signature is that of Standard Webhooks: of its id, its time and its body.
-async fn post(url: &str, secret: Option<&SecretString>, delivery: &Delivery, now_ms: i64) -> Attempt {
-    let Ok(client) = client(url) else { return Attempt::Later("no request can be made".to_owned(), None) };
-    let body = cloud_event(delivery);
-    let seconds = (now_ms / 1000).to_string();
-    let mut request = client
-        .post(url)
-        .header("content-type", "application/cloudevents+json")
-        .header("webhook-id", &delivery.id)
-        .header("webhook-timestamp", &seconds);
-    if let Some(secret) = secret {
-        let signed = [delivery.id.as_bytes(), b".", seconds.as_bytes(), b".", &body].concat();
-        request = request.header("webhook-signature", signature(secret, &signed));
-    }
-    match request.body(body).send().await {
-        Ok(answer) => outcome(answer.status().as_u16(), retry_after(&answer)),
-        Err(error) if error.is_timeout() => Attempt::Later("no answer in time".to_owned(), None),
-        Err(error) if error.is_connect() => Attempt::Later("no connection".to_owned(), None),
-        Err(_) => Attempt::Later("the connection broke off".to_owned(), None),
     }
 }
 

@@ -25,14 +25,10 @@ impl Engine {
         if self.outbox.destinations.is_empty() {
             return;
         }
-        let (engine, session) = (Arc::clone(self), self.session(conversation));
+        let engine = Arc::clone(self);
         tokio::spawn(async move {
-            tokio::select! {
-                told = engine.told_of_waiting(conversation, &call, tool) => {
-                    told.or_log("no delivery of an approval request is sent");
-                }
-                () = session.until_settled(&call) => {}
-            }
+            let told = engine.told_of_waiting(conversation, &call, tool).await;
+            told.or_log("no delivery of an approval request is sent");
         });
     }
 
@@ -58,13 +54,15 @@ impl Engine {
                 ended: None,
                 waits: Some((call.to_owned(), tool.clone())),
             };
-            self.deliver_waiting(Arc::clone(destination), delivery)
+            self.deliver_waiting(Arc::clone(destination), delivery, call)
         });
         futures::future::join_all(deliveries).await;
         Ok(())
     }
 
-    async fn deliver_waiting(&self, destination: Arc<dyn Destination>, delivery: Delivery) {
+    /// Tries until the request is answered. An attempt that has begun goes on to its end, so that no program is left behind.
+    async fn deliver_waiting(&self, destination: Arc<dyn Destination>, delivery: Delivery, call: &str) {
+        let session = self.session(delivery.conversation);
         for attempt in 0..ATTEMPTS {
             let late = self.parts().clock.sleep(destination.limit());
             let tried = tokio::select! {
@@ -72,9 +70,15 @@ impl Engine {
                 tried = destination.deliver(&delivery) => tried,
                 () = late => Attempt::Later("no answer in time".to_owned(), None),
             };
-            let Attempt::Later(why, _) = tried else { return };
+            let (Attempt::Later(why, _) | Attempt::Never(_, why)) = &tried else { return };
             tracing::warn!(destination = destination.name(), outcome = why, "a delivery was not delivered");
-            self.parts().clock.sleep(Duration::from_secs(1 << attempt)).await;
+            if matches!(tried, Attempt::Never(..)) {
+                return;
+            }
+            tokio::select! {
+                () = self.parts().clock.sleep(Duration::from_secs(1 << attempt)) => {}
+                () = session.until_settled(call) => return,
+            }
         }
     }
 }

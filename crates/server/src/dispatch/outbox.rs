@@ -5,7 +5,7 @@ use retake_engine::outbox::OutboxLine;
 use retake_wire::{Problem, Reply, reply, request};
 
 use crate::InProcess;
-use crate::convert::problem;
+use crate::convert::{misused, problem};
 
 impl InProcess {
     pub(super) async fn outbox(&self) -> Result<Reply, Problem> {
@@ -13,13 +13,13 @@ impl InProcess {
     }
 
     pub(super) async fn outbox_retry(&self, named: request::OutboxItems) -> Result<Reply, Problem> {
-        let changed = self.engine.retry_owed(named.items).await.map_err(problem)?;
+        let changed = self.engine.retry_owed(names(named)?).await.map_err(problem)?;
         let changed = Some(changed as u64);
         Ok(Reply::Outbox(reply::Outbox { items: self.outbox_items().await?, changed }))
     }
 
     pub(super) async fn outbox_drop(&self, named: request::OutboxItems) -> Result<Reply, Problem> {
-        let changed = self.engine.drop_owed(named.items).await.map_err(problem)?;
+        let changed = self.engine.drop_owed(names(named)?).await.map_err(problem)?;
         let changed = Some(changed as u64);
         Ok(Reply::Outbox(reply::Outbox { items: self.outbox_items().await?, changed }))
     }
@@ -27,6 +27,15 @@ impl InProcess {
     pub(super) async fn outbox_items(&self) -> Result<Vec<reply::OutboxItem>, Problem> {
         let lines = self.engine.outbox().await.map_err(problem)?;
         Ok(lines.into_iter().map(item).collect())
+    }
+}
+
+/// The named items; `None`: all.
+fn names(named: request::OutboxItems) -> Result<Option<Vec<String>>, Problem> {
+    match (named.items.is_empty(), named.all) {
+        (true, false) => Err(misused("no_items", &[])),
+        (_, true) => Ok(None),
+        (false, false) => Ok(Some(named.items)),
     }
 }
 

@@ -50,21 +50,28 @@ impl OutboxRows for MemoryRows {
         Ok(())
     }
 
-    fn outbox_due(&self, now: Time, limit: usize) -> Result<Vec<(OutboxKey, OutboxItem)>> {
-        let items = self.data.outbox.items.iter();
+    fn outbox_due(&self, destination: &str, now: Time, limit: usize) -> Result<Vec<OutboxKey>> {
+        let items = self.data.outbox.items.iter().filter(|(key, _)| key.destination == destination);
         let mut due = rows(items.filter(|(_, item)| item.due.is_some_and(|due| due <= now)));
         due.sort_by_key(|(_, item)| item.due);
-        due.truncate(limit);
-        Ok(due)
+        Ok(due.into_iter().take(limit).map(|(key, _)| key).collect())
     }
 
-    fn outbox_next(&self) -> Result<Option<Time>> {
-        Ok(self.data.outbox.items.values().filter_map(|item| item.due).min())
+    fn postpone(&mut self, key: &OutboxKey, due: Time, why: &str) -> Result<()> {
+        if let Some(item) = self.data.outbox.items.get_mut(key) {
+            (item.due, item.why) = (Some(due), Some(why.to_owned()));
+        }
+        Ok(())
     }
 
-    fn outbox_open(&self, limit: usize) -> Result<Vec<(OutboxKey, OutboxItem)>> {
+    fn outbox_next(&self, after: Time) -> Result<Option<Time>> {
+        Ok(self.data.outbox.items.values().filter_map(|item| item.due).filter(|due| *due > after).min())
+    }
+
+    fn outbox_open(&self, limit: usize) -> Result<Vec<Result<(OutboxKey, OutboxItem)>>> {
         let items = self.data.outbox.items.iter();
-        Ok(rows(items.filter(|(key, item)| item.due.is_some() || key.no > 0).take(limit)))
+        let open = rows(items.filter(|(key, item)| item.due.is_some() || key.no > 0).take(limit));
+        Ok(open.into_iter().map(Ok).collect())
     }
 
     fn outbox_last(&self, log: LogNo, destination: &str) -> Result<u64> {
@@ -76,6 +83,11 @@ impl OutboxRows for MemoryRows {
     fn set_run_end(&mut self, home: &ConversationRow, run: RunNo, head: Head) -> Result<()> {
         self.data.outbox.ends.insert_mut((home.log, run), head);
         Ok(())
+    }
+
+    fn last_run_end(&self, log: LogNo) -> Result<Option<RunNo>> {
+        let ends = self.data.outbox.ends.range((log, RunNo(0))..=(log, RunNo(u64::MAX)));
+        Ok(ends.map(|((_, run), _)| *run).next_back())
     }
 
     fn run_ends(&self, log: LogNo, after: RunNo, limit: usize) -> Result<Vec<(RunNo, Head)>> {

@@ -27,16 +27,21 @@ pub trait OutboxRows {
     fn remove_outbox_item(&mut self, key: &OutboxKey) -> Result<()>;
     /// Makes the row of a destination due, unless it is already. A new one knows `told`.
     fn owe(&mut self, home: &ConversationRow, destination: &str, told: Told, due: Time) -> Result<()>;
-    /// Rows that are due, the earliest first.
-    fn outbox_due(&self, now: Time, limit: usize) -> Result<Vec<(OutboxKey, OutboxItem)>>;
-    /// When the next row is due.
-    fn outbox_next(&self) -> Result<Option<Time>>;
-    /// Rows that are due some time, and deliveries that were passed over, in the order of their keys.
-    fn outbox_open(&self, limit: usize) -> Result<Vec<(OutboxKey, OutboxItem)>>;
+    /// The rows of a destination that are due, the earliest first. Their contents are not read.
+    fn outbox_due(&self, destination: &str, now: Time, limit: usize) -> Result<Vec<OutboxKey>>;
+    /// Sets when a row is due, and why not before, whether the row can be read or not.
+    fn postpone(&mut self, key: &OutboxKey, due: Time, why: &str) -> Result<()>;
+    /// When the next row is due after this time.
+    fn outbox_next(&self, after: Time) -> Result<Option<Time>>;
+    /// Rows that are due some time, and deliveries that were passed over, in the order of their keys. One that cannot be read is
+    /// an error in its place.
+    fn outbox_open(&self, limit: usize) -> Result<Vec<Result<(OutboxKey, OutboxItem)>>>;
     /// The last number of a delivery that was passed over.
     fn outbox_last(&self, log: LogNo, destination: &str) -> Result<u64>;
     /// Records the head at the end of a run.
     fn set_run_end(&mut self, home: &ConversationRow, run: RunNo, head: Head) -> Result<()>;
+    /// The last run with such a record.
+    fn last_run_end(&self, log: LogNo) -> Result<Option<RunNo>>;
     /// Runs with such a record after a number, at most `limit`.
     fn run_ends(&self, log: LogNo, after: RunNo, limit: usize) -> Result<Vec<(RunNo, Head)>>;
 }

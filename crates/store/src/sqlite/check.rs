@@ -42,7 +42,10 @@ impl SqliteRows {
             }
         }
         problems.extend(self.drafts_in().err().map(Finding::unreadable));
-        problems.extend(self.outbox_open(usize::MAX).err().map(Finding::unreadable));
+        match self.outbox_open(usize::MAX) {
+            Ok(rows) => problems.extend(rows.into_iter().filter_map(Result::err).map(Finding::unreadable)),
+            Err(error) => problems.push(Finding::unreadable(error)),
+        }
         Ok(Findings { problems, details })
     }
 

@@ -5,7 +5,7 @@ use rusqlite::params;
 
 use super::cells::{Cells, Sql, all, at_most, first, int, of, run};
 use super::rows::SqliteRows;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::record::{Decoded, decode_claim, decode_failure, decode_told, encode_claim, encode_told};
 use crate::rows::{ConversationRow, OutboxKey, OutboxRows};
 
@@ -36,19 +36,21 @@ const ENDS: Sql = (
     "read the ends of runs",
     of_log!("no, ended_op, ended_seq", "run", "AND no > ?2 AND ended_op IS NOT NULL ORDER BY no LIMIT ?3"),
 );
+const LAST_END: Sql =
+    ("read the last end of a run", of_log!("no", "run", "AND ended_op IS NOT NULL ORDER BY no DESC LIMIT 1"));
 const DUE: Sql = (
     "read what is due",
-    "SELECT log, destination, no, told, claim, due, attempts, since, failure, why FROM outbox
-     INDEXED BY outbox_due WHERE due <= ?1 AND due IS NOT NULL ORDER BY due LIMIT ?2",
+    "SELECT log, destination, no FROM outbox INDEXED BY outbox_due
+     WHERE due <= ?1 AND due IS NOT NULL AND destination = ?2 ORDER BY due LIMIT ?3",
 );
 const NEXT: Sql = (
     "read when something is due",
-    "SELECT due FROM outbox INDEXED BY outbox_due WHERE due IS NOT NULL ORDER BY due LIMIT 1",
+    "SELECT due FROM outbox INDEXED BY outbox_due WHERE due > ?1 AND due IS NOT NULL ORDER BY due LIMIT 1",
 );
 
 /// The statements that read rows, for the test that none of them scans a table.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[ITEM, LAST, ENDS, DUE];
+pub(super) const READS: &[Sql] = &[ITEM, LAST, ENDS, LAST_END, DUE, NEXT];
 
 fn item(cells: &mut Cells<'_>) -> Decoded<OutboxItem> {
     Ok(OutboxItem {
@@ -123,21 +125,34 @@ impl OutboxRows for SqliteRows {
         run(&self.db, sql, values).map(drop)
     }
 
-    fn outbox_due(&self, now: Time, limit: usize) -> Result<Vec<(OutboxKey, OutboxItem)>> {
-        all(&self.db, DUE, [now.0, at_most(limit)], name, row)
+    fn outbox_due(&self, destination: &str, now: Time, limit: usize) -> Result<Vec<OutboxKey>> {
+        all(&self.db, DUE, params![now.0, destination, at_most(limit)], name, |cells| {
+            Ok(OutboxKey { log: LogNo(cells.next()?), destination: cells.next()?, no: cells.count()? })
+        })
     }
 
-    fn outbox_next(&self) -> Result<Option<Time>> {
-        first(&self.db, NEXT, [], name, |cells| Ok(Time(cells.next()?)))
+    fn postpone(&mut self, key: &OutboxKey, due: Time, why: &str) -> Result<()> {
+        let sql = (
+            "postpone a row of the outbox",
+            "UPDATE outbox SET due = ?4, why = ?5 WHERE root = (SELECT root FROM conversation WHERE log = ?1)
+             AND log = ?1 AND destination = ?2 AND no = ?3",
+        );
+        run(&self.db, sql, params![key.log.0, key.destination, int(key.no), due.0, why]).map(drop)
     }
 
-    fn outbox_open(&self, limit: usize) -> Result<Vec<(OutboxKey, OutboxItem)>> {
+    fn outbox_next(&self, after: Time) -> Result<Option<Time>> {
+        first(&self.db, NEXT, [after.0], name, |cells| Ok(Time(cells.next()?)))
+    }
+
+    fn outbox_open(&self, limit: usize) -> Result<Vec<Result<(OutboxKey, OutboxItem)>>> {
         let sql = (
             "list the outbox",
             "SELECT log, destination, no, told, claim, due, attempts, since, failure, why FROM outbox
              WHERE due IS NOT NULL OR no > 0 ORDER BY log, destination, no LIMIT ?1",
         );
-        all(&self.db, sql, [at_most(limit)], name, row)
+        all(&self.db, sql, [at_most(limit)], name, |cells| {
+            Ok(row(cells).map_err(|why| StoreError::Damaged { row: name(), why }))
+        })
     }
 
     fn outbox_last(&self, log: LogNo, destination: &str) -> Result<u64> {
@@ -153,6 +168,10 @@ impl OutboxRows for SqliteRows {
         );
         let values = [home.root.0, home.log.0, int(no.0), int(head.op.0), int(head.seq.0)];
         run(&self.db, sql, values).map(drop)
+    }
+
+    fn last_run_end(&self, log: LogNo) -> Result<Option<RunNo>> {
+        first(&self.db, LAST_END, [log.0], of("the ends of runs", log), |cells| Ok(RunNo(cells.count()?)))
     }
 
     fn run_ends(&self, log: LogNo, after: RunNo, limit: usize) -> Result<Vec<(RunNo, Head)>> {

@@ -11,7 +11,7 @@ use super::load::Loaded;
 use super::{Context, Store};
 use crate::error::{Result, StoreError};
 use crate::outbox::{Destination, OutboxLine, OwedDelivery, Wants};
-use crate::rows::{LogNo, OutboxKey, Rows};
+use crate::rows::OutboxKey;
 
 /// When a row of a destination is due that is not configured any more.
 const NEVER: Time = Time(i64::MAX);
@@ -24,7 +24,8 @@ impl Store {
     /// until it is set again.
     pub async fn set_destinations(&self, destinations: Vec<Destination>, now: Time) -> Result<()> {
         self.write(move |context| {
-            for (key, mut item) in readable(context.rows.outbox_open(usize::MAX))?.unwrap_or_default() {
+            for row in context.rows.outbox_open(usize::MAX)? {
+                let Some((key, mut item)) = readable(row)? else { continue };
                 let known = destinations.iter().any(|destination| destination.name == key.destination);
                 let due = match item.due {
                     None => continue,
@@ -34,9 +35,10 @@ impl Store {
                     Some(due) if item.is_at_work() => due.min(now),
                     Some(due) => due,
                 };
-                item.due = Some(due);
-                let home = context.rows.log(key.log)?;
-                context.rows.set_outbox_item(&home, &key.destination, &item)?;
+                if item.due.replace(due) != Some(due) {
+                    let home = context.rows.log(key.log)?;
+                    context.rows.set_outbox_item(&home, &key.destination, &item)?;
+                }
             }
             context.destinations = destinations;
             Ok(())
@@ -44,18 +46,19 @@ impl Store {
         .await
     }
 
-    /// When something is due next.
-    pub async fn next_due(&self) -> Result<Option<Time>> {
-        self.read(|rows| Ok(rows.outbox_next()?.filter(|due| *due != NEVER))).await
+    /// When something is due next, after this time.
+    pub async fn next_due(&self, after: Time) -> Result<Option<Time>> {
+        self.read(move |rows| Ok(rows.outbox_next(after)?.filter(|due| *due != NEVER))).await
     }
 
-    /// Rows that are due now, the earliest first.
-    pub async fn due(&self, now: Time, limit: usize) -> Result<Vec<OutboxKey>> {
-        self.read(move |rows| {
-            let due = rows.outbox_due(now, limit)?.into_iter();
-            Ok(due.map(|(key, _)| key).collect())
-        })
-        .await
+    /// Rows of a destination that are due now, the earliest first.
+    pub async fn due(&self, destination: String, now: Time, limit: usize) -> Result<Vec<OutboxKey>> {
+        self.read(move |rows| rows.outbox_due(&destination, now, limit)).await
+    }
+
+    /// Sets when a row is due that cannot be delivered now, and why.
+    pub async fn postpone_owed(&self, key: OutboxKey, due: Time, why: &'static str) -> Result<()> {
+        self.write(move |context| context.rows.postpone(&key, due, why)).await
     }
 
     /// The next delivery of a row that the destination wants. `None`: there is none now, which is stored.
@@ -98,37 +101,71 @@ impl Store {
     /// What waits, and what was passed over.
     pub async fn outbox(&self, limit: usize) -> Result<Vec<OutboxLine>> {
         self.read(move |rows| {
-            let open = rows.outbox_open(limit)?.into_iter();
-            open.map(|(key, item)| {
-                let row = rows.log(key.log)?;
-                let end = item.claim.filter(|_| key.no > 0).map(|claim| claim.until);
-                let until = end.unwrap_or_else(|| place(row.now.head));
-                let behind = (until.head.op.0.saturating_sub(item.told.head.op.0))
-                    + until.said.0.saturating_sub(item.told.said.0);
-                Ok(OutboxLine { key, conversation: row.id, item, behind })
-            })
-            .collect()
+            let open = rows.outbox_open(limit)?.into_iter().map(readable);
+            open.filter_map(Result::transpose)
+                .map(|row| {
+                    let (key, item) = row?;
+                    let row = rows.log(key.log)?;
+                    let end = item.claim.filter(|_| key.no > 0).map(|claim| claim.until);
+                    let until = end.unwrap_or_else(|| place(row.now.head));
+                    let behind = (until.head.op.0.saturating_sub(item.told.head.op.0))
+                        + until.said.0.saturating_sub(item.told.said.0);
+                    Ok(OutboxLine { key, conversation: row.id, item, behind })
+                })
+                .collect()
         })
         .await
     }
 
-    /// Makes rows due at once, with all attempts before them; returns their number.
-    pub async fn retry_owed(&self, keys: Vec<OutboxKey>, now: Time) -> Result<usize> {
-        self.write(move |context| {
-            context.change_rows(keys, |_, item| match item.due {
-                Some(NEVER) => None,
-                _ => Some(OutboxItem { due: Some(now), attempts: 0, since: None, failure: None, ..item }),
-            })
+    /// Whether each of these rows waits or was passed over.
+    pub async fn open_rows(&self, keys: Vec<OutboxKey>) -> Result<Vec<bool>> {
+        self.read(move |rows| {
+            let is_open = |key: &OutboxKey| match readable(rows.outbox_item(key))? {
+                // A damaged row can be dropped.
+                None => Ok(true),
+                Some(item) => Ok(item.is_some_and(|item| key.no > 0 || item.due.is_some())),
+            };
+            keys.iter().map(is_open).collect()
         })
         .await
     }
 
-    /// Gives up what rows owe; returns their number.
-    pub async fn drop_owed(&self, keys: Vec<OutboxKey>) -> Result<usize> {
+    /// Makes rows of set destinations due at once, as if they had not been tried; without keys, all. Returns their number.
+    pub async fn retry_owed(&self, keys: Option<Vec<OutboxKey>>, now: Time) -> Result<usize> {
         self.write(move |context| {
-            context.change_rows(keys, |context, item| {
-                Some(OutboxItem { no: item.no, told: context, ..OutboxItem::default() })
-            })
+            let mut changed = 0;
+            for key in context.open_keys(keys)? {
+                let is_set = context.destinations.iter().any(|it| it.name == key.destination);
+                let Some(Some(item)) = readable(context.rows.outbox_item(&key))?.filter(|_| is_set) else {
+                    continue;
+                };
+                let item = OutboxItem { due: Some(now), attempts: 0, since: None, failure: None, ..item };
+                let home = context.rows.log(key.log)?;
+                context.rows.set_outbox_item(&home, &key.destination, &item)?;
+                changed += 1;
+            }
+            Ok(changed)
+        })
+        .await
+    }
+
+    /// Gives up what rows owe; without keys, all. Returns their number.
+    pub async fn drop_owed(&self, keys: Option<Vec<OutboxKey>>) -> Result<usize> {
+        self.write(move |context| {
+            let mut changed = 0;
+            for key in context.open_keys(keys)? {
+                let home = context.rows.log(key.log)?;
+                if key.no > 0 {
+                    context.rows.remove_outbox_item(&key)?;
+                } else {
+                    let run = context.rows.last_run_end(key.log)?.unwrap_or_default();
+                    let told = Told { run, ..place(home.now.head) };
+                    let item = OutboxItem { told, ..OutboxItem::default() };
+                    context.rows.set_outbox_item(&home, &key.destination, &item)?;
+                }
+                changed += 1;
+            }
+            Ok(changed)
         })
         .await
     }
@@ -162,7 +199,7 @@ impl Context {
 
     /// The same for the ends of runs.
     pub(super) fn owe_ends(&mut self, loaded: &Loaded, over: &[Run], now: Time) -> Result<()> {
-        if over.is_empty() || self.destinations.is_empty() {
+        if over.is_empty() {
             return Ok(());
         }
         self.owe(loaded, now)?;
@@ -181,7 +218,8 @@ impl Context {
                 Some(item) if item.due.is_some() => continue,
                 Some(item) => item.told,
                 None => {
-                    Told { run: last_end(&*self.rows, before.row.log)?, ..place(before.conversation.head) }
+                    let run = readable(self.rows.last_run_end(before.row.log))?.flatten().unwrap_or_default();
+                    Told { run, ..place(before.conversation.head) }
                 }
             };
             self.rows.owe(&before.row, &key.destination, told, now)?;
@@ -240,33 +278,20 @@ impl Context {
         Ok(())
     }
 
-    /// Changes rows that are owed or were passed over. A delivery that was passed over and owes nothing any more is removed.
-    fn change_rows(
-        &mut self,
-        keys: Vec<OutboxKey>,
-        change: impl Fn(Told, OutboxItem) -> Option<OutboxItem>,
-    ) -> Result<usize> {
-        let mut changed = 0;
+    /// The named rows that wait or were passed over; without names, all of them.
+    fn open_keys(&self, keys: Option<Vec<OutboxKey>>) -> Result<Vec<OutboxKey>> {
+        let Some(keys) = keys else {
+            let rows = self.rows.outbox_open(usize::MAX)?.into_iter().map(readable);
+            return rows.filter_map(Result::transpose).map(|row| Ok(row?.0)).collect();
+        };
+        let mut open = Vec::new();
         for key in keys {
-            let Some(item) = self.rows.outbox_item(&key)? else { continue };
-            if key.no == 0 && item.due.is_none() {
-                continue;
+            let item = readable(self.rows.outbox_item(&key))?;
+            let waits = |item: OutboxItem| key.no > 0 || item.due.is_some();
+            if item.is_none_or(|item| item.is_some_and(waits)) && !open.contains(&key) {
+                open.push(key);
             }
-            let home = self.rows.log(key.log)?;
-            let run = last_end(&*self.rows, key.log)?;
-            let Some(item) = change(Told { run, ..place(home.now.head) }, item) else { continue };
-            match key.no > 0 && item.due.is_none() {
-                true => self.rows.remove_outbox_item(&key)?,
-                false => self.rows.set_outbox_item(&home, &key.destination, &item)?,
-            }
-            changed += 1;
         }
-        Ok(changed)
+        Ok(open)
     }
-}
-
-/// The last run whose end is recorded.
-fn last_end(rows: &dyn Rows, log: LogNo) -> Result<RunNo> {
-    let ends = rows.run_ends(log, RunNo(0), usize::MAX)?;
-    Ok(ends.last().map_or(RunNo(0), |(run, _)| *run))
 }

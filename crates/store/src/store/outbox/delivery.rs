@@ -1,12 +1,12 @@
 //! The next delivery of a row: what `core` decides that it holds, with ids, and with texts that are visible now.
 
 use retake_core::{
-    Change, Claim, Delivery, DeliveryEntry, DeliveryEvent, Head, OpNo, Operation, OutboxItem, OwedKind, Path,
-    Pending, PendingOp, Records as _, RunState, Span, Time, Told, delivery_extent, joined_text, owed,
+    Change, Claim, Delivery, DeliveryEntry, DeliveryEvent, Head, OpNo, Operation, OutboxItem, OwedKind, Part,
+    Path, Pending, PendingOp, Records as _, RunState, Span, Time, Told, delivery_extent, owed,
 };
 
 use super::super::load::{Loaded, load, load_at};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::outbox::{OwedDelivery, Wants};
 use crate::rows::{OutboxKey, Rows};
 
@@ -93,6 +93,15 @@ fn visible(rows: &dyn Rows, now: &Loaded, head: Head) -> Result<Path> {
         true => Ok(now.conversation.scheduling()),
         false => Ok(load_at(rows, now.row.clone(), head)?.conversation.scheduling()),
     }
+}
+
+/// The texts of an entry, and the results of calls. A call alone, a picture and a recalled fact have none.
+fn text(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::ToolResult { content, .. } => Some(content.as_str()),
+        part => part.as_text(),
+    });
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// Names a delivery by what it holds.
@@ -185,10 +194,30 @@ impl Writer<'_> {
         let all = self.ids(path)?.into_iter();
         all.map(|(meta, mut entry)| {
             if self.texts && seen.contains(meta.pos) && !meta.flags.erased {
-                entry.text = Some(joined_text(&records.parts(meta.pos)?));
+                let parts = match records.parts(meta.pos) {
+                    // The entry is told without its text.
+                    Err(StoreError::Damaged { .. }) => Vec::new(),
+                    parts => parts?,
+                };
+                entry.text = Some(text(&parts)).filter(|text| !text.is_empty());
             }
             Ok(entry)
         })
         .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retake_core::{Part, ToolOutcome};
+
+    use super::text;
+
+    #[test]
+    fn text_of_an_entry_has_the_results_of_calls() {
+        let result = Part::ToolResult { call: "c".into(), content: "hi".into(), outcome: ToolOutcome::Ok };
+        let call = Part::ToolCall { id: "c".into(), name: "shell".into(), arguments: "{}".into() };
+        assert_eq!(text(&[Part::text("one"), call.clone(), result]), "one\nhi");
+        assert_eq!(text(&[call]), "");
     }
 }

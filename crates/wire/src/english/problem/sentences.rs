@@ -359,6 +359,7 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::Usage, "no_message_named", "no message is named"),
     (C::Usage, "no_steps", "can't {action} 0"),
     (C::Usage, "nothing_to_erase", "neither messages to erase are named nor a text that they contain"),
+    (C::Usage, "no_items", "name items of the outbox, or ask for all"),
     (C::Usage, "page_size", "`{parameter}` is a whole number from {least} to {most}, not {count}"),
     (C::Usage, "plan_digest", "“seen” is the digest of a file plan: 32 hex digits"),
     (C::Usage, "range", "a range has two ends, and {count} messages are named"),
