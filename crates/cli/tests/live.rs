@@ -15,6 +15,7 @@ mod guarded;
 mod guide;
 mod halfway;
 mod harness;
+mod hook_server;
 mod hooks;
 mod json;
 mod keep;

@@ -80,13 +80,13 @@ pub use kept::{KeepState, Kept, KeptChange, KeptPath, Scope, Undecided};
 pub use mark::{Mark, MarkChange, Marks};
 pub use marked::Marked;
 pub use memory::{
-    MEMORY_WORDS_MAX, MemoryFact, MemoryId, MemoryRequest, MemoryScope, RECALLED, REMEMBERED, Recalled,
-    RecalledWords, recalled_parts, recalled_text,
+    MEMORY_WORDS_MAX, MemoryFact, MemoryId, MemoryRequest, MemoryScope, ProvidedFact, RECALLED, REMEMBERED,
+    Recalled, RecalledWords, provided_text, recalled_parts, recalled_text,
 };
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use outbox::{
-    Attempt, Claim, DELIVERY_MAX, Delivery, DeliveryEntry, DeliveryEvent, OutboxFailure, OutboxItem,
-    OwedKind, Pending, PendingOp, Told, delivery_extent, owed,
+    Attempt, Claim, DELIVERY_MAX, Delivery, DeliveryEntry, DeliveryEvent, DeliveryOrder, DeliveryTerms,
+    OutboxFailure, OutboxItem, OwedKind, Pending, PendingOp, Told, delivery_extent, owed,
 };
 pub use path::{Path, Span};
 pub use permission::{AskCause, BadRule, CallRuling, Mode, Permission, Rule, RuleDefect, Ruling};

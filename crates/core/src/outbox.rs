@@ -285,6 +285,25 @@ impl OutboxFailure {
     }
 }
 
+/// In which order a destination gets the deliveries of a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeliveryOrder {
+    /// One after the other: one that must be tried again holds up those after it.
+    #[default]
+    Strict,
+    /// Each as soon as it can be delivered: one that must be tried again is set aside.
+    Scheduled,
+}
+
+/// How a destination's deliveries are tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryTerms {
+    /// Milliseconds from the first attempt until a delivery is passed over.
+    pub deadline_ms: i64,
+    /// The order.
+    pub order: DeliveryOrder,
+}
+
 /// The result of an attempt at a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
@@ -296,12 +315,13 @@ pub enum Attempt {
     Never(OutboxFailure, String),
 }
 
-/// A row of the outbox: what a destination knows of a conversation, and the delivery at work; or a delivery that was passed over.
+/// A row of the outbox: what a destination knows of a conversation, and the delivery at work; or a delivery that was set aside or
+/// passed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutboxItem {
-    /// 0, or the number of a delivery that was passed over.
+    /// 0, or the number of a delivery that was set aside or passed over.
     pub no: u64,
-    /// What the destination knows; of a delivery that was passed over, what it knew before it.
+    /// What the destination knows; of a delivery with a number, what it knew before it.
     pub told: Told,
     /// The claimed delivery.
     pub claim: Option<Claim>,
@@ -331,39 +351,35 @@ impl OutboxItem {
         Self { claim: Some(claim), due: Some(lease), attempts: self.attempts + 1, since, why: None, ..self }
     }
 
-    /// The row after an attempt, and the delivery that is passed over with it. `more`: more than the claimed delivery is owed.
+    /// The row after an attempt, and the delivery that is set aside or passed over with it. `more`: more than the claimed delivery is
+    /// owed.
     pub fn after(
         self,
         attempt: Attempt,
         now: Time,
-        deadline_ms: i64,
+        terms: DeliveryTerms,
         more: bool,
     ) -> (Option<Self>, Option<Self>) {
-        let lost = match attempt {
+        let open = match attempt {
             Attempt::Done => None,
             Attempt::Later(why, after) => {
                 let due = now.0.saturating_add(delay_ms(self.attempts, after));
                 let since = self.since.unwrap_or(now).0;
-                if due.saturating_sub(since) > deadline_ms {
-                    Some((OutboxFailure::TooOld, why))
+                if due.saturating_sub(since) > terms.deadline_ms {
+                    Some((None, Some(OutboxFailure::TooOld), why))
                 } else {
-                    let waits = Self { due: Some(Time(due)), why: Some(why), ..self };
-                    return (Some(waits), None);
+                    Some((Some(Time(due)), None, why))
                 }
             }
-            Attempt::Never(failure, why) => Some((failure, why)),
+            Attempt::Never(failure, why) => Some((None, Some(failure), why)),
         };
-        let passed = lost.map(|(failure, why)| Self {
-            due: None,
-            failure: Some(failure),
-            why: Some(why),
-            ..self.clone()
-        });
-        if self.no > 0 {
-            return (passed, None);
+        let open = open.map(|(due, failure, why)| Self { due, failure, why: Some(why), ..self.clone() });
+        let waits = open.as_ref().is_some_and(|open| open.failure.is_none());
+        if self.no > 0 || (waits && terms.order == DeliveryOrder::Strict) {
+            return (open, None);
         }
         let told = self.claim.map_or(self.told, |claim| claim.until);
-        (Some(Self { told, due: more.then_some(now), ..Self::default() }), passed)
+        (Some(Self { told, due: more.then_some(now), ..Self::default() }), open)
     }
 }
 

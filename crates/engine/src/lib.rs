@@ -68,7 +68,8 @@ pub use files::{
     named_in, put_back, shown_in,
 };
 pub use history::Prompts;
-pub use memory::{MEMORY_MOST, MemoryChange, MemoryProvider};
+use memory::BuiltIn;
+pub use memory::{MEMORY_MOST, MemoryChange, MemoryProvider, MemoryQuestion, RecallFor};
 pub use notice::{FileKind, Mentioned, Notice};
 pub use open::OpenRequest;
 pub use process::{OutputFile, make_private, supervise};
@@ -103,6 +104,8 @@ pub struct Parts {
     pub agent: Option<AgentConfig>,
     /// Where deliveries go.
     pub destinations: Vec<Arc<dyn Destination>>,
+    /// A memory beside the built-in one.
+    pub memory: Option<Arc<dyn MemoryProvider>>,
 }
 
 /// Runs turns and carries out steps on one data directory.
@@ -113,8 +116,8 @@ pub struct Engine {
     pub(crate) files: Files,
     pub(crate) started: Started,
     pub(crate) waits: AgentState,
-    /// Where facts are remembered.
-    memory: Arc<dyn MemoryProvider>,
+    /// Where facts are remembered; the first one is built in.
+    memory: Vec<Arc<dyn MemoryProvider>>,
     /// Held while a draft is read and written again.
     drafting: tokio::sync::Mutex<()>,
     erasures: AtomicU64,
@@ -129,8 +132,11 @@ impl Engine {
     pub fn start(mut parts: Parts) -> BoxFuture<'static, Result<Arc<Self>>> {
         Box::pin(async move {
             let files = Files::new(parts.files.take());
-            let outbox = Outbox::new(std::mem::take(&mut parts.destinations));
-            let memory = memory::built_in(&parts.store);
+            let built_in = Arc::new(BuiltIn(Arc::clone(&parts.store))) as Arc<dyn MemoryProvider>;
+            let memory: Vec<_> = std::iter::once(built_in).chain(parts.memory.take()).collect();
+            let of_memory = memory.iter().filter_map(memory::destination);
+            let destinations = std::mem::take(&mut parts.destinations).into_iter().chain(of_memory);
+            let outbox = Outbox::new(destinations.collect());
             let engine = Arc::new(Self {
                 parts,
                 sessions: Sessions::default(),

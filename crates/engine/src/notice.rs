@@ -44,6 +44,8 @@ pub enum Notice {
     NothingCanChange(EngineError),
     /// A further folder cannot be captured: changes there cannot be reverted.
     FolderNotCaptured(PathBuf, EngineError),
+    /// A memory does not answer.
+    NothingRecalled(EngineError),
     /// This many processes of a call still run; a rewind keeps what they change from now on.
     ProcessesRun(usize),
     /// Hooks or settings of git, by path, that a call changed and that a rewind leaves as they are; and the number of

@@ -20,11 +20,12 @@ use crate::error::Result;
 use crate::files::FilesConfig;
 use crate::ids::{Random, SystemRandom};
 use crate::mcp::McpFiles;
+use crate::memory::MemoryService;
 use crate::model::Models;
-use crate::outbox::{self, Destination, HookGround};
+use crate::outbox::{self, Destination, EndpointGround, HookGround};
 use crate::secret::{Environment, KeySource};
-use crate::settings::{HookTarget, Retention, Settings};
-use crate::{Engine, Parts};
+use crate::settings::{Retention, Settings};
+use crate::{Engine, MemoryProvider, Parts};
 
 /// The input for opening an owner.
 #[derive(Clone, Debug)]
@@ -62,7 +63,11 @@ impl Engine {
             let system_prompt = request.settings.model.system_prompt.clone();
             let keep = Retention::from(&request.settings.files);
             let (agent, shell) = agent(&request);
-            let destinations = destinations(&request, shell, &clock);
+            let web = EndpointGround { environment: request.environment.clone(), clock: Arc::clone(&clock) };
+            let destinations = destinations(&request, shell, web.clone());
+            let service = request.settings.agent.memory.service();
+            let service = service.map(|settings| Arc::new(MemoryService::new(settings, web)));
+            let memory = service.map(|service| service as Arc<dyn MemoryProvider>);
             let models =
                 Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
             let models = Arc::new(models);
@@ -70,8 +75,19 @@ impl Engine {
             let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
             let (mcp, agent) = (Some(request.mcp), Some(agent));
             let user = request.user;
-            let parts =
-                Parts { store, clock, random, models, system_prompt, user, files, mcp, agent, destinations };
+            let parts = Parts {
+                store,
+                clock,
+                random,
+                models,
+                system_prompt,
+                user,
+                files,
+                mcp,
+                agent,
+                destinations,
+                memory,
+            };
             let engine = Self::start(parts).await?;
             let mut notices = opened.notices;
             notices.extend(engine.settle_files().await?);
@@ -103,14 +119,11 @@ fn own_settings(request: &OpenRequest) -> (Vec<PathBuf>, Vec<PathBuf>) {
 fn agent(request: &OpenRequest) -> (AgentConfig, ShellConfig) {
     let settings = &request.settings;
     let keys = settings.endpoints().into_values().map(|endpoint| endpoint.key);
-    let secrets = settings.hooks().into_iter().filter_map(|hook| match hook.target {
-        HookTarget::Url(_, secret) => Some(secret),
-        HookTarget::Command { .. } => None,
-    });
-    let key_files = keys.chain(secrets).filter_map(|key| match key {
+    let key_files = keys.filter_map(|key| match key {
         KeySource::File(path) => Some(path),
         KeySource::None | KeySource::Env(_) => None,
     });
+    let key_files = key_files.chain(settings.secret_files());
     let (own_folders, own_files) = own_settings(request);
     let own = std::iter::once(request.data_dir.clone()).chain(own_folders.clone()).chain(own_files.clone());
     // The usual data folder stays hidden from an owner of another one.
@@ -165,16 +178,7 @@ fn agent(request: &OpenRequest) -> (AgentConfig, ShellConfig) {
 }
 
 /// Where notices go.
-fn destinations(
-    request: &OpenRequest,
-    shell: ShellConfig,
-    clock: &Arc<dyn Clock>,
-) -> Vec<Arc<dyn Destination>> {
-    let ground = HookGround {
-        environment: request.environment.clone(),
-        shell,
-        spool: outbox::spool(&request.data_dir),
-        clock: Arc::clone(clock),
-    };
+fn destinations(request: &OpenRequest, shell: ShellConfig, web: EndpointGround) -> Vec<Arc<dyn Destination>> {
+    let ground = HookGround { web, shell, spool: outbox::spool(&request.data_dir) };
     outbox::hooks(request.settings.hooks(), ground)
 }

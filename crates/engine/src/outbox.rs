@@ -2,6 +2,7 @@
 //! conversation, with retries over restarts. Nothing here can delay or fail the change that a delivery is about.
 
 mod cloud_event;
+mod endpoint;
 mod hook;
 mod waiting;
 
@@ -13,7 +14,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use retake_core::{Attempt, ConversationId, Delivery, DeliveryEvent, LogNo, OutboxFailure, Time};
+use retake_core::{
+    Attempt, ConversationId, Delivery, DeliveryEvent, DeliveryOrder, DeliveryTerms, LogNo, OutboxFailure,
+    Time,
+};
 use retake_store::{Destination as StoredDestination, OutboxKey, Wants};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -25,6 +29,8 @@ use crate::error::{EngineError, Kind, Result};
 use crate::log::LogFailure as _;
 
 pub use cloud_event::cloud_event;
+pub(crate) use endpoint::Endpoint;
+pub use endpoint::EndpointGround;
 pub use hook::{HookGround, hooks};
 
 /// The most deliveries at once, of all destinations and of each.
@@ -61,6 +67,10 @@ pub trait Destination: Send + Sync {
     fn limit(&self) -> Duration;
     /// How long a delivery is tried again before it is passed over.
     fn keep_trying(&self) -> Duration;
+    /// In which order it gets the deliveries of a conversation.
+    fn order(&self) -> DeliveryOrder {
+        DeliveryOrder::Strict
+    }
     /// Hands a delivery over. The destination may have it already, with the same id.
     async fn deliver(&self, delivery: &Delivery) -> Attempt;
 }
@@ -348,7 +358,7 @@ async fn deliver_row(
     let store = engine.store();
     let wants = Wants { events: destination.events().to_vec(), texts: destination.texts() };
     let (limit, lease) = (destination.limit(), destination.limit() + LEASE);
-    let deadline = millis(destination.keep_trying());
+    let terms = DeliveryTerms { deadline_ms: millis(destination.keep_trying()), order: destination.order() };
     loop {
         let Some(owed) = store.owed_delivery(key.clone(), wants.clone()).await? else { return Ok(()) };
         let (now, delivery) = (engine.now(), owed.delivery.clone());
@@ -367,7 +377,7 @@ async fn deliver_row(
         if let Attempt::Later(why, _) | Attempt::Never(_, why) = &attempt {
             tracing::warn!(destination = key.destination, outcome = why, "a delivery was not delivered");
         }
-        store.settle_delivery(key.clone(), attempt, engine.now(), deadline).await?;
+        store.settle_delivery(key.clone(), attempt, engine.now(), terms).await?;
         if !is_done || key.no > 0 {
             return Ok(());
         }

@@ -27,7 +27,7 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
     Action, AnswerPlace, AnsweredRequest, Apply, ChangeOrigin, ConversationId, EntryId, Fence, Mode, Part,
-    Pos, Receipt, Role, Rule, RunEnding, RunInput, SayRequest, SeenState, Steer, Step,
+    Pos, Receipt, Role, Rule, RunEnding, RunInput, SayRequest, SeenState, Steer, Step, joined_text,
 };
 use retake_store::StoreError;
 use retake_store::digest::{of_arguments, parts_value};
@@ -345,7 +345,7 @@ impl Engine {
         }
         match start {
             Start::Say(parts, seen) => {
-                let mut notices = self.open_turn(conversation).await?;
+                let mut notices = self.open_turn(conversation, joined_text(&parts)).await?;
                 let (parts, of_mentions) = self.with_mentions(conversation, parts).await?;
                 notices.extend(of_mentions);
                 let say = SayRequest { seen, ..self.prompt(parts, by) };

@@ -6,6 +6,7 @@
 mod edit;
 mod hooks;
 mod keys;
+mod memory;
 mod models;
 mod programs;
 mod read;
@@ -33,9 +34,11 @@ pub use edit::{add_rule, documented_defaults, get, read_by, remove_rule, save, s
 pub use hooks::{Hook, HookTable, HookTarget};
 pub use keys::ReadBy;
 pub(crate) use keys::most_alike;
+pub(crate) use memory::MEMORY;
+pub use memory::{Memory, MemoryServiceSettings};
 pub use models::FactsFrom;
 pub use tables::{
-    Agent, Client, DemoModel, EndpointTable, Files, FormatterTable, LanguageServerTable, Local, Mcp, Memory,
+    Agent, Client, DemoModel, EndpointTable, Files, FormatterTable, LanguageServerTable, Local, Mcp,
     ModelChoice, ModelFacts, Owner, Permissions, Retries, Settings, UsualModels, Waits,
 };
 pub use text::text;
@@ -261,7 +264,11 @@ impl Settings {
             Err(error) => vec![error],
             Ok((settings, wrong)) if wrong.is_empty() => {
                 let whole = settings.wrong_default(text).into_iter();
-                whole.chain(settings.wrong_programs(text)).chain(settings.wrong_hooks(text)).collect()
+                whole
+                    .chain(settings.wrong_programs(text))
+                    .chain(settings.wrong_hooks(text))
+                    .chain(settings.wrong_memory(text))
+                    .collect()
             }
             Ok((_, wrong)) => wrong,
         }
@@ -360,17 +367,17 @@ impl Settings {
         self.endpoint.iter().filter(|(_, given)| **given != EndpointTable::default())
     }
 
-    /// The variables in which keys of endpoints and secrets of hooks may be.
+    /// The variables in which keys of endpoints, and secrets of hooks and of the memory service, may be.
     pub fn key_variables(&self) -> Vec<String> {
         let variable = |endpoint: Endpoint| match endpoint.key {
             KeySource::Env(name) => Some(name),
             KeySource::None | KeySource::File(_) => None,
         };
-        self.endpoints().into_values().filter_map(variable).chain(self.hook_variables()).collect()
+        self.endpoints().into_values().filter_map(variable).chain(self.secret_variables()).collect()
     }
 
-    /// The variables that commands and MCP servers do not get: those that look like secrets, and those with keys of endpoints or secrets of hooks, without
-    /// the exceptions of `permissions.variables`.
+    /// The variables that commands and MCP servers do not get: those that look like secrets, and those of
+    /// [`Self::key_variables`], without the exceptions of `permissions.variables`.
     pub fn secrets(&self) -> Secrets {
         Secrets::new(self.key_variables(), self.permissions.variables.clone())
     }

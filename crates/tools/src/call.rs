@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use retake_core::{Fact, MemoryFact, MemoryId, ToolOutcome};
+use retake_core::{Fact, MemoryId, ProvidedFact, ToolOutcome};
 use serde_json::Value;
 
 use crate::call_environment::CallEnvironment;
@@ -23,7 +23,7 @@ pub trait Host: Send + Sync {
         None
     }
     /// The remembered facts with these words that count here, the best ones first; without words, the newest ones.
-    async fn recall(&self, _words: &str) -> Vec<MemoryFact> {
+    async fn recall(&self, _words: &str) -> Vec<ProvidedFact> {
         Vec::new()
     }
     /// Whether this fact is remembered.

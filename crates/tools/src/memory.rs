@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use retake_core::{Fact, Intent, MEMORY_WORDS_MAX, MemoryId, MemoryScope};
+use retake_core::{Fact, Intent, MEMORY_WORDS_MAX, MemoryId, MemoryScope, provided_text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -95,14 +95,19 @@ impl OwnTool for Recall {
 
     async fn call(&self, call: Call, arguments: Query) -> Result<Output, String> {
         let facts = call.host.recall(&arguments.query).await;
-        let content = match facts.len() {
+        let mut content = match facts.len() {
             0 => "No fact was found.".to_owned(),
             1 => "1 fact was found.".to_owned(),
             count => format!("{count} facts were found."),
         };
-        let lines = facts.iter().map(|fact| format!("{}: {}", fact.id, fact.text));
+        let (own, provided): (Vec<_>, Vec<_>) = facts.into_iter().partition(|fact| fact.id.is_some());
+        if !provided.is_empty() {
+            content = format!("{content}\n{}", provided_text(&provided));
+        }
+        let own: Vec<_> = own.into_iter().filter_map(|fact| Some((fact.id?, fact.text))).collect();
+        let lines = own.iter().map(|(id, text)| format!("{id}: {text}"));
         let shown = std::iter::once(content.clone()).chain(lines).collect::<Vec<_>>().join("\n");
-        let recalled = facts.into_iter().map(|fact| fact.id).collect();
+        let recalled = own.into_iter().map(|(id, _)| id).collect();
         Ok(Output { recalled, shown: Some(shown), ..Output::ok(content) })
     }
 }

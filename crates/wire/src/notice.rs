@@ -69,6 +69,11 @@ pub enum RunNotice {
         /// Why the folder cannot be captured.
         cause: NoticeCause,
     },
+    /// A memory does not answer.
+    NothingRecalled {
+        /// Why.
+        cause: NoticeCause,
+    },
     /// Processes of a call are still running. A rewind keeps what they change from now on.
     ProcessesRun {
         /// The number of processes.

@@ -189,6 +189,7 @@ codes! {
     UnknownConversation = "unknown_conversation", "There is no such conversation", ["name", "nearest"];
     UnknownEntry = "unknown_entry", "There is no such message", ["name", "nearest"];
     UnknownFold = "unknown_fold", "There is no such fold", [];
+    MemoryService = "memory_service", "The memory service recalls nothing", ["detail"];
     UnknownOutboxItem = "unknown_outbox_item", "The outbox has no such item", ["name"];
     UnknownHead = "unknown_head", "There is no such head", ["head"];
     UnknownImport = "unknown_import", "There is no such import", ["import"];

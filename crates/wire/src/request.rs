@@ -468,10 +468,9 @@ pub struct Checkpoint {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutboxItems {
-    /// Their names.
-    #[serde(default)]
+    /// Their names. None of them changes nothing.
     pub items: Vec<String>,
-    /// All items, whatever their names. Without names, this must be true.
+    /// All items, whatever their names.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
 }

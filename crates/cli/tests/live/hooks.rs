@@ -2,117 +2,12 @@
 //! verbs print.
 
 use std::collections::BTreeSet;
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::net::TcpListener;
 
 use serde_json::Value;
 
 use super::harness::{World, out, until};
-
-/// A server for hooks. It answers with one status; with 0 it closes the connection without an answer.
-struct HookServer {
-    address: SocketAddr,
-    status: Arc<AtomicU16>,
-    got: Arc<Mutex<Vec<Value>>>,
-    over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl HookServer {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("bound");
-        let (status, got, over) =
-            (Arc::new(AtomicU16::new(200)), Arc::default(), Arc::new(AtomicBool::new(false)));
-        let (answers, gets, ends) = (Arc::clone(&status), Arc::clone(&got), Arc::clone(&over));
-        let thread = std::thread::spawn(move || {
-            let mut servers = Vec::new();
-            for stream in listener.incoming().map_while(Result::ok) {
-                if ends.load(Ordering::SeqCst) {
-                    break;
-                }
-                let (answers, gets) = (Arc::clone(&answers), Arc::clone(&gets));
-                // A client that is killed leaves a request half sent.
-                servers.push(std::thread::spawn(move || drop(serve(stream, &answers, &gets))));
-            }
-            // If one has panicked, its missing event has failed the test.
-            servers.into_iter().for_each(|it| drop(it.join()));
-        });
-        Self { address, status, got, over, thread: Some(thread) }
-    }
-
-    fn answers(&self, status: u16) {
-        self.status.store(status, Ordering::SeqCst);
-    }
-
-    /// The events so far, each as its id and its type.
-    fn events(&self) -> Vec<(String, String)> {
-        let got = self.got.lock().expect("no panic");
-        let text = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
-        got.iter().map(|event| (text(event, "id"), text(event, "type"))).collect()
-    }
-
-    /// The types of the events so far, each id once. Messages in a row may be one event or several.
-    fn types(&self) -> Vec<String> {
-        let mut seen = BTreeSet::new();
-        let events = self.events().into_iter().filter(|(id, _)| seen.insert(id.clone()));
-        let mut types: Vec<String> = events.map(|(_, kind)| kind).collect();
-        types.dedup();
-        types
-    }
-
-    fn settings(&self, more: &str) -> String {
-        let address = self.address;
-        format!(
-            "[model]\ndefault = \"demo\"\n[demo]\nword_delay_ms = 0\n[hook.web]\nurl = \"http://{address}/secret-path\"\n\
-             on = [\"said\", \"rewound\", \"restored\", \"turn-ended\"]\n{more}"
-        )
-    }
-}
-
-impl Drop for HookServer {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::SeqCst);
-        // Wakes the thread, which then sees that it should end.
-        let _ = TcpStream::connect(self.address);
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread has failed the test by its missing events.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Reads a request, records its event, and answers.
-fn serve(mut stream: TcpStream, status: &AtomicU16, got: &Mutex<Vec<Value>>) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
-    let (mut request, mut piece) = (Vec::new(), [0; 4096]);
-    let body = loop {
-        let head = request.windows(4).position(|it| it == b"\r\n\r\n");
-        let text = String::from_utf8_lossy(&request).to_lowercase();
-        let length =
-            text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
-        if let (Some(head), Some(length)) = (head, length)
-            && request.len() >= head + 4 + length
-        {
-            break request.split_off(head + 4);
-        }
-        match stream.read(&mut piece)? {
-            0 => return Ok(()),
-            read => request.extend_from_slice(&piece[..read]),
-        }
-    };
-    let event = serde_json::from_slice(&body).expect("an event is JSON");
-    got.lock().expect("no panic").push(event);
-    let status = status.load(Ordering::SeqCst);
-    if status == 0 {
-        return Ok(());
-    }
-    write!(stream, "HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
-}
+use super::hook_server::HookServer;
 
 #[test]
 fn events_of_a_conversation_reach_a_hook_in_their_order() {

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use super::harness::{World, error, out};
+use serde_json::json;
+
+use super::harness::{World, error, out, until};
+use super::hook_server::HookServer;
 
 /// The last column of the list: the words of the facts.
 fn words(list: &str) -> Vec<&str> {
@@ -69,4 +72,63 @@ fn change_in_a_conversation_goes_with_its_turn() {
     pty.reads_keys();
     pty.send("/undo\r");
     pty.until("it is taken back", |_| world.does(&["memory"]) == "nothing is remembered here\n");
+}
+
+#[test]
+fn memory_service_gets_what_comes_and_goes_and_recalls_what_still_holds() {
+    let server = HookServer::start();
+    let world = World::new();
+    world.settings(&server.in_table("agent.memory", ""));
+    server.recalls(json!([{ "text": "Tests need\na database" }]));
+    world.does(&["ask", "which port"]);
+    let question = server.questions().remove(0);
+    assert_eq!((&question["query"], &question["limit"]), (&json!("which port"), &json!(20)), "{question}");
+    assert!(world.does(&["log"]).contains("- Tests need a database"));
+    let entries = || {
+        let got = server.got.lock().expect("no panic").clone();
+        let lists = got.iter().filter_map(|event| event["data"]["came"].as_array());
+        (lists.flatten().cloned().collect::<Vec<_>>(), got[0]["data"]["conversation"].clone())
+    };
+    until("the answer is there", || entries().0.last().is_some_and(|entry| entry["role"] == "assistant"));
+    let (said, conversation) = entries();
+    assert!(said.iter().any(|entry| entry["text"] == "which port"), "{said:?}");
+    // A fact that names what it comes from is recalled only while that is there.
+    let entries = [said[said.len() - 1]["id"].clone()];
+    let from = json!({ "text": "It is port 80", "conversation": conversation, "entries": entries });
+    server.recalls(json!([{ "text": "Tests need a database" }, from]));
+    world.does(&["ask", "again"]);
+    let log = world.does(&["log"]);
+    assert_eq!(
+        (log.matches("- Tests need").count(), log.matches("- It is port 80").count()),
+        (1, 1),
+        "{log}"
+    );
+    world.does(&["rewind", "t1", "--yes"]);
+    until("the rewind is told", || server.types().ends_with(&["retake.rewound".to_owned()]));
+    world.does(&["ask", "once more"]);
+    let log = world.does(&["log"]);
+    assert!(log.contains("- Tests need") && !log.contains("port 80"), "{log}");
+    assert_eq!(server.questions().len(), 3);
+}
+
+#[test]
+fn memory_service_that_fails_is_named_and_the_turn_goes_on() {
+    let server = HookServer::start();
+    let world = World::new();
+    world.settings(&server.in_table("agent.memory", ""));
+    server.answers(503);
+    let asked = world.run(&["ask", "one"]);
+    assert!(asked.status.success(), "{asked:?}");
+    let expected = "the memory service recalls nothing: HTTP 503; the turn goes on without its facts";
+    assert!(error(&asked).contains(expected), "{asked:?}");
+    server.answers(200);
+    server.recalls(json!("none"));
+    let asked = world.run(&["ask", "two"]);
+    assert!(error(&asked).contains("its answer has another form"), "{asked:?}");
+    // Its deliveries were not lost.
+    until("both turns are told", || {
+        world.does(&["outbox", "retry", "--all"]);
+        server.got.lock().expect("no panic").iter().any(|it| it.to_string().contains("two"))
+    });
+    assert!(!(world.owner_log() + &error(&asked)).contains("secret-path"));
 }

@@ -8,6 +8,10 @@ use super::*;
 use crate::conversation::Conversation;
 use crate::testing::Log;
 
+fn terms(deadline_ms: i64) -> DeliveryTerms {
+    DeliveryTerms { deadline_ms, order: DeliveryOrder::Strict }
+}
+
 /// A destination: what it knows by its place, and what it remembers from the deliveries.
 #[derive(Clone, Debug, Default)]
 struct Destination {
@@ -220,7 +224,7 @@ fn attempts_are_repeated_with_growing_delays_until_the_deadline() {
     let (mut now, mut delays) = (Time(0), Vec::new());
     let passed = loop {
         item = item.claimed(until, now, Time(now.0 + 60_000));
-        let (kept, passed) = item.after(Attempt::Later("503".to_owned(), None), now, 100_000, true);
+        let (kept, passed) = item.after(Attempt::Later("503".to_owned(), None), now, terms(100_000), true);
         item = kept.expect("the row stays");
         if let Some(passed) = passed {
             break passed;
@@ -242,25 +246,42 @@ fn attempts_are_repeated_with_growing_delays_until_the_deadline() {
 fn an_attempt_settles_its_row() {
     let until = said_two();
     let item = OutboxItem::default().claimed(until, Time(5), Time(9));
-    let done = item.clone().after(Attempt::Done, Time(6), 1, false);
+    let done = item.clone().after(Attempt::Done, Time(6), terms(1), false);
     assert_eq!(done, (Some(OutboxItem { told: until.until, ..OutboxItem::default() }), None));
     // The destination asked for a delay: never less than ours, never more than an hour.
-    let later =
-        |after| item.clone().after(Attempt::Later(String::new(), Some(after)), Time(6), 1 << 40, false);
+    let later = |after| {
+        item.clone().after(Attempt::Later(String::new(), Some(after)), Time(6), terms(1 << 40), false)
+    };
     let due = |after| later(after).0.and_then(|item| item.due).map(|due| due.0 - 6);
     assert_eq!([due(0), due(7_000), due(i64::MAX)], [Some(1_000), Some(7_000), Some(3_600_000)]);
     let never = Attempt::Never(OutboxFailure::Refused, "HTTP 400".to_owned());
-    let (lane, passed) = item.clone().after(never.clone(), Time(6), 1, true);
+    let (lane, passed) = item.clone().after(never.clone(), Time(6), terms(1), true);
     assert_eq!(lane.map(|lane| (lane.told, lane.due)), Some((until.until, Some(Time(6)))));
     let passed = OutboxItem { no: 3, ..passed.expect("it is passed over") };
     assert_eq!((passed.failure, passed.due), (Some(OutboxFailure::Refused), None));
     // A delivery that is tried again is gone when it is delivered, and stays when it fails again.
     let again = passed.claimed(until, Time(7), Time(9));
-    assert_eq!(again.clone().after(Attempt::Done, Time(8), 1, false), (None, None));
-    let late = again.clone().after(Attempt::Later("503".to_owned(), None), Time(8), 10, false);
+    assert_eq!(again.clone().after(Attempt::Done, Time(8), terms(1), false), (None, None));
+    let late = again.clone().after(Attempt::Later("503".to_owned(), None), Time(8), terms(10), false);
     assert_eq!(late.0.map(|item| (item.failure, item.due)), Some((Some(OutboxFailure::TooOld), None)));
-    let (kept, other) = again.after(never, Time(8), 1, false);
+    let (kept, other) = again.after(never, Time(8), terms(1), false);
     assert_eq!((kept.map(|item| (item.no, item.due)), other), (Some((3, None)), None));
+}
+
+#[test]
+fn delivery_without_an_order_is_set_aside_and_holds_up_nobody() {
+    let until = said_two();
+    let terms = DeliveryTerms { deadline_ms: 1 << 40, order: DeliveryOrder::Scheduled };
+    let later = || Attempt::Later("HTTP 503".to_owned(), None);
+    let item = OutboxItem::default().claimed(until, Time(5), Time(9));
+    let (row, aside) = item.after(later(), Time(6), terms, true);
+    assert_eq!(row, Some(OutboxItem { told: until.until, due: Some(Time(6)), ..OutboxItem::default() }));
+    let aside = OutboxItem { no: 1, ..aside.expect("it is set aside") };
+    assert_eq!((aside.due, aside.claim, aside.failure), (Some(Time(1006)), Some(until), None));
+    // It waits by itself from then on, and its attempts go on.
+    let (waits, none) = aside.claimed(until, Time(2000), Time(9000)).after(later(), Time(2000), terms, false);
+    let waits = waits.expect("it waits");
+    assert_eq!((waits.no, waits.due, waits.attempts, none), (1, Some(Time(4000)), 2, None));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{
-    AnswerPlace, CallTarget, ConversationId, EffectClass, Fact, Fence, MemoryFact, MemoryId, Permission,
+    AnswerPlace, CallTarget, ConversationId, EffectClass, Fact, Fence, MemoryId, Permission, ProvidedFact,
     Ruling,
 };
 use retake_tools::{Call, CallEnvironment, Guard, Guarded, Host, Piece, ToolQuestion};
@@ -21,6 +21,7 @@ use crate::Engine;
 use crate::error::Result;
 use crate::files::CapturedCall;
 use crate::log::LogFailure as _;
+use crate::notice::Notice;
 
 /// Tools that show content of the files that they search.
 const SHOWS_CONTENT: [&str; 2] = [READ, "grep"];
@@ -108,9 +109,13 @@ impl Host for ToolHost {
         Some(MemoryId::of(self.engine.new_entry_id()))
     }
 
-    async fn recall(&self, words: &str) -> Vec<MemoryFact> {
-        let facts = self.engine.recalled_in(self.conversation, words).await;
-        facts.or_log("no facts are recalled").unwrap_or_default()
+    async fn recall(&self, words: &str) -> Vec<ProvidedFact> {
+        let recalled = self.engine.recalled_in(self.conversation, words).await;
+        let (facts, failures) = recalled.or_log("no facts are recalled").unwrap_or_default();
+        for failure in failures {
+            self.events.send(RunEvent::Notice(Notice::NothingRecalled(failure)));
+        }
+        facts
     }
 
     async fn is_remembered(&self, id: &MemoryId) -> bool {

@@ -4,9 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use retake_core::{
-    CallTarget, ConversationId, Fact, Flags, MemoryRequest, Part, Role, SayRequest, recalled_parts,
-};
+use retake_core::{CallTarget, ConversationId, Fact, Flags, Part, Role, SayRequest};
 
 use super::drive::Driver;
 use crate::Engine;
@@ -21,30 +19,33 @@ const READ: &str = "read/";
 impl Engine {
     /// Captures the folder, and stores what the agent must know before the prompt. Returns the notices for the person: without
     /// a captured folder the agent can only talk.
-    pub(super) async fn open_turn(&self, conversation: ConversationId) -> Result<Vec<Notice>> {
+    pub(super) async fn open_turn(
+        &self,
+        conversation: ConversationId,
+        message: String,
+    ) -> Result<Vec<Notice>> {
         let Some(agent) = &self.parts().agent else {
             return Ok(Vec::new());
         };
-        let notices = match self.folder_of(conversation).await? {
-            Some(folder) => self.open_folder(conversation, folder).await?,
-            None => Vec::new(),
+        let folder = async {
+            match self.folder_of(conversation).await? {
+                Some(folder) => self.open_folder(conversation, folder).await,
+                None => Ok(Vec::new()),
+            }
         };
-        self.note_memory(conversation, agent.recall).await?;
+        let recalled = async {
+            match agent.recall {
+                0 => Ok(Default::default()),
+                limit => self.recalled_for(conversation, message, limit).await,
+            }
+        };
+        let (notices, recalled) = tokio::join!(folder, recalled);
+        let (mut notices, (notes, failures)) = (notices?, recalled?);
+        for parts in notes {
+            self.note(conversation, parts).await?;
+        }
+        notices.extend(failures.into_iter().map(Notice::NothingRecalled));
         Ok(notices)
-    }
-
-    /// Stores which of the newest remembered facts the path does not know yet.
-    async fn note_memory(&self, conversation: ConversationId, limit: usize) -> Result<()> {
-        if limit == 0 {
-            return Ok(());
-        }
-        let unknown_to = Some(conversation);
-        let request = MemoryRequest { unknown_to, limit, ..MemoryRequest::default() };
-        let facts = self.memory_in(conversation, request).await?;
-        match recalled_parts(&facts.into_iter().map(|fact| fact.id).collect::<Vec<_>>()) {
-            parts if parts.is_empty() => Ok(()),
-            parts => self.note(conversation, parts).await,
-        }
     }
 
     async fn open_folder(&self, conversation: ConversationId, folder: PathBuf) -> Result<Vec<Notice>> {

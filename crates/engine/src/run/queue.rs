@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use retake_core::{
     ChangeOrigin, ConversationId, Fence, NewRun, Part, Receipt, RequestId, Run, RunEffect, RunInput, RunNo,
-    RunState, Steer, Words,
+    RunState, Steer, Words, joined_text,
 };
 use retake_store::RunsStepped;
 
@@ -97,8 +97,9 @@ impl Engine {
             let (mut steps, mut notices) = (vec![step.clone()], Vec::new());
             if !waiting.is_empty() {
                 // A folder that cannot be captured does not prevent the message.
-                notices =
-                    self.open_turn(conversation).await.unwrap_or_else(|error| vec![Notice::Failed(error)]);
+                let texts: Vec<String> = waiting.iter().map(|words| joined_text(&words.parts)).collect();
+                let opened = self.open_turn(conversation, texts.join("\n")).await;
+                notices = opened.unwrap_or_else(|error| vec![Notice::Failed(error)]);
                 let mut ready = waiting.clone();
                 for words in &mut ready {
                     match self.with_mentions(conversation, words.parts.clone()).await {

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use retake_core::DeliveryEvent;
+use retake_core::{DeliveryEvent, DeliveryOrder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::memory::MEMORY;
 use super::values::{self, Seconds};
 use super::{Settings, SettingsError, wrong};
 use crate::secret::KeySource;
@@ -28,6 +29,8 @@ pub struct Hook {
     pub limit: Duration,
     /// How long a delivery is tried again.
     pub keep_trying: Duration,
+    /// In which order it gets the deliveries of a conversation.
+    pub order: DeliveryOrder,
 }
 
 /// Where the deliveries of a hook go.
@@ -74,6 +77,9 @@ pub struct HookTable {
     pub(super) timeout_s: Seconds<1, 300>,
     /// Seconds that an event is tried again. Then it is passed over, and `retake outbox` lists it.
     pub(super) keep_trying_s: Seconds<0, { 30 * 24 * 3600 }>,
+    /// Whether events of a conversation come in their order. Without it, one that must be tried again does not hold up
+    /// those after it.
+    pub(super) in_order: bool,
     /// Whether the command reaches the network.
     pub(super) network: bool,
     /// Folders that the command may write beside temporary ones: `["/home/me/log"]`.
@@ -93,6 +99,7 @@ impl Default for HookTable {
             folder: None,
             timeout_s: Seconds::new(10),
             keep_trying_s: Seconds::new(24 * 3600),
+            in_order: true,
             network: false,
             write: Vec::new(),
         }
@@ -102,6 +109,9 @@ impl Default for HookTable {
 impl HookTable {
     /// Why it is not complete: the setting, and the problem.
     fn defect(&self, name: &str) -> Option<(&'static str, &'static str)> {
+        if name == MEMORY {
+            return Some(("on", "is of a hook with the name memory, which the memory service has"));
+        }
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(plain) {
             return Some((
@@ -142,6 +152,7 @@ impl HookTable {
             folder: self.folder.as_ref().map(|folder| folder.to_string_lossy().into_owned()),
             limit: self.timeout_s.0,
             keep_trying: self.keep_trying_s.0,
+            order: if self.in_order { DeliveryOrder::Strict } else { DeliveryOrder::Scheduled },
         }
     }
 }
@@ -159,9 +170,16 @@ impl Settings {
         defects.map(|(name, (field, problem))| wrong(text, &["hook", name, field], problem)).collect()
     }
 
-    /// The variables in which secrets of hooks may be.
-    pub(super) fn hook_variables(&self) -> Vec<String> {
-        self.hook.values().filter_map(|given| given.secret_env.clone()).collect()
+    /// The variables in which secrets of hooks and of the memory service may be.
+    pub(super) fn secret_variables(&self) -> impl Iterator<Item = String> {
+        let hooks = self.hook.values().filter_map(|given| given.secret_env.clone());
+        hooks.chain(self.agent.memory.secret_env.clone())
+    }
+
+    /// The files with secrets of hooks and of the memory service.
+    pub fn secret_files(&self) -> impl Iterator<Item = PathBuf> {
+        let hooks = self.hook.values().filter_map(|given| given.secret_file.clone());
+        hooks.chain(self.agent.memory.secret_file.clone())
     }
 }
 

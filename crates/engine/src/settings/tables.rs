@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::EndpointKind;
 use super::hooks::HookTable;
+use super::memory::Memory;
 use super::values::{self, Days, EffortWord, Millis, ModeWord, NetworkWord, Seconds, SteerWord, WholeNumber};
 
 /// A week in seconds.
@@ -287,31 +288,6 @@ pub struct Agent {
     pub roots: Vec<PathBuf>,
     /// What is remembered for later conversations.
     pub memory: Memory,
-}
-
-/// The table `[agent.memory]`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Memory {
-    /// Whether the model gets the newest remembered facts at the beginning of a turn. Each is given once.
-    pub recall: bool,
-    /// The most facts that a turn gets by itself.
-    pub(super) facts: WholeNumber<1, 100>,
-    /// Whether the model has the tools remember, recall and forget.
-    pub tools: bool,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Self { recall: true, facts: WholeNumber(20), tools: true }
-    }
-}
-
-impl Memory {
-    /// The most facts that a turn gets by itself; 0 for none.
-    pub fn recalled(&self) -> usize {
-        if self.recall { usize::try_from(self.facts.0).unwrap_or(usize::MAX) } else { 0 }
-    }
 }
 
 /// The table `[mcp]`.

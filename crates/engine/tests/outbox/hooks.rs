@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    Attempt, ConversationId, Delivery, DeliveryEntry, DeliveryEvent, EntryId, Head, OutboxFailure, Reason,
-    Role, Time,
+    Attempt, ConversationId, Delivery, DeliveryEntry, DeliveryEvent, DeliveryOrder, EntryId, Head,
+    OutboxFailure, Reason, Role, Time,
 };
 use retake_engine::clock::SystemClock;
-use retake_engine::outbox::{Destination, HookGround, hooks};
+use retake_engine::outbox::{Destination, EndpointGround, HookGround, hooks};
 use retake_engine::secret::{Environment, KeySource};
 use retake_engine::settings::{Hook, HookTarget};
 use retake_tools::{Sandbox, ShellConfig};
@@ -48,14 +48,17 @@ fn hook(target: HookTarget, folder: &Path) -> Arc<dyn Destination> {
         folder: None,
         limit: Duration::from_secs(3),
         keep_trying: Duration::from_secs(60),
+        order: DeliveryOrder::Strict,
     };
     // Without temporary folders, because the test may run in one.
     let sandbox = Sandbox::bare();
     let ground = HookGround {
-        environment: Environment::fixed([("SECRET", "key")]),
+        web: EndpointGround {
+            environment: Environment::fixed([("SECRET", "key")]),
+            clock: Arc::new(SystemClock),
+        },
         shell: ShellConfig { sandbox: Some(sandbox), ..ShellConfig::default() },
         spool: folder.join("spool"),
-        clock: Arc::new(SystemClock),
     };
     hooks(vec![hook], ground).remove(0)
 }

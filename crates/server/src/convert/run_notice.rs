@@ -34,6 +34,7 @@ pub(crate) fn run_notice(of: Notice) -> RunNotice {
         Notice::FolderNotCaptured(folder, error) => {
             RunNotice::FolderNotCaptured { folder: folder.display().to_string(), cause: cause(error) }
         }
+        Notice::NothingRecalled(error) => RunNotice::NothingRecalled { cause: cause(error) },
         Notice::ProcessesRun(processes) => RunNotice::ProcessesRun { processes: processes as u64 },
         Notice::GitFilesChanged(files, more) => {
             RunNotice::GitFilesChanged { files: listed(files), more: more as u64 }

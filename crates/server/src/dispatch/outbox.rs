@@ -5,7 +5,7 @@ use retake_engine::outbox::OutboxLine;
 use retake_wire::{Problem, Reply, reply, request};
 
 use crate::InProcess;
-use crate::convert::{misused, problem};
+use crate::convert::problem;
 
 impl InProcess {
     pub(super) async fn outbox(&self) -> Result<Reply, Problem> {
@@ -13,13 +13,13 @@ impl InProcess {
     }
 
     pub(super) async fn outbox_retry(&self, named: request::OutboxItems) -> Result<Reply, Problem> {
-        let changed = self.engine.retry_owed(names(named)?).await.map_err(problem)?;
+        let changed = self.engine.retry_owed(names(named)).await.map_err(problem)?;
         let changed = Some(changed as u64);
         Ok(Reply::Outbox(reply::Outbox { items: self.outbox_items().await?, changed }))
     }
 
     pub(super) async fn outbox_drop(&self, named: request::OutboxItems) -> Result<Reply, Problem> {
-        let changed = self.engine.drop_owed(names(named)?).await.map_err(problem)?;
+        let changed = self.engine.drop_owed(names(named)).await.map_err(problem)?;
         let changed = Some(changed as u64);
         Ok(Reply::Outbox(reply::Outbox { items: self.outbox_items().await?, changed }))
     }
@@ -31,12 +31,8 @@ impl InProcess {
 }
 
 /// The named items; `None`: all.
-fn names(named: request::OutboxItems) -> Result<Option<Vec<String>>, Problem> {
-    match (named.items.is_empty(), named.all) {
-        (true, false) => Err(misused("no_items", &[])),
-        (_, true) => Ok(None),
-        (false, false) => Ok(Some(named.items)),
-    }
+fn names(named: request::OutboxItems) -> Option<Vec<String>> {
+    (!named.all).then_some(named.items)
 }
 
 fn item(line: OutboxLine) -> reply::OutboxItem {

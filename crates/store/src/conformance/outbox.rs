@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Attempt, Delivery, DeliveryEvent, OutboxFailure, Reason, Role, RunEnding, RunInput, RunState,
-    Steer, Time, joined_text,
+    Action, Attempt, Delivery, DeliveryEvent, DeliveryOrder, DeliveryTerms, OutboxFailure, Reason, Role,
+    RunEnding, RunInput, RunState, Steer, Time, joined_text,
 };
 
 use super::stage::Stage;
@@ -14,6 +14,10 @@ use crate::rows::OutboxKey;
 
 /// A day.
 const DEADLINE: i64 = 24 * 60 * 60 * 1000;
+
+fn terms(deadline_ms: i64, order: DeliveryOrder) -> DeliveryTerms {
+    DeliveryTerms { deadline_ms, order }
+}
 
 /// After every time of these tests.
 const LATE: Time = Time(1 << 50);
@@ -60,7 +64,10 @@ async fn claim(store: &Store) -> Option<OwedDelivery> {
 }
 
 async fn settle(store: &Store, key: &OutboxKey, attempt: Attempt) {
-    store.settle_delivery(key.clone(), attempt, LATE, DEADLINE).await.expect("settled");
+    store
+        .settle_delivery(key.clone(), attempt, LATE, terms(DEADLINE, DeliveryOrder::Strict))
+        .await
+        .expect("settled");
 }
 
 /// A delivery in words: the event, and texts or numbers of entries.
@@ -188,17 +195,58 @@ pub async fn delivery_that_fails_for_good_is_passed_over_and_listed(store: Arc<S
     // What a row still owes is given up, too; a later change is told again.
     stage.turn("three").await;
     let key = due(&store).await.expect("it is due");
+    assert_eq!(store.drop_owed(Some(Vec::new())).await.expect("nothing"), 0);
     assert_eq!(store.drop_owed(Some(vec![key.clone(), key])).await.expect("dropped"), 1);
     stage.turn("four").await;
     assert_eq!(told(&store).await, ["said -0 +[four four!]"]);
     stage.turn("five").await;
     let owed = claim(&store).await.expect("a message");
     store
-        .settle_delivery(owed.key, Attempt::Later("refused".to_owned(), None), LATE, 10)
+        .settle_delivery(
+            owed.key,
+            Attempt::Later("refused".to_owned(), None),
+            LATE,
+            terms(10, DeliveryOrder::Strict),
+        )
         .await
         .expect("settled");
     let lines = store.outbox(10).await.expect("read");
     assert_eq!(lines[0].item.failure, Some(OutboxFailure::TooOld), "{lines:?}");
+}
+
+/// Without an order, a delivery that must be tried again is set aside, and those after it are delivered. At most a few are: then the
+/// next ones wait.
+pub async fn delivery_that_is_set_aside_holds_up_nobody(store: Arc<Store>) {
+    set(&store, &["hook"]).await;
+    let mut stage = Stage::new(Arc::clone(&store)).await;
+    let scheduled = terms(DEADLINE, DeliveryOrder::Scheduled);
+    let busy = || Attempt::Later("HTTP 503".to_owned(), None);
+    stage.turn("one").await;
+    let owed = claim(&store).await.expect("it is owed");
+    store.settle_delivery(owed.key.clone(), busy(), LATE, scheduled).await.expect("settled");
+    let aside = OutboxKey { no: 1, ..owed.key.clone() };
+    stage.turn("two").await;
+    assert_eq!(store.due("hook".to_owned(), LATE, 10).await.expect("read"), std::slice::from_ref(&owed.key));
+    assert_eq!(told(&store).await, ["said -0 +[two two!]"]);
+    let lines = store.outbox(10).await.expect("read");
+    assert_eq!(lines.iter().map(|line| (&line.key, line.behind)).collect::<Vec<_>>(), [(&aside, 2)]);
+    // It is delivered with the id that it had, and is gone.
+    assert_eq!(store.retry_owed(None, LATE).await.expect("due"), 1);
+    let again = claim(&store).await.expect("again");
+    assert_eq!((&again.key, &again.delivery.id), (&aside, &owed.delivery.id));
+    settle(&store, &aside, Attempt::Done).await;
+    assert_eq!(store.outbox(10).await.expect("read"), []);
+    for count in 0..20 {
+        stage.turn(&format!("more{count}")).await;
+        for key in store.due("hook".to_owned(), LATE, 10).await.expect("read") {
+            let Some(owed) = store.owed_delivery(key, wants()).await.expect("read") else { continue };
+            assert!(store.claim_delivery(owed.clone(), LATE, LATE).await.expect("claimed"));
+            store.settle_delivery(owed.key, busy(), LATE, scheduled).await.expect("settled");
+        }
+    }
+    let lines = store.outbox(100).await.expect("read");
+    assert_eq!(lines.iter().filter(|line| line.key.no > 0).count(), 16);
+    assert_eq!(lines.iter().filter(|line| line.key.no == 0).map(|line| line.behind).collect::<Vec<_>>(), [8]);
 }
 
 /// Erased, hidden and rewound texts are not sent; an erasure is told.

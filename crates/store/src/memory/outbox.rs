@@ -74,6 +74,12 @@ impl OutboxRows for MemoryRows {
         Ok(open.into_iter().map(Ok).collect())
     }
 
+    fn outbox_aside(&self, log: LogNo, destination: &str) -> Result<usize> {
+        let key = |no| OutboxKey { log, destination: destination.to_owned(), no };
+        let items = self.data.outbox.items.range(key(1)..=key(u64::MAX));
+        Ok(items.filter(|(_, item)| item.due.is_some()).count())
+    }
+
     fn outbox_last(&self, log: LogNo, destination: &str) -> Result<u64> {
         let key = |no| OutboxKey { log, destination: destination.to_owned(), no };
         let last = self.data.outbox.items.range(key(0)..=key(u64::MAX)).next_back();

@@ -36,7 +36,9 @@ pub trait OutboxRows {
     /// Rows that are due some time, and deliveries that were passed over, in the order of their keys. One that cannot be read is
     /// an error in its place.
     fn outbox_open(&self, limit: usize) -> Result<Vec<Result<(OutboxKey, OutboxItem)>>>;
-    /// The last number of a delivery that was passed over.
+    /// How many deliveries are set aside: they have a number and are due some time.
+    fn outbox_aside(&self, log: LogNo, destination: &str) -> Result<usize>;
+    /// The last number of a delivery that was set aside or passed over.
     fn outbox_last(&self, log: LogNo, destination: &str) -> Result<u64>;
     /// Records the head at the end of a run.
     fn set_run_end(&mut self, home: &ConversationRow, run: RunNo, head: Head) -> Result<()>;

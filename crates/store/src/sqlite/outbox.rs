@@ -32,6 +32,10 @@ const ITEM: Sql = (
 );
 const LAST: Sql =
     ("number a delivery", of_log!("no", "outbox", "AND destination = ?2 ORDER BY no DESC LIMIT 1"));
+const ASIDE: Sql = (
+    "count deliveries that are set aside",
+    of_log!("COUNT(*)", "outbox", "AND destination = ?2 AND no > 0 AND due IS NOT NULL"),
+);
 const ENDS: Sql = (
     "read the ends of runs",
     of_log!("no, ended_op, ended_seq", "run", "AND no > ?2 AND ended_op IS NOT NULL ORDER BY no LIMIT ?3"),
@@ -50,7 +54,7 @@ const NEXT: Sql = (
 
 /// The statements that read rows, for the test that none of them scans a table.
 #[cfg(test)]
-pub(super) const READS: &[Sql] = &[ITEM, LAST, ENDS, LAST_END, DUE, NEXT];
+pub(super) const READS: &[Sql] = &[ITEM, LAST, ASIDE, ENDS, LAST_END, DUE, NEXT];
 
 fn item(cells: &mut Cells<'_>) -> Decoded<OutboxItem> {
     Ok(OutboxItem {
@@ -153,6 +157,13 @@ impl OutboxRows for SqliteRows {
         all(&self.db, sql, [at_most(limit)], name, |cells| {
             Ok(row(cells).map_err(|why| StoreError::Damaged { row: name(), why }))
         })
+    }
+
+    fn outbox_aside(&self, log: LogNo, destination: &str) -> Result<usize> {
+        let count = first(&self.db, ASIDE, params![log.0, destination], of("the outbox", log), |cells| {
+            usize::try_from(cells.count()?).map_err(|_| "a count is too large".to_owned())
+        })?;
+        Ok(count.unwrap_or(0))
     }
 
     fn outbox_last(&self, log: LogNo, destination: &str) -> Result<u64> {

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use retake_core::{
-    Entry, Mark, MemoryFact, MemoryId, MemoryRequest, MemoryScope, Part, RECALLED, REMEMBERED, RecalledWords,
-    Visibility, calls_as_run,
+    ConversationId, Entry, EntryId, Mark, MemoryFact, MemoryId, MemoryRequest, MemoryScope, Part, RECALLED,
+    REMEMBERED, RecalledWords, Visibility, calls_as_run,
 };
 
 use super::Store;
@@ -40,6 +40,22 @@ impl Store {
             facts.truncate(request.limit);
             facts.retain(|fact| !known.contains(&fact.id));
             Ok(facts)
+        })
+        .await
+    }
+
+    /// Whether these entries of a conversation or its forks are all visible somewhere, without a mark.
+    pub async fn holds(&self, conversation: ConversationId, entries: Vec<EntryId>) -> Result<bool> {
+        self.read(move |rows| {
+            let Some(home) = rows.conversation(conversation)? else { return Ok(false) };
+            let mut memories = Memories::new(rows);
+            for id in entries {
+                let Some(key) = rows.entry_by_id(home.root, id)? else { return Ok(false) };
+                if memories.home(key)?.is_none() {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         })
         .await
     }

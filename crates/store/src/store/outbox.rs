@@ -5,7 +5,10 @@
 
 mod delivery;
 
-use retake_core::{Attempt, Commit, DeliveryEvent, Head, OpNo, OutboxItem, Run, RunNo, Time, Told};
+use retake_core::{
+    Attempt, Commit, DeliveryEvent, DeliveryOrder, DeliveryTerms, Head, OpNo, OutboxItem, Run, RunNo, Time,
+    Told,
+};
 
 use super::load::Loaded;
 use super::{Context, Store};
@@ -18,6 +21,9 @@ const NEVER: Time = Time(i64::MAX);
 
 /// The most deliveries that are kept after they were passed over, of one destination and conversation.
 const PASSED_MAX: u64 = 100;
+
+/// The most deliveries of a conversation that wait beside its row for a destination. Those after them wait in their order.
+const ASIDE_MAX: usize = 16;
 
 impl Store {
     /// Sets the destinations, at the start of an owner. A new one gets what happens from now on. What another one is owed waits
@@ -93,9 +99,9 @@ impl Store {
         key: OutboxKey,
         attempt: Attempt,
         now: Time,
-        deadline_ms: i64,
+        terms: DeliveryTerms,
     ) -> Result<()> {
-        self.write(move |context| context.settle_row(&key, attempt, now, deadline_ms)).await
+        self.write(move |context| context.settle_row(&key, attempt, now, terms)).await
     }
 
     /// What waits, and what was passed over.
@@ -256,14 +262,23 @@ impl Context {
             || !self.rows.run_ends(loaded.row.log, told.run, 1)?.is_empty())
     }
 
-    fn settle_row(&mut self, key: &OutboxKey, attempt: Attempt, now: Time, deadline_ms: i64) -> Result<()> {
+    fn settle_row(
+        &mut self,
+        key: &OutboxKey,
+        attempt: Attempt,
+        now: Time,
+        mut terms: DeliveryTerms,
+    ) -> Result<()> {
         let Some(item) = self.rows.outbox_item(key)?.filter(|item| item.claim.is_some()) else {
             return Ok(());
         };
         let id = self.rows.log(key.log)?.id;
         let loaded = self.load(id)?;
         let more = self.is_behind(&loaded, item.claim.map_or(item.told, |claim| claim.until))?;
-        let (kept, passed) = item.after(attempt, now, deadline_ms, more);
+        if self.rows.outbox_aside(key.log, &key.destination)? >= ASIDE_MAX {
+            terms.order = DeliveryOrder::Strict;
+        }
+        let (kept, passed) = item.after(attempt, now, terms, more);
         match kept {
             Some(item) => self.rows.set_outbox_item(&loaded.row, &key.destination, &item)?,
             None => self.rows.remove_outbox_item(key)?,
@@ -271,8 +286,12 @@ impl Context {
         if let Some(passed) = passed {
             let no = self.rows.outbox_last(key.log, &key.destination)? + 1;
             self.rows.set_outbox_item(&loaded.row, &key.destination, &OutboxItem { no, ..passed })?;
-            if let Some(oldest) = no.checked_sub(PASSED_MAX).filter(|no| *no > 0) {
-                self.rows.remove_outbox_item(&OutboxKey { no: oldest, ..key.clone() })?;
+            if let Some(no) = no.checked_sub(PASSED_MAX).filter(|no| *no > 0) {
+                let oldest = OutboxKey { no, ..key.clone() };
+                if readable(self.rows.outbox_item(&oldest))?.flatten().is_some_and(|item| item.due.is_none())
+                {
+                    self.rows.remove_outbox_item(&oldest)?;
+                }
             }
         }
         Ok(())

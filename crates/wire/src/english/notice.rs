@@ -41,6 +41,9 @@ pub fn run_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String
             let text = "what is written there can't be taken back";
             hinted(format!("the further folder {folder}: {}; {text}", because(cause)), cause, command)
         }
+        RunNotice::NothingRecalled { cause } => {
+            hinted(format!("{}; the turn goes on without its facts", because(cause)), cause, command)
+        }
         RunNotice::ProcessesRun { processes: 1 } => {
             "one of its processes still runs; what it changes from now on is kept".to_owned()
         }
@@ -257,6 +260,10 @@ mod tests {
         (
             r#"{"code":"folder_not_captured","folder":"/x","cause":{"code":"aborted","message":"the disk is full","causes":["no space"]}}"#,
             "the further folder /x: the disk is full: no space; what is written there can't be taken back",
+        ),
+        (
+            r#"{"code":"nothing_recalled","cause":{"code":"memory_service","message":"x","fields":{"detail":"HTTP 503"}}}"#,
+            "the memory service recalls nothing: HTTP 503; the turn goes on without its facts",
         ),
         (
             r#"{"code":"processes_run","processes":1}"#,

@@ -230,6 +230,7 @@ pub(super) const HINTS: &[super::Row] = &[
         "a message is named by its id, its label, tN for turn N, or @ for the last; {} shows them",
     ),
     (C::UnknownFold, "", "{} lists the folds"),
+    (C::MemoryService, "", "`agent.memory.url` in the settings is its address"),
     (C::UnknownOutboxItem, "", "`retake outbox list` shows the items"),
     (C::UnknownHead, "", "{} lists the heads"),
     (C::UnknownImport, "", "{} shows whether it arrived; if not, begin it again"),
