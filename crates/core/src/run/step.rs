@@ -5,6 +5,7 @@ use super::{
     Tail, Words,
 };
 use crate::id::Time;
+use crate::path::Path;
 
 /// An input for the runs of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,8 @@ pub enum RunInput {
     End(Fence, RunEnding, Time),
     /// A new owner begins: a run of an earlier owner is over.
     Lost(Time),
-    /// The tip moved: runs for the old tip are over.
-    Moved(Time),
+    /// The tip moved: runs for the old tip are over. The path before it.
+    Moved(Path, Time),
     /// Marks changed.
     Marked(Time),
 }
@@ -91,7 +92,7 @@ impl Runs {
             }
             RunInput::End(fence, how, now) => next.end(fence, how, ground, now)?,
             RunInput::Lost(now) => next.lost(ground.owner, now),
-            RunInput::Moved(now) => next.moved(ground, now),
+            RunInput::Moved(was, now) => next.moved(&was, ground, now),
             RunInput::Marked(now) => next.marked(ground, now),
         }
         Ok(next)
@@ -230,13 +231,14 @@ impl Stepped {
         }
     }
 
-    fn moved(&mut self, ground: &RunGround<'_>, now: Time) {
+    fn moved(&mut self, was: &Path, ground: &RunGround<'_>, now: Time) {
         if let Some(run) = self.runs.running.take() {
             self.effects.push(RunEffect::Stop(run.fence));
             self.over(run, RunState::Canceled, Some("rewound"), now);
         }
-        let gone = |run: &mut Run| run.tail.entry.is_some_and(|entry| !(ground.on_path)(entry));
-        if let Some(run) = self.runs.queued.take_if(gone) {
+        // What was gone before is returned to its author by the next run: after a crash nobody else listens.
+        let left = |entry| was.contains(entry) && !(ground.on_path)(entry);
+        if let Some(run) = self.runs.queued.take_if(|run| run.tail.entry.is_some_and(left)) {
             self.over(run, RunState::Canceled, Some("rewound"), now);
         }
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::path::{Path, Span};
 
 fn words(text: &str) -> Words {
     let parts = vec![Part::text(text)];
@@ -228,9 +229,13 @@ fn a_step_back_stops_what_runs_and_what_stands_on_what_is_gone() {
     let seen = NewRun { seen: Some(Pos::new(0, 5)), ..say("a", Steer::Queue) };
     let runs = steps([asked(), RunInput::Claim(T)]).unwrap().runs;
     let runs = on(&runs, tail(5), 1, RunInput::Enqueue(seen, T)).unwrap().runs;
-    let back = on(&runs, tail(5), 1, RunInput::Moved(T)).unwrap();
+    let was = |last| Path::from_spans([Span::new(0, 1, last)]);
+    let back = on(&runs, tail(5), 1, RunInput::Moved(was(6), T)).unwrap();
     assert_eq!(told(&back), ["1 canceled rewound", "stop 1"]);
-    let back = on(&runs, tail(4), 1, RunInput::Moved(T)).unwrap();
+    // What it answers was gone already: the next run says so to its author.
+    let back = on(&runs, tail(3), 1, RunInput::Moved(was(4), T)).unwrap();
+    assert_eq!(told(&back), ["1 canceled rewound", "stop 1"]);
+    let back = on(&runs, tail(4), 1, RunInput::Moved(was(5), T)).unwrap();
     assert_eq!(told(&back), ["1 canceled rewound", "2 canceled rewound", "stop 1"]);
     assert_eq!(back.over[1].words, [words("a")]);
 }
@@ -380,9 +385,10 @@ impl World {
                 Ok(())
             }
             Act::Back(steps) => {
+                let was = Path::from_spans(self.path.iter().map(|seq| Span::one(Pos::new(0, *seq))));
                 let keep = self.path.len().saturating_sub(usize::try_from(*steps).unwrap());
                 self.path.truncate(keep);
-                self.step(RunInput::Moved(now))
+                self.step(RunInput::Moved(was, now))
             }
             Act::Hide => {
                 self.hidden.extend(self.path.last());

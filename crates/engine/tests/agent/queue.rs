@@ -7,7 +7,7 @@ use retake_core::{EntryId, Mode, NewRun, Part, Role, RunInput, SeenState, Steer,
 use retake_engine::{EngineError, FileOptions, Outcome, RunEvent, RunRequest, Start};
 use serde_json::json;
 
-use super::{Desk, calls, words};
+use super::{Desk, calls, engine_on, words};
 
 impl Desk {
     async fn steer(&self, text: &str, steer: Steer) -> futures::stream::BoxStream<'static, RunEvent> {
@@ -319,4 +319,28 @@ async fn words_that_a_crash_left_come_back_to_who_is_answered_first() {
         (desk.shows().await, desk.words_waiting().await),
         (vec!["two".to_owned(), "2".into()], Vec::new())
     );
+}
+
+#[tokio::test]
+async fn words_that_a_crash_left_behind_a_retry_come_back_to_who_is_answered_first() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    desk.turn("one", vec![words("1")]).await;
+    desk.turn("two", vec![words("2")]).await;
+    let gone = desk.entry_with("2").await;
+    desk.apply(retake_core::Action::Undo(1)).await;
+    let _retry = desk.run(Start::Retry(desk.entry_with("1").await)).await;
+    desk.until_asked(3).await;
+    desk.left_waiting("left", gone).await;
+    desk.left_waiting("more", gone).await;
+    // The next start takes the retry back, which had no result.
+    let engine = engine_on(&desk.store, &desk.dir, &desk.script, Mode::AllowAll).await;
+    let desk = Desk { engine, ..desk };
+    assert_eq!(
+        (desk.shows().await, desk.words_waiting().await),
+        (vec!["one".to_owned(), "1".into()], vec!["left".to_owned(), "more".into()])
+    );
+    let (ended, told) = desk.turn("three", vec![words("3")]).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    assert!(told.iter().any(|line| line.contains("NotSent([\"left\", \"more\"])")), "{told:?}");
+    assert_eq!(desk.shows().await, ["one", "1", "three", "3"]);
 }

@@ -250,7 +250,7 @@ impl Context {
         }
         let after = self.append(&loaded, &commit, &apply.by, print.current)?;
         self.stage(after);
-        self.runs_after(id, &commit, apply.by.time)?;
+        self.runs_after(&loaded, &commit, apply.by.time)?;
         let after = self.load(id)?;
         Ok(receipt_of(&after, commit, &plan, composer))
     }

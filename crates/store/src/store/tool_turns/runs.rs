@@ -117,18 +117,14 @@ impl Context {
     }
 
     /// The effect on runs of a commit that moves the tip or changes marks.
-    pub(in crate::store) fn runs_after(
-        &mut self,
-        id: ConversationId,
-        commit: &Commit,
-        now: Time,
-    ) -> Result<()> {
+    pub(in crate::store) fn runs_after(&mut self, before: &Loaded, commit: &Commit, now: Time) -> Result<()> {
         let any = |is: fn(&Change) -> bool| commit.ops.iter().any(|op| is(&op.change));
-        let moved = any(|change| matches!(change, Change::Move { .. })).then_some(RunInput::Moved(now));
+        let moved = any(|change| matches!(change, Change::Move { .. }))
+            .then(|| RunInput::Moved(before.conversation.path(), now));
         let marked = any(|change| matches!(change, Change::Mark(_))).then_some(RunInput::Marked(now));
         let inputs: Vec<RunInput> = moved.into_iter().chain(marked).collect();
         if !inputs.is_empty() {
-            self.step_runs(id, inputs)?;
+            self.step_runs(before.row.id, inputs)?;
         }
         Ok(())
     }
@@ -205,7 +201,7 @@ fn time_of(input: &RunInput) -> Time {
         | RunInput::Unqueue(now)
         | RunInput::End(_, _, now)
         | RunInput::Lost(now)
-        | RunInput::Moved(now)
+        | RunInput::Moved(_, now)
         | RunInput::Marked(now) => *now,
     }
 }
