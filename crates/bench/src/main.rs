@@ -3,6 +3,7 @@
 mod ask;
 mod busy;
 mod files;
+mod memory;
 mod outbox;
 mod report;
 mod sample_tree;
@@ -47,6 +48,8 @@ enum Bench {
     Tui(TuiArguments),
     /// Deliveries to hooks: their number in a second, their delay, and what they cost a message and a rewind.
     Outbox(OutboxArguments),
+    /// What a turn recalls, with facts in few and in many conversations.
+    Memory(MemoryArguments),
     /// Creates a folder like a source tree, the same each time, for measurements.
     Tree(TreeArguments),
 }
@@ -205,6 +208,23 @@ struct OutboxArguments {
     dir: PathBuf,
 }
 
+/// The arguments of `memory`.
+#[derive(Clone, Debug, clap::Args)]
+struct MemoryArguments {
+    /// Conversations that remember a fact, beside the measurement with ten of them.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(10..=1_000_000))]
+    conversations: u64,
+    /// The number of repetitions; medians are shown.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(5..=100_000))]
+    runs: u64,
+    /// Prints one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// The folder for the data directories.
+    #[arg(long, default_value = ".")]
+    dir: PathBuf,
+}
+
 /// The arguments of `tree`.
 #[derive(Clone, Debug, clap::Args)]
 struct TreeArguments {
@@ -228,12 +248,16 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().bench {
         Bench::Store(arguments) => run(&arguments),
         Bench::Files(arguments) => run_files(&arguments),
-        Bench::Turn(arguments) => run_turn(&arguments),
-        Bench::Server(arguments) => run_server(&arguments),
-        Bench::Busy(arguments) => run_busy(&arguments),
-        Bench::Ask(arguments) => run_ask(&arguments),
-        Bench::Tui(arguments) => run_tui(&arguments),
-        Bench::Outbox(arguments) => run_outbox(&arguments),
+        Bench::Turn(arguments) => {
+            turn::run(&arguments.dir, arguments.files, arguments.entries, arguments.runs)
+                .and_then(|report| print(&report, arguments.json))
+        }
+        Bench::Server(arguments) => server::run(&arguments).and_then(|report| print(&report, arguments.json)),
+        Bench::Busy(arguments) => busy::run(&arguments).and_then(|report| print(&report, arguments.json)),
+        Bench::Ask(arguments) => ask::run(&arguments).and_then(|report| print(&report, arguments.json)),
+        Bench::Tui(arguments) => tui::run(&arguments).and_then(|report| print(&report, arguments.json)),
+        Bench::Outbox(arguments) => outbox::run(&arguments).and_then(|report| print(&report, arguments.json)),
+        Bench::Memory(arguments) => memory::run(&arguments).and_then(|report| print(&report, arguments.json)),
         Bench::Tree(arguments) => sample_tree::make(&arguments.to, arguments.files),
     };
     match done {
@@ -261,54 +285,17 @@ fn run(arguments: &StoreArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn run_turn(arguments: &TurnArguments) -> anyhow::Result<()> {
-    let report = turn::run(&arguments.dir, arguments.files, arguments.entries, arguments.runs)?;
-    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
-}
-
-fn run_server(arguments: &ServerArguments) -> anyhow::Result<()> {
-    let report = server::run(arguments)?;
-    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
-}
-
-fn run_busy(arguments: &BusyArguments) -> anyhow::Result<()> {
-    let report = busy::run(arguments)?;
-    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
-}
-
-fn run_outbox(arguments: &OutboxArguments) -> anyhow::Result<()> {
-    let report = outbox::run(arguments)?;
-    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
-}
-
-fn run_ask(arguments: &AskArguments) -> anyhow::Result<()> {
-    let report = ask::run(arguments)?;
-    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
-}
-
-fn run_tui(arguments: &TuiArguments) -> anyhow::Result<()> {
-    let report = tui::run(arguments)?;
-    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
-    writeln!(io::stdout(), "{text}")?;
-    Ok(())
-}
-
 fn run_files(arguments: &FilesArguments) -> anyhow::Result<()> {
     let (report, missing) = files::run(arguments)?;
     for what in missing {
         writeln!(io::stderr(), "warning: {what}")?;
     }
-    let text = if arguments.json { report.json().to_string() } else { report::table(&[report]) };
+    print(&report, arguments.json)
+}
+
+/// Prints a report as a table, or as one JSON object.
+fn print(report: &report::Report, json: bool) -> anyhow::Result<()> {
+    let text = if json { report.json().to_string() } else { report::table(std::slice::from_ref(report)) };
     writeln!(io::stdout(), "{text}")?;
     Ok(())
 }

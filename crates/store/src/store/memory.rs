@@ -5,11 +5,10 @@
 //! more. The words come from the entry. Its index has ids only.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use retake_core::{
     ConversationId, Entry, EntryId, Mark, MemoryFact, MemoryId, MemoryRequest, MemoryScope, Part, RECALLED,
-    REMEMBERED, RecalledWords, Visibility, calls_as_run,
+    REMEMBERED, RecalledWords, Time, Visibility, calls_as_run,
 };
 
 use super::Store;
@@ -32,12 +31,7 @@ impl Store {
         };
         self.read(move |rows| {
             let known = reader.map(|loaded| known_to(rows, &loaded)).transpose()?.unwrap_or_default();
-            let mut facts = Memories::new(rows).all(&request)?;
-            facts.sort_by_key(|fact| std::cmp::Reverse(fact.time));
-            if let Some(query) = &request.words {
-                facts = matching(facts, query);
-            }
-            facts.truncate(request.limit);
+            let mut facts = Memories::new(rows).best(&request)?;
             facts.retain(|fact| !known.contains(&fact.id));
             Ok(facts)
         })
@@ -76,19 +70,6 @@ fn known_to(rows: &dyn Rows, loaded: &Loaded) -> Result<HashSet<MemoryId>> {
     Ok(known)
 }
 
-/// Facts with at least one word of the query, those with most of them first.
-fn matching(facts: Vec<MemoryFact>, query: &str) -> Vec<MemoryFact> {
-    let wanted: HashSet<String> = words(query).map(|word| word.text).collect();
-    let count = |fact: &MemoryFact| {
-        let own: HashSet<String> = words(&fact.text).map(|word| word.text).collect();
-        wanted.intersection(&own).count()
-    };
-    let mut found: Vec<_> = facts.into_iter().map(|fact| (count(&fact), fact)).collect();
-    found.retain(|(count, _)| *count > 0);
-    found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    found.into_iter().map(|(_, fact)| fact).collect()
-}
-
 /// Fills in the words of the facts that these entries recall.
 pub(super) fn fill<'e>(rows: &dyn Rows, entries: impl IntoIterator<Item = &'e mut Vec<Part>>) -> Result<()> {
     let mut memories = Memories::new(rows);
@@ -116,17 +97,45 @@ impl<'a> Memories<'a> {
         Self { rows, family: Family::new(rows), told: HashMap::new(), folders: HashMap::new() }
     }
 
-    /// All facts that count for a request, in no order.
-    fn all(&mut self, request: &MemoryRequest) -> Result<Vec<MemoryFact>> {
+    /// The facts for a request that count now: those with most of its words first, then the newest. A conversation is loaded only
+    /// for a fact that may be among them.
+    fn best(&mut self, request: &MemoryRequest) -> Result<Vec<MemoryFact>> {
+        let wanted = request.words.as_deref().map(|query| words(query).map(|word| word.text).collect());
         let rows = self.rows.memory(None)?;
-        let mut facts = Vec::new();
+        let mut found = Vec::new();
         for same in rows.chunk_by(|(_, one, _), (_, other, _)| one == other) {
-            // Decided before any conversation is loaded.
-            if self.counts_in(request, same)? {
-                facts.extend(self.counting(same)?);
+            if self.counts_in(request, same)?
+                && let Some(rank) = self.rank(same, wanted.as_ref())?
+            {
+                found.push((rank, same));
             }
         }
+        found.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+        let mut facts = Vec::new();
+        for (_, same) in found {
+            if facts.len() >= request.limit {
+                break;
+            }
+            facts.extend(self.counting(same)?);
+        }
         Ok(facts)
+    }
+
+    /// How many of the wanted words a fact has, and when it was remembered. `None`: it has none of them, or cannot be read.
+    fn rank(
+        &mut self,
+        same: &[(Key, String, String)],
+        wanted: Option<&HashSet<String>>,
+    ) -> Result<Option<(usize, Time)>> {
+        let remembers = same.iter().find(|(.., value)| MemoryScope::in_value(value).is_some());
+        let Some((key, ..)) = remembers else { return Ok(None) };
+        let Some(wanted) = wanted else {
+            return Ok(readable(self.rows.meta(*key))?.map(|meta| (0, meta.time)));
+        };
+        let Some((text, entry)) = self.read(*key)? else { return Ok(None) };
+        let own: HashSet<String> = words(&text).map(|word| word.text).collect();
+        let count = wanted.intersection(&own).count();
+        Ok((count > 0).then_some((count, entry.meta.time)))
     }
 
     /// Whether one of the rows of a fact makes it count where the request asks.
@@ -161,7 +170,7 @@ impl<'a> Memories<'a> {
                 (None, _) => return Ok(None),
                 (Some(scope), Some(id)) if found.is_none() => {
                     let loaded = self.family.loaded(log)?;
-                    found = self.read(*key, &loaded)?.map(|(text, entry)| MemoryFact {
+                    found = self.read(*key)?.map(|(text, entry)| MemoryFact {
                         id,
                         text,
                         scope,
@@ -179,16 +188,17 @@ impl<'a> Memories<'a> {
     }
 
     /// The words of an entry that remembers, and the entry. Of a tool's result, the words are in the call.
-    fn read(&self, key: Key, loaded: &Arc<Loaded>) -> Result<Option<(String, Entry)>> {
-        let entry = match self.rows.entry(key) {
-            Ok(entry) => entry,
-            // The check of the store reports it.
-            Err(StoreError::Damaged { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        };
+    fn read(&mut self, key: Key) -> Result<Option<(String, Entry)>> {
+        let Some(entry) = readable(self.rows.entry(key))? else { return Ok(None) };
         let answered = entry.parts.iter().find_map(Part::answered_call);
         let text = match (answered, entry.meta.answers) {
-            (Some(call), Some(at)) => in_call(&self.rows.entry(loaded.key(at)?)?.parts, call),
+            (Some(call), Some(at)) => {
+                let at = match at.depth == entry.meta.pos.depth {
+                    true => Key { log: key.log, seq: at.seq },
+                    false => self.family.loaded(key.log)?.key(at)?,
+                };
+                readable(self.rows.entry(at))?.and_then(|asked| in_call(&asked.parts, call))
+            }
             _ => entry.parts.iter().rev().find_map(Part::as_text).map(str::to_owned),
         };
         Ok(text.map(|text| (text, entry)))
@@ -197,11 +207,8 @@ impl<'a> Memories<'a> {
     /// Whether the words of a fact are still stored.
     fn has_words(&mut self, rows: &[(Key, String, String)]) -> Result<bool> {
         for (key, _, value) in rows {
-            if MemoryScope::in_value(value).is_some() {
-                let loaded = self.family.loaded(key.log)?;
-                if self.read(*key, &loaded)?.is_some() {
-                    return Ok(true);
-                }
+            if MemoryScope::in_value(value).is_some() && self.read(*key)?.is_some() {
+                return Ok(true);
             }
         }
         Ok(false)
@@ -230,6 +237,14 @@ impl<'a> Memories<'a> {
         };
         self.told.insert(id.clone(), words.clone());
         Ok(words)
+    }
+}
+
+/// What can be read. The check of the store reports the rest.
+fn readable<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(StoreError::Damaged { .. }) => Ok(None),
+        read => read.map(Some),
     }
 }
 
