@@ -32,8 +32,8 @@ enum OutboxCommand {
 /// Deliver items now
 #[derive(Debug, Args)]
 struct Items {
-    /// The names of the items, as `list` shows them
-    #[arg(value_name = "ITEM", required_unless_present = "all")]
+    /// The names of the items, as `list` shows them; or `--all`
+    #[arg(value_name = "ITEM|--all", required_unless_present = "all")]
     items: Vec<String>,
     /// All items
     #[arg(long, conflicts_with = "items")]

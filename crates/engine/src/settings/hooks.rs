@@ -122,6 +122,9 @@ impl HookTable {
         match (&self.url, self.command.is_empty()) {
             (Some(_), false) => return Some(("command", "and url are both given; a hook has one of them")),
             (None, true) => return Some(("url", "and command are missing, so this hook is never called")),
+            (Some(_), true) if self.network || !self.write.is_empty() => {
+                return Some(("url", "is given with network or write, which are for commands"));
+            }
             _ => {}
         }
         if self.secret_env.is_some() && self.secret_file.is_some() {
@@ -191,7 +194,8 @@ mod tests {
     fn hook_needs_events_and_one_target() {
         let text = "[hook.a]\non = [\"rewound\", \"said\"]\nurl = \"https://example.org/h?t=1\"\n\
                     [hook.b]\non = [\"said\"]\n[hook.c]\non = [\"said\"]\nurl = \"http://h\"\ncommand = [\"x\"]\n\
-                    [hook.d]\nurl = \"http://h\"\n[hook.\"e f\"]\non = [\"said\"]\nurl = \"http://h\"";
+                    [hook.d]\nurl = \"http://h\"\n[hook.memory]\non = [\"said\"]\nurl = \"http://h\"\n\
+                    [hook.n]\non = [\"said\"]\nnetwork = true\nurl = \"http://h\"\n[hook.\"e f\"]\non = [\"said\"]\nurl = \"http://h\"";
         let settings = Settings::parse(text).expect("valid");
         let names: Vec<String> = settings.hooks().into_iter().map(|hook| hook.name).collect();
         assert_eq!(names, ["a"]);
@@ -202,7 +206,9 @@ mod tests {
                 "the setting hook.b.url (line 4) and command are missing, so this hook is never called",
                 "the setting hook.c.command (line 9) and url are both given; a hook has one of them",
                 "the setting hook.d.on (line 10) is missing, so this hook is never called",
-                "the setting hook.e f.on (line 13) is of a hook whose name has other characters than letters, digits, - and _",
+                "the setting hook.e f.on (line 20) is of a hook whose name has other characters than letters, digits, - and _",
+                "the setting hook.memory.on (line 13) is of a hook with the name memory, which the memory service has",
+                "the setting hook.n.url (line 18) is given with network or write, which are for commands",
             ]
         );
     }

@@ -20,7 +20,7 @@ pub fn conversations(look: &Look, page: &Conversations) -> Text {
     if page.conversations.is_empty() {
         return dim(
             look,
-            "there is no conversation here: `retake` begins one, `retake list --archived` shows archived ones",
+            "no such conversation is here: `retake` begins one; `--archived` lists archived ones, `--all` those of all folders",
         );
     }
     let ids: Ids = page.conversations.iter().map(|it| it.id.as_str()).collect();
@@ -299,7 +299,7 @@ pub fn report(look: &Look, report: &Report) -> Text {
     }
     for item in &report.outbox {
         let (state, style) = outbox::state(item, look.now_ms);
-        let changes = words::count(item.changes, "change");
+        let changes = outbox::changes(item);
         text.push(text![format!("outbox: {} ({changes}) ", safe::line(&item.id)), (style, state), "\n"]);
     }
     if report.findings.is_empty() {

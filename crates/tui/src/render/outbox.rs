@@ -23,9 +23,17 @@ fn row(item: &OutboxItem, now_ms: i64) -> Vec<super::table::Cell> {
     vec![
         cell(safe::line(&item.id)),
         cell(id::short(&item.conversation)).style(Style::Dim),
-        cell(words::count(item.changes, "change")),
+        cell(changes(item)),
         cell(state).style(style),
     ]
+}
+
+/// What an item holds. The end of a turn changes no message.
+pub fn changes(item: &OutboxItem) -> String {
+    match item.changes {
+        0 => "the end of a turn".to_owned(),
+        changes => words::count(changes, "change"),
+    }
 }
 
 /// The state of an item, for people.
@@ -37,7 +45,7 @@ pub fn state(item: &OutboxItem, now_ms: i64) -> (String, Style) {
             (format!("passed over, because {}, after {tried}{last}", why(failure)), Style::Error)
         }
         _ if !item.configured => ("waits: the settings have no such destination".to_owned(), Style::Warn),
-        (_, Some(next)) if item.attempts > 0 => {
+        (_, Some(next)) if item.last_result.is_some() => {
             (format!("waits {} after {tried}{last}", seconds(next - now_ms)), Style::Warn)
         }
         _ => ("is being delivered".to_owned(), Style::Dim),
