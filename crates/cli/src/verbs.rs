@@ -56,6 +56,7 @@ pub(crate) mod backup;
 pub(crate) mod change;
 pub(crate) mod checkpoint;
 pub(crate) mod choose;
+pub(crate) mod compact;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
@@ -109,6 +110,7 @@ subcommands! {
         Ask(ask::Ask),
         Exec(exec::Exec),
         Retry(retry::Retry),
+        Compact(compact::Compact),
         Edit(edit::Edit),
         Choose(choose::ChooseVerb),
         Log(log::Log),

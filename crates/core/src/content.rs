@@ -166,6 +166,24 @@ impl Part {
         }
     }
 
+    /// How many bytes of content it has.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Reasoning { text, .. } => text.len(),
+            Self::Image { source, .. } | Self::File { source, .. } => match source {
+                Source::Inline(bytes) => bytes.len(),
+                Source::Link(link) => link.len(),
+            },
+            Self::ToolCall { arguments, .. } | Self::Repaired { arguments, .. } => arguments.len(),
+            Self::ToolResult { content, .. } => content.len(),
+            Self::Facts(facts) => facts.iter().map(|fact| fact.key.len() + fact.value.len()).sum(),
+            Self::Recalled(facts) => {
+                facts.iter().map(|fact| fact.id.as_str().len() + fact.words.shown().len()).sum()
+            }
+            Self::Erased => 0,
+        }
+    }
+
     /// The part with every string cleaned by [`clean`].
     #[must_use]
     pub fn cleaned(self) -> Self {

@@ -3,9 +3,10 @@
 //! A fold names the exact Normal entries that its summary was made from. Whether it is *in force* is derived: those
 //! entries must be in the current Normal list, in this order and without gaps. Of overlapping ones only the latest is in force.
 
-use crate::id::OpNo;
+use crate::id::{EntryId, OpNo};
 use crate::mark::{Mark, Marks};
 use crate::path::Path;
+use crate::prompt::Message;
 
 /// A fold's name: the operation that created it, in the log at `depth` of the lineage. Later folds are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,6 +78,32 @@ impl Folds {
         chosen.sort_by_key(|(range, _)| range.start);
         chosen.into_iter().map(|(_, fold)| fold).collect()
     }
+}
+
+/// Which part of the prompt a summary is wanted for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoldableRange {
+    /// The first entry; without it, the first turn or summary.
+    pub from: Option<EntryId>,
+    /// The last entry; without it, the last one.
+    pub to: Option<EntryId>,
+    /// Without a last entry: how many bytes of the newest messages stay at most.
+    pub keep_bytes: usize,
+}
+
+/// What a summary can replace now: whole entries and earlier summaries, no call without its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foldable {
+    /// The first entry.
+    pub from: EntryId,
+    /// The last entry.
+    pub to: EntryId,
+    /// All of them.
+    pub covers: Path,
+    /// The bytes of their messages in the prompt.
+    pub bytes: usize,
+    /// The prompt up to the last of them.
+    pub messages: Vec<Message>,
 }
 
 /// The current Normal list: the path without marked entries. With running counts, so that a list of entries is found in

@@ -72,7 +72,7 @@ pub use files::{
     Rebuilt, Record, ReturningPaths, Stack, Uncertain, Uncovered, UncoveredReason, Verdict, WantedPath,
     merge, without_full_folders,
 };
-pub use fold::{Fold, FoldId, Folds, Normal};
+pub use fold::{Fold, FoldId, Foldable, FoldableRange, Folds, Normal};
 pub use id::{
     BadId, ConversationId, EntryId, Head, LogNo, OpNo, Pos, RequestId, Revision, Seq, Time, WorkspaceNo,
 };

@@ -30,6 +30,11 @@ impl Message {
         Self { role, parts, model: None }
     }
 
+    /// How many bytes of text it has, arguments and results of calls included; a picture or file counts with its own.
+    pub fn bytes(&self) -> usize {
+        self.parts.iter().map(Part::bytes).sum()
+    }
+
     /// A message with a single text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self::new(role, vec![Part::text(text)])

@@ -49,6 +49,8 @@ pub struct AgentConfig {
     pub memory: u64,
     /// The most remembered facts that a turn recalls by itself; none with 0.
     pub recall: usize,
+    /// At which percentage of the model's context earlier messages are summarised; never with 0.
+    pub compact_at: u64,
     /// The most calls of the model in one run.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.

@@ -137,6 +137,11 @@ impl EngineError {
         Self { kind, code: "no_model", ..Self::model(error) }
     }
 
+    /// Whether a model has refused a prompt because it is longer than its context.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.code == "model" && self.fields.contains(&("what", ModelErrorKind::ContextTooLong.name().into()))
+    }
+
     /// A failed call of a model.
     pub fn model(error: &ModelError) -> Self {
         // The name of its kind contains no text from the provider.

@@ -212,7 +212,7 @@ impl Engine {
         let own: Vec<MemoryId> = facts.iter().filter_map(|fact| fact.id.clone()).collect();
         let mut provided: Vec<_> = facts.into_iter().filter(|fact| fact.id.is_none()).collect();
         if !provided.is_empty() {
-            let known = self.store().facts(conversation, RECALLED.to_owned()).await?;
+            let known = self.store().unfolded_facts(conversation, RECALLED.to_owned()).await?;
             provided.retain(|fact| !known.contains(&recalling(fact)));
         }
         let mut notes = vec![recalled_parts(&own)];

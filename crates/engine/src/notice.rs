@@ -32,6 +32,10 @@ pub enum Notice {
     AnswerCut,
     /// The model refused to continue.
     ModelRefused,
+    /// Earlier messages are summarised, because they nearly fill the model's context.
+    Compacts,
+    /// There is no summary.
+    NotCompacted(EngineError),
     /// The answer so far is not saved: a crash would lose it.
     AnswerNotSaved(EngineError),
     /// The call runs this once; the permanent rule could not be stored.

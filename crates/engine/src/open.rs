@@ -169,6 +169,7 @@ fn agent(request: &OpenRequest) -> (AgentConfig, ShellConfig) {
         sandbox,
         memory,
         recall: settings.agent.memory.recalled(),
+        compact_at: settings.agent.compact_at.0,
         limit: STEPS,
         server_wait: settings.mcp.wait_s.0,
         answer_wait: settings.permissions.wait_s.0,

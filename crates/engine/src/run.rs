@@ -6,6 +6,7 @@
 mod answer;
 mod attach;
 mod call;
+mod compact;
 mod drive;
 mod edit;
 mod ending;
@@ -26,8 +27,9 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use retake_core::{
-    Action, AnswerPlace, AnsweredRequest, Apply, ChangeOrigin, ConversationId, EntryId, Fence, Mode, Part,
-    Pos, Receipt, Role, Rule, RunEnding, RunInput, SayRequest, SeenState, Steer, Step, joined_text,
+    Action, AnswerPlace, AnsweredRequest, Apply, ChangeOrigin, ConversationId, EntryId, Fence, FoldableRange,
+    Mode, Part, Pos, Receipt, Role, Rule, RunEnding, RunInput, SayRequest, SeenState, Steer, Step,
+    joined_text,
 };
 use retake_store::StoreError;
 use retake_store::digest::{of_arguments, parts_value};
@@ -43,6 +45,7 @@ use crate::notice::Notice;
 use crate::session::Claim;
 use crate::{Engine, not_blank};
 
+pub use compact::Compaction;
 pub(crate) use drive::Inbox;
 pub use event::{CallEnded, CallShown, Decision, NotRun, PendingApproval, Question, RunEvent};
 pub(crate) use feed::{Events, Feed, Listening};
@@ -61,6 +64,8 @@ pub enum Start {
     Edit(EntryId, Vec<Part>),
     /// With an answer to the current path.
     Answer,
+    /// With a summary of earlier messages, and nothing else.
+    Compact(Compaction),
 }
 
 /// Permissions of one run, in addition to those of its conversation's agent. They are not stored.
@@ -100,6 +105,10 @@ impl RunRequest {
                 Start::Retry(id) => json!(["retry", id.to_string()]),
                 Start::Edit(id, parts) => json!(["edit", id.to_string(), parts_value(parts)]),
                 Start::Answer => json!(["answer"]),
+                Start::Compact(Compaction { instructions, from, to }) => {
+                    let ends = [from, to].map(|end| end.map(|id| id.to_string()));
+                    json!(["compact", instructions, ends])
+                }
             };
             let seen = match self.seen {
                 SeenState::Exactly(head) => json!(["exactly", head.to_string()]),
@@ -163,6 +172,8 @@ struct PreparedRun {
     notices: Vec<Notice>,
     /// Its fence, if it was claimed already.
     fence: Option<Fence>,
+    /// The summary that it makes instead of an answer.
+    compaction: Option<Compaction>,
 }
 
 impl Engine {
@@ -375,6 +386,12 @@ impl Engine {
             }
             // Nothing is stored before the answer, so the answer carries the request.
             Start::Answer => self.on_answer(conversation, Some(by)).await,
+            Start::Compact(compaction) => {
+                let range = FoldableRange { from: compaction.from, to: compaction.to, keep_bytes: 0 };
+                self.store().foldable(conversation, range).await?.ok_or_else(compact::nothing_to_fold)?;
+                let ground = self.on_answer(conversation, Some(by)).await?;
+                Ok(PreparedRun { compaction: Some(compaction), ..ground })
+            }
         }
     }
 
@@ -401,6 +418,7 @@ impl Engine {
             permit: Permit::default(),
             notices: Vec::new(),
             fence: None,
+            compaction: None,
         })
     }
 
@@ -418,6 +436,7 @@ impl Engine {
             permit: Permit::default(),
             notices: Vec::new(),
             fence: None,
+            compaction: None,
         })
     }
 

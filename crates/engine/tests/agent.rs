@@ -3,6 +3,7 @@
 mod again;
 mod approvals;
 mod commits;
+mod compacted;
 mod described;
 mod edited;
 mod guarded;

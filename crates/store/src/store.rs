@@ -17,6 +17,7 @@ mod load;
 mod marked;
 mod memory;
 mod outbox;
+mod prompt;
 mod queue;
 mod read;
 mod reads;

@@ -46,6 +46,7 @@ pub fn agent_config(data: &Path, tools: Toolbox) -> AgentConfig {
         server_wait: Duration::ZERO,
         answer_wait: Duration::from_secs(600),
         recall: 20,
+        compact_at: 80,
         settings: None,
     }
 }

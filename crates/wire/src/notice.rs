@@ -35,6 +35,13 @@ pub enum RunNotice {
     },
     /// The answer reached the model's limit and was cut off.
     AnswerCut,
+    /// Earlier messages are summarised, because they nearly fill the model's context. The turn goes on then.
+    Compacts,
+    /// There is no summary of earlier messages. The turn goes on without it.
+    NotCompacted {
+        /// Why.
+        cause: NoticeCause,
+    },
     /// The model refused to continue.
     ModelRefused,
     /// The answer so far is not saved: a crash would lose it.

@@ -189,6 +189,9 @@ codes! {
     UnknownConversation = "unknown_conversation", "There is no such conversation", ["name", "nearest"];
     UnknownEntry = "unknown_entry", "There is no such message", ["name", "nearest"];
     UnknownFold = "unknown_fold", "There is no such fold", [];
+    NothingToCompact = "nothing_to_compact", "Nothing can be summarised", [];
+    NoSummary = "no_summary", "The model gave no summary", [];
+    LongSummary = "long_summary", "The summary is not shorter than what it replaces", [];
     MemoryService = "memory_service", "The memory service recalls nothing", ["detail"];
     UnknownOutboxItem = "unknown_outbox_item", "The outbox has no such item", ["name"];
     UnknownHead = "unknown_head", "There is no such head", ["head"];

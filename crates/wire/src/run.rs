@@ -84,6 +84,19 @@ pub enum RunStart {
     },
     /// With an answer to the current path, without a new message.
     Answer,
+    /// With a summary by the model, which replaces earlier messages in the prompt. They stay visible, and an undo brings them back
+    /// to the model. Nothing else happens.
+    Compact {
+        /// What the summary must keep or leave out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instructions: Option<String>,
+        /// The first message that it replaces. Default: the first turn, or the first summary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        /// The last message that it replaces. Default: the last one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+    },
     /// With a command. It runs as a tool call in the conversation's folder, and no model is called. Its output comes as text
     /// events. Its changes in the folder are stored with its result.
     Exec {

@@ -160,6 +160,7 @@ impl Desk {
             server_wait: Duration::ZERO,
             answer_wait: Duration::from_secs(600),
             recall: 20,
+            compact_at: 80,
             settings: None,
         };
         let rules = Rules { own: Some(data.to_owned()), ..Rules::default() };

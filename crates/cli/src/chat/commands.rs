@@ -101,6 +101,13 @@ const COMMANDS: &[Command] = &[
         does: CommandEffect::Verb(|words| line("retry", words)),
     },
     Command {
+        name: "compact",
+        takes: "[INSTRUCTIONS]",
+        help: "let the model summarise earlier messages",
+        more: "You still see them, the model gets the summary. /undo takes it back.",
+        does: CommandEffect::Verb(|words| line("compact", words)),
+    },
+    Command {
         name: "choose",
         takes: "[ENTRY]",
         help: "choose between the answers to a message",

@@ -9,6 +9,7 @@ use retake_core::{ChangeOrigin, EntryId, Flags, Part, Pos, Role, RunInput, SayRe
 use retake_store::StreamRow;
 
 use super::RunEvent;
+use super::compact::bytes_of;
 use super::drive::{BEAT, Driver};
 use super::repaired::repaired;
 use crate::error::{EngineError, Result};
@@ -20,7 +21,7 @@ use crate::notice::Notice;
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
 /// Why the stream of chunks ended.
-enum Close {
+pub(super) enum Close {
     /// The model finished.
     Done,
     /// The run was stopped.
@@ -48,8 +49,17 @@ impl Driver {
             // Persisted first, so that crash recovery reverts the step. Without the row the step stays, and undo reverts it.
             self.save(id, Vec::new()).await.or_log("after a crash this step would stay");
         }
+        let bytes = bytes_of(&prompt);
         let chunks = self.choice.model.stream(prompt);
-        let close = self.listen(id, chunks, &mut answer).await;
+        let mut close = self.listen(Some(id), chunks, &mut answer).await;
+        if answer.is_empty()
+            && matches!(&close, Close::Failed(error) if error.is_too_long())
+            && let Some(prompt) = self.after_too_long(bytes).await
+        {
+            let chunks = self.choice.model.stream(prompt);
+            close = self.listen(Some(id), chunks, &mut answer).await;
+        }
+        self.measure(bytes, &answer);
         match self.keep(id, &answer, close).await {
             Ok(input) => input,
             Err(error) => self.not_stored(error),
@@ -60,7 +70,8 @@ impl Driver {
     async fn prepared_prompt(&mut self) -> Result<Prompt> {
         self.note_touched().await?;
         self.join().await?;
-        self.prompt().await
+        let prompt = self.prompt().await?;
+        self.fitting(prompt).await
     }
 
     /// Waiting messages that may join become part of the run.
@@ -86,7 +97,7 @@ impl Driver {
     }
 
     /// The prompt for the model.
-    async fn prompt(&self) -> Result<Prompt> {
+    pub(super) async fn prompt(&self) -> Result<Prompt> {
         let conversation = self.claim.conversation();
         let messages = self.engine.store().prompt(conversation, None).await?;
         let snapshot = self.engine.store().snapshot(conversation).await?;
@@ -95,9 +106,14 @@ impl Driver {
         Ok(Prompt {
             system: self.scene.system.clone(),
             messages,
-            tools: self.scene.tools.all().map(|tool| ToolSpec::of(&**tool)).collect(),
+            tools: self.tool_specs(),
             variant: u32::try_from(siblings).unwrap_or(u32::MAX),
         })
+    }
+
+    /// The tools for the model.
+    pub(super) fn tool_specs(&self) -> Vec<ToolSpec> {
+        self.scene.tools.all().map(|tool| ToolSpec::of(&**tool)).collect()
     }
 
     /// Stores the answer so far, and returns the calls that it requests.
@@ -158,10 +174,10 @@ impl Driver {
         Ok(TurnInput::Answered(asked))
     }
 
-    /// Collects the answer until it ends, is stopped or fails.
-    async fn listen(
+    /// Collects the answer until it ends, is stopped or fails. Without an id, it is neither saved nor shown.
+    pub(super) async fn listen(
         &mut self,
-        id: EntryId,
+        id: Option<EntryId>,
         mut chunks: BoxStream<'static, Result<Chunk, ModelError>>,
         answer: &mut Answer,
     ) -> Close {
@@ -179,7 +195,8 @@ impl Driver {
                 }
                 () = &mut save => {
                     save = clock.sleep(SAVE_EVERY);
-                    if !answer.is_empty()
+                    if let Some(id) = id
+                        && !answer.is_empty()
                         && let Err(error) = self.save(id, answer.parts()).await
                     {
                         if !std::mem::replace(&mut self.so_far.is_logged, true) {
@@ -194,7 +211,8 @@ impl Driver {
                     Some(Ok(chunk)) => {
                         answer.push(chunk.clone());
                         let end = matches!(chunk, Chunk::End(_));
-                        if let Some(event) = event(chunk) {
+                        let is_shown = id.is_some() || matches!(chunk, Chunk::Retry { .. });
+                        if let Some(event) = event(chunk).filter(|_| is_shown) {
                             self.events.send(event);
                         }
                         if end {

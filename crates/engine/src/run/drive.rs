@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use retake_core::{
-    AnswerPlace, CallPrint, EntryId, Fence, Receipt, RunEnding, RunInput, Turn, TurnEffect, TurnEnd,
+    AnswerPlace, CallPrint, EntryId, Fence, Receipt, Run, RunEnding, RunInput, Turn, TurnEffect, TurnEnd,
     TurnInput,
 };
 use tokio::sync::{mpsc, watch};
 
 use super::call::Ready;
+use super::compact::TOKENS_PER_BYTE;
 use super::event::Decision;
 use super::setup::RunSetup;
 use super::{Ended, Events, Outcome, PreparedRun, RunEvent, name_of};
@@ -56,7 +57,6 @@ pub(super) struct Driver {
 }
 
 /// The results of a run so far.
-#[derive(Default)]
 pub(super) struct RunProgress {
     /// The receipt of the last entry that the run stored.
     pub(super) stored: Option<Receipt>,
@@ -68,8 +68,30 @@ pub(super) struct RunProgress {
     pub(super) touched: BTreeSet<PathBuf>,
     /// Whether another run waits.
     waits_behind: bool,
+    /// How many tokens the model counts for a byte of a prompt.
+    pub(super) tokens_per_byte: f64,
+    /// Whether a summary has failed: it is not tried before each call again.
+    pub(super) no_summary: bool,
+    /// Whether the model has refused a prompt as too long.
+    pub(super) was_too_long: bool,
     /// Whether a failure to store was logged already.
     pub(super) is_logged: bool,
+}
+
+impl Default for RunProgress {
+    fn default() -> Self {
+        Self {
+            stored: None,
+            answer: None,
+            error: None,
+            touched: BTreeSet::new(),
+            waits_behind: false,
+            tokens_per_byte: TOKENS_PER_BYTE,
+            no_summary: false,
+            was_too_long: false,
+            is_logged: false,
+        }
+    }
 }
 
 impl Driver {
@@ -105,8 +127,13 @@ impl Driver {
 
     /// Runs to the end, which is always an `Ended`.
     pub(super) async fn run(mut self) {
-        let end = self.work().await;
-        let ended = self.close(end).await;
+        let ended = match self.ground.compaction.take() {
+            Some(compaction) => self.only_compacts(&compaction).await,
+            None => {
+                let end = self.work().await;
+                self.close(end).await
+            }
+        };
         ended.log();
         let Self { engine, claim, events, so_far: RunProgress { waits_behind, .. }, .. } = self;
         // The claim is handed on or released before the last event, so that its receiver can continue at once.
@@ -196,6 +223,16 @@ impl Driver {
         self.ground.answering
     }
 
+    /// Reports the end of the run to the scheduler; returns the run that waits.
+    pub(super) async fn over(&mut self, ending: RunEnding) -> Option<Run> {
+        let over = RunInput::End(self.fence, ending, self.engine.now());
+        // Refused if the run was already ended; then the next waiting run is looked up.
+        let stepped = self.engine.store().step_runs(self.claim.conversation(), vec![over]).await;
+        let queued = stepped.or_log("the end of a run is not stored").and_then(|stepped| stepped.runs.queued);
+        self.so_far.waits_behind = queued.is_some();
+        queued
+    }
+
     /// Reports the end of the run to the scheduler, then to the listeners.
     async fn close(&mut self, end: TurnEnd) -> Ended {
         let ending = match (end, &self.so_far.error) {
@@ -204,12 +241,8 @@ impl Driver {
             (TurnEnd::Broken | TurnEnd::Fenced, Some(error)) => RunEnding::Failed(error.code.to_owned()),
             (TurnEnd::Broken | TurnEnd::Fenced, None) => RunEnding::Failed("unknown_error".to_owned()),
         };
-        let conversation = self.claim.conversation();
-        let over = RunInput::End(self.fence, ending, self.engine.now());
-        // Refused if the run was already ended; then the next waiting run is looked up.
-        let stepped = self.engine.store().step_runs(conversation, vec![over]).await;
-        let queued = stepped.or_log("the end of a run is not stored").and_then(|stepped| stepped.runs.queued);
-        self.so_far.waits_behind = queued.is_some() || end == TurnEnd::Fenced;
+        let queued = self.over(ending).await;
+        self.so_far.waits_behind |= end == TurnEnd::Fenced;
         // Messages after the prompt keep it from being reverted: they would go with it.
         let answered =
             queued.and_then(|run| run.tail.entry).is_some_and(|seen| Some(seen) == self.answering().tip);

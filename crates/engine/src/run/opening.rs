@@ -50,7 +50,7 @@ impl Engine {
 
     async fn open_folder(&self, conversation: ConversationId, folder: PathBuf) -> Result<Vec<Notice>> {
         let of_git = folder.clone();
-        let given = self.store().facts(conversation, prompt::FACT.to_owned()).await?;
+        let given = self.store().unfolded_facts(conversation, prompt::FACT.to_owned()).await?;
         let mut instructions = self.instructions(&folder).await?;
         let below = prompt::known_below(&folder, &given);
         instructions.extend(self.nested_instructions(&folder, below).await?);
@@ -128,7 +128,7 @@ impl Driver {
         let touched = std::mem::take(&mut self.so_far.touched);
         let Some(folder) = self.scene.roots.first().filter(|_| !touched.is_empty()) else { return Ok(()) };
         let conversation = self.claim.conversation();
-        let mut given = self.engine.store().facts(conversation, prompt::FACT.to_owned()).await?;
+        let mut given = self.engine.store().unfolded_facts(conversation, prompt::FACT.to_owned()).await?;
         let known = prompt::known_below(folder, &given);
         let is_touched = |fact: &Fact| {
             let of = prompt::known_below(folder, std::slice::from_ref(fact));
@@ -138,14 +138,38 @@ impl Driver {
         let room = prompt::MOST_FILES_BELOW.saturating_sub(known.difference(&touched).count());
         let mut nested = self.engine.nested_instructions(folder, touched).await?;
         nested.truncate(room);
-        if let Some(parts) = prompt::due(&nested, &given) {
-            let say = SayRequest {
-                answering: Some(self.answering()),
-                fence: Some(self.fence),
-                ..self.engine.noting(parts)
-            };
-            self.engine.store().say(conversation, say).await?;
+        match prompt::due(&nested, &given) {
+            Some(parts) => self.note(parts).await,
+            None => Ok(()),
         }
+    }
+
+    /// Stores the instruction files again that a summary covers now.
+    pub(super) async fn note_covered(&mut self) -> Result<()> {
+        let Some(folder) = self.scene.roots.first().cloned() else { return Ok(()) };
+        let (store, conversation) = (self.engine.store(), self.claim.conversation());
+        let known = store.facts(conversation, prompt::FACT.to_owned()).await?;
+        let given = store.unfolded_facts(conversation, prompt::FACT.to_owned()).await?;
+        if known == given {
+            return Ok(());
+        }
+        let mut instructions = self.engine.instructions(&folder).await?;
+        let below = prompt::known_below(&folder, &known);
+        instructions.extend(self.engine.nested_instructions(&folder, below).await?);
+        match prompt::due(&instructions, &given) {
+            Some(parts) => self.note(parts).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Stores a message of the program within the run.
+    async fn note(&self, parts: Vec<Part>) -> Result<()> {
+        let say = SayRequest {
+            answering: Some(self.answering()),
+            fence: Some(self.fence),
+            ..self.engine.noting(parts)
+        };
+        self.engine.store().say(self.claim.conversation(), say).await?;
         Ok(())
     }
 }

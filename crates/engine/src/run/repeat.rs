@@ -45,6 +45,11 @@ impl Engine {
         receipt: Receipt,
         model: Option<&str>,
     ) -> Result<BoxStream<'static, RunEvent>> {
+        if receipt.entries.is_empty() && self.is_summary(conversation, &receipt).await? {
+            let ended =
+                Ended { outcome: Outcome::Succeeded, receipt: Some(receipt), entry: None, error: None };
+            return Ok(told(None, String::new(), None, ended));
+        }
         loop {
             let answered = self.store().answered(conversation, receipt.clone()).await?;
             if !matches!(answered, RunResult::Waiting) {
@@ -67,6 +72,14 @@ impl Engine {
             }
             claim = self.claim(conversation);
         }
+    }
+
+    /// Whether a request has made a summary.
+    async fn is_summary(&self, conversation: ConversationId, receipt: &Receipt) -> Result<bool> {
+        let Some(no) = receipt.ops.last() else { return Ok(false) };
+        let range = OpRange { before: Some(no.next()), limit: 1 };
+        let last = self.store().ops(conversation, range).await?.ops.into_iter().next();
+        Ok(last.is_some_and(|line| line.op.reason == Reason::Fold))
     }
 
     /// The events of a run that is over.
@@ -132,6 +145,7 @@ impl Engine {
             by: None,
             asked: None,
             permit: Permit::default(),
+            compaction: None,
         })
     }
 }

@@ -275,7 +275,7 @@ impl Default for Permissions {
 }
 
 /// The table `[agent]`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agent {
     /// What happens to messages that you send while the model works. The words are "queue" (they wait until it is
@@ -286,8 +286,21 @@ pub struct Agent {
     /// Further folders that the agent may work in: `["/home/me/notes"]`. A rewind includes them.
     #[serde(deserialize_with = "values::folders")]
     pub roots: Vec<PathBuf>,
+    /// At which percentage of the model's context earlier messages are summarised. 0: never.
+    pub compact_at: WholeNumber<0, 95>,
     /// What is remembered for later conversations.
     pub memory: Memory,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self {
+            steering: Steer::default(),
+            roots: Vec::new(),
+            compact_at: WholeNumber(80),
+            memory: Memory::default(),
+        }
+    }
 }
 
 /// The table `[mcp]`.

@@ -17,7 +17,7 @@ impl Desk {
     }
 
     /// Waits until the model was called this often.
-    async fn until_asked(&self, times: usize) {
+    pub(super) async fn until_asked(&self, times: usize) {
         while self.script.times() < times {
             tokio::task::yield_now().await;
         }

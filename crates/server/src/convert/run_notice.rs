@@ -25,6 +25,8 @@ pub(crate) fn run_notice(of: Notice) -> RunNotice {
             RunNotice::EffortNotSent { model, effort: effort(sent) }
         }
         Notice::AnswerCut => RunNotice::AnswerCut,
+        Notice::Compacts => RunNotice::Compacts,
+        Notice::NotCompacted(error) => RunNotice::NotCompacted { cause: cause(error) },
         Notice::ModelRefused => RunNotice::ModelRefused,
         Notice::AnswerNotSaved(error) => RunNotice::AnswerNotSaved { cause: cause(error) },
         Notice::RuleNotKept(error) => RunNotice::RuleNotKept { cause: cause(error) },

@@ -5,7 +5,7 @@ use retake_core::{
     Action, ChangeOrigin, ConversationId, EntryId, Flags, Mark, Part, Reason, Receipt, SayRequest, SeenState,
     Time,
 };
-use retake_engine::{Exec, RunEvent, RunRequest, Start};
+use retake_engine::{Compaction, Exec, RunEvent, RunRequest, Start};
 use retake_wire::{
     Action as WireAction, Attached, MarkVerb, Problem, ProblemKind, Reply, RunStart, reply, request,
 };
@@ -242,6 +242,11 @@ impl InProcess {
                 Start::Edit(entry, self.wording(of, entry, parts, attached).await?)
             }
             RunStart::Answer => Start::Answer,
+            RunStart::Compact { instructions, from, to } => Start::Compact(Compaction {
+                instructions,
+                from: self.entry_if(of, from.as_deref()).await?,
+                to: self.entry_if(of, to.as_deref()).await?,
+            }),
             RunStart::Exec { .. } => {
                 return Err(misused("command_as_prompt", &[]));
             }

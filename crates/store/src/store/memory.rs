@@ -14,7 +14,7 @@ use retake_core::{
 use super::Store;
 use super::load::Loaded;
 use super::search::Family;
-use super::tool_turns::facts_on_path;
+use super::tool_turns::unfolded_facts;
 use crate::error::{Result, StoreError};
 use crate::query::words;
 use crate::rows::{Key, LogNo, Rows};
@@ -60,11 +60,11 @@ impl Store {
     }
 }
 
-/// The facts that the path of a conversation holds or has recalled: its model knows them.
+/// The facts that the path of a conversation holds or has recalled, and no summary covers: its model knows them.
 fn known_to(rows: &dyn Rows, loaded: &Loaded) -> Result<HashSet<MemoryId>> {
     let mut known = HashSet::new();
     for prefix in [REMEMBERED, RECALLED] {
-        let facts = facts_on_path(rows, loaded, prefix)?;
+        let facts = unfolded_facts(rows, loaded, prefix)?;
         known.extend(facts.iter().filter_map(|fact| MemoryId::in_key(&fact.key, prefix)));
     }
     Ok(known)

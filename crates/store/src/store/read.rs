@@ -2,9 +2,8 @@
 
 use retake_core::{
     Action, Alternative, CallLine, Change, Conversation, Entry, EntryId, EntryLine, EntryPage, Head, Mark,
-    Message, OpLine, OpNo, OpPage, OpRange, PageRequest, Part, Path, Planned, Pos, Projection, PromptPiece,
-    ReadOnly, Reason, Records, Role, ShownEntry, Span, Steps, Summary, Totals, calls_as_run, preview,
-    repaired, summary_message,
+    OpLine, OpNo, OpPage, OpRange, PageRequest, Part, Path, Planned, Pos, Projection, ReadOnly, Reason,
+    Records, Role, ShownEntry, Span, Steps, Summary, Totals, calls_as_run, preview,
 };
 
 use super::decide::{decide, locate, shows, undecided};
@@ -15,9 +14,6 @@ use crate::rows::{ConversationRow, Rows};
 
 /// The entries of a plan that are shown as lines.
 const PLAN_LINES: usize = 20;
-
-/// How many entries of a prompt are read at a time: only its messages must be in memory.
-const PROMPT_CHUNK: usize = 1000;
 
 /// How many entries are searched for a list's first message.
 const PREVIEW_SEARCH: u64 = 32;
@@ -179,44 +175,6 @@ fn alternative(rows: &dyn Rows, loaded: &Loaded, pos: Pos) -> Result<Option<(usi
     let alternatives = conversation.alternatives(&loaded.records(rows), pos)?;
     let at = alternatives.iter().position(|other| *other == pos);
     Ok(at.filter(|_| alternatives.len() > 1).map(|at| (at + 1, alternatives.len())))
-}
-
-/// The messages of entries for a model. A damaged one is left out.
-fn said(entries: Vec<Result<Entry>>, messages: &mut Vec<Message>) -> Result<()> {
-    for entry in entries {
-        match entry {
-            Ok(entry) => {
-                let wrote = entry.meta.role == Role::Assistant && !entry.author.is_empty();
-                let model = wrote.then_some(entry.author);
-                messages.push(Message { role: entry.meta.role, parts: entry.parts, model });
-            }
-            Err(StoreError::Damaged { .. }) => {}
-            Err(other) => return Err(other),
-        }
-    }
-    Ok(())
-}
-
-/// The repaired prompt. A damaged entry is left out; the timeline shows it.
-pub(super) fn prompt(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Message>> {
-    let mut messages = Vec::new();
-    for piece in loaded.conversation.prompt() {
-        match piece {
-            PromptPiece::Summary(fold) => {
-                let summary = loaded.records(rows).summary(fold)?.unwrap_or_default();
-                messages.push(summary_message(&summary));
-            }
-            PromptPiece::Entries(span) => {
-                let log = loaded.key(span.first())?.log;
-                for from in (span.from..=span.to).step_by(PROMPT_CHUNK) {
-                    let to = span.to.min(from + PROMPT_CHUNK as u64 - 1);
-                    said(rows.entries(log, from, to)?, &mut messages)?;
-                }
-            }
-        }
-    }
-    memory::fill(rows, messages.iter_mut().map(|message| &mut message.parts))?;
-    Ok(repaired(messages))
 }
 
 /// The alternatives of a visible answer.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::decide::locate;
 use super::load::{Loaded, load, load_at};
-use super::{Store, read};
+use super::{Store, prompt, read};
 use crate::error::{Result, StoreError};
 use crate::reading::Snapshot;
 use crate::rows::{LogNo, Rows};
@@ -118,7 +118,7 @@ impl Store {
 
     /// The repaired prompt, now or at an earlier head.
     pub async fn prompt(&self, conversation: ConversationId, at: Option<Head>) -> Result<Vec<Message>> {
-        self.with_at(conversation, at, read::prompt).await
+        self.with_at(conversation, at, prompt::prompt).await
     }
 
     /// The net change of the operations from `first` on, up to a head.

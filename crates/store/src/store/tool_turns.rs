@@ -13,7 +13,7 @@ use super::Store;
 use crate::error::Result;
 use crate::reading::{ActionContext, ActionContextRequest};
 pub(super) use effects::along;
-pub(super) use facts::facts as facts_on_path;
+pub(super) use facts::unfolded_facts;
 
 /// At most one runs and one waits, and both are newer than the ended ones.
 const LIVE_RUNS: usize = 2;
@@ -40,6 +40,11 @@ impl Store {
     /// The same for each key with the prefix `prefix`, sorted by key.
     pub async fn facts(&self, conversation: ConversationId, prefix: String) -> Result<Vec<Fact>> {
         self.with(conversation, move |rows, loaded| facts::facts(rows, loaded, &prefix)).await
+    }
+
+    /// The same without entries that a summary covers: the model does not have these any more.
+    pub async fn unfolded_facts(&self, conversation: ConversationId, prefix: String) -> Result<Vec<Fact>> {
+        self.with(conversation, move |rows, loaded| unfolded_facts(rows, loaded, &prefix)).await
     }
 
     /// Records a call before it runs: it is durable when this returns. A second one with the same name is refused. With a fence,

@@ -9,7 +9,7 @@ mod restored;
 
 use retake_core::{
     BackupInfo, CheckMode, Checked, ConversationId, Entry, Finding, ListRequest, Part, Path, Pos, Receipt,
-    Repair, RequestId, Source, Span, Time,
+    Repair, RequestId, Span, Time,
 };
 use std::path::{Path as FilePath, PathBuf};
 
@@ -154,25 +154,9 @@ fn exported(rows: &dyn Rows, loaded: &Loaded, mut shown: retake_core::ShownEntry
 
 /// The approximate size of an entry in an export.
 fn size(exported: &Exported) -> usize {
-    let parts = |entry: &Entry| entry.parts.iter().map(part_bytes).sum::<usize>();
+    let parts = |entry: &Entry| entry.parts.iter().map(Part::bytes).sum::<usize>();
     let own = exported.shown.entry.as_ref().map_or(0, parts);
     own + exported.alternatives.iter().map(parts).sum::<usize>()
-}
-
-fn part_bytes(part: &Part) -> usize {
-    let source = |source: &Source| match source {
-        Source::Inline(bytes) => bytes.len(),
-        Source::Link(link) => link.len(),
-    };
-    match part {
-        Part::Text(text) | Part::Reasoning { text, .. } => text.len(),
-        Part::Image { source: from, .. } | Part::File { source: from, .. } => source(from),
-        Part::ToolCall { arguments, .. } | Part::Repaired { arguments, .. } => arguments.len(),
-        Part::ToolResult { content, .. } => content.len(),
-        Part::Facts(facts) => facts.iter().map(|fact| fact.key.len() + fact.value.len()).sum(),
-        Part::Recalled(facts) => facts.iter().map(|fact| fact.id.as_str().len()).sum(),
-        Part::Erased => 0,
-    }
 }
 
 /// Writes a copy.

@@ -4,6 +4,7 @@
 mod answers;
 mod bars;
 mod commands;
+mod compact;
 mod drafts;
 mod draw;
 mod elsewhere;

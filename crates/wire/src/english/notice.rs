@@ -21,6 +21,12 @@ pub fn run_notice(it: &RunNotice, command: &dyn Fn(&Remedy) -> String) -> String
             super::effort(*effort)
         ),
         RunNotice::AnswerCut => "the answer was cut at the model's limit".to_owned(),
+        RunNotice::Compacts => {
+            "earlier messages are being summarised: they nearly fill the model's context".to_owned()
+        }
+        RunNotice::NotCompacted { cause } => {
+            hinted(format!("{}; nothing was summarised", because(cause)), cause, command)
+        }
         RunNotice::ModelRefused => "the model refused to go on".to_owned(),
         RunNotice::AnswerNotSaved { cause } => {
             hinted(format!("{}; the answer so far is not saved", because(cause)), cause, command)

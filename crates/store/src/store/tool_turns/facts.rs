@@ -10,7 +10,10 @@ use crate::store::load::Loaded;
 
 /// The last fact of a key; `None` if it was removed.
 pub(super) fn fact(rows: &dyn Rows, loaded: &Loaded, key: &str) -> Result<Option<String>> {
-    let path = loaded.conversation.scheduling();
+    fact_on(rows, loaded, &loaded.conversation.scheduling(), key)
+}
+
+fn fact_on(rows: &dyn Rows, loaded: &Loaded, path: &Path, key: &str) -> Result<Option<String>> {
     let mut spans = path.spans().iter().rev().peekable();
     while let Some(span) = spans.next() {
         let found = rows.fact_before(loaded.key(span.last())?.log, key, span.to)?;
@@ -40,12 +43,24 @@ pub(super) fn along(rows: &dyn Rows, loaded: &Loaded, path: &Path, key: &str) ->
 
 /// The last fact of each key with this prefix, without removed ones. However often a fact was set, it takes one seek for
 /// its key and one for its value.
-pub(in crate::store) fn facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
+pub(super) fn facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
     Ok(facts_if_any(rows, loaded, prefix)?.unwrap_or_default())
 }
 
-/// The same; `None` if no entry of these logs has ever set one.
+/// The same of entries that no summary covers: what the model still has in its own words.
+pub(in crate::store) fn unfolded_facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
+    let pieces = loaded.conversation.timeline().into_iter();
+    let covered = pieces.filter(|piece| piece.fold.is_some()).map(|piece| piece.span);
+    let path = loaded.conversation.scheduling().without(covered);
+    Ok(facts_on(rows, loaded, &path, prefix)?.unwrap_or_default())
+}
+
+/// The facts of the visible path; `None` if no entry of these logs has ever set one.
 pub(super) fn facts_if_any(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Option<Vec<Fact>>> {
+    facts_on(rows, loaded, &loaded.conversation.scheduling(), prefix)
+}
+
+fn facts_on(rows: &dyn Rows, loaded: &Loaded, path: &Path, prefix: &str) -> Result<Option<Vec<Fact>>> {
     let mut keys = BTreeSet::new();
     for log in loaded.lineage.iter() {
         let mut from = prefix.to_owned();
@@ -58,6 +73,6 @@ pub(super) fn facts_if_any(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Re
     if keys.is_empty() {
         return Ok(None);
     }
-    let last = |key: String| Ok(fact(rows, loaded, &key)?.map(|value| Fact { key, value }));
+    let last = |key: String| Ok(fact_on(rows, loaded, path, &key)?.map(|value| Fact { key, value }));
     keys.into_iter().filter_map(|key| last(key).transpose()).collect::<Result<_>>().map(Some)
 }

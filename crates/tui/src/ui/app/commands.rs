@@ -266,6 +266,7 @@ impl App {
             }
             Command::Checkpoint => self.checkpoint(words),
             Command::Tools => self.page("Tools", Request::Tools),
+            Command::Compact => self.compact(words),
             Command::Memory => self.memory(words),
             Command::Mcp => {
                 let of = McpOf { folder: self.known.folder.clone(), server: None };

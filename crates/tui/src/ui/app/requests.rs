@@ -49,6 +49,8 @@ pub(crate) enum RequestPurpose {
     Unqueued,
     /// A retry of this entry, with the choices for files.
     Retry(String, retake_wire::FileOptions),
+    /// A summary of earlier messages.
+    Compact,
     /// What an edit of this entry takes back, planned again.
     Rewritten(String),
     /// The operation with this number: the head after it, or before it.

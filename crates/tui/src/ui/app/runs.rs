@@ -139,6 +139,7 @@ impl App {
     pub(super) fn run(&mut self, id: TabId, run: Run) -> Ticket {
         let what = match &run.start {
             RunStart::Retry { entry } => RequestPurpose::Retry(entry.clone(), run.files.clone()),
+            RunStart::Compact { .. } => RequestPurpose::Compact,
             _ => RequestPurpose::Nothing,
         };
         self.requests.run(Requester::Tab(id, what), run)
@@ -165,13 +166,11 @@ impl App {
                     tab.talk.noticed(&notice, &text);
                 }
             }
-            RunEvent::Ended(ended) => {
-                let retries = matches!(
-                    self.requests.answered(ticket),
-                    Some(Requester::Tab(_, RequestPurpose::Retry(..)))
-                );
-                self.ended(id, ticket, *ended, retries);
-            }
+            RunEvent::Ended(ended) => match self.requests.answered(ticket) {
+                Some(Requester::Tab(_, RequestPurpose::Compact)) => self.compacted(id, &ended),
+                Some(Requester::Tab(_, RequestPurpose::Retry(..))) => self.ended(id, ticket, *ended, true),
+                _ => self.ended(id, ticket, *ended, false),
+            },
             _ => {}
         }
     }

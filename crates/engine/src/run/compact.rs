@@ -1,0 +1,228 @@
+//! Compaction: a summary by the model replaces earlier messages in the prompt. The messages stay, and a summary that fails, or that is
+//! no shorter, changes nothing. Messages may arrive meanwhile: the summary counts only if what it covers still stands so.
+
+use std::fmt::Write as _;
+
+use retake_core::{
+    Action, Apply, ChangeOrigin, EntryId, FoldableRange, Message, Part, Reason, Receipt, Role, RunEnding,
+    SeenState, repaired,
+};
+
+use super::answer::Close;
+use super::drive::Driver;
+use super::{Ended, Outcome, RunEvent};
+use crate::error::{EngineError, Kind, Result};
+use crate::log::LogFailure as _;
+use crate::model::{Answer, Prompt};
+use crate::notice::Notice;
+
+/// The most bytes of a tool's result that the model gets for a summary.
+const RESULT_MAX: usize = 4000;
+
+/// The bytes of text that a picture counts for.
+const IMAGE: usize = 5000;
+
+/// The tokens for a byte of text, before a model has counted any.
+pub(super) const TOKENS_PER_BYTE: f64 = 0.3;
+
+/// What a person wants summarised.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compaction {
+    /// What the summary must keep or leave out.
+    pub instructions: Option<String>,
+    /// The first message; without it, the first turn or summary.
+    pub from: Option<EntryId>,
+    /// The last message; without it, the last one.
+    pub to: Option<EntryId>,
+}
+
+/// Why there is no summary.
+pub(super) enum NoSummary {
+    /// The run was stopped.
+    Stopped,
+    /// The fence is no longer valid.
+    Fenced,
+    /// It failed.
+    Failed(EngineError),
+}
+
+impl From<EngineError> for NoSummary {
+    fn from(error: EngineError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<retake_store::StoreError> for NoSummary {
+    fn from(error: retake_store::StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl Driver {
+    /// A whole run: makes a summary and ends.
+    pub(super) async fn only_compacts(&mut self, wanted: &Compaction) -> Ended {
+        let by = self.ground.by.take().unwrap_or_else(|| self.engine.by(None));
+        let range = FoldableRange { from: wanted.from, to: wanted.to, keep_bytes: 0 };
+        let done = self.compact(range, wanted.instructions.as_deref(), Reason::Fold, by).await;
+        let (ending, ended) = match done {
+            Ok(receipt) => (RunEnding::Succeeded, (Outcome::Succeeded, Some(receipt), None)),
+            Err(NoSummary::Stopped) => (RunEnding::Canceled, (Outcome::RolledBack, None, None)),
+            Err(NoSummary::Fenced) => (RunEnding::Canceled, (Outcome::Failed, None, None)),
+            Err(NoSummary::Failed(error)) => {
+                (RunEnding::Failed(error.code.to_owned()), (Outcome::Failed, None, Some(error)))
+            }
+        };
+        self.over(ending).await;
+        let (outcome, receipt, error) = ended;
+        Ended { outcome, receipt, entry: None, error }
+    }
+
+    /// The prompt, after a summary if it nearly fills the model's context. Without a summary it is sent as it is.
+    pub(super) async fn fitting(&mut self, prompt: Prompt) -> Result<Prompt> {
+        let at = self.engine.parts().agent.as_ref().map_or(0, |agent| agent.compact_at);
+        let Some(context) = self.choice.model.info().context_tokens.filter(|_| at > 0) else {
+            return Ok(prompt);
+        };
+        let most = context as f64 * at as f64 / 100.0 / self.so_far.tokens_per_byte;
+        if self.so_far.no_summary || (bytes_of(&prompt) as f64) < most {
+            return Ok(prompt);
+        }
+        match self.makes_room(most).await {
+            true => self.prompt().await,
+            false => Ok(prompt),
+        }
+    }
+
+    /// The prompt after a summary, if the model said that it is too long for it. Once: then the failure counts.
+    pub(super) async fn after_too_long(&mut self, prompt_bytes: usize) -> Option<Prompt> {
+        if std::mem::replace(&mut self.so_far.was_too_long, true) {
+            return None;
+        }
+        match self.makes_room(prompt_bytes as f64).await {
+            true => self.prompt().await.ok(),
+            false => None,
+        }
+    }
+
+    /// Summarises all but the newest messages; these take a quarter of the room. `false`: nothing has changed.
+    async fn makes_room(&mut self, room: f64) -> bool {
+        self.events.send(RunEvent::Notice(Notice::Compacts));
+        let range = FoldableRange { keep_bytes: (room / 4.0) as usize, ..FoldableRange::default() };
+        match self.compact(range, None, Reason::AutoFold, self.engine.by(None)).await {
+            Ok(_) => {
+                self.note_covered().await.or_log("instructions that a summary covers are not given again");
+                return true;
+            }
+            // The next call of the model finds the same, and ends the run.
+            Err(NoSummary::Stopped) => drop(self.engine.cancel(self.claim.conversation())),
+            Err(NoSummary::Fenced) => {}
+            Err(NoSummary::Failed(error)) => {
+                self.events.send(RunEvent::Notice(Notice::NotCompacted(error)));
+            }
+        }
+        self.so_far.no_summary = true;
+        false
+    }
+
+    /// Notes how many tokens the model has counted in a prompt.
+    pub(super) fn measure(&mut self, prompt_bytes: usize, answer: &Answer) {
+        let counted = answer.usage().and_then(|usage| usage.input_tokens).filter(|tokens| *tokens > 0);
+        if let Some(tokens) = counted.filter(|_| prompt_bytes > 0) {
+            self.so_far.tokens_per_byte = tokens as f64 / prompt_bytes as f64;
+        }
+    }
+
+    /// Replaces a part of the prompt by a summary.
+    pub(super) async fn compact(
+        &mut self,
+        range: FoldableRange,
+        instructions: Option<&str>,
+        verb: Reason,
+        by: ChangeOrigin,
+    ) -> Result<Receipt, NoSummary> {
+        let conversation = self.claim.conversation();
+        let part = self.engine.store().foldable(conversation, range).await?.ok_or_else(nothing_to_fold)?;
+        let mut messages: Vec<Message> = part.messages.into_iter().map(shortened).collect();
+        messages.push(Message::text(Role::User, request(instructions)));
+        let prompt = Prompt {
+            system: self.scene.system.clone(),
+            messages: repaired(messages),
+            tools: self.tool_specs(),
+            variant: 0,
+        };
+        let mut answer = Answer::default();
+        let chunks = self.choice.model.stream(prompt);
+        match self.listen(None, chunks, &mut answer).await {
+            Close::Done => {}
+            Close::Stopped => return Err(NoSummary::Stopped),
+            Close::Fenced => return Err(NoSummary::Fenced),
+            Close::Failed(error) => return Err(error.into()),
+        }
+        let summary = answer.text().trim().to_owned();
+        if summary.is_empty() {
+            return Err(refused("no_summary", "the model gave no summary").into());
+        }
+        if summary.len() >= part.bytes {
+            let what = "the summary is not shorter than the messages that it replaces";
+            return Err(refused("long_summary", what).into());
+        }
+        let (from, to, covers) = (part.from, part.to, Some(part.covers));
+        let action = Action::Fold { verb, from, to, summary, covers };
+        let apply = Apply { action, seen: SeenState::Anything, by };
+        Ok(self.engine.store().apply(conversation, apply).await?)
+    }
+}
+
+/// How many bytes a prompt has, with a fixed number for a picture.
+pub(super) fn bytes_of(prompt: &Prompt) -> usize {
+    let part = |part: &Part| match part {
+        Part::Image { .. } => IMAGE,
+        part => part.bytes(),
+    };
+    let messages = prompt.messages.iter().flat_map(|message| &message.parts).map(part).sum::<usize>();
+    let tools = prompt.tools.iter().map(|tool| tool.about.len() + tool.schema.to_string().len());
+    messages + tools.sum::<usize>() + prompt.system.as_ref().map_or(0, String::len)
+}
+
+/// Nothing can be summarised.
+pub(super) fn nothing_to_fold() -> EngineError {
+    refused("nothing_to_compact", "there is nothing that a summary could replace")
+}
+
+fn refused(code: &'static str, what: &str) -> EngineError {
+    EngineError::new(Kind::Refused, code, what)
+}
+
+/// A message with only the beginning of long results.
+fn shortened(mut message: Message) -> Message {
+    for part in &mut message.parts {
+        if let Part::ToolResult { content, .. } = part
+            && content.len() > RESULT_MAX
+        {
+            let all = content.len();
+            content.truncate(content.floor_char_boundary(RESULT_MAX));
+            // Writing to a text cannot fail.
+            let _ = write!(content, "\n[{} more bytes]", all - content.len());
+        }
+    }
+    message
+}
+
+/// What the model is asked to do.
+fn request(instructions: Option<&str>) -> String {
+    let mut request = REQUEST.to_owned();
+    if let Some(instructions) = instructions.map(str::trim).filter(|text| !text.is_empty()) {
+        request.push_str("\n\nThe person adds: ");
+        request.push_str(instructions);
+    }
+    request
+}
+
+/// The request for a summary.
+const REQUEST: &str = "Write a summary of this conversation. It replaces the messages above, so you will continue with it and nothing \
+     else. Do not call a tool, and do not answer the last message. Write plain text with these parts, leaving out those that are empty:\n\
+     1. What the person wants, in their words where these matter, with every wish and correction that still counts.\n\
+     2. What was done and decided, and why.\n\
+     3. Files: what was read, created or changed, with paths and what matters in them.\n\
+     4. Commands and their results that still matter; errors and how they were solved.\n\
+     5. What is open, and the exact next step.";

@@ -1,0 +1,163 @@
+//! The prompt of a conversation, and what a summary may replace in it: whole entries and earlier summaries, never a call without its
+//! result.
+
+use retake_core::{
+    ConversationId, Entry, EntryId, Foldable, FoldableRange, Message, Part, Path, Pos, PromptPiece,
+    Records as _, Role, Span, repaired, summary_message,
+};
+
+use super::Store;
+use super::decide::locate;
+use super::load::Loaded;
+use super::memory;
+use crate::error::{Result, StoreError};
+use crate::rows::Rows;
+
+/// How many entries are read at a time: only their messages must be in memory.
+const CHUNK: u64 = 1000;
+
+/// The repaired prompt. A damaged entry is left out; the timeline shows it.
+pub(super) fn prompt(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Message>> {
+    Ok(repaired(units(rows, loaded)?.into_iter().map(|unit| unit.message)))
+}
+
+impl Store {
+    /// What a summary of this range would replace; `None` if nothing can be replaced.
+    pub async fn foldable(
+        &self,
+        conversation: ConversationId,
+        range: FoldableRange,
+    ) -> Result<Option<Foldable>> {
+        self.with(conversation, move |rows, loaded| foldable(rows, loaded, &range)).await
+    }
+}
+
+/// An entry or a summary in the prompt.
+struct Unit {
+    /// The entries.
+    covers: Path,
+    message: Message,
+    /// Whether a summary may begin here by itself: what stands before the first turn stays.
+    opens: bool,
+}
+
+impl Unit {
+    fn holds(&self, pos: Pos) -> bool {
+        self.covers.contains(pos)
+    }
+
+    fn bytes(&self) -> usize {
+        self.message.bytes()
+    }
+
+    fn answers(&self, call: &str) -> bool {
+        self.message.parts.iter().filter_map(Part::answered_call).any(|answered| answered == call)
+    }
+}
+
+fn foldable(rows: &dyn Rows, loaded: &Loaded, range: &FoldableRange) -> Result<Option<Foldable>> {
+    let units = units(rows, loaded)?;
+    let at = |id: Option<EntryId>| -> Result<Option<Option<usize>>> {
+        let Some(id) = id else { return Ok(None) };
+        let pos = locate(rows, loaded, id)?;
+        Ok(Some(units.iter().position(|unit| unit.holds(pos))))
+    };
+    let first = at(range.from)?.unwrap_or_else(|| units.iter().position(|unit| unit.opens));
+    let last = at(range.to)?.unwrap_or_else(|| units.len().checked_sub(1));
+    let (Some(mut first), Some(mut last)) = (first, last) else { return Ok(None) };
+    if range.to.is_none() {
+        last = units.len().saturating_sub(kept(&units, range.keep_bytes) + 1);
+    }
+    if !whole(&units, &mut first, &mut last) {
+        return Ok(None);
+    }
+    let covered = &units[first..=last];
+    let covers = Path::from_spans(covered.iter().flat_map(|unit| unit.covers.spans().iter().copied()));
+    let (Some(from), Some(to)) = (covers.first(), covers.last()) else { return Ok(None) };
+    let bytes = covered.iter().map(Unit::bytes).sum();
+    let (from, to) = (rows.meta(loaded.key(from)?)?.id, rows.meta(loaded.key(to)?)?.id);
+    let messages = repaired(units.into_iter().take(last + 1).map(|unit| unit.message));
+    Ok(Some(Foldable { from, to, covers, bytes, messages }))
+}
+
+/// How many of the last units stay: as many as fit.
+fn kept(units: &[Unit], bytes: usize) -> usize {
+    let sums = units.iter().rev().scan(0, |sum, unit| {
+        *sum += unit.bytes();
+        Some(*sum)
+    });
+    sums.take_while(|sum| *sum <= bytes).count().min(units.len())
+}
+
+/// Moves the ends so that no call is parted from its result. `false`: nothing is between them.
+fn whole(units: &[Unit], first: &mut usize, last: &mut usize) -> bool {
+    let mut pairs = Vec::new();
+    for (at, unit) in units.iter().enumerate() {
+        for call in unit.message.parts.iter().filter_map(Part::call_id) {
+            // The first result behind it: a later call with this id is another one.
+            let result = units[at + 1..].iter().position(|unit| unit.answers(call));
+            pairs.extend(result.map(|found| (at, at + 1 + found)));
+        }
+    }
+    loop {
+        let ends = (*first, *last);
+        for (call, result) in &pairs {
+            if *call < *first && (*first..=*last).contains(result) {
+                *first = *call;
+            }
+            if (*first..=*last).contains(call) && result > last {
+                let Some(before) = call.checked_sub(1) else { return false };
+                *last = before;
+            }
+        }
+        if ends == (*first, *last) || *first > *last {
+            return *first <= *last;
+        }
+    }
+}
+
+/// The prompt in units.
+fn units(rows: &dyn Rows, loaded: &Loaded) -> Result<Vec<Unit>> {
+    let conversation = &loaded.conversation;
+    let mut units = Vec::new();
+    for piece in conversation.prompt() {
+        match piece {
+            PromptPiece::Summary(fold) => {
+                let summary = loaded.records(rows).summary(fold)?.unwrap_or_default();
+                let covers = conversation.state.folds.get(fold).map(|fold| fold.covers.clone());
+                let message = summary_message(&summary);
+                units.push(Unit { covers: covers.unwrap_or_default(), message, opens: true });
+            }
+            PromptPiece::Entries(span) => {
+                let log = loaded.key(span.first())?.log;
+                let mut from = span.from;
+                while from <= span.to {
+                    let to = span.to.min(from + CHUNK - 1);
+                    for (seq, entry) in (from..).zip(rows.entries(log, from, to)?) {
+                        units.push(unit(Pos::new(span.depth, seq), entry)?);
+                    }
+                    from = to + 1;
+                }
+            }
+        }
+    }
+    memory::fill(rows, units.iter_mut().map(|unit| &mut unit.message.parts))?;
+    Ok(units)
+}
+
+/// The unit of an entry. A damaged one has no words for the model.
+fn unit(pos: Pos, entry: Result<Entry>) -> Result<Unit> {
+    let covers = Path::from_spans([Span::one(pos)]);
+    match entry {
+        Ok(entry) => {
+            let wrote = entry.meta.role == Role::Assistant && !entry.author.is_empty();
+            let model = wrote.then_some(entry.author);
+            let message = Message { role: entry.meta.role, parts: entry.parts, model };
+            Ok(Unit { covers, message, opens: entry.meta.turn == Some(entry.meta.pos) })
+        }
+        Err(StoreError::Damaged { .. }) => {
+            Ok(Unit { covers, message: Message::new(Role::System, Vec::new()), opens: false })
+        }
+        Err(other) => Err(other),
+    }
+}

@@ -1,0 +1,49 @@
+//! The command that lets the model summarise earlier messages.
+
+use retake_wire::{Ended, Outcome, Run, RunStart};
+
+use super::App;
+use crate::ui::keymap::Command;
+use crate::ui::msg::TabId;
+use crate::ui::talk::Tone;
+
+impl App {
+    /// Starts a run that summarises.
+    pub(super) fn compact(&mut self, words: &str) {
+        let Some(conversation) = self.tab().conversation() else {
+            self.refuse("nothing was said yet: there is nothing to summarise");
+            return;
+        };
+        let instructions = Some(words.trim().to_owned()).filter(|words| !words.is_empty());
+        let run = Run {
+            conversation,
+            folder: None,
+            start: RunStart::Compact { instructions, from: None, to: None },
+            files: Default::default(),
+            model: self.tab().model.name.clone(),
+            head: None,
+            permit: Default::default(),
+            request_id: None,
+        };
+        self.run(self.tab().id, run);
+        self.hint("the model summarises earlier messages …".to_owned());
+    }
+
+    /// The run has ended.
+    pub(super) fn compacted(&mut self, id: TabId, ended: &Ended) {
+        if let Some(problem) = &ended.problem {
+            self.complain_in(id, problem);
+        }
+        let undo = self.keys.named(Command::Undo);
+        let (note, tone) = match ended.outcome {
+            Outcome::Succeeded => {
+                let note = format!(
+                    "summarised: the model gets the summary, you still see the messages; {undo} takes it back"
+                );
+                (note, Tone::Done)
+            }
+            _ => ("nothing was summarised".to_owned(), Tone::Quiet),
+        };
+        self.note_in(id, note, tone);
+    }
+}
