@@ -21,7 +21,7 @@ use crate::files::FilesConfig;
 use crate::ids::{Random, SystemRandom};
 use crate::mcp::McpFiles;
 use crate::model::Models;
-use crate::outbox::{self, Destination, HookGround};
+use crate::outbox::{self, FolderHooks, HookGround};
 use crate::secret::{Environment, KeySource};
 use crate::settings::{HookTarget, Retention, Settings};
 use crate::{Engine, Parts};
@@ -35,6 +35,8 @@ pub struct OpenRequest {
     pub wait_for_owner: Duration,
     /// The user's files about MCP servers.
     pub mcp: McpFiles,
+    /// The user's file of approved hooks of folders; it may be missing.
+    pub approved_hooks: PathBuf,
     /// The settings.
     pub settings: Settings,
     /// The settings file; it may be missing.
@@ -62,16 +64,29 @@ impl Engine {
             let system_prompt = request.settings.model.system_prompt.clone();
             let keep = Retention::from(&request.settings.files);
             let (agent, shell) = agent(&request);
-            let destinations = destinations(&request, shell, &clock);
+            let ground = ground(&request, shell, &clock);
+            let hooks = FolderHooks::new(request.approved_hooks.clone(), &request.settings, ground.clone());
+            let destinations = outbox::hooks(request.settings.hooks(), ground);
             let models =
                 Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
             let models = Arc::new(models);
             let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
             let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
-            let (mcp, agent) = (Some(request.mcp), Some(agent));
+            let (mcp, agent, hooks) = (Some(request.mcp), Some(agent), Some(Arc::new(hooks)));
             let user = request.user;
-            let parts =
-                Parts { store, clock, random, models, system_prompt, user, files, mcp, agent, destinations };
+            let parts = Parts {
+                store,
+                clock,
+                random,
+                models,
+                system_prompt,
+                user,
+                files,
+                mcp,
+                agent,
+                destinations,
+                hooks,
+            };
             let engine = Self::start(parts).await?;
             let mut notices = opened.notices;
             notices.extend(engine.settle_files().await?);
@@ -95,7 +110,8 @@ fn own_settings(request: &OpenRequest) -> (Vec<PathBuf>, Vec<PathBuf>) {
     ];
     let is_usual = |folder: &&Path| usual.iter().flatten().any(|usual| usual.join("retake") == *folder);
     let folder = request.config_file.parent().filter(is_usual);
-    let files = [&request.config_file, &request.mcp.servers, &request.mcp.allowed];
+    let McpFiles { servers, allowed } = &request.mcp;
+    let files = [&request.config_file, servers, allowed, &request.approved_hooks];
     (folder.into_iter().map(PathBuf::from).collect(), files.into_iter().cloned().collect())
 }
 
@@ -164,17 +180,12 @@ fn agent(request: &OpenRequest) -> (AgentConfig, ShellConfig) {
     (agent, shell)
 }
 
-/// Where notices go.
-fn destinations(
-    request: &OpenRequest,
-    shell: ShellConfig,
-    clock: &Arc<dyn Clock>,
-) -> Vec<Arc<dyn Destination>> {
-    let ground = HookGround {
+/// What hooks need.
+fn ground(request: &OpenRequest, shell: ShellConfig, clock: &Arc<dyn Clock>) -> HookGround {
+    HookGround {
         environment: request.environment.clone(),
         shell,
         spool: outbox::spool(&request.data_dir),
         clock: Arc::clone(clock),
-    };
-    outbox::hooks(request.settings.hooks(), ground)
+    }
 }

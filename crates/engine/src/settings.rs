@@ -31,6 +31,7 @@ use crate::secret::KeySource;
 
 pub use edit::{add_rule, documented_defaults, get, read_by, remove_rule, save, set, unset};
 pub use hooks::{Hook, HookTable, HookTarget};
+pub(crate) use hooks::{HookEntry, folder_hooks};
 pub use keys::ReadBy;
 pub(crate) use keys::most_alike;
 pub use models::FactsFrom;

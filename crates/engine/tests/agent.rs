@@ -227,6 +227,7 @@ async fn engine_with(
         agent: Some(agent),
         mcp: Some(McpFiles::below(dir.path())),
         destinations: Vec::new(),
+        hooks: None,
     };
     Engine::start(parts).await.expect("started")
 }

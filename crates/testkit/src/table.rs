@@ -140,6 +140,7 @@ pub fn parts(store: &Arc<Store>, clock: &ManualClock, puppet: &Arc<Puppet>, seed
         mcp: None,
         agent: None,
         destinations: Vec::new(),
+        hooks: None,
     }
 }
 

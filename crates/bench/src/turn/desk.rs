@@ -175,6 +175,7 @@ impl Desk {
             agent: Some(agent),
             mcp: None,
             destinations,
+            hooks: None,
         };
         let engine = Engine::start(parts).await?;
         Ok(Self { engine, store, model })

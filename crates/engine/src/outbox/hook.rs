@@ -14,6 +14,7 @@ use retake_tools::{Call, Host, Piece, ProgramFailure, ProgramRun, ShellConfig, T
 use ring::hmac;
 use secrecy::{ExposeSecret as _, SecretString};
 
+use super::folder_hooks::Approved;
 use super::{Destination, cloud_event};
 use crate::clock::Clock;
 use crate::secret::Environment;
@@ -29,6 +30,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 const ENCODED: &str = "whsec_";
 
 /// What hooks need from their owner.
+#[derive(Clone)]
 pub struct HookGround {
     /// The source of secrets.
     pub environment: Environment,
@@ -43,12 +45,21 @@ pub struct HookGround {
 /// The destinations of hooks.
 pub fn hooks(hooks: Vec<Hook>, ground: HookGround) -> Vec<Arc<dyn Destination>> {
     let ground = Arc::new(ground);
-    let one = |hook| Arc::new(HookDestination { hook, ground: Arc::clone(&ground) }) as Arc<dyn Destination>;
-    hooks.into_iter().map(one).collect()
+    hooks.into_iter().map(|hook| destination(hook, None, &ground)).collect()
+}
+
+/// The destination of a hook. That of a folder's hook delivers only while its approval holds.
+pub(super) fn destination(
+    hook: Hook,
+    approved: Option<Approved>,
+    ground: &Arc<HookGround>,
+) -> Arc<dyn Destination> {
+    Arc::new(HookDestination { hook, approved, ground: Arc::clone(ground) })
 }
 
 struct HookDestination {
     hook: Hook,
+    approved: Option<Approved>,
     ground: Arc<HookGround>,
 }
 
@@ -80,6 +91,11 @@ impl Destination for HookDestination {
     }
 
     async fn deliver(&self, delivery: &Delivery) -> Attempt {
+        if let Some(approved) = &self.approved
+            && let Some(attempt) = approved.refuses(delivery).await
+        {
+            return attempt;
+        }
         match &self.hook.target {
             HookTarget::Url(url, secret) => match secret.read(&self.ground.environment) {
                 Ok(secret) => self.post(url, secret.as_ref(), delivery).await,

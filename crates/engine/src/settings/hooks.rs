@@ -1,5 +1,7 @@
 //! The hooks of the settings. One that is not complete is reported, and never runs.
 
+mod folder;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::values::{self, Seconds};
 use super::{Settings, SettingsError, wrong};
 use crate::secret::KeySource;
+
+pub(crate) use folder::{HookEntry, folder_hooks};
 
 /// A hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
