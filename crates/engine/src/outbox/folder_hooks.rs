@@ -338,8 +338,9 @@ fn entries(folder: &Path) -> Result<Vec<HookEntry>> {
         return Ok(Vec::new());
     };
     folder_hooks(&text).map_err(|wrong| {
-        let wrong = EngineError::from(wrong.within(&path));
-        EngineError { code: "hooks", remedies: Vec::new(), ..wrong }
+        let message = format!("{}: {wrong}", path.display());
+        let error = EngineError { fields: wrong.fields(), ..EngineError::new(Kind::Usage, "hooks", message) };
+        error.with("path", &*path)
     })
 }
 
@@ -427,5 +428,33 @@ impl Engine {
             self.outbox.put(&destination, None);
             self.set_destinations().await
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Another digest would revoke every approval, and another name would lose what is owed.
+    #[test]
+    fn stored_digest_and_name_of_an_approved_hook_do_not_change() {
+        let text = "[hook.web]\non = [\"said\", \"rewound\"]\nurl = \"https://example.org/in\"\ntext = true";
+        let entry = folder_hooks(text).expect("valid").remove(0);
+        let approval = Approval::new(Path::new("/home/ada/project"), entry);
+        let written = json!({
+            "folder": "/home/ada/project",
+            "name": "web",
+            "digest": "DIGEST",
+            "entry": { "on": ["said", "rewound"], "text": true, "url": "https://example.org/in" },
+        });
+        assert_eq!(approval.written(), written);
+        assert_eq!(approval.name(), "web@NAME");
+        let read = |written: &Value| Approval::read(written).map(|it| it.written());
+        assert_eq!(read(&written), Some(written.clone()));
+        for (field, other) in [("folder", "/home/ada"), ("name", "other"), ("digest", "0")] {
+            let mut changed = written.clone();
+            changed[field] = other.into();
+            assert_eq!(read(&changed), None, "{field}");
+        }
     }
 }

@@ -34,7 +34,7 @@ pub fn hooks(look: &Look, it: &Hooks) -> Text {
     let warn = |line: &str| text![(Style::Warn, "!"), " ", safe::line(line).into_owned(), "\n"];
     for hook in &it.hooks {
         let name = &hook.name;
-        for problem in &hook.problem {
+        if let Some(problem) = &hook.problem {
             text.push(warn(&format!("{name}: {}", english::problem_with_causes(problem))));
         }
         match hook.state {
