@@ -444,11 +444,11 @@ mod tests {
         let written = json!({
             "folder": "/home/ada/project",
             "name": "web",
-            "digest": "DIGEST",
+            "digest": "6ac0a900967cb17f4f757625705432432f71ccbcb9a03e45a92d423ecf5d7f60",
             "entry": { "on": ["said", "rewound"], "text": true, "url": "https://example.org/in" },
         });
         assert_eq!(approval.written(), written);
-        assert_eq!(approval.name(), "web@NAME");
+        assert_eq!(approval.name(), "web@c6bc3793");
         let read = |written: &Value| Approval::read(written).map(|it| it.written());
         assert_eq!(read(&written), Some(written.clone()));
         for (field, other) in [("folder", "/home/ada"), ("name", "other"), ("digest", "0")] {

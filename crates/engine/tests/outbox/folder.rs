@@ -106,36 +106,25 @@ impl World {
         self.engine.revoke_hook(folder.to_owned(), "web".to_owned()).await
     }
 
-    /// Waits until the server has got these texts, and nothing waits.
+    /// Waits until the server has got these texts, and nothing waits. Time goes on, for what is tried again.
     async fn arrive(&self, server: &Raw, texts: &[&str]) {
-        self.until(|| {
+        self.until(async || {
+            self.clock.advance(Duration::from_millis(20));
             let requests = server.requests();
-            requests.len() == texts.len() && requests.iter().zip(texts).all(|(it, text)| it.contains(*text))
+            let are_there = requests.iter().zip(texts).all(|(it, text)| it.contains(*text));
+            requests.len() == texts.len() && are_there && self.lines().await.is_empty()
         })
         .await;
-        for _ in 0..1000 {
-            if self.lines().await.is_empty() {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        panic!("the outbox stays {:?}", self.engine.outbox().await);
     }
 
     /// Waits until the last attempt at the only item ended like this.
     async fn waits(&self, why: &str) {
-        for _ in 0..1000 {
-            if self.lines().await == [format!("true {why}")] {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        panic!("the outbox stays {:?}", self.engine.outbox().await);
+        self.until(async || self.lines().await == [format!("true {why}")]).await;
     }
 
-    async fn until(&self, holds: impl Fn() -> bool) {
-        for _ in 0..1000 {
-            if holds() {
+    async fn until(&self, holds: impl AsyncFn() -> bool) {
+        for _ in 0..2000 {
+            if holds().await {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -214,7 +203,6 @@ async fn changed_or_missing_file_lets_deliveries_wait_until_it_is_as_approved() 
     // Comments, and settings with their defaults, are no change.
     world.folder("project", &format!("# a comment\n{}timeout_s = 10\n", file(&server)));
     assert_eq!(world.web(&folder).await.0, "Set");
-    world.clock.advance(HOUR / 60);
     world.arrive(&server, &["changed"]).await;
     // Without its file it waits, also in another owner.
     std::fs::remove_dir_all(folder.join(".retake")).expect("removed");
@@ -224,14 +212,12 @@ async fn changed_or_missing_file_lets_deliveries_wait_until_it_is_as_approved() 
     assert_eq!(world.web(&folder).await.0, "Missing");
     world.waits("its file has changed since its approval").await;
     world.folder("project", &file(&server));
-    world.clock.advance(HOUR / 60);
     world.arrive(&server, &["changed", "missing"]).await;
     // The other entry gets nothing before it is approved, and then the rest.
     world.folder("project", &file(&other));
     world.say(id, "of the other").await;
     world.waits("its file has changed since its approval").await;
     world.approve(&folder).await;
-    world.clock.advance(HOUR / 60);
     world.arrive(&other, &["of the other"]).await;
     assert_eq!(server.requests().len(), 2);
 }
