@@ -23,6 +23,8 @@ pub(crate) struct Hooks {
 /// What of them.
 #[derive(Debug, Subcommand)]
 enum HooksCommand {
+    /// List the hooks with their state; `retake hooks` alone does so, too
+    List,
     Approve(Approve),
     /// Revoke the approval of a hook of this folder
     Revoke(Revoke),
@@ -51,12 +53,12 @@ struct Revoke {
 
 impl RunVerb for Hooks {
     const EXAMPLES: &'static [&'static str] =
-        &["retake hooks", "retake hooks approve notify", "retake hooks revoke notify"];
+        &["retake hooks list", "retake hooks approve notify --yes", "retake hooks revoke notify"];
 
     async fn run(self, cx: &mut Context<'_>) -> Result {
         let folder = cx.folder.to_owned();
         match self.what {
-            None => cx.show(Request::HooksList(HooksOf { folder })).await,
+            None | Some(HooksCommand::List) => cx.show(Request::HooksList(HooksOf { folder })).await,
             Some(HooksCommand::Approve(approve)) => approve.run(cx).await,
             Some(HooksCommand::Revoke(Revoke { name })) => {
                 cx.show(Request::HookRevoke(HookRevoke { folder, name })).await

@@ -58,7 +58,7 @@ fn hooks_are_listed_with_what_they_do_and_revoked() {
     let none = Case::script("").reply("hooks_list", Ok(Reply::Hooks(Hooks::default())));
     let seen = [
         Case::script("").see(&["hooks"]),
-        Case::script("").see(&["hooks", "--json"]),
+        Case::script("").see(&["hooks", "list", "--json"]),
         none.see(&["hooks"]),
         Case::script("").see(&["hooks", "revoke", "there"]),
     ];
