@@ -26,7 +26,6 @@ use crate::error::{EngineError, Kind, Result};
 use crate::log::LogFailure as _;
 
 pub use cloud_event::cloud_event;
-pub(crate) use folder_hooks::FILE;
 pub use folder_hooks::{FolderHooks, HookShown, HookState, HooksShown};
 pub use hook::{HookGround, hooks};
 

@@ -20,10 +20,7 @@ use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::files::blocking;
 use crate::log::LogFailure as _;
-use crate::settings::{HookEntry, HookTarget, Settings, folder_hooks};
-
-/// The file of a folder, relative to it.
-pub(crate) const FILE: &str = ".retake/hooks.toml";
+use crate::settings::{HOOKS_FILE as FILE, HookEntry, HookTarget, Settings, folder_hooks};
 
 /// The longest file that is read.
 const MOST_BYTES: u64 = 64 << 10;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use retake_core::{AskCause, CallRefusal, CallRuling, CallTarget, Intent, Mode, Permission, Rule, Ruling};
 use retake_tools::{Guard, Guarded};
 
-use crate::outbox::FILE as HOOKS;
+use crate::settings::HOOKS_FILE;
 
 /// The guard for the files of a call.
 #[derive(Clone, Copy)]
@@ -37,7 +37,8 @@ impl Guards<'_> {
             }
             CallTarget::Write(path) => {
                 let refused = self.of(tool, path).filter(|guard| *guard == Guard::Refused);
-                let asked = || self.unless_free(tool, path, Guard::Asked).filter(|_| path.ends_with(HOOKS));
+                let asked =
+                    || self.unless_free(tool, path, Guard::Asked).filter(|_| path.ends_with(HOOKS_FILE));
                 Some((refused.or_else(asked)?, path.as_path(), AskCause::Writes))
             }
             _ => None,

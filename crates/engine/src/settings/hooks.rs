@@ -13,7 +13,7 @@ use super::values::{self, Seconds};
 use super::{Settings, SettingsError, wrong};
 use crate::secret::KeySource;
 
-pub(crate) use folder::{HookEntry, folder_hooks};
+pub(crate) use folder::{HOOKS_FILE, HookEntry, folder_hooks};
 
 /// A hook.
 #[derive(Clone, Debug, PartialEq, Eq)]

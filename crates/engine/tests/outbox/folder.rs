@@ -275,7 +275,7 @@ async fn hooks_of_two_folders_with_one_name_get_the_events_of_their_folders() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_file_of_hooks_is_one_error_and_nothing_of_it_is_set() {
-    let (server, mut world) = (Raw::answering("204 No Content", "", ""), World::new().await);
+    let (server, world) = (Raw::answering("204 No Content", "", ""), World::new().await);
     let elsewhere = world.folder("elsewhere", &file(&server));
     let folder = world.folder("project", "");
     let at = folder.join(".retake/hooks.toml");
@@ -286,43 +286,50 @@ async fn hostile_file_of_hooks_is_one_error_and_nothing_of_it_is_set() {
         assert_eq!(problem.code, "hooks");
         problem.message.clone()
     };
-    let replace = |with: &dyn Fn()| {
-        std::fs::remove_file(&at).expect("removed");
-        with();
-    };
     let link = |to: &Path| std::os::unix::fs::symlink(to, &at).expect("linked");
-    replace(&|| link(&elsewhere.join(".retake/hooks.toml")));
-    assert!(problem(&world).await.ends_with("it is a link that leads out of the folder"));
-    replace(&|| link(Path::new("../../elsewhere/.retake/hooks.toml")));
-    assert!(problem(&world).await.ends_with("it is a link that leads out of the folder"));
-    replace(&|| {
-        rustix::fs::mknodat(rustix::fs::CWD, &at, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
-            .expect("made")
-    });
+    let (leads_out, up) = ("it is a link that leads out of the folder", Path::new("../../elsewhere/"));
+    for to in [elsewhere.join(".retake/hooks.toml"), up.join(".retake/hooks.toml")] {
+        std::fs::remove_file(&at).expect("removed");
+        link(&to);
+        assert!(problem(&world).await.ends_with(leads_out));
+    }
+    std::fs::remove_file(&at).expect("removed");
+    let (pipe, all) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+    rustix::fs::mknodat(rustix::fs::CWD, &at, pipe, all, 0).expect("a pipe");
     assert!(problem(&world).await.ends_with("it is not a regular file"));
-    replace(&|| {
-        std::fs::write(&at, format!("#{}\n{}", "x".repeat(64 << 10), file(&server))).expect("written")
-    });
-    assert!(problem(&world).await.ends_with("it has more than 64 kB"));
-    replace(&|| std::fs::write(&at, b"\xff").expect("written"));
-    assert!(problem(&world).await.ends_with("it is not text in UTF-8"));
-    replace(&|| std::fs::write(&at, "[hook.web").expect("written"));
-    assert!(problem(&world).await.contains("line 1 is not valid TOML"));
-    replace(&|| std::fs::write(&at, format!("{}[hook.\"../web\"]\n", file(&server))).expect("written"));
-    problem(&world).await;
+    std::fs::remove_file(&at).expect("removed");
+    let long = format!("#{}\n{}", "x".repeat(64 << 10), file(&server));
+    let rows = [
+        (long.as_bytes(), "it has more than 64 kB"),
+        (b"\xff", "it is not text in UTF-8"),
+        (b"[hook.web", "line 1 is not valid TOML"),
+        (b"[hook.\"../web\"]", "has a name that is not"),
+    ];
+    for (bytes, why) in rows {
+        std::fs::write(&at, bytes).expect("written");
+        let problem = problem(&world).await;
+        assert!(problem.contains(why), "{problem}");
+    }
     let approved = world.engine.approve_hook(folder.clone(), "web".to_owned(), "x".repeat(64)).await;
     assert_eq!(what(&approved.expect_err("nothing is approved")), ("hooks", &Field::from("wrong_value")));
     // A whole folder that leads elsewhere.
     std::fs::remove_dir_all(folder.join(".retake")).expect("removed");
     std::os::unix::fs::symlink(elsewhere.join(".retake"), folder.join(".retake")).expect("linked");
-    assert!(problem(&world).await.ends_with("it is a link that leads out of the folder"));
+    assert!(problem(&world).await.ends_with(leads_out));
     // A link within the folder is one file with two names.
     std::fs::remove_file(folder.join(".retake")).expect("removed");
     std::os::unix::fs::symlink(".hooks", folder.join(".retake")).expect("linked");
     std::fs::create_dir(folder.join(".hooks")).expect("a folder");
     std::fs::write(folder.join(".hooks/hooks.toml"), file(&server)).expect("written");
     world.approve(&folder).await;
-    // Neither a damaged file of approvals nor a damaged approval keeps the owner from its start.
+    assert_eq!(server.requests(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn damaged_approvals_set_no_hook_and_keep_no_owner_from_its_start() {
+    let (server, mut world) = (Raw::answering("204 No Content", "", ""), World::new().await);
+    let folder = world.folder("project", &file(&server));
+    world.approve(&folder).await;
     for text in [
         "{",
         "{\"allowed\": 1}",

@@ -11,6 +11,9 @@ use toml::de::{DeTable, DeValue};
 use super::super::read::{line_of, parsed, taken_out};
 use super::{Hook, HookTable, Settings, SettingsError};
 
+/// The file of a folder, relative to it.
+pub(crate) const HOOKS_FILE: &str = ".retake/hooks.toml";
+
 /// The most hooks of a folder.
 const MOST: usize = 16;
 
