@@ -15,7 +15,7 @@ use retake_testkit::{Puppet, memory_store, parts};
 use retake_tools::ShellConfig;
 
 use super::{Desk, HOUR};
-use crate::raw::Raw;
+use crate::raw::{Raw, Step, answer};
 
 /// A person's settings, which have a hook with the name of those of folders.
 const OWN: &str = "[hook.web]\non = [\"said\"]\nurl = \"http://127.0.0.1:9/own\"\nfolder = \"/nowhere\"\n";
@@ -247,6 +247,21 @@ async fn revoked_hook_gets_nothing_and_what_it_was_owed_stays_listed() {
     // An item can be given up, as that of a removed hook.
     assert_eq!(world.engine.drop_owed(None).await.expect("dropped"), 1);
     assert_eq!(world.lines().await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hook_that_is_revoked_during_a_delivery_gets_no_further_one() {
+    let slow = [Step::Pause(Duration::from_millis(500)), Step::Say(answer("204 No Content", "", ""))];
+    let (server, world) = (Raw::start(vec![slow.to_vec()]), World::new().await);
+    let folder = world.folder("project", &file(&server));
+    let id = world.talk(&folder).await;
+    world.approve(&folder).await;
+    world.say(id, "one").await;
+    world.until(async || server.requests().len() == 1).await;
+    world.say(id, "two").await;
+    world.revoke(&folder).await.expect("revoked");
+    world.until(async || !world.engine.delivers().await).await;
+    assert_eq!((server.requests().len(), world.lines().await), (1, vec!["false ".to_owned()]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
