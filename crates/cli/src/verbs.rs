@@ -70,6 +70,7 @@ pub(crate) mod files;
 pub(crate) mod fold;
 pub(crate) mod fork;
 pub(crate) mod hidden;
+pub(crate) mod hooks;
 pub(crate) mod import;
 pub(crate) mod label;
 pub(crate) mod list;
@@ -146,6 +147,7 @@ subcommands! {
         Models(models::Models),
         Memory(memory::Memory),
         Mcp(mcp::Mcp),
+        Hooks(hooks::Hooks),
         Outbox(outbox::Outbox),
         Config(config::Config),
         Backup(backup::Backup),

@@ -11,6 +11,7 @@ mod chat;
 mod chat_more;
 mod errors;
 mod folders;
+mod hooks;
 mod json;
 mod marked;
 mod mcp;

@@ -34,6 +34,8 @@ pub enum Remedy {
     Exclude,
     /// Replace messages by a summary in the prompt.
     Fold,
+    /// List the hooks.
+    Hooks,
     /// Import, and keep the folder of the import, in which commands will run.
     KeepFolder,
     /// List the conversations.

@@ -49,7 +49,7 @@ use crate::files::Files;
 use crate::ids::Random;
 use crate::mcp::{McpFiles, Started};
 use crate::model::Catalogue;
-use crate::outbox::{Destination, Outbox};
+use crate::outbox::{Destination, FolderHooks, Outbox};
 use crate::session::Sessions;
 
 pub use agent::{
@@ -106,6 +106,8 @@ pub struct Parts {
     pub destinations: Vec<Arc<dyn Destination>>,
     /// A memory beside the built-in one.
     pub memory: Option<Arc<dyn MemoryProvider>>,
+    /// What hooks of folders need; without it there are none.
+    pub hooks: Option<Arc<FolderHooks>>,
 }
 
 /// Runs turns and carries out steps on one data directory.
@@ -151,6 +153,7 @@ impl Engine {
                 completions: Completions::default(),
                 outbox,
             });
+            engine.set_approved_hooks().await;
             engine.set_destinations().await?;
             engine.recover().await?;
             Ok(engine)

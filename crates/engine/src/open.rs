@@ -22,7 +22,7 @@ use crate::ids::{Random, SystemRandom};
 use crate::mcp::McpFiles;
 use crate::memory::MemoryService;
 use crate::model::Models;
-use crate::outbox::{self, Destination, EndpointGround, HookGround};
+use crate::outbox::{self, EndpointGround, FolderHooks, HookGround};
 use crate::secret::{Environment, KeySource};
 use crate::settings::{Retention, Settings};
 use crate::{Engine, MemoryProvider, Parts};
@@ -36,6 +36,8 @@ pub struct OpenRequest {
     pub wait_for_owner: Duration,
     /// The user's files about MCP servers.
     pub mcp: McpFiles,
+    /// The user's file of approved hooks of folders; it may be missing.
+    pub approved_hooks: PathBuf,
     /// The settings.
     pub settings: Settings,
     /// The settings file; it may be missing.
@@ -64,16 +66,18 @@ impl Engine {
             let keep = Retention::from(&request.settings.files);
             let (agent, shell) = agent(&request);
             let web = EndpointGround { environment: request.environment.clone(), clock: Arc::clone(&clock) };
-            let destinations = destinations(&request, shell, web.clone());
             let service = request.settings.agent.memory.service();
-            let service = service.map(|settings| Arc::new(MemoryService::new(settings, web)));
+            let service = service.map(|settings| Arc::new(MemoryService::new(settings, web.clone())));
             let memory = service.map(|service| service as Arc<dyn MemoryProvider>);
+            let ground = HookGround { web, shell, spool: outbox::spool(&request.data_dir) };
+            let hooks = FolderHooks::new(request.approved_hooks.clone(), &request.settings, ground.clone());
+            let destinations = outbox::hooks(request.settings.hooks(), ground);
             let models =
                 Models::new(request.settings, request.environment, Arc::clone(&clock), Arc::clone(&random));
             let models = Arc::new(models);
             let rules = Rules { home: request.home, own: Some(request.data_dir.clone()), ..Rules::default() };
             let files = Some(FilesConfig { data_dir: request.data_dir, rules, keep });
-            let (mcp, agent) = (Some(request.mcp), Some(agent));
+            let (mcp, agent, hooks) = (Some(request.mcp), Some(agent), Some(Arc::new(hooks)));
             let user = request.user;
             let parts = Parts {
                 store,
@@ -87,6 +91,7 @@ impl Engine {
                 agent,
                 destinations,
                 memory,
+                hooks,
             };
             let engine = Self::start(parts).await?;
             let mut notices = opened.notices;
@@ -111,7 +116,8 @@ fn own_settings(request: &OpenRequest) -> (Vec<PathBuf>, Vec<PathBuf>) {
     ];
     let is_usual = |folder: &&Path| usual.iter().flatten().any(|usual| usual.join("retake") == *folder);
     let folder = request.config_file.parent().filter(is_usual);
-    let files = [&request.config_file, &request.mcp.servers, &request.mcp.allowed];
+    let McpFiles { servers, allowed } = &request.mcp;
+    let files = [&request.config_file, servers, allowed, &request.approved_hooks];
     (folder.into_iter().map(PathBuf::from).collect(), files.into_iter().cloned().collect())
 }
 
@@ -176,10 +182,4 @@ fn agent(request: &OpenRequest) -> (AgentConfig, ShellConfig) {
         settings: Some(request.config_file.clone()),
     };
     (agent, shell)
-}
-
-/// Where notices go.
-fn destinations(request: &OpenRequest, shell: ShellConfig, web: EndpointGround) -> Vec<Arc<dyn Destination>> {
-    let ground = HookGround { web, shell, spool: outbox::spool(&request.data_dir) };
-    outbox::hooks(request.settings.hooks(), ground)
 }

@@ -3,13 +3,14 @@
 
 mod cloud_event;
 mod endpoint;
+mod folder_hooks;
 mod hook;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -31,6 +32,7 @@ use crate::log::LogFailure as _;
 pub use cloud_event::cloud_event;
 pub(crate) use endpoint::Endpoint;
 pub use endpoint::EndpointGround;
+pub use folder_hooks::{FolderHooks, HookShown, HookState, HooksShown};
 pub use hook::{HookGround, hooks};
 
 /// The most deliveries at once, of all destinations and of each.
@@ -102,26 +104,61 @@ pub struct OutboxLine {
 
 /// The destinations of an engine, and how its worker is woken.
 pub(crate) struct Outbox {
-    destinations: BTreeMap<String, Arc<dyn Destination>>,
+    destinations: RwLock<Destinations>,
+    /// Held while an approval changes: its file, the destinations here and those of the store change together.
+    changing: tokio::sync::Mutex<()>,
     wake: Arc<Notify>,
+    /// Whether the worker was started.
+    is_started: AtomicBool,
     /// The number of rows that are being delivered.
     at_work: AtomicUsize,
 }
 
+/// Destinations by their names.
+type Destinations = Arc<BTreeMap<String, Arc<dyn Destination>>>;
+
 impl Outbox {
     pub(crate) fn new(destinations: Vec<Arc<dyn Destination>>) -> Self {
         let named = destinations.into_iter().map(|destination| (destination.name().to_owned(), destination));
-        Self { destinations: named.collect(), wake: Arc::default(), at_work: AtomicUsize::new(0) }
+        Self {
+            destinations: RwLock::new(Arc::new(named.collect())),
+            changing: tokio::sync::Mutex::default(),
+            wake: Arc::default(),
+            is_started: AtomicBool::new(false),
+            at_work: AtomicUsize::new(0),
+        }
+    }
+
+    /// The destinations now.
+    fn all(&self) -> Destinations {
+        Arc::clone(&self.destinations.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sets or removes the destination with a name.
+    fn put(&self, name: &str, destination: Option<Arc<dyn Destination>>) {
+        let mut all = self.destinations.write().unwrap_or_else(PoisonError::into_inner);
+        let all = Arc::make_mut(&mut all);
+        match destination {
+            Some(destination) => drop(all.insert(name.to_owned(), destination)),
+            None => drop(all.remove(name)),
+        }
+    }
+
+    /// Whether this destination was neither removed nor replaced.
+    fn has(&self, destination: &dyn Destination) -> bool {
+        let all = self.all();
+        all.get(destination.name()).is_some_and(|it| std::ptr::addr_eq(Arc::as_ptr(it), destination))
     }
 
     fn stored(&self) -> Vec<StoredDestination> {
-        self.destinations.values().map(|it| stored(&**it)).collect()
+        self.all().values().map(|it| stored(&**it)).collect()
     }
 
     /// The destinations that get an event of a conversation in this folder.
     fn told_of(&self, event: DeliveryEvent, folder: Option<&str>) -> Vec<Arc<dyn Destination>> {
-        let all = self.destinations.values().filter(|it| it.events().contains(&event));
-        all.filter(|it| stored(&***it).covers(folder)).cloned().collect()
+        let all = self.all();
+        let of_event = all.values().filter(|it| it.events().contains(&event));
+        of_event.filter(|it| stored(&***it).covers(folder)).cloned().collect()
     }
 }
 
@@ -130,14 +167,15 @@ fn stored(it: &dyn Destination) -> StoredDestination {
 }
 
 impl Engine {
-    /// Tells the store its destinations. Before anything is stored: a change owes a delivery from then on.
+    /// Tells the store its destinations: before anything is stored, and when an approval changes. A change owes a delivery from
+    /// then on.
     pub(crate) async fn set_destinations(&self) -> Result<()> {
         Ok(self.store().set_destinations(self.outbox.stored(), self.now()).await?)
     }
 
-    /// Starts deliveries in the background, as long as the engine lives.
+    /// Starts deliveries in the background, as long as the engine lives. Without destinations nothing is started.
     pub fn deliver_in_background(self: &Arc<Self>) {
-        if self.outbox.destinations.is_empty() {
+        if self.outbox.all().is_empty() || self.outbox.is_started.swap(true, Ordering::SeqCst) {
             return;
         }
         let (engine, clock) = (Arc::downgrade(self), Arc::clone(&self.parts().clock));
@@ -147,13 +185,10 @@ impl Engine {
 
     /// Whether a delivery is at work or due now: an owner that nobody else needs ends after it.
     pub async fn delivers(&self) -> bool {
-        if self.outbox.destinations.is_empty() {
-            return false;
-        }
         if self.outbox.at_work.load(Ordering::SeqCst) > 0 {
             return true;
         }
-        for name in self.outbox.destinations.keys() {
+        for name in self.outbox.all().keys() {
             // What cannot be read is not delivered, so nobody waits for it.
             let due = self.store().due(name.clone(), self.now(), 1).await.unwrap_or_default();
             if !due.is_empty() {
@@ -167,9 +202,10 @@ impl Engine {
     pub fn outbox(&self) -> BoxFuture<'_, Result<Vec<OutboxLine>>> {
         Box::pin(async move {
             let lines = self.store().outbox(LINES).await?.into_iter();
+            let set = self.outbox.all();
             let shown = lines.map(|line| OutboxLine {
                 id: id_of(&line.key),
-                is_configured: self.outbox.destinations.contains_key(&line.key.destination),
+                is_configured: set.contains_key(&line.key.destination),
                 destination: line.key.destination,
                 conversation: line.conversation,
                 behind: line.behind,
@@ -273,7 +309,7 @@ impl AtWork {
     async fn fill(&mut self, engine: &Arc<Engine>, clock: &Arc<dyn Clock>) -> Option<Duration> {
         let now = engine.now();
         let mut skipped = false;
-        for (name, destination) in &engine.outbox.destinations {
+        for (name, destination) in engine.outbox.all().iter() {
             let Some(due) =
                 engine.store().due(name.clone(), now, PAGE).await.or_log("what is due cannot be read")
             else {
@@ -359,7 +395,8 @@ async fn deliver_row(
     let wants = Wants { events: destination.events().to_vec(), texts: destination.texts() };
     let (limit, lease) = (destination.limit(), destination.limit() + LEASE);
     let terms = DeliveryTerms { deadline_ms: millis(destination.keep_trying()), order: destination.order() };
-    loop {
+    // An approval may be revoked, or another one take its place.
+    while engine.outbox.has(destination) {
         let Some(owed) = store.owed_delivery(key.clone(), wants.clone()).await? else { return Ok(()) };
         let (now, delivery) = (engine.now(), owed.delivery.clone());
         if !store.claim_delivery(owed, now, Time(now.0 + millis(lease))).await? {
@@ -379,9 +416,10 @@ async fn deliver_row(
         }
         store.settle_delivery(key.clone(), attempt, engine.now(), terms).await?;
         if !is_done || key.no > 0 {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 fn millis(duration: Duration) -> i64 {

@@ -229,6 +229,7 @@ async fn engine_with(
         mcp: Some(McpFiles::below(dir.path())),
         destinations: Vec::new(),
         memory: None,
+        hooks: None,
     };
     Engine::start(parts).await.expect("started")
 }

@@ -1,5 +1,6 @@
 //! The outbox through an engine: a destination that the test controls, and hooks on real servers and programs.
 
+mod folder;
 mod hooks;
 
 use std::sync::Arc;

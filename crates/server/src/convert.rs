@@ -135,6 +135,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
         R::Undo => Remedy::Undo,
         R::FilesLog => Remedy::FilesLog,
         R::WithoutFiles => Remedy::WithoutFiles,
+        R::Hooks => Remedy::Hooks,
         R::McpAllow(server) => Remedy::McpAllow { server },
         R::Backup => Remedy::Backup,
         R::DataDir => Remedy::DataDir,

@@ -7,6 +7,7 @@ mod composer;
 mod erase;
 mod files;
 mod folders;
+mod hooks;
 mod mcp;
 mod memory;
 mod outbox;
@@ -97,6 +98,9 @@ impl InProcess {
             Request::McpTools(of) => self.mcp_tools(of).await,
             Request::McpAdd(add) => self.mcp_add(add).await,
             Request::McpRemove(of) => self.mcp_remove(of).await,
+            Request::HooksList(of) => self.hooks_list(of).await,
+            Request::HookApprove(approve) => self.hook_approve(approve).await,
+            Request::HookRevoke(revoke) => self.hook_revoke(revoke).await,
             Request::McpAllow(allow) => self.mcp_allow(allow).await,
             Request::Backup(backup) => self.backup(backup).await,
             Request::Doctor(doctor) => self.doctor(doctor).await,

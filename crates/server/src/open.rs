@@ -50,6 +50,7 @@ pub fn open(options: Options) -> BoxFuture<'static, Result<(InProcess, Vec<Strin
         let handed = Arc::new(ReceivedKeys::default());
         let request = OpenRequest {
             mcp: McpFiles::below(config_dir),
+            approved_hooks: config_dir.join("hooks-allowed.json"),
             data_dir: options.data_dir,
             wait_for_owner: options.wait_for_owner,
             settings: settings.clone(),

@@ -97,7 +97,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
         Request::History(History::default()),
     ];
     let mut answered = BTreeMap::new();
-    let rows = rows.into_iter().chain(drafts(&id)).chain(paths(&id)).chain(outbox());
+    let rows = rows.into_iter().chain(drafts(&id)).chain(paths(&id)).chain([Request::Status]);
     for (at, request) in rows.enumerate() {
         let reply = desk.does(request.clone()).await;
         answered.insert(variant(&request), variant(&reply));
@@ -113,16 +113,11 @@ async fn every_request_is_answered_as_its_documentation_says() {
     assert_eq!(answered, promised.collect());
 }
 
-/// Requests about the owner and its outbox.
-fn outbox() -> [Request; 4] {
-    let all = || OutboxItems { all: true, ..OutboxItems::default() };
-    [Request::Status, Request::Outbox, Request::OutboxRetry(all()), Request::OutboxDrop(all())]
-}
-
-/// The requests about memory, the agent and the owner, with their replies.
+/// The requests about memory, the agent, hooks and the owner, with their replies.
 async fn others(desk: &Desk, id: &str) -> impl Iterator<Item = (String, String)> {
     let (memory, agent) = (memory(desk, id).await, super::agent::answered().await);
-    memory.into_iter().chain(agent).chain(super::owner::answered().await)
+    let hooks = super::hooks::answered().await;
+    memory.into_iter().chain(agent).chain(hooks).chain(super::owner::answered().await)
 }
 
 /// The requests about memory, with their replies.

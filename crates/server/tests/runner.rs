@@ -13,6 +13,7 @@ mod heads;
 mod held;
 mod hidden;
 mod history;
+mod hooks;
 mod http;
 mod listed;
 mod mcp;

@@ -141,6 +141,7 @@ pub fn parts(store: &Arc<Store>, clock: &ManualClock, puppet: &Arc<Puppet>, seed
         agent: None,
         destinations: Vec::new(),
         memory: None,
+        hooks: None,
     }
 }
 

@@ -20,7 +20,7 @@ mod stdio;
 pub(crate) mod text;
 mod tool;
 
-pub use allowed::Allowed;
+pub use allowed::{Allowed, entry_digest};
 pub use config::{Config, ConfigError, ConfigFault, Entry, Origin, ServerTransport};
 pub use expand::Variables;
 pub use failure::{Failure, FailureKind};

@@ -127,6 +127,7 @@ impl Audience {
             Remedy::DataDir => ("--data-dir", "--data-dir"),
             Remedy::DoctorMend => ("retake doctor --mend", "retake doctor --mend"),
             Remedy::KeepFolder => ("--keep-folder", "--keep-folder"),
+            Remedy::Hooks => ("retake hooks", "retake hooks"),
             Remedy::McpAllow { server } => return format!("`retake mcp allow {server}`"),
             Remedy::McpList => ("retake mcp list", "retake mcp list"),
             Remedy::McpRemove => ("retake mcp remove", "retake mcp remove"),

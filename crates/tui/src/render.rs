@@ -16,6 +16,7 @@ pub mod files;
 pub mod flow;
 pub mod folder;
 pub mod hits;
+pub mod hooks;
 pub mod id;
 pub mod lists;
 pub mod mcp;
@@ -48,6 +49,7 @@ pub fn reply(look: &Look, reply: &Reply) -> Text {
         Reply::Changes(it) => entries::list(look, &it.came, &[], &[]) + format!("revision {}\n", it.revision),
         Reply::Chunk(it) => it.text.as_str().into(),
         Reply::Models(it) => lists::models(look, it),
+        Reply::Hooks(it) => hooks::hooks(look, it),
         Reply::McpServers(it) => mcp::servers(look, it),
         Reply::McpTools(it) => mcp::tools(look, it),
         Reply::Written(it) => lists::written(it).into(),

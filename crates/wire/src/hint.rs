@@ -105,6 +105,8 @@ pub enum Remedy {
     DoctorMend,
     /// Import, and keep the folder of the import, in which commands can then run.
     KeepFolder,
+    /// List the hooks.
+    Hooks,
     /// Show an MCP server of a project, and approve it.
     McpAllow {
         /// The name of the server.

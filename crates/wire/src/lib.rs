@@ -15,6 +15,7 @@ mod event;
 mod files;
 mod git_file;
 mod hint;
+mod hooks;
 pub mod http;
 mod mark;
 mod mcp;
@@ -57,6 +58,7 @@ pub use files::{
 };
 pub use git_file::{GitFileChange, GitFileRole};
 pub use hint::{Hint, HintPiece, Remedy};
+pub use hooks::{Hook, HookApprove, HookOrigin, HookRevoke, HookState, Hooks, HooksOf};
 pub use mark::{Mark, MarkVerb};
 pub use mcp::{
     McpAdd, McpAllow, McpApproval, McpOf, McpOrigin, McpRemove, McpServer, McpServers, McpState, McpTool,

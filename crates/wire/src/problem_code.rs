@@ -102,6 +102,7 @@ codes! {
     ForeignEntry = "foreign_entry", "The message belongs to another conversation", ["name", "conversation"];
     HeadersTooLarge = "headers_too_large", "The headers of the request are too large", [];
     Held = "held", "Another owner has the data folder", ["path", "holder"];
+    Hooks = "hooks", "The request about a hook failed", ["what", "hook", "folder", "path", "line", "key", "problem", "nearest", "section", "settings"];
     Internal = "internal", "A defect of this program", [];
     Interrupted = "interrupted", "The step on files was interrupted", ["path", "obstacle", "detail", "left", "count"];
     LabelTaken = "label_taken", "The label names another message", ["label"];

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::ReadOnlyCause;
 use crate::content::{Part, Role, Usage};
+use crate::hooks::Hooks;
 use crate::mark::Mark;
 use crate::mcp::{McpServers, McpTools};
 use crate::notice::NoticeCause;
@@ -89,6 +90,8 @@ pub enum Reply {
     McpServers(McpServers),
     /// The tools of MCP servers.
     McpTools(McpTools),
+    /// Hooks.
+    Hooks(Hooks),
     /// A file that was written.
     Written(Written),
     /// The result of a check of the store.

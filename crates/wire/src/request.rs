@@ -31,6 +31,7 @@ pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhol
 use crate::action::Action;
 use crate::content::{Part, Role};
 use crate::files::FileOptions;
+use crate::hooks::{HookApprove, HookRevoke, HooksOf};
 use crate::mcp::{McpAdd, McpAllow, McpOf, McpRemove};
 use crate::run::Attached;
 use crate::search::Search;
@@ -131,6 +132,12 @@ pub enum Request {
     McpRemove(McpRemove),
     /// Approves an MCP server that a project declares. → `Written`
     McpAllow(McpAllow),
+    /// The hooks of the settings, and those that a folder brings. → `Hooks`
+    HooksList(HooksOf),
+    /// Approves a hook that a folder brings. It gets what happens from then on. → `Hooks`
+    HookApprove(HookApprove),
+    /// Revokes the approval of a hook that a folder brings. → `Hooks`
+    HookRevoke(HookRevoke),
     /// Makes a consistent copy of the whole store while it is in use. → `Written`
     Backup(Backup),
     /// Checks the whole store. → `Report`

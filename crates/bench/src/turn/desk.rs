@@ -177,6 +177,7 @@ impl Desk {
             mcp: None,
             destinations,
             memory: None,
+            hooks: None,
         };
         let engine = Engine::start(parts).await?;
         Ok(Self { engine, store, model })

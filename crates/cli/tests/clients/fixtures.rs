@@ -450,6 +450,9 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::Models => Reply::Models(models()),
         Request::McpList(_) => Reply::McpServers(super::mcp::servers()),
         Request::McpTools(_) => Reply::McpTools(super::mcp::tools()),
+        Request::HooksList(_) | Request::HookApprove(_) | Request::HookRevoke(_) => {
+            Reply::Hooks(super::hooks::hooks())
+        }
         Request::McpAdd(_) | Request::McpRemove(_) | Request::McpAllow(_) => {
             Reply::Written(Written { path: "/home/ada/.config/retake/mcp.json".to_owned(), bytes: 140 })
         }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// A server for hooks and memory. It answers with one status; with 0 it closes the connection without an answer.
 pub(super) struct HookServer {
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     status: Arc<AtomicU16>,
     pub(super) got: Arc<Mutex<Vec<Value>>>,
     /// What it answers to questions for facts, and the questions.

@@ -129,6 +129,54 @@ fn command_of_a_hook_gets_events_on_its_standard_input() {
 }
 
 #[test]
+fn hook_of_a_folder_gets_events_after_its_approval_without_a_restart() {
+    let server = HookServer::start();
+    let address = server.address;
+    let file = format!("[hook.web]\nurl = \"http://{address}/secret-path\"\non = [\"said\", \"rewound\"]\n");
+    let world = World::working(&[]).with("RETAKE_IDLE_S", "60");
+    std::fs::create_dir(world.folder().join(".retake")).expect("a folder");
+    world.write(".retake/hooks.toml", &file);
+    world.settings("[model]\ndefault = \"demo\"\n[demo]\nword_delay_ms = 0\n");
+    world.does(&["ask", "one"]);
+    let state = || world.json(&["hooks"])["hooks"][0]["state"].clone();
+    assert_eq!(state(), "needs_approval");
+    let unasked = world.run(&["hooks", "approve", "web"]);
+    assert_eq!((unasked.status.code(), out(&unasked).as_str()), (Some(2), ""), "{unasked:?}");
+    let owner = || world.json(&["status"])["pid"].clone();
+    let before = owner();
+    assert!(world.does(&["hooks", "approve", "web", "--yes"]).starts_with("web  set"));
+    world.does(&["rewind", "t1", "--yes"]);
+    until("the rewind is there", || server.types() == ["retake.rewound"]);
+    assert_eq!((owner(), server.events().len()), (before, 1), "what was before is not sent");
+    // A changed entry waits, also after a kill, until the file is as it was.
+    world.write(".retake/hooks.toml", &file.replace("said", "marked"));
+    world.does(&["ask", "two"]);
+    let item = || world.json(&["outbox", "list"])["items"][0].clone();
+    until("it waits", || item()["last_result"] == "its file has changed since its approval");
+    world.kill_owners();
+    assert_eq!((state(), &item()["configured"]), ("changed".into(), &true.into()));
+    world.write(".retake/hooks.toml", &file);
+    world.does(&["outbox", "retry", "--all"]);
+    until("the messages are there", || server.types() == ["retake.rewound", "retake.said"]);
+    until("nothing waits", || world.does(&["outbox", "list"]) == "nothing waits to be delivered\n");
+    // A revoked one gets nothing, and what it was owed is listed.
+    server.answers(503);
+    world.does(&["ask", "three"]);
+    until("it is tried", || item()["last_result"] == "HTTP 503");
+    let got = server.events().len();
+    world.does(&["hooks", "revoke", "web"]);
+    assert_eq!((state(), &item()["configured"]), ("needs_approval".into(), &false.into()));
+    server.answers(200);
+    world.does(&["ask", "four"]);
+    let list = world.does(&["outbox", "list"]);
+    assert!(list.contains("waits: its destination is not set any more"), "{list}");
+    assert_eq!(server.events().len(), got);
+    let seen = world.owner_log() + &list;
+    assert!(!seen.contains("secret-path"), "an address may hold a secret: {seen}");
+    world.kill_owners();
+}
+
+#[test]
 fn approval_request_reaches_a_hook_while_it_waits() {
     let server = HookServer::start();
     let world = World::working(&[]);

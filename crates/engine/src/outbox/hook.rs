@@ -11,6 +11,7 @@ use retake_core::{Attempt, Delivery, DeliveryEvent, DeliveryOrder, Fact, OutboxF
 use retake_tools::{Call, Host, Piece, ProgramFailure, ProgramRun, ShellConfig, ToolQuestion, run_program};
 
 use super::endpoint::{Endpoint, EndpointGround};
+use super::folder_hooks::Approved;
 use super::{Destination, cloud_event};
 use crate::clock::Clock;
 use crate::settings::{Hook, HookTarget};
@@ -19,6 +20,7 @@ use crate::settings::{Hook, HookTarget};
 const GRACE: Duration = Duration::from_secs(15);
 
 /// What hooks need from their owner.
+#[derive(Clone)]
 pub struct HookGround {
     /// What addresses need.
     pub web: EndpointGround,
@@ -31,12 +33,21 @@ pub struct HookGround {
 /// The destinations of hooks.
 pub fn hooks(hooks: Vec<Hook>, ground: HookGround) -> Vec<Arc<dyn Destination>> {
     let ground = Arc::new(ground);
-    let one = |hook| Arc::new(HookDestination { hook, ground: Arc::clone(&ground) }) as Arc<dyn Destination>;
-    hooks.into_iter().map(one).collect()
+    hooks.into_iter().map(|hook| destination(hook, None, &ground)).collect()
+}
+
+/// The destination of a hook. That of a folder's hook delivers only while its approval holds.
+pub(super) fn destination(
+    hook: Hook,
+    approved: Option<Approved>,
+    ground: &Arc<HookGround>,
+) -> Arc<dyn Destination> {
+    Arc::new(HookDestination { hook, approved, ground: Arc::clone(ground) })
 }
 
 struct HookDestination {
     hook: Hook,
+    approved: Option<Approved>,
     ground: Arc<HookGround>,
 }
 
@@ -72,6 +83,11 @@ impl Destination for HookDestination {
     }
 
     async fn deliver(&self, delivery: &Delivery) -> Attempt {
+        if let Some(approved) = &self.approved
+            && let Some(attempt) = approved.refuses(delivery).await
+        {
+            return attempt;
+        }
         match &self.hook.target {
             HookTarget::Url(url, secret) => {
                 let (url, secret, limit) = (url.clone(), secret.clone(), self.hook.limit);

@@ -22,7 +22,7 @@ impl Engine {
         call: String,
         tool: String,
     ) {
-        if self.outbox.destinations.is_empty() {
+        if self.outbox.all().is_empty() {
             return;
         }
         let engine = Arc::clone(self);
@@ -64,6 +64,9 @@ impl Engine {
     async fn deliver_waiting(&self, destination: Arc<dyn Destination>, delivery: Delivery, call: &str) {
         let session = self.session(delivery.conversation);
         for attempt in 0..ATTEMPTS {
+            if !self.outbox.has(&*destination) {
+                return;
+            }
             let late = self.parts().clock.sleep(destination.limit());
             let tried = tokio::select! {
                 biased;

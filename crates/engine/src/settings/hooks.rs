@@ -1,5 +1,7 @@
 //! The hooks of the settings. One that is not complete is reported, and never runs.
 
+mod folder;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +13,8 @@ use super::memory::MEMORY;
 use super::values::{self, Seconds};
 use super::{Settings, SettingsError, wrong};
 use crate::secret::KeySource;
+
+pub(crate) use folder::{HOOKS_FILE, HookEntry, folder_hooks};
 
 /// A hook.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -28,7 +28,7 @@ pub(super) fn settings(text: &str) -> Result<(Settings, Vec<SettingsError>), Set
     Ok((settings, wrong))
 }
 
-fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, SettingsError> {
+pub(super) fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, SettingsError> {
     DeTable::parse(text).map_err(|error| syntax(text, error.span(), error.message()))
 }
 
@@ -50,7 +50,7 @@ pub(super) fn line(text: &str, path: &[&str]) -> Option<usize> {
     line
 }
 
-fn line_of(text: &str, byte: usize) -> usize {
+pub(super) fn line_of(text: &str, byte: usize) -> usize {
     1 + text.bytes().take(byte).filter(|byte| *byte == b'\n').count()
 }
 
@@ -82,7 +82,7 @@ fn well_placed(text: &str, table: &mut DeTable<'_>, above: &[String], wrong: &mu
 }
 
 /// Removes what an error is about, and says what is wrong with it.
-fn taken_out(text: &str, table: &mut DeTable<'_>, error: &toml::de::Error) -> SettingsError {
+pub(super) fn taken_out(text: &str, table: &mut DeTable<'_>, error: &toml::de::Error) -> SettingsError {
     let at = error.span().map_or(0, |span| span.start);
     let (path, byte, value) =
         take_out(table, at).expect("BUG: an error of a value is at the value or its key");

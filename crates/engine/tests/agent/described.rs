@@ -31,6 +31,7 @@ async fn request(dir: &Path, settings: &str) -> Value {
         data_dir: home.join("data"),
         wait_for_owner: Duration::ZERO,
         mcp: McpFiles::below(&home),
+        approved_hooks: home.join("hooks-allowed.json"),
         settings: Settings::parse(&settings).expect("valid settings"),
         config_file: home.join("config.toml"),
         environment: Environment::fixed([]),

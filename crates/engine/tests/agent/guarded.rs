@@ -148,3 +148,29 @@ async fn trial_23_a_guarded_folder_is_guarded_where_it_leads_when_a_call_is_made
     let told = told(&desk, "read", json!({"path": home.join("vault/id").display().to_string()})).await;
     assert!(told.contains("holds secrets") && !told.contains("hunter2"), "{told}");
 }
+
+#[tokio::test]
+async fn hooks_of_a_folder_are_changed_only_with_an_approval() {
+    let write = |path: &str| ("write", json!({"path": path, "content": "[hook.x]\n"}));
+    let rows = [
+        (Mode::AllowEdits, ".retake/hooks.toml", true),
+        (Mode::AllowEdits, "sub/.retake/hooks.toml", true),
+        (Mode::AllowEdits, ".retake/other.toml", false),
+        (Mode::AllowEdits, "hooks.toml", false),
+        (Mode::AllowAll, ".retake/hooks.toml", false),
+    ];
+    for (mode, path, is_asked) in rows {
+        let desk = Desk::new(mode).await;
+        desk.script.then(calls(&[write(path)]));
+        desk.script.then(words("done"));
+        let events = desk.say("go").await;
+        let mut offers = Vec::new();
+        desk.follow(events, &mut |asks| {
+            offers.extend(asks.offers.iter().map(ToString::to_string));
+            Some(Decision::Deny(None))
+        })
+        .await;
+        assert_eq!(desk.path(path).exists(), !is_asked, "{mode:?} {path}");
+        assert_eq!(offers.concat().contains(&format!("allow write({path})")), is_asked, "{offers:?}");
+    }
+}

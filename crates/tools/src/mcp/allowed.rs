@@ -1,4 +1,4 @@
-//! The project's servers that a person approved. Must never accept a changed entry as the approved one.
+//! What a person approved of a folder: servers of its project, and hooks. Must never accept a changed entry as the approved one.
 
 use std::path::{Path, PathBuf};
 
@@ -36,12 +36,18 @@ impl Allowed {
     /// Approves a server of this folder with its current entry, and revokes the approval of an earlier entry with
     /// that name. Returns the size of the file in bytes.
     pub fn allow(&self, folder: &Path, entry: &Entry) -> Result<u64, ConfigError> {
+        let item = json!({ "folder": folder.to_string_lossy(), "name": entry.name, "digest": entry.digest });
+        self.replace(folder, &entry.name, Some(item))
+    }
+
+    /// Replaces the approval with this name of a folder, or revokes it. Returns the size of the file in bytes.
+    pub fn replace(&self, folder: &Path, name: &str, item: Option<Value>) -> Result<u64, ConfigError> {
         let folder = folder.to_string_lossy();
         let mut items = self.read()?;
         items.retain(|item| {
-            item.get("folder") != Some(&json!(folder)) || item.get("name") != Some(&json!(entry.name))
+            item.get("folder") != Some(&json!(folder)) || item.get("name") != Some(&json!(name))
         });
-        items.push(json!({ "folder": folder, "name": entry.name, "digest": entry.digest }));
+        items.extend(item);
         let document: Map<_, _> = [(ALLOWED.to_owned(), Value::from(items))].into_iter().collect();
         let text = format!("{:#}\n", Value::Object(document));
         save(&self.path, &text)
@@ -49,7 +55,8 @@ impl Allowed {
         Ok(text.len() as u64)
     }
 
-    fn read(&self) -> Result<Vec<Value>, ConfigError> {
+    /// All approvals, as they are in the file.
+    pub fn read(&self) -> Result<Vec<Value>, ConfigError> {
         let text = text_of(&self.path)?.unwrap_or_default();
         match document(&self.path, &text)?.remove(ALLOWED) {
             Some(Value::Array(items)) => Ok(items),
@@ -62,4 +69,13 @@ impl Allowed {
             }),
         }
     }
+}
+
+/// The digest of an entry in one form. The folder is part of it: the same entry does something else elsewhere.
+pub fn entry_digest(form: &str, folder: &Path, name: &str, entry: &Value) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key(form);
+    for part in [folder.as_os_str().as_encoded_bytes(), name.as_bytes(), entry.to_string().as_bytes()] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    hasher.finalize().to_hex().to_string()
 }

@@ -14,6 +14,8 @@ use retake_core::shell_word;
 use rustix::fs::OFlags;
 use serde_json::{Map, Value};
 
+use super::allowed::entry_digest;
+
 pub use error::{ConfigError, ConfigFault};
 
 /// The key of the servers in the file.
@@ -408,15 +410,6 @@ fn plain(item: &Value) -> Option<String> {
 fn digests(folder: &Path, name: &str, value: &Value) -> (String, String) {
     let mut sorted = value.clone();
     sorted.sort_all_objects();
-    let earlier = digest("retake mcp leave 1", folder, name, value);
-    (digest("retake mcp approval 2", folder, name, &sorted), earlier)
-}
-
-/// The digest of an entry in one form. The folder is part of it: the same entry starts another program elsewhere.
-fn digest(form: &str, folder: &Path, name: &str, value: &Value) -> String {
-    let mut hasher = blake3::Hasher::new_derive_key(form);
-    for part in [folder.as_os_str().as_encoded_bytes(), name.as_bytes(), value.to_string().as_bytes()] {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
-    }
-    hasher.finalize().to_hex().to_string()
+    let earlier = entry_digest("retake mcp leave 1", folder, name, value);
+    (entry_digest("retake mcp approval 2", folder, name, &sorted), earlier)
 }

@@ -44,7 +44,7 @@ pub fn state(item: &OutboxItem, now_ms: i64) -> (String, Style) {
         (Some(failure), None) => {
             (format!("passed over, because {}, after {tried}{last}", why(failure)), Style::Error)
         }
-        _ if !item.configured => ("waits: the settings have no such destination".to_owned(), Style::Warn),
+        _ if !item.configured => ("waits: its destination is not set any more".to_owned(), Style::Warn),
         (_, Some(next)) if item.last_result.is_some() => {
             (format!("waits {} after {tried}{last}", seconds(next - now_ms)), Style::Warn)
         }

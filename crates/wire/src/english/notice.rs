@@ -269,7 +269,7 @@ mod tests {
         ),
         (
             r#"{"code":"nothing_recalled","cause":{"code":"memory_service","message":"x","fields":{"detail":"HTTP 503"}}}"#,
-            "the memory service recalls nothing: HTTP 503; the turn goes on without its facts",
+            "the memory service recalls nothing: HTTP 503; the turn goes on without its facts; `agent.memory.url` in the settings is its address",
         ),
         (
             r#"{"code":"processes_run","processes":1}"#,
