@@ -4,6 +4,7 @@
 mod agent;
 mod bad;
 mod choices;
+mod compact;
 mod crash;
 mod detached;
 mod document;

@@ -46,11 +46,10 @@ impl RunVerb for Compact {
             permit: Default::default(),
             request_id: self.changing.repeat.request_id,
         };
-        if cx.in_conversation() {
-            cx.follow_up = Some(FollowUp::Run(Box::new(run)));
-            return Ok(());
-        }
         let result = follow(cx, run).await?;
+        if cx.in_conversation() {
+            cx.follow_up = Some(FollowUp::Moved);
+        }
         if result.ended.outcome == Outcome::Succeeded && !cx.json {
             cx.ui.print("summarised: the model gets the summary in place of these messages; `retake undo` takes it back\n")?;
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use retake_core::{ConversationId, Field};
 use retake_engine::clock::{ManualClock, SystemClock};
-use retake_engine::outbox::{FolderHooks, HookGround, HookState};
+use retake_engine::outbox::{EndpointGround, FolderHooks, HookGround, HookState};
 use retake_engine::secret::Environment;
 use retake_engine::settings::Settings;
 use retake_engine::{Engine, EngineError, Parts};
@@ -30,10 +30,9 @@ struct World {
 
 async fn owner(dir: &Path, store: &Arc<Store>, clock: &ManualClock) -> Arc<Engine> {
     let ground = HookGround {
-        environment: Environment::fixed([]),
+        web: EndpointGround { environment: Environment::fixed([]), clock: Arc::new(SystemClock) },
         shell: ShellConfig::default(),
         spool: dir.join("spool"),
-        clock: Arc::new(SystemClock),
     };
     let settings = Settings::parse(OWN).expect("valid");
     let hooks = Some(Arc::new(FolderHooks::new(dir.join("hooks-allowed.json"), &settings, ground)));
