@@ -80,8 +80,8 @@ pub use kept::{KeepState, Kept, KeptChange, KeptPath, Scope, Undecided};
 pub use mark::{Mark, MarkChange, Marks};
 pub use marked::Marked;
 pub use memory::{
-    MEMORY_WORDS_MAX, MemoryFact, MemoryId, MemoryRequest, MemoryScope, ProvidedFact, RECALLED, REMEMBERED,
-    Recalled, RecalledWords, provided_text, recalled_parts, recalled_text,
+    FactsChanged, MEMORY_WORDS_MAX, MemoryFact, MemoryId, MemoryRequest, MemoryScope, ProvidedFact, RECALLED,
+    REMEMBERED, Recalled, RecalledWords, provided_text, recalled_parts, recalled_text,
 };
 pub use op::{Change, LabelTarget, Operation, Reason};
 pub use outbox::{

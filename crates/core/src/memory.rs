@@ -113,6 +113,15 @@ impl Fact {
     }
 }
 
+/// How a step changes which remembered facts count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FactsChanged {
+    /// The number of facts that count before it and not after it.
+    pub gone: u64,
+    /// The number of facts that count after it and not before it.
+    pub came: u64,
+}
+
 /// A fact that an entry recalls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recalled {

@@ -1,9 +1,9 @@
 //! The data that a reader gets of a conversation: pages, plans, lists and change events, for clients to show.
 
 use crate::{
-    ContentHash, ConversationId, DeltaId, Effect, EffectClass, EffectState, Entry, EntryId, FileChange,
-    FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part, PathMove, Plan, Pos, Receipt, Revision, Target,
-    Time, Totals, Visibility, WorkspaceNo,
+    ContentHash, ConversationId, DeltaId, Effect, EffectClass, EffectState, Entry, EntryId, FactsChanged,
+    FileChange, FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part, PathMove, Plan, Pos, Receipt,
+    Revision, Target, Time, Totals, Visibility, WorkspaceNo,
 };
 /// The summary of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,6 +215,8 @@ pub struct Planned {
     pub covered: u64,
     /// The entry whose text would return to the composer.
     pub composer: Option<(EntryId, Vec<Part>)>,
+    /// How it would change which remembered facts count.
+    pub facts: FactsChanged,
     /// The calls that it would take off the path and whose effects stay, newest first.
     pub effects: Vec<Effect>,
     /// Whether files may change with it (`Store::has_changes` of the store).

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, Apply, ChangeOrigin, Choice, ConversationId, FilePath, Head, Moved, NetChange, OpRange,
-    Operation, Part, PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, RequestId, Scope,
+    Action, Apply, ChangeOrigin, Choice, ConversationId, FactsChanged, FilePath, Head, Moved, NetChange,
+    OpRange, Operation, Part, PathMove, PathPlan, Reason, Receipt, ReceiptDetails, Refusal, RequestId, Scope,
     SeenState, StepLine, Verdict, WorkspaceNo,
 };
 
@@ -21,8 +21,8 @@ use crate::files::{AppliedFiles, FileOptions, ObjectsErased, PlannedFiles};
 /// The result of an action.
 #[derive(Debug)]
 pub enum Done {
-    /// Content was erased.
-    Erased(Receipt, ObjectsErased),
+    /// Content was erased, and this changed which remembered facts count.
+    Erased(Receipt, ObjectsErased, FactsChanged),
     /// The state changed; this action has no files.
     Changed(Receipt),
     /// Steps with their files, in order. `refused` is why the next one was not made.
@@ -99,8 +99,8 @@ impl Engine {
     ) -> BoxFuture<'_, Result<Done>> {
         Box::pin(async move {
             if matches!(apply.action, Action::Erase { .. }) {
-                let (receipt, objects) = self.erase(of, apply).await?;
-                return Ok(Done::Erased(receipt, objects));
+                let (receipt, objects, facts) = self.erase(of, apply).await?;
+                return Ok(Done::Erased(receipt, objects, facts));
             }
             if !apply.action.traits().touches_files {
                 return Ok(Done::Changed(self.apply(of, apply).await?));
@@ -281,6 +281,15 @@ impl Engine {
         let ReceiptDetails { moved, composer, steps } = self.store().receipt_details(&whole).await?;
         let moves = in_all(moved).into_values().map(|folder| folder.into_values().collect()).collect();
         Ok(WholeReceipt { receipt: whole, moves, composer, steps })
+    }
+
+    /// How the operations of a receipt changed which remembered facts count. Only for a receipt that is new: other conversations
+    /// are taken as they are now.
+    pub async fn facts_changed(&self, done: &Receipt) -> Result<FactsChanged> {
+        match done.ops.first() {
+            Some(first) => Ok(self.store().facts_changed(done.conversation, *first, done.head).await?),
+            None => Ok(FactsChanged::default()),
+        }
     }
 
     /// The receipt of an edit's message, combined with its move.

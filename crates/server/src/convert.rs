@@ -24,7 +24,7 @@ use retake_wire::{Condition, HitState, Problem, ProblemCode, ProblemKind, Remedy
 pub(crate) use cause::{ask_cause, effort, facts_from, model_cause, unavailable_cause, uncovered_cause};
 pub(crate) use content::{parts, parts_in};
 pub(crate) use done::{mark, marked, operation, step};
-pub(crate) use note::{git_file, note};
+pub(crate) use note::{facts, git_file, note};
 pub(crate) use report::{finding, repair};
 pub(crate) use run_notice::{cause, mcp_remark, not_run, run_notice};
 pub(crate) use sandbox::{sandbox_cause, sandbox_fact};
@@ -247,7 +247,8 @@ pub(crate) fn composer(entry: String, content: Vec<Part>) -> reply::Composer {
     reply::Composer { entry, text: retake_core::joined_text(&content), parts: parts(content) }
 }
 
-pub(crate) fn plan(conversation: String, planned: Planned, conditions: Vec<Condition>) -> reply::Plan {
+pub(crate) fn plan(conversation: String, planned: Planned, mut conditions: Vec<Condition>) -> reply::Plan {
+    conditions.extend(facts(planned.facts));
     let stays = sentences(&conditions);
     reply::Plan {
         conditions,

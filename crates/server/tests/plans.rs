@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use retake_wire::reply::{Entry, Line, Receipt};
-use retake_wire::request::{Apply, Checkpoint};
-use retake_wire::{Action, FileName, MarkVerb, Request, Role, Scope};
+use retake_wire::request::{Apply, Checkpoint, Edit, Remember};
+use retake_wire::{Action, Condition, FileName, MarkVerb, Part, Request, Role, Scope};
 
 use super::world::{Desk, get, label, mark, plan, rewind, variant, variants};
 
@@ -21,6 +21,17 @@ async fn talk(desk: &Desk) -> (String, Vec<String>) {
     let [from, to] = [entries[0].clone(), entries[1].clone()];
     desk.apply(&id, Action::Fold { from, to, summary: "in short".into() }).await;
     (id, entries)
+}
+
+/// The numbers of remembered facts that go and come.
+fn facts(conditions: &[Condition]) -> Option<(u64, u64)> {
+    let mut found = conditions.iter().filter_map(|it| match it {
+        Condition::MemoryChanges { gone, came } => Some((*gone, *came)),
+        _ => None,
+    });
+    let first = found.next();
+    assert_eq!(found.next(), None, "it is said once");
+    first
 }
 
 /// Plans, checks, applies as planned; returns the receipt.
@@ -49,6 +60,7 @@ async fn check(desk: &Desk, id: &str, action: Action) -> Receipt {
         "{action:?}"
     );
     assert_eq!(done.unchanged, planned.unchanged, "{action:?}");
+    assert_eq!(facts(&done.conditions), facts(&planned.conditions), "{action:?}");
     let ids =
         |entries: Vec<Entry>| -> BTreeSet<String> { entries.into_iter().map(|entry| entry.id).collect() };
     let lines = |lines: Vec<Line>| -> BTreeSet<String> { lines.into_iter().map(|line| line.id).collect() };
@@ -156,6 +168,44 @@ async fn prompt_that_is_taken_back_returns_to_the_composer() {
         check(&desk, &id, Action::Undo { count: 1 }).await.timeline.brought_back,
         back.timeline.taken_back
     );
+}
+
+#[tokio::test]
+async fn a_plan_and_its_receipt_count_remembered_facts() {
+    let desk = Desk::new().await;
+    let (id, mut entries) = desk.talk(&["one", "two"]).await;
+    for text in ["the port is 80", "answer briefly"] {
+        let remember = Remember { conversation: id.clone(), text: text.into(), ..Remember::default() };
+        entries.extend(get!(desk, Receipt, Request::Remember(remember)).entries);
+    }
+    let (undo, redo) = (|count| Action::Undo { count }, |count| Action::Redo { count });
+    let erase = Action::Erase { entries: Vec::new(), matching: Some("briefly".into()) };
+    for (action, expected) in [
+        (rewind(&entries[2]), Some((2, 0))),
+        (undo(1), Some((0, 2))),
+        (redo(1), Some((2, 0))),
+        // The rewind, and the entry before it.
+        (undo(2), Some((0, 1))),
+        (redo(2), Some((1, 0))),
+        (Action::Checkout { entry: Some(entries[3].clone()) }, Some((0, 2))),
+        (mark(MarkVerb::Hide, &entries[2]), Some((1, 0))),
+        (mark(MarkVerb::Hide, &entries[0]), None),
+        (mark(MarkVerb::Show, &entries[2]), Some((0, 1))),
+        (erase, Some((1, 0))),
+    ] {
+        assert_eq!(facts(&check(&desk, &id, action.clone()).await.conditions), expected, "{action:?}");
+    }
+    let edit = Request::Edit(Edit {
+        conversation: id.clone(),
+        entry: entries[2].clone(),
+        parts: vec![Part::text("the port is 81")],
+        attached: Default::default(),
+        files: Default::default(),
+        head: None,
+        request_id: Some("edit".into()),
+    });
+    assert_eq!(facts(&get!(desk, Receipt, edit.clone()).conditions), Some((1, 0)));
+    assert_eq!(facts(&get!(desk, Receipt, edit).conditions), None, "a repeated request is not told again");
 }
 
 /// The text that replaces messages in the prompt must not be empty.

@@ -9,6 +9,7 @@ mod branches;
 mod concurrency;
 mod drafts;
 mod effects;
+mod facts_changed;
 mod files;
 mod folds;
 mod following;
@@ -35,6 +36,7 @@ pub use branches::*;
 pub use concurrency::*;
 pub use drafts::*;
 pub use effects::*;
+pub use facts_changed::*;
 pub use files::*;
 pub use folds::*;
 pub use following::*;
@@ -150,6 +152,12 @@ macro_rules! conformance {
             forgotten_fact_returns_with_a_rewind_of_its_forgetting
             remembered_facts_are_of_a_folder_or_of_all
             recalled_facts_have_the_words_of_now
+            moves_count_the_facts_that_go_and_come
+            another_answer_has_other_facts
+            marks_count_the_facts_that_go_and_come
+            fact_comes_with_the_rewind_of_what_forgets_it
+            fact_that_a_fork_has_neither_goes_nor_comes
+            erasures_count_the_facts_that_go_and_come
             call_is_recorded_once_and_ends_with_its_result
             plan_names_effects_that_outlive_a_rewind
             equal_call_after_a_rewind_is_recognised

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    ContentHash, ConversationId, DeltaId, DeltaLine, EntryId, FileChange, FilePath, GitMove, Grade, KeptPath,
-    Layer, OpNo, PathMove, Time, WorkspaceNo,
+    ContentHash, ConversationId, DeltaId, DeltaLine, EntryId, FactsChanged, FileChange, FilePath, GitMove,
+    Grade, KeptPath, Layer, OpNo, PathMove, Time, WorkspaceNo,
 };
 
 /// A capture to store.
@@ -155,6 +155,8 @@ pub struct ErasureSum {
     pub messages: Vec<(ConversationId, u64)>,
     /// Operations that lose a title, a label, a summary, a path, a request or an author.
     pub operations: u64,
+    /// How it would change which remembered facts count.
+    pub facts: FactsChanged,
     /// Calls that lose their changes, at all paths or at some.
     pub calls: u64,
     /// Steps that cannot be undone any more, at all paths or at some.

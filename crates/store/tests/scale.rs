@@ -1,6 +1,7 @@
 //! The cost of an operation must not depend on the length of the conversation. Counted here, never timed: the
 //! benchmark measures times.
 
+mod facts;
 mod large_steps;
 mod targets;
 mod turns;

@@ -154,6 +154,13 @@ pub enum Condition {
         /// The number of files.
         files: u64,
     },
+    /// Remembered facts count no longer, or count again.
+    MemoryChanges {
+        /// The number of facts that the step takes back.
+        gone: u64,
+        /// The number of facts that it brings back.
+        came: u64,
+    },
     /// Marks stay as they are now, although the step restores an earlier head.
     MarksStay {
         /// The head that the step restores.

@@ -70,6 +70,7 @@ pub fn condition(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String 
         }
         Condition::Returned { files: 1 } => "1 file belongs to its turn again".to_owned(),
         Condition::Returned { files } => format!("{files} files belong to their turns again"),
+        Condition::MemoryChanges { gone, came } => memory_changes(*gone, *came),
         Condition::MarksStay { head, marks, verbs } => marks_stay(head, marks, verbs, command),
         Condition::OfParent { parent, files, named, turn } => {
             of_parent((parent, *files), named, *turn, command)
@@ -157,11 +158,24 @@ fn of_erasure(it: &Condition, command: &dyn Fn(&Remedy) -> String) -> String {
         | Condition::JobEnded { .. }
         | Condition::Adopted { .. }
         | Condition::Returned { .. }
+        | Condition::MemoryChanges { .. }
         | Condition::MarksStay { .. }
         | Condition::OfParent { .. }
         | Condition::InFolder { .. }
         | Condition::FolderGone { .. }
         | Condition::Unknown => UNKNOWN.to_owned(),
+    }
+}
+
+/// The sentence for facts that are taken back, and for those that come back.
+fn memory_changes(gone: u64, came: u64) -> String {
+    let is_gone = if gone == 1 { "is taken back" } else { "are taken back" };
+    let comes = if came == 1 { "comes back" } else { "come back" };
+    let facts = |number| count(number, "remembered fact");
+    match (gone, came) {
+        (gone, 0) => format!("{} {is_gone}", facts(gone)),
+        (0, came) => format!("{} {comes}", facts(came)),
+        _ => format!("{} {is_gone}, and {came} {comes}", facts(gone)),
     }
 }
 
@@ -277,6 +291,20 @@ pub(crate) fn count(number: u64, one: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn facts_that_go_and_come_are_one_sentence() {
+        for (gone, came, sentence) in [
+            (1, 0, "1 remembered fact is taken back"),
+            (2, 0, "2 remembered facts are taken back"),
+            (0, 1, "1 remembered fact comes back"),
+            (0, 3, "3 remembered facts come back"),
+            (1, 2, "1 remembered fact is taken back, and 2 come back"),
+            (2, 1, "2 remembered facts are taken back, and 1 comes back"),
+        ] {
+            assert_eq!(condition(&Condition::MemoryChanges { gone, came }, &remedy), sentence);
+        }
+    }
 
     #[test]
     fn code_of_a_newer_owner_is_read_and_has_a_sentence() {

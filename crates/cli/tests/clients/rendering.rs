@@ -5,7 +5,9 @@ use retake_wire::reply::{
     Conversations, EffectLine, EffectState, EffectWords, Effects, Entries, Finding, Models, Plan, Receipt,
     Repair, Report, Words,
 };
-use retake_wire::{EffectClass, Hits, ModelCause, Part, Problem, ProblemKind, Reply, Role, SandboxFact};
+use retake_wire::{
+    Condition, EffectClass, Hits, ModelCause, Part, Problem, ProblemKind, Reply, Role, SandboxFact,
+};
 
 use super::files::files_plan;
 use super::fixtures;
@@ -177,6 +179,16 @@ fn irreversible_effects_are_reported_before_and_after() {
     let case = Case::script("").reply("apply", Ok(Reply::Receipt(done)));
     let seen = case.see(&["rewind", "t1"]);
     assert!(seen.contains(stays) && seen.contains("waiting messages return to you: “and then”\n"), "{seen}");
+}
+
+#[test]
+fn a_plan_and_its_receipt_count_remembered_facts() {
+    let conditions = vec![Condition::NoFileChanges, Condition::MemoryChanges { gone: 2, came: 1 }];
+    let plan = Plan { conditions: conditions.clone(), ..fixtures::plan() };
+    let plan = Case::script("").reply("plan", Ok(Reply::Plan(plan))).see(&["plan", "rewind", "t1"]);
+    let done = Receipt { conditions, ..fixtures::receipt() };
+    let done = Case::script("").reply("apply", Ok(Reply::Receipt(done))).see(&["rewind", "t1"]);
+    assert_snapshot!(plan + &done);
 }
 
 #[test]

@@ -25,7 +25,12 @@ fn facts_are_added_edited_forgotten_and_taken_back() {
     let facts = world.json(&["memory"]);
     assert_eq!(facts["facts"][0]["id"], edited.trim());
     let home = facts["facts"][0]["conversation"].as_str().expect("a conversation").to_owned();
-    world.does(&["undo", "--conversation", &home, "--yes"]);
+    let counts = "! 1 remembered fact is taken back, and 1 comes back\n";
+    for undo in [&["plan", "undo", "--conversation", &home][..], &["undo", "--conversation", &home, "--yes"]]
+    {
+        let told = world.does(undo);
+        assert!(told.contains(counts), "{undo:?}: {told}");
+    }
     assert_eq!(words(&world.does(&["memory"])), ["Answer briefly", "The port is 80"]);
     assert_eq!(world.does(&["memory", "forget", &port[..6]]), "forgotten\n");
     assert_eq!(words(&world.does(&["memory"])), ["Answer briefly"]);

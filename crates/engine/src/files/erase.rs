@@ -7,7 +7,8 @@ use std::collections::{BTreeSet, HashSet};
 use futures::future::BoxFuture;
 
 use retake_core::{
-    Action, Apply, ContentHash, ConversationId, FilePath, Planned, Receipt, Time, WorkspaceInfo, WorkspaceNo,
+    Action, Apply, ContentHash, ConversationId, FactsChanged, FilePath, Planned, Receipt, Time,
+    WorkspaceInfo, WorkspaceNo,
 };
 use retake_store::digest::{action_value, of_arguments};
 use retake_store::{Claim, Claimant, ErasureSum};
@@ -71,12 +72,12 @@ impl InUse {
 }
 
 impl Engine {
-    /// Erases content in conversations and in the rows of files.
+    /// Erases content in conversations and in the rows of files. Also says how this changed which remembered facts count.
     pub fn erase(
         &self,
         conversation: ConversationId,
         apply: Apply,
-    ) -> BoxFuture<'_, Result<(Receipt, ObjectsErased)>> {
+    ) -> BoxFuture<'_, Result<(Receipt, ObjectsErased, FactsChanged)>> {
         Box::pin(async move {
             self.look_first(conversation, &apply.action).await;
             let _quiet = self.files.quiet().await;
@@ -91,6 +92,7 @@ impl Engine {
                 Action::Erase { matching, .. } => matching.clone(),
                 _ => None,
             };
+            let facts = self.store().erasing(conversation, action.clone()).await?.facts;
             // A committed erasure is finished, even if the store's own pages could not be overwritten at once.
             let receipt = self.store().apply(conversation, Apply { action, by, seen: apply.seen }).await;
             // Before the reply: a subscriber that lags must get no event from before the erasure.
@@ -98,7 +100,7 @@ impl Engine {
             let erased = self.erase_objects().await?;
             let receipt = receipt?;
             self.erase_output(calls, text).await?;
-            Ok((receipt, erased))
+            Ok((receipt, erased, facts))
         })
     }
 
@@ -113,7 +115,7 @@ impl Engine {
             let _quiet = self.files.quiet().await;
             let action = self.with_objects(action).await?;
             let files = self.store().erasing(conversation, action.clone()).await?;
-            let planned = self.plan(conversation, action).await?;
+            let planned = Planned { facts: files.facts, ..self.plan(conversation, action).await? };
             let mut doomed = files.objects.clone();
             doomed.extend(self.store().erased_objects().await?);
             let mut objects = ObjectsErased::default();

@@ -414,7 +414,7 @@ async fn erased_content_is_erased_in_all_folders() {
     let plan = yard.engine.plan_erase(yard.id, action.clone()).await.expect("planned");
     assert_eq!((plan.rows.paths.len(), plan.objects.gone), (2, 3), "both files, and what was before");
     let apply = Apply { action, seen: SeenState::Anything, by: yard.engine.by(None) };
-    let (_, erased) = yard.engine.erase(yard.id, apply).await.expect("erased");
+    let (_, erased, _) = yard.engine.erase(yard.id, apply).await.expect("erased");
     assert_eq!((erased.gone, erased.shared, erased.current), (3, 0, 1));
     assert!(yard.engine.kept().claims().await.expect("claims").is_empty());
     let checked = yard.engine.doctor(retake_core::CheckMode::Look).await.expect("checked");

@@ -1,6 +1,6 @@
 //! Notes of the engine, converted to conditions.
 
-use retake_core::{GitFile, GitFileChange, GitFileRole, GitRemark, PutBack, Reason};
+use retake_core::{FactsChanged, GitFile, GitFileChange, GitFileRole, GitRemark, PutBack, Reason};
 use retake_engine::{FolderRemark as Remark, NotOpened, Note};
 use retake_wire::{
     Condition, FolderRemark, MarkCount, MarkVerb, NoticeCause, Problem, Remedy, UncoveredCause,
@@ -49,6 +49,12 @@ pub(crate) fn note(of: Note) -> Condition {
             }
         }
     }
+}
+
+/// The condition of a change of the facts that count; none without one.
+pub(crate) fn facts(of: FactsChanged) -> Option<Condition> {
+    let FactsChanged { gone, came } = of;
+    (of != FactsChanged::default()).then_some(Condition::MemoryChanges { gone, came })
 }
 
 fn in_folder(of: Remark) -> FolderRemark {

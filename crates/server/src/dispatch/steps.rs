@@ -23,8 +23,10 @@ pub(super) struct Done {
     notes: Vec<Condition>,
     /// What it had to do with files, and what else stays.
     extent: Option<FilesExtent>,
-    /// The request has come before, and files may go with it: what stayed was told then.
+    /// The request has come before: what stayed was told then.
     again: bool,
+    /// Whether files may go with a request that has come before.
+    touches_files: bool,
     pub(super) conditions: Vec<Condition>,
     refusal: Option<StepRefusal>,
     effects: reply::Effects,
@@ -36,9 +38,12 @@ impl InProcess {
     pub(super) async fn done(&self, done: retake_engine::Done) -> Result<Done, Problem> {
         use retake_engine::Done as D;
         Ok(match done {
-            D::Erased(receipt, objects) => {
-                Done { receipts: vec![receipt], notes: erase::done(&objects), ..Done::default() }
-            }
+            D::Erased(receipt, objects, facts) => Done {
+                receipts: vec![receipt],
+                notes: erase::done(&objects),
+                conditions: convert::facts(facts).into_iter().collect(),
+                ..Done::default()
+            },
             D::Changed(receipt) => Done { receipts: vec![receipt], ..Done::default() },
             D::Steps { applied, refused: refusal } => {
                 let refused = |error| StepRefusal::Refused { problem: Box::new(problem(error)) };
@@ -51,7 +56,7 @@ impl InProcess {
             }
             D::Again { receipts, stopped, touches_files } => {
                 let refusal = stopped.then_some(StepRefusal::ConflictBefore);
-                Done { receipts, refusal, again: touches_files, ..Done::default() }
+                Done { receipts, refusal, again: true, touches_files, ..Done::default() }
             }
         })
     }
@@ -91,7 +96,8 @@ impl InProcess {
 
     /// The combined receipt of all steps: their total result, as in their plan.
     pub(super) async fn told(&self, done: Done, asked: Option<usize>) -> Result<reply::Receipt, Problem> {
-        let Done { receipts, left, notes, extent, again, conditions, refusal, effects, waited } = done;
+        let Done { receipts, left, notes, extent, again, touches_files, .. } = done;
+        let Done { conditions, refusal, effects, waited, .. } = done;
         let WholeReceipt { receipt: whole, moves, composer, steps: made } =
             self.engine.whole_receipt(receipts).await.map_err(problem)?;
         let mut totals = FileTotals::default();
@@ -107,10 +113,17 @@ impl InProcess {
         let unchanged = match extent {
             _ if whole.unchanged => None,
             Some(extent) => extent.unchanged(),
-            None if again => FilesExtent::repeated([whole.taken_back, whole.brought_back], any),
+            None if again && touches_files => {
+                FilesExtent::repeated([whole.taken_back, whole.brought_back], any)
+            }
             None => None,
         };
-        let conditions: Vec<Condition> = unchanged.map(remark).into_iter().chain(conditions).collect();
+        let facts = match again {
+            true => None,
+            false => convert::facts(self.engine.facts_changed(&whole).await.map_err(problem)?),
+        };
+        let conditions: Vec<Condition> =
+            unchanged.map(remark).into_iter().chain(conditions).chain(facts).collect();
         let steps = asked.map(|asked| steps(whole.ops.len(), asked, refusal));
         let stays = convert::sentences(&conditions);
         Ok(reply::Receipt {
@@ -132,7 +145,8 @@ impl InProcess {
         back: Option<&AppliedFiles>,
     ) -> Result<reply::Receipt, Problem> {
         let whole = self.engine.edit_receipt(said).await.map_err(problem)?;
-        let mut done = Done { receipts: vec![whole], again: back.is_none(), ..Done::default() };
+        let again = back.is_none();
+        let mut done = Done { receipts: vec![whole], again, touches_files: true, ..Done::default() };
         if let Some(back) = back {
             self.tell(&mut done, back).await?;
         }

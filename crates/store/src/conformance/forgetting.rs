@@ -51,6 +51,7 @@ pub async fn erasing_a_call_erases_its_file_changes(store: Arc<Store>) {
     let files = ErasureSum {
         messages,
         operations,
+        facts: Default::default(),
         calls: 1,
         steps: 1,
         captures: 0,

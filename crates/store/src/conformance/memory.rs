@@ -11,7 +11,7 @@ use super::stage::{Stage, by, new_id};
 use crate::Store;
 
 /// A person's entry that remembers its own words.
-async fn remember(stage: &mut Stage, words: &str, scope: MemoryScope) -> MemoryId {
+pub(super) async fn remember(stage: &mut Stage, words: &str, scope: MemoryScope) -> MemoryId {
     let mut say = stage.saying(Role::User, vec![Part::text(words)]);
     let id = MemoryId::of(say.id);
     say.parts.push(Part::Facts(vec![Fact::remembering(&id, scope)]));
@@ -20,7 +20,7 @@ async fn remember(stage: &mut Stage, words: &str, scope: MemoryScope) -> MemoryI
 }
 
 /// A call of a tool that remembers these words, and its result.
-async fn remember_by_call(stage: &mut Stage, words: &str) -> MemoryId {
+pub(super) async fn remember_by_call(stage: &mut Stage, words: &str) -> MemoryId {
     let arguments = serde_json::json!({ "text": words }).to_string();
     let call = Part::ToolCall { id: "c1".into(), name: "remember".into(), arguments };
     stage.send(stage.saying(Role::Assistant, vec![call])).await.expect("said");
@@ -33,7 +33,7 @@ async fn remember_by_call(stage: &mut Stage, words: &str) -> MemoryId {
     id
 }
 
-async fn forget(stage: &mut Stage, id: &MemoryId, note: &str) {
+pub(super) async fn forget(stage: &mut Stage, id: &MemoryId, note: &str) {
     let parts = vec![Part::text(note), Part::Facts(vec![Fact::forgetting(id)])];
     stage.send(stage.saying(Role::User, parts)).await.expect("said");
 }
@@ -50,7 +50,7 @@ fn here() -> MemoryRequest {
 }
 
 /// Another conversation in this folder.
-async fn beside(stage: &Stage, folder: Option<&str>) -> Stage {
+pub(super) async fn beside(stage: &Stage, folder: Option<&str>) -> Stage {
     let id = ConversationId::new(new_id());
     let new = NewConversation { id, folder: folder.map(Into::into), title: None, by: by() };
     stage.store.create(new).await.expect("created");

@@ -21,6 +21,7 @@ use retake_core::{
 use super::Context;
 use super::decide::locate;
 use super::load::Loaded;
+use super::memory;
 use super::write::receipt_of;
 use crate::error::{Result, StoreError};
 use crate::files::ErasureSum;
@@ -115,7 +116,8 @@ impl Context {
         let mut operations: BTreeSet<_> = rows.ops.iter().chain(&rows.authors).copied().collect();
         operations.extend(rows.kept.iter().map(|(log, op, _)| (*log, *op)));
         let operations = (operations.len() + rows.requests.len()) as u64;
-        Ok(ErasureSum { messages, operations, ..files.summary(&family) })
+        let facts = memory::erased(&*self.rows, &family, keys)?;
+        Ok(ErasureSum { messages, operations, facts, ..files.summary(&family) })
     }
 
     /// Whether an entry's content is erased already. For a damaged entry this is not known.

@@ -4,11 +4,11 @@
 //! like that forgets it. This is decided for each reading and never stored, so that rewind, undo, marks and forks need nothing
 //! more. The words come from the entry. Its index has ids only.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use retake_core::{
-    ConversationId, Entry, EntryId, Mark, MemoryFact, MemoryId, MemoryRequest, MemoryScope, Part, RECALLED,
-    REMEMBERED, RecalledWords, Time, Visibility, calls_as_run,
+    ConversationId, Entry, EntryId, FactsChanged, Mark, MemoryFact, MemoryId, MemoryRequest, MemoryScope,
+    Part, Path, RECALLED, REMEMBERED, RecalledWords, Time, Visibility, calls_as_run,
 };
 
 use super::Store;
@@ -70,6 +70,72 @@ fn known_to(rows: &dyn Rows, loaded: &Loaded) -> Result<HashSet<MemoryId>> {
     Ok(known)
 }
 
+/// How a step changes which facts count. `states` are those of the conversation before and after it; they are needed only if
+/// its logs have facts.
+pub(super) fn changed(
+    rows: &dyn Rows,
+    loaded: &Loaded,
+    states: impl FnOnce() -> Result<[Loaded; 2]>,
+) -> Result<FactsChanged> {
+    let ids = ids_in(rows, loaded.lineage.iter())?;
+    if ids.is_empty() {
+        return Ok(FactsChanged::default());
+    }
+    let states = states()?;
+    let paths = [states[0].conversation.path(), states[1].conversation.path()];
+    let is_plain = |at: usize, key| {
+        let (path, loaded): (&Path, &Loaded) = (&paths[at], &states[at]);
+        let pos = loaded.pos(key).filter(|pos| path.contains(*pos));
+        pos.is_some_and(|pos| loaded.conversation.mark(pos) == Mark::Normal)
+    };
+    let is_touched = |key| is_plain(0, key) != is_plain(1, key);
+    let [then, now] = states.clone().map(|loaded| Memories::with(rows, Family::with(rows, loaded)));
+    compared(ids, [then, now], is_touched)
+}
+
+/// How an erasure of these entries would change which facts count in a tree of forks.
+pub(super) fn erased(rows: &dyn Rows, family: &[Loaded], keys: BTreeSet<Key>) -> Result<FactsChanged> {
+    let ids = ids_in(rows, family.iter().map(|member| &member.row.log))?;
+    let now = Memories { erased: keys, ..Memories::new(rows) };
+    // A fact also goes with the call that has its words, which is another entry.
+    compared(ids, [Memories::new(rows), now], |_| true)
+}
+
+/// The facts that entries of these logs remember or forget.
+fn ids_in<'l>(rows: &dyn Rows, logs: impl Iterator<Item = &'l LogNo>) -> Result<BTreeSet<MemoryId>> {
+    let mut ids = BTreeSet::new();
+    for log in logs {
+        let mut from = REMEMBERED.to_owned();
+        while let Some(key) = rows.fact_key(*log, &from)?.filter(|key| key.starts_with(REMEMBERED)) {
+            // No text is between these two.
+            from = format!("{key}\0");
+            ids.extend(MemoryId::in_key(&key, REMEMBERED));
+        }
+    }
+    Ok(ids)
+}
+
+/// Counts the facts that count in one of two states only. Conversations are loaded only for facts with a touched entry.
+fn compared(
+    ids: BTreeSet<MemoryId>,
+    [mut then, mut now]: [Memories<'_>; 2],
+    is_touched: impl Fn(Key) -> bool,
+) -> Result<FactsChanged> {
+    let mut changed = FactsChanged::default();
+    for id in ids {
+        let same = then.rows.memory(Some(&id))?;
+        if !same.iter().any(|(key, ..)| is_touched(*key)) {
+            continue;
+        }
+        match (then.counting(&same)?.is_some(), now.counting(&same)?.is_some()) {
+            (true, false) => changed.gone += 1,
+            (false, true) => changed.came += 1,
+            _ => {}
+        }
+    }
+    Ok(changed)
+}
+
 /// Fills in the words of the facts that these entries recall.
 pub(super) fn fill<'e>(rows: &dyn Rows, entries: impl IntoIterator<Item = &'e mut Vec<Part>>) -> Result<()> {
     let mut memories = Memories::new(rows);
@@ -90,11 +156,17 @@ struct Memories<'a> {
     told: HashMap<MemoryId, RecalledWords>,
     /// The folders of conversations.
     folders: HashMap<LogNo, Option<String>>,
+    /// Entries that are read as if they were erased.
+    erased: BTreeSet<Key>,
 }
 
 impl<'a> Memories<'a> {
     fn new(rows: &'a dyn Rows) -> Self {
-        Self { rows, family: Family::new(rows), told: HashMap::new(), folders: HashMap::new() }
+        Self::with(rows, Family::new(rows))
+    }
+
+    fn with(rows: &'a dyn Rows, family: Family<'a>) -> Self {
+        Self { rows, family, told: HashMap::new(), folders: HashMap::new(), erased: BTreeSet::new() }
     }
 
     /// The facts for a request that count now: those with most of its words first, then the newest. A conversation is loaded only
@@ -165,6 +237,9 @@ impl<'a> Memories<'a> {
     fn counting(&mut self, same: &[(Key, String, String)]) -> Result<Option<MemoryFact>> {
         let mut found = None;
         for (key, name, value) in same {
+            if self.erased.contains(key) {
+                continue;
+            }
             let Some(log) = self.home(*key)? else { continue };
             match (MemoryScope::in_value(value), MemoryId::in_key(name, REMEMBERED)) {
                 (None, _) => return Ok(None),
@@ -197,7 +272,10 @@ impl<'a> Memories<'a> {
                     true => Key { log: key.log, seq: at.seq },
                     false => self.family.loaded(key.log)?.key(at)?,
                 };
-                readable(self.rows.entry(at))?.and_then(|asked| in_call(&asked.parts, call))
+                match self.erased.contains(&at) {
+                    true => None,
+                    false => readable(self.rows.entry(at))?.and_then(|asked| in_call(&asked.parts, call)),
+                }
             }
             _ => entry.parts.iter().rev().find_map(Part::as_text).map(str::to_owned),
         };

@@ -209,6 +209,10 @@ pub(super) fn plan(rows: &dyn Rows, loaded: &Loaded, action: Action) -> Result<P
         covers: lines(&covers)?,
         covered: covers.len(),
         composer: composer.map(|entry| (entry.meta.id, entry.parts)),
+        facts: memory::changed(rows, loaded, || {
+            let conversation = loaded.conversation.after(&loaded.records(rows), &commit)?;
+            Ok([loaded.clone(), Loaded { conversation, ..loaded.clone() }])
+        })?,
         effects: super::tool_turns::along(rows, loaded, &plan.gone, usize::MAX)?,
         changes: super::files::has_changes(rows, loaded)?,
         unanswered: super::calls_without_result::along(rows, loaded, &plan.gone)?,

@@ -1,14 +1,14 @@
 //! Reads of conversations: their list, one of them, its pages and entries.
 
 use retake_core::{
-    ConversationId, EntryId, EntryPage, Head, ListRequest, Message, Meta, NetChange, OpNo, OpPage, OpRange,
-    PageRequest, Part, Pos, Reading, Records as _, ShownEntry, Summary, difference,
+    ConversationId, EntryId, EntryPage, FactsChanged, Head, ListRequest, Message, Meta, NetChange, OpNo,
+    OpPage, OpRange, PageRequest, Part, Pos, Reading, Records as _, ShownEntry, Summary, difference,
 };
 use std::collections::BTreeSet;
 
 use super::decide::locate;
 use super::load::{Loaded, load, load_at};
-use super::{Store, prompt, read};
+use super::{Store, memory, prompt, read};
 use crate::error::{Result, StoreError};
 use crate::reading::Snapshot;
 use crate::rows::{LogNo, Rows};
@@ -125,16 +125,26 @@ impl Store {
     pub async fn net(&self, conversation: ConversationId, first: OpNo, to: Head) -> Result<NetChange> {
         self.with(conversation, move |rows, loaded| {
             let records = loaded.records(rows);
-            let op = records.op(first)?;
-            let from = Head { op: OpNo(first.0.saturating_sub(1)), seq: op.at };
-            let at = |head| load_at(rows, loaded.row.clone(), head).map(|loaded| loaded.conversation);
-            let (before, after) = (at(from)?, at(to)?);
+            let [before, after] = around(rows, loaded, first, to)?.map(|loaded| loaded.conversation);
             let change = difference(&before, &after);
             Ok(NetChange {
                 taken_back: before.visible_totals(&records, &change.gone)?,
                 brought_back: after.visible_totals(&records, &change.came)?,
                 lifted: change.lifted,
             })
+        })
+        .await
+    }
+
+    /// How these operations changed which remembered facts count. Other conversations are taken as they are now.
+    pub async fn facts_changed(
+        &self,
+        conversation: ConversationId,
+        first: OpNo,
+        to: Head,
+    ) -> Result<FactsChanged> {
+        self.with(conversation, move |rows, loaded| {
+            memory::changed(rows, loaded, || around(rows, loaded, first, to))
         })
         .await
     }
@@ -230,6 +240,14 @@ impl Store {
         })
         .await
     }
+}
+
+/// A conversation before the operation `first`, and at a head.
+fn around(rows: &dyn Rows, loaded: &Loaded, first: OpNo, to: Head) -> Result<[Loaded; 2]> {
+    let op = loaded.records(rows).op(first)?;
+    let from = Head { op: OpNo(first.0.saturating_sub(1)), seq: op.at };
+    let at = |head| load_at(rows, loaded.row.clone(), head);
+    Ok([at(from)?, at(to)?])
 }
 
 fn meta(rows: &dyn Rows, loaded: &Loaded, entry: EntryId) -> Result<Meta> {

@@ -63,6 +63,12 @@ impl<'a> Family<'a> {
         Self { rows, met: HashMap::new(), forks: HashMap::new() }
     }
 
+    /// The same, with a conversation in another than its current state.
+    pub(super) fn with(rows: &'a dyn Rows, loaded: Loaded) -> Self {
+        let met = HashMap::from([(loaded.row.log, Searched::new(Arc::new(loaded)))]);
+        Self { met, ..Self::new(rows) }
+    }
+
     /// A conversation in its current state.
     pub(super) fn loaded(&mut self, log: LogNo) -> Result<Arc<Loaded>> {
         Ok(Arc::clone(&self.meet(log)?.loaded))

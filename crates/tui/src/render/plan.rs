@@ -76,10 +76,10 @@ pub(crate) fn stays(look: &Look, audience: Audience, conditions: &[Condition]) -
     content::sentences(look, told, Some(Style::Warn))
 }
 
-/// The same for the full screen: that no file was changed is no warning.
+/// The same for the full screen: that no file was changed is no warning, and facts go with their messages.
 pub(crate) fn remarks(look: &Look, conditions: &[Condition]) -> Text {
-    let (plain, warnings): (Vec<_>, Vec<_>) =
-        conditions.iter().cloned().partition(|it| *it == Condition::NoFileChanges);
+    let is_plain = |it: &Condition| matches!(it, Condition::NoFileChanges | Condition::MemoryChanges { .. });
+    let (plain, warnings): (Vec<_>, Vec<_>) = conditions.iter().cloned().partition(is_plain);
     let told = plain.iter().map(|it| safe::line(&Audience::Screen.condition(it)).into_owned());
     content::sentences(look, told, None) + stays(look, Audience::Screen, &warnings)
 }

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use retake_core::{
-    Capture, ChangeKind, ContentHash, DeltaId, DeltaLine, FileChange, FilePath, GitMove, Layer, Moved,
-    PathMove, Record, Stack, Time, WorkspaceNo,
+    Capture, ChangeKind, ContentHash, DeltaId, DeltaLine, FactsChanged, FileChange, FilePath, GitMove, Layer,
+    Moved, PathMove, Record, Stack, Time, WorkspaceNo,
 };
 
 use super::{Context, ErasureTargets, Key, Loaded};
@@ -63,6 +63,7 @@ impl FileErasure {
         ErasureSum {
             messages: Vec::new(),
             operations: 0,
+            facts: FactsChanged::default(),
             calls: calls.len() as u64,
             steps: steps.len() as u64,
             captures: self.captures.len() as u64,

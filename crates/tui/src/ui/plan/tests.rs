@@ -4,8 +4,8 @@ mod choosing;
 
 use retake_wire::reply::{Receipt, TimelinePlan};
 use retake_wire::{
-    Action, FileOptions, MarkVerb, MessageName, OpSummary, OperationReason, PlannedStep, ProblemKind,
-    Request, RunStart, Scope,
+    Action, Condition, FileOptions, MarkVerb, MessageName, OpSummary, OperationReason, PlannedStep,
+    ProblemKind, Request, RunStart, Scope,
 };
 
 use super::PlanPane;
@@ -106,11 +106,18 @@ fn no_file_changes_is_reported_once() {
 
 #[test]
 fn a_turn_without_files_has_no_warning() {
-    let conditions = vec![retake_wire::Condition::NoFileChanges];
+    let conditions = vec![Condition::NoFileChanges];
     let mut stage = stage(undo(), retake_wire::reply::Plan { conditions, files: None, ..plan() });
     let screen = stage.screen(80, 16);
     assert!(screen.contains("\nfiles stay as they are: these messages changed none"), "{screen}");
     assert!(!screen.contains("no file changes"), "{screen}");
+}
+
+#[test]
+fn remembered_facts_go_and_come_without_a_warning() {
+    let conditions = vec![Condition::NoFileChanges, Condition::MemoryChanges { gone: 1, came: 2 }];
+    let mut stage = stage(undo(), retake_wire::reply::Plan { conditions, files: None, ..plan() });
+    insta::assert_snapshot!("facts", stage.screen(80, 16));
 }
 
 /// A person mistakes the pane for the composer.
