@@ -12,6 +12,8 @@ mod decide;
 mod draft;
 mod erase;
 mod events;
+mod facts;
+mod family;
 mod files;
 mod load;
 mod marked;

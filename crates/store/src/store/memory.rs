@@ -5,6 +5,7 @@
 //! more. The words come from the entry. Its index has ids only.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use retake_core::{
     ConversationId, Entry, EntryId, FactsChanged, Mark, MemoryFact, MemoryId, MemoryRequest, MemoryScope,
@@ -12,9 +13,9 @@ use retake_core::{
 };
 
 use super::Store;
+use super::facts::unfolded_facts;
+use super::family::Family;
 use super::load::Loaded;
-use super::search::Family;
-use super::tool_turns::unfolded_facts;
 use crate::error::{Result, StoreError};
 use crate::query::words;
 use crate::rows::{Key, LogNo, Rows};
@@ -89,7 +90,7 @@ pub(super) fn changed(
         pos.is_some_and(|pos| loaded.conversation.mark(pos) == Mark::Normal)
     };
     let is_touched = |key| is_plain(0, key) != is_plain(1, key);
-    let [then, now] = states.clone().map(|loaded| Memories::with(rows, Family::with(rows, loaded)));
+    let [then, now] = states.clone().map(|loaded| Memories::with(rows, Family::with(rows, Arc::new(loaded))));
     compared(ids, [then, now], is_touched)
 }
 

@@ -3,17 +3,17 @@
 //! A backend streams matching rows in the requested order; each is checked in the state of a conversation that
 //! contains it, until enough are found. Must never show, as a hit or as its context, what the state omits.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use retake_core::{Conversation, Hit, Hits, Include, Part, Path, Pos, SearchRequest, Visibility};
+use retake_core::{Conversation, Hit, Hits, Include, Part, Pos, SearchRequest, Visibility};
 
 use super::Store;
-use super::load::{Loaded, load};
+use super::family::Family;
+use super::load::Loaded;
 use super::read::{called, line, line_of};
 use crate::error::{Result, StoreError};
 use crate::query::{Query, Snippet};
-use crate::rows::{Key, LogNo, Rows};
+use crate::rows::{LogNo, Rows};
 
 /// The approximate length of the text around a match, in characters.
 const SNIPPET_CHARS: usize = 160;
@@ -29,97 +29,6 @@ impl Store {
     }
 }
 
-/// A conversation to search, with its path.
-struct Searched {
-    loaded: Arc<Loaded>,
-    path: Path,
-    title: Option<String>,
-}
-
-impl Searched {
-    fn new(loaded: Arc<Loaded>) -> Self {
-        Self { path: loaded.conversation.path(), loaded, title: None }
-    }
-
-    /// The visibility of an entry here.
-    fn visibility(&self, pos: Pos) -> Visibility {
-        match self.path.contains(pos) {
-            true => Visibility::OnPath(self.loaded.conversation.mark(pos)),
-            false => Visibility::Rewound,
-        }
-    }
-}
-
-/// The conversations of one search.
-pub(super) struct Family<'a> {
-    rows: &'a dyn Rows,
-    met: HashMap<LogNo, Searched>,
-    /// Forks of each root that has any.
-    forks: HashMap<LogNo, Vec<LogNo>>,
-}
-
-impl<'a> Family<'a> {
-    pub(super) fn new(rows: &'a dyn Rows) -> Self {
-        Self { rows, met: HashMap::new(), forks: HashMap::new() }
-    }
-
-    /// The same, with a conversation in another than its current state.
-    pub(super) fn with(rows: &'a dyn Rows, loaded: Loaded) -> Self {
-        let met = HashMap::from([(loaded.row.log, Searched::new(Arc::new(loaded)))]);
-        Self { met, ..Self::new(rows) }
-    }
-
-    /// A conversation in its current state.
-    pub(super) fn loaded(&mut self, log: LogNo) -> Result<Arc<Loaded>> {
-        Ok(Arc::clone(&self.meet(log)?.loaded))
-    }
-
-    fn meet(&mut self, log: LogNo) -> Result<&mut Searched> {
-        if !self.met.contains_key(&log) {
-            let loaded = load(self.rows, self.rows.log(log)?)?;
-            self.met.insert(log, Searched::new(Arc::new(loaded)));
-        }
-        self.met.get_mut(&log).ok_or(StoreError::Closed)
-    }
-
-    /// The conversation for showing a row: its own, else the first fork with it. A fork with a visible entry is better than the
-    /// parent with a rewound one.
-    fn home(&mut self, key: Key, include: Include) -> Result<Option<(LogNo, Pos, Visibility)>> {
-        let shows = |include| move |visibility| Conversation::searchable(visibility, include);
-        match self.first(key, shows(Include::default()))? {
-            Some(home) => Ok(Some(home)),
-            None => self.first(key, shows(include)),
-        }
-    }
-
-    /// The first conversation with a row whose visibility there fits: its own, else a fork.
-    pub(super) fn first(
-        &mut self,
-        key: Key,
-        fits: impl Fn(Visibility) -> bool,
-    ) -> Result<Option<(LogNo, Pos, Visibility)>> {
-        let own = self.meet(key.log)?;
-        let root = own.loaded.row.root;
-        let mut logs = vec![key.log];
-        if !self.forks.contains_key(&root) {
-            let tree = self.rows.tree_of(root)?.into_iter().map(|row| row.log).collect();
-            self.forks.insert(root, tree);
-        }
-        logs.extend(self.forks[&root].iter().copied().filter(|log| *log > key.log));
-        for log in logs {
-            let searched = self.meet(log)?;
-            let Some(pos) = searched.loaded.pos(key) else {
-                continue;
-            };
-            let visibility = searched.visibility(pos);
-            if fits(visibility) {
-                return Ok(Some((log, pos, visibility)));
-            }
-        }
-        Ok(None)
-    }
-}
-
 /// Runs a search. `only` is the requested conversation in its current state.
 pub(super) fn search(rows: &dyn Rows, request: &SearchRequest, only: Option<Arc<Loaded>>) -> Result<Hits> {
     let (query, understood) = Query::parse(&request.query);
@@ -128,10 +37,10 @@ pub(super) fn search(rows: &dyn Rows, request: &SearchRequest, only: Option<Arc<
     }
     let within = only.as_ref().map(|loaded| ranges(loaded, request.include)).transpose()?;
     let only_log = only.as_ref().map(|loaded| loaded.row.log);
-    let mut family = Family::new(rows);
-    if let Some(loaded) = only {
-        family.met.insert(loaded.row.log, Searched::new(loaded));
-    }
+    let mut family = match only {
+        Some(loaded) => Family::with(rows, loaded),
+        None => Family::new(rows),
+    };
     let mut found = Vec::new();
     let mut skip = request.offset;
     let wanted = request.limit + 1;

@@ -1,7 +1,6 @@
 //! Turns with tools: facts and effects along the path, runs and permissions.
 
 mod effects;
-mod facts;
 mod runs;
 
 use retake_core::{
@@ -10,10 +9,10 @@ use retake_core::{
 };
 
 use super::Store;
+use super::facts::{self, unfolded_facts};
 use crate::error::Result;
 use crate::reading::{ActionContext, ActionContextRequest};
 pub(super) use effects::along;
-pub(super) use facts::unfolded_facts;
 
 /// At most one runs and one waits, and both are newer than the ended ones.
 const LIVE_RUNS: usize = 2;

@@ -48,7 +48,7 @@ pub(super) fn facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Ve
 }
 
 /// The same of entries that no summary covers: what the model still has in its own words.
-pub(in crate::store) fn unfolded_facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
+pub(super) fn unfolded_facts(rows: &dyn Rows, loaded: &Loaded, prefix: &str) -> Result<Vec<Fact>> {
     let pieces = loaded.conversation.timeline().into_iter();
     let covered = pieces.filter(|piece| piece.fold.is_some()).map(|piece| piece.span);
     let path = loaded.conversation.scheduling().without(covered);
