@@ -268,6 +268,14 @@ mod tests {
             "the further folder /x: the disk is full: no space; what is written there can't be taken back",
         ),
         (
+            r#"{"code":"compacts"}"#,
+            "earlier messages are being summarised: they nearly fill the model's context",
+        ),
+        (
+            r#"{"code":"not_compacted","cause":{"code":"no_summary","message":"x"}}"#,
+            "the model gave no summary; nothing was summarised",
+        ),
+        (
             r#"{"code":"nothing_recalled","cause":{"code":"memory_service","message":"x","fields":{"detail":"HTTP 503"}}}"#,
             "the memory service recalls nothing: HTTP 503; the turn goes on without its facts; `agent.memory.url` in the settings is its address",
         ),
