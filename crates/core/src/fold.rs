@@ -87,7 +87,7 @@ pub struct FoldableRange {
     pub from: Option<EntryId>,
     /// The last entry; without it, the last one.
     pub to: Option<EntryId>,
-    /// Without a last entry: how many bytes of the newest messages stay at most.
+    /// Without a last entry: how many bytes of the newest messages stay. The last message stays in any case, unless this is 0.
     pub keep_bytes: usize,
 }
 

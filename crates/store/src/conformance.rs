@@ -84,6 +84,7 @@ macro_rules! conformance {
             store_case_07_the_first_operation_undone
             store_case_08_rewind_off_the_path_is_refused
             store_case_09_folds_follow_the_path
+            what_a_summary_may_replace_has_whole_calls_and_not_the_newest_message
             store_case_10_a_hidden_word_never_stays_in_a_summary
             store_case_11_rewind_fold_redo
             trial_15_a_fold_that_equals_the_one_in_force_changes_nothing

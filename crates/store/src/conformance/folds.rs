@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retake_core::{Action, FoldId, NO_MESSAGE, OpNo, Reason};
+use retake_core::{Action, FoldId, FoldableRange, NO_MESSAGE, OpNo, Part, Reason, Role, ToolOutcome};
 
 use super::stage::{Stage, code};
 use crate::Store;
@@ -81,4 +81,37 @@ pub async fn trial_15_a_fold_that_equals_the_one_in_force_changes_nothing(store:
     fork.fold("T1", "T2!", "S").await;
     fork.mark(Reason::Show, &["T2"]).await.expect("shown");
     assert!(!fork.fold("T1!", "T2!", "S").await.unchanged, "other messages");
+}
+
+/// No call without its result, summaries as a whole, nothing before the first turn; and the newest message only by request.
+pub async fn what_a_summary_may_replace_has_whole_calls_and_not_the_newest_message(store: Arc<Store>) {
+    let mut stage = Stage::new(store).await;
+    stage.say(Role::System, "note").await;
+    stage.turn("T1").await;
+    let call = Part::ToolCall { id: "c1".into(), name: "shell".into(), arguments: "{}".into() };
+    stage.say(Role::User, "T2").await;
+    let say = stage.saying(Role::Assistant, vec![Part::text("calls"), call]);
+    let called = stage.send(say).await.expect("said").entries[0];
+    let result = Part::ToolResult { call: "c1".into(), content: "out".into(), outcome: ToolOutcome::Ok };
+    let answer = stage.saying(Role::Tool, vec![result]);
+    let answered = stage.send(answer).await.expect("said").entries[0];
+    stage.say(Role::Assistant, "T2!").await;
+    let of = |range: FoldableRange| {
+        let (store, id) = (Arc::clone(&stage.store), stage.id);
+        async move {
+            let part = store.foldable(id, range).await.expect("read");
+            part.map(|part| (part.covers.first().map(|pos| pos.seq), part.covers.last().map(|pos| pos.seq)))
+        }
+    };
+    let (from, to) = (Some(answered), Some(called));
+    let whole = (Some(2), Some(7));
+    assert_eq!(of(FoldableRange::default()).await, Some(whole), "not the note before the first turn");
+    assert_eq!(of(FoldableRange { to, ..FoldableRange::default() }).await, Some((Some(2), Some(4))));
+    assert_eq!(of(FoldableRange { from, ..FoldableRange::default() }).await, Some((Some(5), Some(7))));
+    assert_eq!(of(FoldableRange { from, to, keep_bytes: 0 }).await, None, "its ends are the wrong way round");
+    // Something stays: at least the newest message, and as much as fits.
+    let keeping = |keep_bytes| of(FoldableRange { keep_bytes, ..FoldableRange::default() });
+    assert_eq!(keeping(1).await, Some((Some(2), Some(6))));
+    assert_eq!(keeping(6).await, Some((Some(2), Some(4))), "the result would stay without its call");
+    assert_eq!(keeping(10_000).await, None);
 }

@@ -63,11 +63,10 @@ fn foldable(rows: &dyn Rows, loaded: &Loaded, range: &FoldableRange) -> Result<O
         Ok(Some(units.iter().position(|unit| unit.holds(pos))))
     };
     let first = at(range.from)?.unwrap_or_else(|| units.iter().position(|unit| unit.opens));
-    let last = at(range.to)?.unwrap_or_else(|| units.len().checked_sub(1));
-    let (Some(mut first), Some(mut last)) = (first, last) else { return Ok(None) };
-    if range.to.is_none() {
-        last = units.len().saturating_sub(kept(&units, range.keep_bytes) + 1);
-    }
+    let newest = units.len().checked_sub(1 + kept(&units, range.keep_bytes));
+    let (Some(mut first), Some(mut last)) = (first, at(range.to)?.unwrap_or(newest)) else {
+        return Ok(None);
+    };
     if !whole(&units, &mut first, &mut last) {
         return Ok(None);
     }
@@ -80,13 +79,14 @@ fn foldable(rows: &dyn Rows, loaded: &Loaded, range: &FoldableRange) -> Result<O
     Ok(Some(Foldable { from, to, covers, bytes, messages }))
 }
 
-/// How many of the last units stay: as many as fit.
+/// How many of the last units stay: as many as fit, and at least one if any should stay, so that a message is not summarised before it
+/// was answered.
 fn kept(units: &[Unit], bytes: usize) -> usize {
     let sums = units.iter().rev().scan(0, |sum, unit| {
         *sum += unit.bytes();
         Some(*sum)
     });
-    sums.take_while(|sum| *sum <= bytes).count().min(units.len())
+    sums.take_while(|sum| *sum <= bytes).count().max(usize::from(bytes > 0))
 }
 
 /// Moves the ends so that no call is parted from its result. `false`: nothing is between them.
