@@ -26,7 +26,7 @@ pub(crate) struct Compact {
     #[arg(long, value_name = "ENTRY")]
     to: Option<String>,
     /// What the summary must keep or leave out
-    #[arg(value_name = "INSTRUCTIONS", trailing_var_arg = true)]
+    #[arg(value_name = "INSTRUCTIONS")]
     instructions: Vec<String>,
 }
 

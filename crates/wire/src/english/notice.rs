@@ -273,7 +273,7 @@ mod tests {
         ),
         (
             r#"{"code":"not_compacted","cause":{"code":"no_summary","message":"x"}}"#,
-            "the model gave no summary; nothing was summarised",
+            "the model gave no summary; nothing was summarised; try it again, or with another model",
         ),
         (
             r#"{"code":"nothing_recalled","cause":{"code":"memory_service","message":"x","fields":{"detail":"HTTP 503"}}}"#,
