@@ -9,7 +9,7 @@ use retake_core::{ChangeOrigin, EntryId, Flags, Part, Pos, Role, RunInput, SayRe
 use retake_store::StreamRow;
 
 use super::RunEvent;
-use super::compact::bytes_of;
+use super::compact::{bytes_of, fixed_bytes};
 use super::drive::{BEAT, Driver};
 use super::repaired::repaired;
 use crate::error::{EngineError, Result};
@@ -49,12 +49,12 @@ impl Driver {
             // Persisted first, so that crash recovery reverts the step. Without the row the step stays, and undo reverts it.
             self.save(id, Vec::new()).await.or_log("after a crash this step would stay");
         }
-        let bytes = bytes_of(&prompt);
+        let (bytes, fixed) = (bytes_of(&prompt), fixed_bytes(&prompt));
         let chunks = self.choice.model.stream(prompt);
         let mut close = self.listen(Some(id), chunks, &mut answer).await;
         if answer.is_empty()
             && matches!(&close, Close::Failed(error) if error.is_too_long())
-            && let Some(prompt) = self.after_too_long(bytes).await
+            && let Some(prompt) = self.after_too_long(bytes - fixed).await
         {
             let chunks = self.choice.model.stream(prompt);
             close = self.listen(Some(id), chunks, &mut answer).await;

@@ -87,24 +87,24 @@ impl Driver {
         if self.so_far.no_summary || (bytes_of(&prompt) as f64) < most {
             return Ok(prompt);
         }
-        match self.makes_room(most).await {
+        match self.makes_room(most - fixed_bytes(&prompt) as f64).await {
             true => self.prompt().await,
             false => Ok(prompt),
         }
     }
 
     /// The prompt after a summary, if the model said that it is too long for it. Once: then the failure counts.
-    pub(super) async fn after_too_long(&mut self, prompt_bytes: usize) -> Option<Prompt> {
+    pub(super) async fn after_too_long(&mut self, message_bytes: usize) -> Option<Prompt> {
         if std::mem::replace(&mut self.so_far.was_too_long, true) {
             return None;
         }
-        match self.makes_room(prompt_bytes as f64).await {
+        match self.makes_room(message_bytes as f64).await {
             true => self.prompt().await.ok(),
             false => None,
         }
     }
 
-    /// Summarises all but the newest messages; these take a quarter of the room. `false`: nothing has changed.
+    /// Summarises all but the newest messages; these take a quarter of the room for messages. `false`: nothing has changed.
     async fn makes_room(&mut self, room: f64) -> bool {
         self.events.send(RunEvent::Notice(Notice::Compacts));
         let range = FoldableRange { keep_bytes: (room / 4.0) as usize, ..FoldableRange::default() };
@@ -180,8 +180,13 @@ pub(super) fn bytes_of(prompt: &Prompt) -> usize {
         part => part.bytes(),
     };
     let messages = prompt.messages.iter().flat_map(|message| &message.parts).map(part).sum::<usize>();
+    messages + fixed_bytes(prompt)
+}
+
+/// Those of the tools and of the system prompt, which no summary makes shorter.
+pub(super) fn fixed_bytes(prompt: &Prompt) -> usize {
     let tools = prompt.tools.iter().map(|tool| tool.about.len() + tool.schema.to_string().len());
-    messages + tools.sum::<usize>() + prompt.system.as_ref().map_or(0, String::len)
+    tools.sum::<usize>() + prompt.system.as_ref().map_or(0, String::len)
 }
 
 /// Nothing can be summarised.

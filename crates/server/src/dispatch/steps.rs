@@ -10,6 +10,7 @@ use super::files::translate::{counts, left, name, remark, unknown};
 use super::request_id;
 use crate::InProcess;
 use crate::convert::{self, problem};
+use crate::log::LogFailure as _;
 
 /// How many irreversible calls are listed one by one.
 const EFFECTS: usize = 10;
@@ -120,7 +121,11 @@ impl InProcess {
         };
         let facts = match again {
             true => None,
-            false => convert::facts(self.engine.facts_changed(&whole).await.map_err(problem)?),
+            // The step is made, whatever can be read afterwards.
+            false => {
+                let changed = self.engine.facts_changed(&whole).await.map_err(problem);
+                changed.or_log("the facts that a step changes are not counted").and_then(convert::facts)
+            }
         };
         let conditions: Vec<Condition> =
             unchanged.map(remark).into_iter().chain(conditions).chain(facts).collect();
