@@ -230,12 +230,12 @@ fn a_step_back_stops_what_runs_and_what_stands_on_what_is_gone() {
     let runs = steps([asked(), RunInput::Claim(T)]).unwrap().runs;
     let runs = on(&runs, tail(5), 1, RunInput::Enqueue(seen, T)).unwrap().runs;
     let was = |last| Path::from_spans([Span::new(0, 1, last)]);
-    let back = on(&runs, tail(5), 1, RunInput::Moved(was(6), T)).unwrap();
+    let back = on(&runs, tail(5), 1, RunInput::Moved(was(6), T)).expect("a move is never refused");
     assert_eq!(told(&back), ["1 canceled rewound", "stop 1"]);
     // What it answers was gone already: the next run says so to its author.
-    let back = on(&runs, tail(3), 1, RunInput::Moved(was(4), T)).unwrap();
+    let back = on(&runs, tail(3), 1, RunInput::Moved(was(4), T)).expect("a move is never refused");
     assert_eq!(told(&back), ["1 canceled rewound", "stop 1"]);
-    let back = on(&runs, tail(4), 1, RunInput::Moved(was(5), T)).unwrap();
+    let back = on(&runs, tail(4), 1, RunInput::Moved(was(5), T)).expect("a move is never refused");
     assert_eq!(told(&back), ["1 canceled rewound", "2 canceled rewound", "stop 1"]);
     assert_eq!(back.over[1].words, [words("a")]);
 }
