@@ -349,7 +349,7 @@ impl Engine {
     async fn ground(self: &Arc<Self>, claim: &Claim, request: RunRequest) -> Result<PreparedRun> {
         let conversation = claim.conversation();
         let RunRequest { start, files, seen, by, .. } = request;
-        if matches!(start, Start::Edit(..) | Start::Retry(_)) {
+        if matches!(start, Start::Edit(..) | Start::Retry(_) | Start::Compact(_)) {
             // Checked first: a stale request is refused with the current head.
             let now = self.store().summary(conversation).await?.head;
             seen.fits(now).map_err(StoreError::from)?;

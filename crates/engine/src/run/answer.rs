@@ -49,13 +49,14 @@ impl Driver {
             // Persisted first, so that crash recovery reverts the step. Without the row the step stays, and undo reverts it.
             self.save(id, Vec::new()).await.or_log("after a crash this step would stay");
         }
-        let (bytes, fixed) = (bytes_of(&prompt), fixed_bytes(&prompt));
+        let (mut bytes, fixed) = (bytes_of(&prompt), fixed_bytes(&prompt));
         let chunks = self.choice.model.stream(prompt);
         let mut close = self.listen(Some(id), chunks, &mut answer).await;
         if answer.is_empty()
             && matches!(&close, Close::Failed(error) if error.is_too_long())
             && let Some(prompt) = self.after_too_long(bytes - fixed).await
         {
+            bytes = bytes_of(&prompt);
             let chunks = self.choice.model.stream(prompt);
             close = self.listen(Some(id), chunks, &mut answer).await;
         }

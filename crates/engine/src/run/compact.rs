@@ -87,10 +87,13 @@ impl Driver {
         if self.so_far.no_summary || (bytes_of(&prompt) as f64) < most {
             return Ok(prompt);
         }
-        match self.makes_room(most - fixed_bytes(&prompt) as f64).await {
-            true => self.prompt().await,
-            false => Ok(prompt),
+        if !self.makes_room(most - fixed_bytes(&prompt) as f64).await {
+            return Ok(prompt);
         }
+        let shorter = self.prompt().await?;
+        // Tools or one long message fill the context: a further summary before each call would help nobody.
+        self.so_far.no_summary = bytes_of(&shorter) as f64 >= most;
+        Ok(shorter)
     }
 
     /// The prompt after a summary, if the model said that it is too long for it. Once: then the failure counts.
@@ -107,7 +110,9 @@ impl Driver {
     /// Summarises all but the newest messages; these take a quarter of the room for messages. `false`: nothing has changed.
     async fn makes_room(&mut self, room: f64) -> bool {
         self.events.send(RunEvent::Notice(Notice::Compacts));
-        let range = FoldableRange { keep_bytes: (room / 4.0) as usize, ..FoldableRange::default() };
+        // At least one byte: the newest message always stays.
+        let keep_bytes = (room / 4.0).max(1.0) as usize;
+        let range = FoldableRange { keep_bytes, ..FoldableRange::default() };
         match self.compact(range, None, Reason::AutoFold, self.engine.by(None)).await {
             Ok(_) => {
                 self.note_covered().await.or_log("instructions that a summary covers are not given again");

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use retake_core::{Action, Message, Mode, Part, Steer, ToolOutcome};
+use retake_core::{Action, Message, Mode, Part, SeenState, Steer, ToolOutcome};
 use retake_engine::model::{Chunk, Model, ModelError, ModelErrorKind, ModelInfo, Prompt};
-use retake_engine::{Compaction, Ended, Outcome, RunEvent, RunRequest, Start};
+use retake_engine::{Compaction, Ended, Kind, Outcome, RunEvent, RunRequest, Start};
 use retake_testkit::{ModelOutput, SingleModelCatalogue};
 use retake_tools::ShellConfig;
 use serde_json::json;
@@ -114,6 +114,34 @@ async fn summary_that_fails_or_is_longer_changes_nothing_and_says_so() {
     }
     assert_eq!(desk.store.summary(desk.id).await.expect("it").head, head);
     assert_eq!(desk.next_prompt().await, before);
+}
+
+#[tokio::test]
+async fn summary_of_an_older_state_is_refused() {
+    let desk = Desk::new(Mode::AllowAll).await;
+    let old = desk.store.summary(desk.id).await.expect("it").head;
+    desk.turn(&long("one"), vec![words(&long("1"))]).await;
+    let request =
+        RunRequest { seen: SeenState::Exactly(old), ..desk.request(Start::Compact(Compaction::default())) };
+    let refused = desk.engine.run(desk.id, request).await.err().expect("refused");
+    assert_eq!((refused.kind, desk.script.times()), (Kind::Stale, 1), "{refused:?}");
+}
+
+#[tokio::test]
+async fn context_that_the_tools_fill_is_summarised_once_in_a_run_and_keeps_the_newest_message() {
+    // The tools alone have more tokens.
+    let small = Arc::new(Small::new(3_000, 9));
+    let desk = Desk::with_small(&small).await;
+    desk.turn("no task", Vec::new()).await;
+    small.summaries.store(0, Ordering::SeqCst);
+    let (ended, _) = desk.turn("count", Vec::new()).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{ended:?}");
+    assert_eq!(small.summaries.load(Ordering::SeqCst), 1);
+    let prompts = small.prompts.lock().expect("sound").clone();
+    let mut after =
+        prompts.iter().skip_while(|prompt| !is_request(prompt)).filter(|prompt| !is_request(prompt));
+    let first = after.find(|prompt| Small::reached(prompt) == 0).expect("a prompt of the task");
+    assert!(first.messages.last().is_some_and(|last| line(last).ends_with("count")), "{:?}", first.messages);
 }
 
 #[tokio::test]
