@@ -99,8 +99,8 @@ pub use records::Records;
 pub use refusal::Refusal;
 pub use remedy::{Field, Remedy};
 pub use request::{
-    Action, Apply, ArchiveState, CallWords, ListRequest, NewConversation, NewFork, OpRange, PageRequest,
-    Reading, Receipt, SayRequest, SearchRequest, Sort,
+    Action, Apply, ArchiveState, CallWords, Caller, ListRequest, NewConversation, NewFork, NewSubagent,
+    OpRange, PageRequest, Reading, Receipt, SayRequest, SearchRequest, Sort,
 };
 pub use run::{
     Fence, NewRun, Run, RunEffect, RunEnding, RunGround, RunInput, RunNo, RunRefusal, RunState, Runs,

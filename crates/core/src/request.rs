@@ -34,6 +34,31 @@ pub struct NewFork {
     pub by: ChangeOrigin,
 }
 
+/// A subagent's conversation. It works in the same folder, begins without messages, and belongs to the tree of forks of the
+/// conversation that started it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSubagent {
+    /// Its id.
+    pub id: ConversationId,
+    /// The call that starts it.
+    pub caller: Caller,
+    /// Its title.
+    pub title: String,
+    /// The author of the request.
+    pub by: ChangeOrigin,
+}
+
+/// The call that started a subagent. The subagent's work counts while the call's answer does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The conversation of the call.
+    pub conversation: ConversationId,
+    /// The answer that asks for it.
+    pub entry: EntryId,
+    /// Its key.
+    pub call: String,
+}
+
 /// A message to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SayRequest {

@@ -1,9 +1,9 @@
 //! The data that a reader gets of a conversation: pages, plans, lists and change events, for clients to show.
 
 use crate::{
-    ContentHash, ConversationId, DeltaId, Effect, EffectClass, EffectState, Entry, EntryId, FactsChanged,
-    FileChange, FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part, PathMove, Plan, Pos, Receipt,
-    Revision, Target, Time, Totals, Visibility, WorkspaceNo,
+    Caller, ContentHash, ConversationId, DeltaId, Effect, EffectClass, EffectState, Entry, EntryId,
+    FactsChanged, FileChange, FoldId, Head, Leaf, Mark, Meta, OpNo, Operation, Part, PathMove, Plan, Pos,
+    Receipt, Revision, Target, Time, Totals, Visibility, WorkspaceNo,
 };
 /// The summary of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Summary {
     pub parent: Option<(ConversationId, Head)>,
     /// For a fork: the first visible message of a person in the fork itself.
     pub own: Option<String>,
+    /// For a subagent: the call that started it.
+    pub caller: Option<Caller>,
     /// When it was created.
     pub created: Time,
     /// When it last changed.

@@ -51,6 +51,8 @@ pub struct AgentConfig {
     pub recall: usize,
     /// At which percentage of the model's context earlier messages are summarised; never with 0.
     pub compact_at: u64,
+    /// The most subagents of one run that work at the same time; with 0 there are none.
+    pub subagents: usize,
     /// The most calls of the model in one run.
     pub limit: u32,
     /// How long a turn waits for MCP servers that are starting.

@@ -254,6 +254,7 @@ impl Engine {
         if say.role == Role::User {
             not_blank(&say.parts)?;
         }
+        self.for_people(conversation).await?;
         let _access = self.shared(conversation).await;
         Ok(self.store().say(conversation, say).await?)
     }

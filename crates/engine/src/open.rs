@@ -176,6 +176,7 @@ fn agent(request: &OpenRequest) -> (AgentConfig, ShellConfig) {
         memory,
         recall: settings.agent.memory.recalled(),
         compact_at: settings.agent.compact_at.0,
+        subagents: usize::try_from(settings.agent.subagents.0).unwrap_or(usize::MAX),
         limit: STEPS,
         server_wait: settings.mcp.wait_s.0,
         answer_wait: settings.permissions.wait_s.0,

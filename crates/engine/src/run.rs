@@ -21,6 +21,7 @@ mod repaired;
 mod repeat;
 mod servers;
 mod setup;
+mod subagent;
 
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ use serde_json::json;
 use tracing::{Instrument as _, info_span};
 
 use self::drive::Driver;
+use self::subagent::CallerRun;
 use crate::error::{EngineError, Result};
 use crate::files::{AppliedFiles, FileOptions};
 use crate::log::LogFailure as _;
@@ -174,6 +176,8 @@ struct PreparedRun {
     fence: Option<Fence>,
     /// The summary that it makes instead of an answer.
     compaction: Option<Compaction>,
+    /// For a subagent: the call that it works for.
+    caller: Option<Arc<CallerRun>>,
 }
 
 impl Engine {
@@ -185,6 +189,7 @@ impl Engine {
         request: RunRequest,
     ) -> BoxFuture<'_, Result<BoxStream<'static, RunEvent>>> {
         Box::pin(async move {
+            self.for_people(conversation).await?;
             let request = request.worded();
             if let Some(events) = self.attach(conversation, &request.by)? {
                 return Ok(events);
@@ -323,7 +328,7 @@ impl Engine {
             };
             let scene = async {
                 engine.await_servers(conversation, &events, stopped).await?;
-                engine.scene(conversation, permit).await
+                engine.scene(conversation, permit, ground.caller.as_deref(), &name_of(&choice)).await
             };
             match scene.await {
                 Ok(scene) => {
@@ -419,6 +424,7 @@ impl Engine {
             notices: Vec::new(),
             fence: None,
             compaction: None,
+            caller: None,
         })
     }
 
@@ -437,6 +443,7 @@ impl Engine {
             notices: Vec::new(),
             fence: None,
             compaction: None,
+            caller: None,
         })
     }
 

@@ -102,6 +102,7 @@ impl Engine {
                 let (receipt, objects, facts) = self.erase(of, apply).await?;
                 return Ok(Done::Erased(receipt, objects, facts));
             }
+            self.for_people(of).await?;
             if !apply.action.traits().touches_files {
                 return Ok(Done::Changed(self.apply(of, apply).await?));
             }

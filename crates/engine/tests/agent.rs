@@ -17,6 +17,7 @@ mod repaired;
 mod repeats;
 mod servers;
 mod several;
+mod subagents;
 mod work;
 
 use std::fs;

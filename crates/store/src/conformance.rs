@@ -22,6 +22,7 @@ mod reading;
 mod runs;
 mod several;
 mod stage;
+mod subagents;
 mod tool_turns;
 mod turns;
 
@@ -49,6 +50,7 @@ pub use reading::*;
 pub use runs::*;
 pub use several::*;
 pub use stage::Stage;
+pub use subagents::*;
 pub use tool_turns::*;
 pub use turns::*;
 
@@ -185,6 +187,9 @@ macro_rules! conformance {
             texts_are_read_when_they_are_sent
             destination_is_told_from_its_beginning_on
             ends_of_turns_are_told
+            subagent_counts_while_its_call_does
+            changes_of_a_subagent_belong_to_the_call_that_started_it
+            change_whose_every_candidate_is_reverted_is_certain
         );
     };
     (@ $open:expr; $($case:ident)*) => {

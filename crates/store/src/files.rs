@@ -49,6 +49,8 @@ pub struct CapturedCallChanges {
     pub entry: EntryId,
     /// The changes, in the order of observation.
     pub changes: Vec<(Grade, FileChange)>,
+    /// The answers whose calls may have made ambiguous ones; empty if others may have made them, too.
+    pub candidates: Vec<EntryId>,
 }
 
 /// A capture's information about calls.
@@ -67,12 +69,24 @@ pub struct NewDelta {
     pub workspace: WorkspaceNo,
     /// The changes, in the order of observation.
     pub changes: Vec<(Grade, FileChange)>,
+    /// The answers whose calls may have made ambiguous ones; empty if others may have made them, too.
+    pub candidates: Vec<EntryId>,
+    /// For a call of a subagent: the conversation and the answer that started the subagent, which get the changes.
+    pub of: Option<(ConversationId, EntryId)>,
     /// Its moves in git, which no rewind reverts.
     pub git: Option<GitMove>,
     /// Changes of other calls.
     pub calls: CallsSeen,
     /// The mark of the last capture.
     pub mark: ContentHash,
+}
+
+impl NewDelta {
+    /// Changes of a call, and nothing else.
+    pub fn new(workspace: WorkspaceNo, changes: Vec<(Grade, FileChange)>, mark: ContentHash) -> Self {
+        let (candidates, calls) = (Vec::new(), CallsSeen::default());
+        Self { workspace, changes, candidates, of: None, git: None, calls, mark }
+    }
 }
 
 /// The files that an action wants.
@@ -86,6 +100,8 @@ pub struct NeededFiles {
     pub git: Vec<GitTaken>,
     /// Single paths of entries that stay as they are, whatever the entries' deltas want.
     pub kept: BTreeSet<KeptPath>,
+    /// Ambiguous deltas that no call which stays may have made: they go by default.
+    pub certain: BTreeSet<DeltaId>,
     /// The number of files that are adopted: the conversation goes back, and they stay.
     pub adopted: usize,
     /// The number of files that are returned to their turns.

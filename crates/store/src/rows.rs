@@ -54,6 +54,8 @@ pub struct ConversationRow {
     pub id: ConversationId,
     /// For a fork: the parent's number and head, and the last entry of the base.
     pub parent: Option<ParentRow>,
+    /// For a subagent: the call that started it.
+    pub caller: Option<CallerRow>,
     /// The folder it works in.
     pub folder: Option<String>,
     /// When it was created.
@@ -73,6 +75,15 @@ pub struct ParentRow {
     pub head: retake_core::Head,
     /// The last entry of the fork's base.
     pub tip: Option<Pos>,
+}
+
+/// The call in a subagent's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallerRow {
+    /// The answer that asks for it.
+    pub answer: Key,
+    /// Its key.
+    pub call: String,
 }
 
 /// The current state of a conversation.
@@ -98,6 +109,13 @@ pub type Fingerprint = [u8; 16];
 /// The origin of a row: the request's id and the digest of its arguments.
 pub type MadeBy = Option<(RequestId, Fingerprint)>;
 
+impl ConversationRow {
+    /// Whether it belongs to the tree of forks of an earlier conversation.
+    pub(crate) fn has_root(&self) -> bool {
+        self.parent.is_some() || self.caller.is_some()
+    }
+}
+
 /// Rows of conversations, and the streams in progress, within one transaction.
 pub trait ConversationRows {
     /// Adds a conversation; returns its number.
@@ -110,12 +128,14 @@ pub trait ConversationRows {
     fn conversation_by_request(&self, request: &RequestId) -> Result<Option<ConversationRow>>;
     /// Sets the current state of a conversation.
     fn set_now(&mut self, log: LogNo, now: NowRow) -> Result<()>;
-    /// A page of conversations, the last changed first.
+    /// A page of conversations, the last changed first. Those of subagents are left out.
     fn conversations(&self, request: &ListRequest) -> Result<Vec<ConversationRow>>;
     /// Conversations whose id begins with `prefix` (lower-case, without dashes), at most `limit`.
     fn conversations_like(&self, prefix: &str, limit: usize) -> Result<Vec<ConversationId>>;
     /// The conversations of a tree of forks, in order of their numbers.
     fn tree_of(&self, root: LogNo) -> Result<Vec<ConversationRow>>;
+    /// The conversations of subagents that calls of these entries started, in order of their numbers.
+    fn subagents(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<ConversationRow>>;
     /// Saves or removes the stream in progress of a conversation.
     fn set_stream(&mut self, log: LogNo, stream: Option<&StreamRow>) -> Result<()>;
     /// Every stream in progress.

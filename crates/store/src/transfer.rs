@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use std::fmt;
+
 use retake_core::{
     ChangeOrigin, ConversationId, EffectClass, EffectState, Entry, EntryId, Finding, Flags, Head, Mark,
     Operation, Part, Permission, Revision, Role, Run, ShownEntry, Time, Usage,
@@ -132,8 +134,8 @@ pub struct FullImport {
 pub struct FullConversation {
     /// Its id.
     pub id: ConversationId,
-    /// For a fork: the parent's number in the export, its head then, and the last entry of the base.
-    pub parent: Option<(usize, Head, Option<retake_core::Pos>)>,
+    /// The conversation that it comes from.
+    pub parent: FullParent,
     /// Its folder.
     pub folder: Option<String>,
     /// When it was created.
@@ -160,6 +162,28 @@ pub struct FullConversation {
     pub runs: Vec<Run>,
     /// Its permissions.
     pub permission: Option<Permission>,
+}
+
+/// The conversation that one of a full export comes from, by its number there.
+#[derive(Clone, PartialEq, Eq)]
+pub enum FullParent {
+    /// None: it is the root.
+    None,
+    /// A fork of this one, with its head then and the last entry of the base.
+    Fork(usize, Head, Option<retake_core::Pos>),
+    /// A subagent that a call of this one started: the entry of the call, and its key.
+    Caller(usize, u64, String),
+}
+
+/// Digests of earlier versions contain this text: they knew no subagents.
+impl fmt::Debug for FullParent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("None"),
+            Self::Fork(number, head, tip) => fmt::Debug::fmt(&Some((number, head, tip)), f),
+            Self::Caller(number, seq, call) => fmt::Debug::fmt(&(number, seq, call), f),
+        }
+    }
 }
 
 /// A row of the ledger.

@@ -60,13 +60,8 @@ async fn told(dir: &Path) -> (Stage, PathBuf) {
     stage.store.captured(workspace, capture).await.expect("captured");
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
     let branch = GitRef { name: format!("refs/heads/{SECRET}"), before: None, after: Some("a1".into()) };
-    let delta = NewDelta {
-        workspace,
-        changes,
-        git: Some(GitMove { refs: vec![branch], ..GitMove::default() }),
-        calls: CallsSeen::default(),
-        mark: ContentHash([7; 32]),
-    };
+    let git = Some(GitMove { refs: vec![branch], ..GitMove::default() });
+    let delta = NewDelta { git, ..NewDelta::new(workspace, changes, ContentHash([7; 32])) };
     let say = stage.saying(Role::Tool, vec![Part::text("done")]);
     stage.store.say_changed(stage.id, say, vec![delta]).await.expect("said");
     let fact = Part::Facts(vec![Fact::new("todo", SECRET), Fact::new(format!("read/{SECRET}"), "1")]);

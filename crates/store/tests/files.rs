@@ -10,7 +10,7 @@ use retake_core::{
     RunRefusal, SayRequest, SearchRequest, SeenState, Stack, Steer, Time, ToolOutcome, Words, joined_text,
 };
 use retake_store::conformance::Stage;
-use retake_store::{CallsSeen, FilesHalf, NewDelta, Sqlite, Store, StoreError, StreamRow};
+use retake_store::{FilesHalf, NewDelta, Sqlite, Store, StoreError, StreamRow};
 
 fn open(dir: &Path) -> Arc<Store> {
     let opened = Sqlite::open(dir, Time(1_700_000_000_000), Duration::ZERO).expect("opened");
@@ -82,7 +82,7 @@ async fn trial_11_an_apply_of_many_paths_writes_a_count_and_no_row_of_a_delta() 
     let changes: Vec<FileChange> = (0..100).map(made).collect();
     let seen = changes.iter().map(|change| (Grade::Seen, change.clone())).collect();
     let mark = ContentHash([7; 32]);
-    let delta = NewDelta { workspace, changes: seen, git: None, calls: CallsSeen::default(), mark };
+    let delta = NewDelta::new(workspace, seen, mark);
     let say = stage.saying(Role::Assistant, vec![Part::text("done")]);
     stage.store.say_changed(stage.id, say, vec![delta]).await.expect("said");
     let db = rusqlite::Connection::open(dir.path().join("retake.db")).expect("the file");

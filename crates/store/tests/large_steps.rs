@@ -13,7 +13,7 @@ use retake_core::{
     SeenState, Stack, Time, WorkspaceNo,
 };
 use retake_store::conformance::Stage;
-use retake_store::{CallsSeen, FilesHalf, NewDelta, Result, Sqlite, Store, StoreError};
+use retake_store::{FilesHalf, NewDelta, Result, Sqlite, Store, StoreError};
 
 use crate::kit::{NOW, by};
 
@@ -100,7 +100,7 @@ impl Prepared {
     async fn changed(&self, changes: &[FileChange]) {
         let changes = changes.iter().map(|change| (Grade::Seen, change.clone())).collect();
         let (workspace, mark) = (self.workspace, ContentHash([7; 32]));
-        let delta = NewDelta { workspace, changes, git: None, calls: CallsSeen::default(), mark };
+        let delta = NewDelta::new(workspace, changes, mark);
         let say = self.stage.saying(Role::Assistant, vec![Part::text("done")]);
         self.stage.store.say_changed(self.stage.id, say, vec![delta]).await.expect("said");
     }

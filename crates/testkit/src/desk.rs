@@ -47,6 +47,7 @@ pub fn agent_config(data: &Path, tools: Toolbox) -> AgentConfig {
         answer_wait: Duration::from_secs(600),
         recall: 20,
         compact_at: 80,
+        subagents: 4,
         settings: None,
     }
 }

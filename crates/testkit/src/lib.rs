@@ -10,6 +10,8 @@ mod puppet;
 mod script;
 #[cfg(feature = "engine")]
 mod table;
+#[cfg(feature = "engine")]
+mod tasks;
 
 #[cfg(feature = "engine")]
 pub use desk::{agent_config, conversation, files_config, memory_store, next_seed, sqlite_store};
@@ -19,3 +21,5 @@ pub use puppet::{ModelOutput, Puppet, done, failure, text};
 pub use script::{Script, SingleModelCatalogue, calls, words};
 #[cfg(feature = "engine")]
 pub use table::{Table, ask, ended, parts, start, start_in, start_with};
+#[cfg(feature = "engine")]
+pub use tasks::Tasks;

@@ -32,6 +32,10 @@ pub trait Host: Send + Sync {
     }
     /// Asks the person, and waits for the answer; `None` if no client can answer.
     async fn ask(&self, question: ToolQuestion) -> Option<String>;
+    /// Gives a task to a subagent, and waits for its result.
+    async fn delegate(&self, _task: SubagentTask) -> Output {
+        Output::failed("no subagent can be started here")
+    }
     /// Forwards the output of a running tool.
     async fn tell(&self, piece: Piece);
     /// Whether a rule hides a file or folder from this tool's search results: the tool must not read it, or only with an
@@ -65,6 +69,17 @@ pub struct ToolQuestion {
     pub question: String,
     /// Answers to choose from; if empty, any text is an answer.
     pub choices: Vec<String>,
+}
+
+/// A task for a subagent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubagentTask {
+    /// The task in a few words, in one line.
+    pub title: String,
+    /// The whole task.
+    pub task: String,
+    /// The name of the agent that does it; without it, one like the agent that asks.
+    pub agent: Option<String>,
 }
 
 /// A piece of a tool's output.

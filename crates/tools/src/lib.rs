@@ -31,6 +31,7 @@ mod secret;
 mod set;
 mod shell;
 mod spooled_output;
+mod subagent;
 mod supervisor;
 pub mod tls;
 mod todo;
@@ -39,7 +40,7 @@ pub mod umask;
 pub use after_edit::{AfterEdit, FileNames, Formatter, with_programs};
 pub use ask::ask_tool;
 pub use blocking::blocking;
-pub use call::{Attached, Call, Host, Output, Piece, ToolQuestion};
+pub use call::{Attached, Call, Host, Output, Piece, SubagentTask, ToolQuestion};
 pub use call_environment::CallEnvironment;
 pub use fetch::{FetchConfig, fetch_tool};
 pub use files::{IgnoreRules, file_tools, read_fact};
@@ -54,5 +55,6 @@ pub use shell::{
     Confined, Network, ProgramFailure, ProgramRun, SHELL, ShellConfig, class_of, code_of, is_log_of,
     run_program, shell_tools,
 };
+pub use subagent::{SUBAGENT, subagent_tool};
 pub use supervisor::{Supervisor, supervise};
 pub use todo::todo_tool;

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 mod file;
+mod following;
 mod remark;
 mod worktrees;
 

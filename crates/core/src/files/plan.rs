@@ -33,6 +33,10 @@ pub trait PlanInput {
     fn left_by(&mut self, path: &FilePath, record: Option<&Record>) -> Option<DeltaId>;
     /// Whether this delta's change of a path was adopted, alone or with all its changes.
     fn is_adopted(&mut self, path: &FilePath, delta: DeltaId) -> bool;
+    /// Whether this ambiguous delta goes by default: the step reverts every call that may have made it.
+    fn is_certain(&mut self, _delta: DeltaId) -> bool {
+        false
+    }
     /// Whether the current version is that of git's HEAD, and a reverted call moved HEAD there (spec `rewind.md`, *Plan*).
     fn is_git_s(&mut self, path: &FilePath) -> bool;
 }
@@ -260,8 +264,13 @@ fn one(
         return Ok(None);
     }
     let (out, into) = goal.difference(&stack);
+    let certain: Vec<DeltaId> = out.iter().copied().filter(|delta| look.is_certain(*delta)).collect();
+    let grade_of = |layer: &Layer| match certain.contains(&layer.delta) {
+        true => layer.grade.min(Grade::Seen),
+        false => layer.grade,
+    };
     let touched = stack.layers().iter().filter(|layer| out.contains(&layer.delta));
-    let grade = touched.map(|layer| layer.grade).max().unwrap_or(Grade::Written);
+    let grade = touched.map(grade_of).max().unwrap_or(Grade::Written);
     let choice = chosen.of(&path);
     let hunks = if let Some(Choice::Hunks(hunks)) = choice { hunks.clone() } else { Vec::new() };
     let disk = match look.now(&path) {
@@ -276,7 +285,7 @@ fn one(
     let merged = goal.merged(&stack, disk.as_ref(), look.bytes());
     let changes = merged.as_ref().map_or(true, |merged| merged.record != disk);
     let git_has = changes && !out.is_empty() && look.is_git_s(&path);
-    let doubt = goal.doubt(&stack, &out, disk.as_ref(), look.bytes());
+    let doubt = goal.doubt(&stack, (&out, &certain), disk.as_ref(), look.bytes());
     let (theirs, exact, stays) = (look.theirs(&path), goal.exact(&stack, look.bytes()), goal.stays);
     let fork = Fork { theirs, goal, stack, disk, merged, exact, doubt, git_has };
     let unchosen = fork.outcome(chosen.others.as_ref(), look.bytes());

@@ -1,7 +1,7 @@
 //! Finds the author of a change: changes between two captures belong to the calls that were open then. A change without an open
 //! call is the person's.
 
-use retake_core::{FileChange, Grade, Uncertain};
+use retake_core::{EntryId, FileChange, Grade, Uncertain};
 use retake_store::{CapturedCallChanges, OpenCall};
 use retake_worktree::Findings;
 
@@ -55,15 +55,31 @@ impl Calls {
         let found = findings.changes.iter().map(|change| (grade, change.clone()));
         let late = findings.late.iter().map(|change| (Grade::Ambiguous(Uncertain::Late), change.clone()));
         let changes: Vec<_> = found.chain(late).collect();
+        // Late changes may be anybody's.
+        let candidates = if findings.late.is_empty() { self.candidates() } else { Vec::new() };
         let owned = owners.into_iter().map(|call| CapturedCallChanges {
             conversation: call.conversation,
             entry: call.entry,
             changes: changes.clone(),
+            candidates: candidates.clone(),
         });
         Attributed {
             unowned: Vec::new(),
             owned: if changes.is_empty() { Vec::new() } else { owned.collect() },
         }
+    }
+
+    /// The answers whose calls may have made ambiguous changes; empty if calls of several conversations may have.
+    fn candidates(&self) -> Vec<EntryId> {
+        let all = || self.open.iter().chain(&self.jobs);
+        let mut entries: Vec<EntryId> = all().map(|call| call.entry).collect();
+        entries.sort_unstable();
+        entries.dedup();
+        let is_one =
+            all().all(|call| all().next().is_some_and(|first| first.conversation == call.conversation));
+        let is_sure =
+            self.grade() == Grade::Seen || self.jobs.iter().any(|job| self.cut_off.contains(&job.id));
+        if is_one && !is_sure { entries } else { Vec::new() }
     }
 
     /// The grade for changes that are found now.

@@ -1,7 +1,7 @@
 //! Versions of a path that are not in its layers. These are the last version without a call, and versions that calls of the
 //! conversation left, dropped calls included. Read only if a plan must name the author of a change.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use retake_core::{
     ConversationId, DeltaId, DeltaLine, FilePath, FilePlan, KeepState, Layer, PathPlan, Pos, Record, Verdict,
@@ -21,6 +21,8 @@ pub(super) struct KnownVersions {
     pub(super) theirs: HashMap<FilePath, Option<Record>>,
     /// What calls of the conversation left at the requested paths, newest first.
     pub(super) left: HashMap<FilePath, Vec<(Option<Record>, DeltaId)>>,
+    /// Ambiguous deltas that no staying call may have made.
+    pub(super) certain: BTreeSet<DeltaId>,
     /// The adopted deltas.
     pub(super) adopted: HashSet<DeltaId>,
     /// Deltas that are adopted at a single path only.
@@ -55,8 +57,8 @@ impl Engine {
         held: &HeldWorkspace,
         conversation: ConversationId,
         plan: &FilePlan,
+        mut told: KnownVersions,
     ) -> Result<KnownVersions> {
-        let mut told = KnownVersions::default();
         for capture in self.store().captures(held.no, None, LOOK_BACK).await? {
             for change in capture.changes {
                 told.theirs.entry(change.path).or_insert(change.after);

@@ -29,8 +29,10 @@ use crate::run::Changed;
 pub(crate) struct CapturedCall {
     /// Its id, which marks its processes.
     pub(crate) id: String,
+    /// The conversation that gets its result.
     conversation: ConversationId,
-    entry: EntryId,
+    /// The conversation and the answer that its changes belong to.
+    of: (ConversationId, EntryId),
     /// Its folders, with the state of each repository before the call.
     places: Vec<(WorkspaceNo, Option<GitState>)>,
     /// The conversation's own folder.
@@ -140,11 +142,15 @@ impl Engine {
         &self,
         before: &mut FoldersBeforeCall,
         conversation: ConversationId,
-        entry: EntryId,
+        of: (ConversationId, EntryId),
         id: String,
     ) -> Result<CapturedCall> {
-        let open =
-            |held: &HeldWorkspace| OpenCall { id: id.clone(), workspace: held.no, conversation, entry };
+        let open = |held: &HeldWorkspace| OpenCall {
+            id: id.clone(),
+            workspace: held.no,
+            conversation: of.0,
+            entry: of.1,
+        };
         self.store().begin_call(before.held.all.iter().map(open).collect()).await?;
         for held in &mut before.held.all {
             let open = open(held);
@@ -153,7 +159,7 @@ impl Engine {
         Ok(CapturedCall {
             id,
             conversation,
-            entry,
+            of,
             places: std::mem::take(&mut before.places),
             own: before.held.own,
             outside: std::mem::take(&mut before.outside),
@@ -190,16 +196,17 @@ impl Engine {
         Ok((changed, before.lost))
     }
 
-    /// Begins a call that may change the conversation's folder and these further ones.
+    /// Begins a call that may change the conversation's folder and these further ones. Its changes belong to the conversation and
+    /// the answer `of`.
     pub(crate) async fn call_begins(
         &self,
         conversation: ConversationId,
         further: &[PathBuf],
-        entry: EntryId,
+        of: (ConversationId, EntryId),
         id: String,
     ) -> Result<CapturedCall> {
         let mut before = self.before_call(conversation, further, CaptureScope::Watched).await?;
-        self.open_call(&mut before, conversation, entry, id).await
+        self.open_call(&mut before, conversation, of, id).await
     }
 
     /// Forgets a call that did not begin: it has changed nothing.
@@ -332,8 +339,9 @@ impl Engine {
         let git = before.zip(git.as_ref()).and_then(|(before, after)| before.moved_to(after));
         let Attributed { owned, .. } = held.calls.attribute(&capture.findings);
         let (own, owned): (Vec<CapturedCallChanges>, Vec<CapturedCallChanges>) =
-            owned.into_iter().partition(|owned| owned.entry == of.entry);
+            owned.into_iter().partition(|owned| (owned.conversation, owned.entry) == of.of);
         let names = below(&held, written);
+        let candidates = own.first().map(|own| own.candidates.clone()).unwrap_or_default();
         let mut changes: Vec<_> = own.into_iter().flat_map(|own| own.changes).collect();
         for (grade, change) in &mut changes {
             if names.contains(&change.path) {
@@ -342,7 +350,9 @@ impl Engine {
         }
         over.extend((living == 0).then(|| of.id.clone()));
         let calls = CallsSeen { owned, over: over.clone() };
-        let delta = NewDelta { workspace: held.no, changes, git, calls, mark: capture.mark().0 };
+        let of = (of.of.0 != of.conversation).then_some(of.of);
+        let mark = capture.mark().0;
+        let delta = NewDelta { workspace: held.no, changes, candidates, of, git, calls, mark };
         Ok(FolderAfterCall { held, capture, over, delta, uncovered, planted, captured })
     }
 }

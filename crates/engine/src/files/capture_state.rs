@@ -201,6 +201,10 @@ impl PlanInput for PlannedWorkspace<'_> {
         self.told.adopted.contains(&delta) || single.is_some_and(|deltas| deltas.contains(&delta))
     }
 
+    fn is_certain(&mut self, delta: DeltaId) -> bool {
+        self.told.certain.contains(&delta)
+    }
+
     fn is_git_s(&mut self, path: &FilePath) -> bool {
         self.git_s.contains(path)
     }

@@ -67,6 +67,7 @@ impl Engine {
             if exec.command.is_empty() {
                 return Err(EngineError::usage("no command is named").with("what", "no_command"));
             }
+            self.for_people(conversation).await?;
             let claim = self.claim(conversation)?;
             // Earlier changes are not the command's. A new turn ends the one before.
             let sweep = if exec.say.is_some() { CaptureScope::Whole } else { CaptureScope::Watched };
@@ -107,7 +108,7 @@ impl Engine {
         let receipt =
             self.store().say(conversation, self.saying(Role::Assistant, vec![call], exec.by.clone())).await?;
         let entry = receipt.entries.first().copied().expect("BUG: a message has an entry");
-        let around = self.open_call(&mut before, conversation, entry, id.clone()).await?;
+        let around = self.open_call(&mut before, conversation, (conversation, entry), id.clone()).await?;
         drop(before);
         let theirs = exec.by.request.as_ref().and_then(|request| self.environment_of(request));
         match processes::start(&exec.command, &folder, &id, theirs.as_deref()).await {

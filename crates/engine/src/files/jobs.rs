@@ -11,6 +11,7 @@ use rustix::process::Pid;
 use super::blocking;
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
+use crate::log::LogFailure as _;
 
 /// How long processes have to end after they were signalled.
 pub(super) const TO_END: Duration = Duration::from_secs(3);
@@ -90,22 +91,29 @@ impl Engine {
                 .remedies([Remedy::EndJobs, Remedy::WithoutFiles]));
         }
         for (call, _) in &jobs {
-            self.end_processes(call).await?;
+            self.end_processes(&call.id).await?;
         }
         Ok(())
     }
 
+    /// Ends what these calls of a subagent left running: nobody could look after it.
+    pub(crate) async fn end_jobs_of(&self, calls: &[String]) {
+        for call in calls.iter().filter(|call| !processes::alive(call).is_empty()) {
+            self.end_processes(call).await.or_log("a job of a subagent still runs");
+        }
+    }
+
     /// Ends the processes of a call, and checks that they are gone.
-    async fn end_processes(&self, call: &OpenCall) -> Result<()> {
+    async fn end_processes(&self, call: &str) -> Result<()> {
         for force in [false, true] {
-            processes::stop(None, &call.id, force);
-            let id = call.id.clone();
+            processes::stop(None, call, force);
+            let id = call.to_owned();
             if blocking(move || processes::wait_gone(&id, TO_END)).await? {
                 return Ok(());
             }
         }
         let pids: Vec<String> =
-            processes::alive(&call.id).iter().map(|pid| pid.as_raw_nonzero().to_string()).collect();
+            processes::alive(call).iter().map(|pid| pid.as_raw_nonzero().to_string()).collect();
         let what = format!("can't end the processes {} that a command has started", pids.join(", "));
         Err(EngineError::new(Kind::Refused, "still_running", what)
             .with("what", "not_ended")

@@ -44,7 +44,10 @@ impl Engine {
         action: Action,
         options: FileOptions,
     ) -> BoxFuture<'_, Result<PlannedFiles>> {
-        Box::pin(async move { self.plan_on(conversation, action, options, PlanBasis::New).await })
+        Box::pin(async move {
+            self.for_people(conversation).await?;
+            self.plan_on(conversation, action, options, PlanBasis::New).await
+        })
     }
 
     /// The same, based on the captures that a plan of the same request has just made, for example for one more step.
@@ -243,16 +246,17 @@ impl Engine {
         };
         let (held, GitHalf { stays, has, worktrees }) = self.git_half(held, moves, &paths).await?;
         let objects = self.files.objects().await? as Arc<dyn Objects>;
-        let mut first = draw(held, paths.clone(), chosen, &objects, KnownVersions::default(), has).await?;
+        let certain = wanted.map(|wanted| wanted.certain.clone()).unwrap_or_default();
+        let told = KnownVersions { certain, ..KnownVersions::default() };
+        let mut first = draw(held, paths.clone(), chosen, &objects, told.clone(), has).await?;
         let (held, moved) = nested_repositories::moved(first.held, &first.plan).await?;
         first.held = held;
         if !moved.is_empty() {
             first.git_s.extend(nested_repositories::with_them(&first.plan, &moved));
-            first = draw(first.held, paths.clone(), chosen, &objects, KnownVersions::default(), first.git_s)
-                .await?;
+            first = draw(first.held, paths.clone(), chosen, &objects, told.clone(), first.git_s).await?;
         }
         let drawn = match authors::is_asked(&first.plan) || *chosen != Chosen::default() {
-            true => self.drawn_again(first, paths, conversation, chosen, &objects).await?,
+            true => self.drawn_again(first, paths, conversation, chosen, &objects, told).await?,
             false => first,
         };
         let PlanWithInput { held, mut plan, .. } = drawn;
@@ -275,8 +279,9 @@ impl Engine {
         conversation: ConversationId,
         chosen: &Chosen,
         objects: &Arc<dyn Objects>,
+        told: KnownVersions,
     ) -> Result<PlanWithInput> {
-        let told = self.told(&first.held, conversation, &first.plan).await?;
+        let told = self.told(&first.held, conversation, &first.plan, told).await?;
         let drawn = draw(first.held, paths.clone(), chosen, objects, told.clone(), first.git_s).await?;
         if drawn.in_the_way.is_empty() {
             return Ok(drawn);

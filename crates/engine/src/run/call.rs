@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{
-    AskCause, CallAsked, CallForm, CallRefusal, CallRuling, CallTarget, Digest, Effect, EffectClass, EntryId,
-    Intent, Part, Permission, Rule, Ruling, SAME_RESULTS, TurnInput, calls_as_run, shorten,
+    AskCause, CallAsked, CallForm, CallRefusal, CallRuling, CallTarget, ConversationId, Digest, Effect,
+    EffectClass, EntryId, Intent, Part, Permission, Rule, Ruling, SAME_RESULTS, TurnInput, calls_as_run,
+    shorten,
 };
 use retake_store::digest::of_call;
 use retake_tools::{Repair, Tool};
 use serde_json::Value;
 use tracing::Instrument as _;
 
+use super::Events;
 use super::drive::{Driver, Inbox};
 use super::event::{CallShown, Decision, NotRun, PendingApproval, RunEvent};
 use super::guard::Guards;
@@ -67,6 +69,15 @@ impl Ready {
     /// Whether it starts programs.
     pub(super) fn starts_programs(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.starts_programs(&self.intent))
+    }
+
+    /// The call in an approval request; that of a subagent names it.
+    fn shown_for(&self, subagent: Option<&str>) -> CallShown {
+        let shown = self.shown();
+        match subagent {
+            Some(title) => CallShown { line: format!("{title} › {}", shown.line), ..shown },
+            None => shown,
+        }
     }
 
     fn shown(&self) -> CallShown {
@@ -164,7 +175,7 @@ impl Driver {
                     _ => intent.class,
                 };
                 if matches!(ready.leaves, EffectClass::External | EffectClass::Compensable) {
-                    ready.again = self.engine.store().effect_again(conversation, ready.digest()).await?;
+                    ready.again = self.engine.store().effect_again(self.home(), ready.digest()).await?;
                 }
                 let permission = self.permission().await?;
                 if let Some(wrong) = self.engine.wrong_settings() {
@@ -192,7 +203,7 @@ impl Driver {
 
     /// The run's current permissions.
     async fn permission(&self) -> Result<Permission> {
-        Ok(self.scene.permission(self.engine.permission(self.claim.conversation()).await?))
+        Ok(self.scene.permission(self.engine.permission(self.home()).await?))
     }
 
     fn unknown(&self, name: &str) -> CallRefusal {
@@ -202,10 +213,12 @@ impl Driver {
 
     /// Requests an approval for a call.
     pub(super) async fn request_approval(&mut self, key: String) -> Option<TurnInput> {
-        let listening = self.events.listening();
+        let events = self.asking();
+        let listening = events.listening();
         if self.engine.is_unattended(&listening) {
             return Some(self.denied(key, CallRefusal::Unattended(None)));
         }
+        let of = self.ground.caller.as_ref().map(|caller| caller.title.clone());
         // The request can be sent without suggested rules.
         let permission = self.permission().await.or_log("no rules are offered").unwrap_or_default();
         let ready = self.calls.get_mut(&key)?;
@@ -222,16 +235,16 @@ impl Driver {
         };
         let asks = PendingApproval {
             id: key.clone(),
-            call: ready.shown(),
+            call: ready.shown_for(of.as_deref()),
             cause,
             again: ready.again.as_ref().map(|effect| effect.began),
             offers,
         };
-        let conversation = self.claim.conversation();
+        let conversation = self.home();
         let session = self.engine.session(conversation);
         session.ask_approval(&key, self.inbox.clone());
         self.engine.tell_of_waiting(conversation, key.clone(), asks.call.tool.clone());
-        self.events.send(RunEvent::Asks(asks));
+        events.send(RunEvent::Asks(asks));
         let engine = Arc::clone(&self.engine);
         tokio::spawn(async move {
             tokio::select! {
@@ -270,7 +283,7 @@ impl Driver {
 
     /// Stores a rule for this conversation.
     async fn remember(&self, rule: Rule) -> Result<()> {
-        let conversation = self.claim.conversation();
+        let conversation = self.home();
         let mut own = self.engine.own_permission(conversation).await?;
         own.rules.push(rule);
         Ok(self.engine.store().set_permission(conversation, own).await?)
@@ -344,7 +357,19 @@ impl Driver {
             permission: Arc::clone(&ready.permission),
             reads: reads.collect(),
             spool: self.scene.spool.clone(),
+            caller: self.ground.caller.clone(),
+            subagents: self.scene.subagents.clone(),
         }
+    }
+
+    /// The conversation whose permissions count, and where people answer: for a subagent, that of the call that it works for.
+    pub(super) fn home(&self) -> ConversationId {
+        self.ground.caller.as_ref().map_or(self.claim.conversation(), |caller| caller.conversation)
+    }
+
+    /// The events of the run there.
+    fn asking(&self) -> Events {
+        self.ground.caller.as_ref().map_or(&self.events, |caller| &caller.events).clone()
     }
 }
 

@@ -161,7 +161,7 @@ impl Driver {
                     TurnEffect::Look(key) => Some(self.look(key).await),
                     TurnEffect::RequestApproval(key) => self.request_approval(key).await,
                     TurnEffect::DropApproval(key) => {
-                        self.engine.session(self.claim.conversation()).withdraw_approval(&key);
+                        self.engine.session(self.home()).withdraw_approval(&key);
                         None
                     }
                     TurnEffect::Run(key) => {

@@ -7,16 +7,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use retake_core::{
-    AnswerPlace, CallTarget, ConversationId, EffectClass, Fact, Fence, MemoryId, Permission, ProvidedFact,
-    Ruling,
+    AnswerPlace, CallTarget, ConversationId, EffectClass, EntryId, Fact, Fence, MemoryId, Permission,
+    ProvidedFact, Ruling,
 };
-use retake_tools::{Call, CallEnvironment, Guard, Guarded, Host, Piece, ToolQuestion};
+use retake_tools::{Call, CallEnvironment, Guard, Guarded, Host, Output, Piece, SubagentTask, ToolQuestion};
 use tokio::sync::watch;
 
 use super::Events;
 use super::call::Ready;
 use super::event::{Question, RunEvent};
 use super::guard::Guards;
+use super::subagent::{CallerRun, Subagents};
 use crate::Engine;
 use crate::error::Result;
 use crate::files::CapturedCall;
@@ -50,9 +51,19 @@ pub(super) struct ToolHost {
     /// The files in the call's intent to read.
     pub(super) reads: Vec<PathBuf>,
     pub(super) spool: PathBuf,
+    /// For a call of a subagent: the call that it works for.
+    pub(super) caller: Option<Arc<CallerRun>>,
+    /// What the call needs to start subagents.
+    pub(super) subagents: Option<Arc<Subagents>>,
 }
 
 impl ToolHost {
+    /// The conversation that the call's effects belong to, with the answer that caused them.
+    pub(super) fn accountable(&self, entry: EntryId) -> (ConversationId, EntryId) {
+        let of_caller = self.caller.as_ref().map(|caller| (caller.conversation, caller.answer));
+        of_caller.unwrap_or((self.conversation, entry))
+    }
+
     /// The context of a call. A command may write in the captured folders only. Files there whose names suggest secrets are
     /// hidden from it, except those that a rule allows to read.
     pub(super) async fn call(&self, ready: &Ready, around: Option<&CapturedCall>) -> Result<Call> {
@@ -138,6 +149,10 @@ impl Host for ToolHost {
         }
     }
 
+    async fn delegate(&self, task: SubagentTask) -> Output {
+        self.run_subagent(task).await
+    }
+
     async fn tell(&self, piece: Piece) {
         self.events.send(RunEvent::Printed(self.key.clone(), piece.text));
     }
@@ -174,7 +189,8 @@ impl Host for ToolHost {
     }
 
     fn environment(&self) -> Option<Arc<CallEnvironment>> {
-        self.engine.environment_in(self.conversation)
+        let home = self.caller.as_ref().map_or(self.conversation, |caller| caller.conversation);
+        self.engine.environment_in(home)
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {

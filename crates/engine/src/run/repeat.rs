@@ -146,6 +146,7 @@ impl Engine {
             asked: None,
             permit: Permit::default(),
             compaction: None,
+            caller: None,
         })
     }
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::{ConversationId, EffectClass, Mode, Permission, Rule, Ruling};
-use retake_tools::{Guarded, Tool, Toolbox};
+use retake_tools::{Guarded, Tool, Toolbox, subagent_tool};
 
+use super::subagent::{AgentFile, CallerRun, Subagents};
 use super::{Events, Permit};
 use crate::Engine;
 use crate::error::Result;
@@ -34,6 +35,8 @@ pub(super) struct RunSetup {
     pub(super) limit: u32,
     /// The system prompt, which stays the same in the whole conversation.
     pub(super) system: Option<String>,
+    /// What it needs to start subagents; a subagent starts none.
+    pub(super) subagents: Option<Arc<Subagents>>,
 }
 
 impl RunSetup {
@@ -64,7 +67,14 @@ impl RunSetup {
 }
 
 impl Engine {
-    pub(super) async fn scene(&self, conversation: ConversationId, permit: Permit) -> Result<RunSetup> {
+    /// The setup of a run with this model. A subagent has the folders, permissions and tools of the call that it works for.
+    pub(super) async fn scene(
+        &self,
+        conversation: ConversationId,
+        permit: Permit,
+        caller: Option<&CallerRun>,
+        model: &str,
+    ) -> Result<RunSetup> {
         let own = self.parts().system_prompt.as_deref();
         let Some(config) = &self.parts().agent else {
             return Ok(RunSetup {
@@ -78,8 +88,10 @@ impl Engine {
                 spools: Vec::new(),
                 limit: 1,
                 system: own.map(str::to_owned),
+                subagents: None,
             });
         };
+        let home = caller.map_or(conversation, |caller| caller.conversation);
         let snapshot = self.store().snapshot(conversation).await?;
         let folder = snapshot.folder().map(PathBuf::from);
         let roots: &[PathBuf] = if folder.is_some() { &config.roots } else { &[] };
@@ -91,17 +103,40 @@ impl Engine {
         };
         let others = further.others.into_iter().map(|(folder, _)| folder);
         let kept: Vec<PathBuf> = folder.iter().cloned().chain(further.kept).collect();
+        let system = system_prompt(own, about.as_ref());
+        let (all, mode) = (self.tools_now(home).await?, self.permission(home).await?.mode);
+        let (mut tools, permit, mode, system) = match caller {
+            Some(caller) => {
+                (caller.tools(&all), caller.permit.clone(), caller.mode, Some(caller.system(system)))
+            }
+            None => (all, permit, mode, system),
+        };
+        let mut subagents = None;
+        if caller.is_none() && folder.is_some() && config.subagents > 0 {
+            let agents = Vec::new();
+            let told: Vec<_> =
+                agents.iter().map(|it: &AgentFile| (it.name.clone(), it.description.clone())).collect();
+            tools.add(subagent_tool(&told));
+            subagents = Some(Arc::new(Subagents::new(
+                agents,
+                permit.clone(),
+                mode,
+                model.to_owned(),
+                config.subagents,
+            )));
+        }
         Ok(RunSetup {
-            system: system_prompt(own, about.as_ref()),
+            system,
             kept: kept.len(),
             roots: kept.into_iter().chain(others).collect(),
-            tools: self.tools_now(conversation).await?,
+            tools,
             permit,
             guarded: Arc::clone(&config.guarded),
-            mode: self.permission(conversation).await?.mode,
-            spool: config.spool.join(conversation.to_string()),
-            spools: self.spools(conversation, &config.spool).await?,
+            mode,
+            spool: config.spool.join(home.to_string()),
+            spools: self.spools(home, &config.spool).await?,
             limit: config.limit,
+            subagents,
         })
     }
 

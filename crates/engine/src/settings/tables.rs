@@ -288,6 +288,8 @@ pub struct Agent {
     pub roots: Vec<PathBuf>,
     /// At which percentage of the model's context earlier messages are summarised. 0: never.
     pub compact_at: WholeNumber<0, 95>,
+    /// How many subagents of one run may work at the same time. Further ones wait. 0: there are none.
+    pub subagents: WholeNumber<0, 32>,
     /// What is remembered for later conversations.
     pub memory: Memory,
 }
@@ -298,6 +300,7 @@ impl Default for Agent {
             steering: Steer::default(),
             roots: Vec::new(),
             compact_at: WholeNumber(80),
+            subagents: WholeNumber(4),
             memory: Memory::default(),
         }
     }

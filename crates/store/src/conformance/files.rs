@@ -45,7 +45,7 @@ fn result(stage: &Stage, text: &str) -> SayRequest {
 pub(super) async fn changed(stage: &Stage, text: &str, changes: Vec<FileChange>) -> Receipt {
     let workspace = workspace(&stage.store).await;
     let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
-    let delta = NewDelta { workspace, changes, git: None, calls: CallsSeen::default(), mark: MARK };
+    let delta = NewDelta::new(workspace, changes, MARK);
     stage.store.say_changed(stage.id, result(stage, text), vec![delta]).await.expect("said")
 }
 
@@ -147,13 +147,7 @@ pub async fn delta_of_a_repeated_request_is_stored_once(store: Arc<Store>) {
     let say = SayRequest { by: by_request("r"), ..result(&stage, "done") };
     let mut receipts = Vec::new();
     for _ in 0..2 {
-        let delta = NewDelta {
-            workspace,
-            changes: vec![(Grade::Written, change("f", 'a', 'b'))],
-            git: None,
-            calls: CallsSeen::default(),
-            mark: MARK,
-        };
+        let delta = NewDelta::new(workspace, vec![(Grade::Written, change("f", 'a', 'b'))], MARK);
         receipts.push(stage.store.say_changed(stage.id, say.clone(), vec![delta]).await.expect("said"));
     }
     assert_eq!(receipts[0], receipts[1]);
@@ -176,7 +170,7 @@ pub async fn change_observed_later_belongs_to_its_call(store: Arc<Store>) {
     let label = Action::Label(None, Some("name".into()));
     assert!(stage.store.wanted(stage.id, label).await.expect("it can be done").running.is_empty());
     let changes = vec![(Grade::Ambiguous(Uncertain::Job), change("f", 'b', 'c'))];
-    let owned = vec![CapturedCallChanges { conversation: stage.id, entry, changes }];
+    let owned = vec![CapturedCallChanges { conversation: stage.id, entry, changes, candidates: Vec::new() }];
     let calls = CallsSeen { owned, over: vec!["job".into()] };
     let capture =
         NewCapture { time: Time(5), name: None, changes: Vec::new(), calls, mark: MARK, manifest: None };
@@ -201,8 +195,7 @@ pub async fn git_moves_of_rewound_calls_are_listed(store: Arc<Store>) {
     for (turn, from, to) in [("two", "a", "b"), ("three", "b", "c")] {
         stage.turn(turn).await;
         let git = Some(moved(from, to));
-        let delta =
-            NewDelta { workspace: place, changes: Vec::new(), git, calls: CallsSeen::default(), mark: MARK };
+        let delta = NewDelta { git, ..NewDelta::new(place, Vec::new(), MARK) };
         stage.store.say_changed(stage.id, result(&stage, "committed"), vec![delta]).await.expect("said");
     }
     assert!(stage.store.has_changes(stage.id).await.expect("read") && deltas(&stage).await.is_empty());

@@ -8,7 +8,7 @@ use retake_core::{
 
 use super::files::{change, path, record};
 use super::stage::{Stage, by};
-use crate::{CallsSeen, FilesHalf, NewDelta, Result, Store, StoreError};
+use crate::{FilesHalf, NewDelta, Result, Store, StoreError};
 
 /// More than two batches.
 const FILES: usize = 2500;
@@ -42,8 +42,7 @@ impl Large {
     async fn changed(&self, text: &str, changes: Vec<FileChange>) -> Receipt {
         let changes = changes.into_iter().map(|change| (Grade::Seen, change)).collect();
         let mark = retake_core::ContentHash([7; 32]);
-        let delta =
-            NewDelta { workspace: self.workspace, changes, git: None, calls: CallsSeen::default(), mark };
+        let delta = NewDelta::new(self.workspace, changes, mark);
         let say = self.stage.saying(Role::Assistant, vec![Part::text(text)]);
         self.stage.store.say_changed(self.stage.id, say, vec![delta]).await.expect("said")
     }

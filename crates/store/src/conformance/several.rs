@@ -24,7 +24,7 @@ async fn two(store: &Store) -> [WorkspaceNo; 2] {
 fn delta(workspace: WorkspaceNo, change: FileChange) -> NewDelta {
     let refs = vec![GitRef { name: format!("in {}", workspace.0), before: None, after: Some("c".into()) }];
     let git = Some(GitMove { refs, ..GitMove::default() });
-    NewDelta { workspace, changes: vec![(Grade::Seen, change)], git, calls: CallsSeen::default(), mark: MARK }
+    NewDelta { git, ..NewDelta::new(workspace, vec![(Grade::Seen, change)], MARK) }
 }
 
 /// Stores a result that changed the same name in all of these.

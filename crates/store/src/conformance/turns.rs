@@ -48,7 +48,8 @@ pub async fn target_lists_the_changes_of_its_own_turn(store: Arc<Store>) {
     assert_eq!(did(&fork, None, 9).await, format!("{two}; {one}"), "its parent's turns did what they did");
     // A change that is found later belongs to the turn of its call.
     let changes = vec![(Grade::Seen, change("late", ' ', 'x'))];
-    let owned = vec![CapturedCallChanges { conversation: stage.id, entry: first, changes }];
+    let owned =
+        vec![CapturedCallChanges { conversation: stage.id, entry: first, changes, candidates: Vec::new() }];
     let (calls, mark) = (CallsSeen { owned, over: Vec::new() }, retake_core::ContentHash([7; 32]));
     let time = retake_core::Time(5);
     let capture = NewCapture { time, name: None, changes: Vec::new(), calls, mark, manifest: None };

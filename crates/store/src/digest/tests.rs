@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::{
     action_value, canonical, import_value, of_arguments, of_call, of_lines, of_stored, of_text, parts_value,
 };
-use crate::transfer::{FullConversation, FullImport, Import, ImportEntry, ImportMessage};
+use crate::transfer::{FullConversation, FullImport, FullParent, Import, ImportEntry, ImportMessage};
 
 fn id(number: u128) -> EntryId {
     EntryId::new(Uuid::from_u128(number))
@@ -90,7 +90,7 @@ fn import() -> Import {
 fn full() -> FullImport {
     let conversation = FullConversation {
         id: retake_core::ConversationId::new(Uuid::from_u128(3)),
-        parent: None,
+        parent: FullParent::None,
         folder: None,
         created: Time(1),
         request: None,

@@ -25,6 +25,7 @@ pub(super) struct Files {
     calls: RedBlackTreeMapSync<(String, WorkspaceNo), OpenCall>,
     git_moves: RedBlackTreeMapSync<(LogNo, u64, WorkspaceNo), GitMove>,
     deltas: RedBlackTreeMapSync<DeltaId, (DeltaLine, DeltaLayers)>,
+    candidates: RedBlackTreeMapSync<(DeltaId, u64), ()>,
     layers: RedBlackTreeMapSync<(LogNo, WorkspaceNo, FilePath), Stack>,
     moved: RedBlackTreeMapSync<(LogNo, OpNo, WorkspaceNo), Moved>,
     lists: move_lists::MoveLists,
@@ -139,6 +140,16 @@ impl FileRows for MemoryRows {
     fn insert_delta(&mut self, _: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()> {
         self.data.files.deltas.insert_mut(line.id, (*line, layers.clone()));
         Ok(())
+    }
+
+    fn insert_candidate(&mut self, _: &ConversationRow, delta: DeltaId, seq: u64) -> Result<()> {
+        self.data.files.candidates.insert_mut((delta, seq), ());
+        Ok(())
+    }
+
+    fn candidates(&self, log: LogNo) -> Result<Vec<(DeltaId, u64)>> {
+        let all = (DeltaId { log, no: 0 }, 0)..=(DeltaId { log, no: u64::MAX }, u64::MAX);
+        Ok(self.data.files.candidates.range(all).map(|(key, ())| *key).collect())
     }
 
     fn deltas(&self, log: LogNo) -> Result<Vec<DeltaLine>> {

@@ -29,7 +29,7 @@ impl ConversationRows for MemoryRows {
         {
             return Err(misplaced(format!("conversation {}", row.id)));
         }
-        let root = row.parent.map_or(log, |_| row.root);
+        let root = if row.has_root() { row.root } else { log };
         let row = ConversationRow { log, root, ..row.clone() };
         data.conversations.insert_mut(row.id, log);
         if let Some(request) = request {
@@ -70,6 +70,7 @@ impl ConversationRows for MemoryRows {
         let logs = self.data.logs.iter();
         let mut rows: Vec<_> = logs
             .map(|log| &log.row)
+            .filter(|row| row.caller.is_none())
             .filter(|row| request.folder.is_none() || row.folder == request.folder)
             .filter(|row| {
                 request.shelf.is_none_or(|shelf| row.now.archived == (shelf == ArchiveState::Archived))
@@ -89,6 +90,15 @@ impl ConversationRows for MemoryRows {
     fn tree_of(&self, root: LogNo) -> Result<Vec<ConversationRow>> {
         let rows = self.data.logs.iter().map(|log| &log.row);
         Ok(rows.filter(|row| row.root == root).cloned().collect())
+    }
+
+    fn subagents(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<ConversationRow>> {
+        let rows = self.data.logs.iter().map(|log| &log.row);
+        let is_one = |row: &&ConversationRow| {
+            let answer = row.caller.as_ref().map(|caller| caller.answer);
+            answer.is_some_and(|answer| answer.log == log && (from..=to).contains(&answer.seq))
+        };
+        Ok(rows.filter(is_one).cloned().collect())
     }
 
     fn set_stream(&mut self, log: LogNo, stream: Option<&StreamRow>) -> Result<()> {

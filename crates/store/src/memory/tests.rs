@@ -21,6 +21,7 @@ fn row(number: u128) -> ConversationRow {
         root: LogNo(0),
         id: ConversationId::new(Uuid::from_u128(number)),
         parent: None,
+        caller: None,
         folder: None,
         created: Time(0),
         request: None,

@@ -3,7 +3,7 @@
 //! The first line has format and version, followed by the conversations, the root first, then the entries and
 //! operations of each. Conversations are numbered from 0 by their place in the file, never by the store. Positions
 //! are packed as in rows; a delta is as in its row. Version 2 added the ledger, runs and permissions; version 3 the
-//! operations' changes of `kept`; version 4 repaired calls.
+//! operations' changes of `kept`; version 4 repaired calls; version 5 subagents.
 
 mod tool_turns;
 
@@ -19,12 +19,12 @@ use super::{
     to_json,
 };
 use crate::rows::{Fingerprint, MadeBy};
-use crate::transfer::{FullConversation, FullEffect, FullImport};
+use crate::transfer::{FullConversation, FullEffect, FullImport, FullParent};
 
 /// The format name in the first line of a full export.
 pub const FULL_FORMAT: &str = "retake-full";
 /// The version that this program writes, and the newest one that it reads.
-pub const FULL_VERSION: u64 = 4;
+pub const FULL_VERSION: u64 = 5;
 
 /// A line of a full export.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +71,8 @@ struct ConversationRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<ParentRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    caller: Option<CallerRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
     created_ms: i64,
     changed_ms: i64,
@@ -90,6 +92,15 @@ struct ParentRecord {
     head: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tip: Option<i64>,
+}
+
+/// The call that started a subagent.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallerRecord {
+    conversation: usize,
+    seq: u64,
+    call: String,
 }
 
 /// The request that created a row: its id, and the digest of its arguments in hexadecimal digits.
@@ -272,13 +283,21 @@ fn digest(digits: &str) -> Decoded<Fingerprint> {
 }
 
 fn conversation_record(row: &FullConversation) -> ConversationRecord {
+    let (mut parent, mut caller) = (None, None);
+    match &row.parent {
+        FullParent::None => {}
+        FullParent::Fork(conversation, head, tip) => {
+            let (head, tip) = (head.to_string(), tip.map(encode_pos));
+            parent = Some(ParentRecord { conversation: *conversation, head, tip });
+        }
+        FullParent::Caller(conversation, seq, call) => {
+            caller = Some(CallerRecord { conversation: *conversation, seq: *seq, call: call.clone() });
+        }
+    }
     ConversationRecord {
         id: row.id.to_string(),
-        parent: row.parent.map(|(conversation, head, tip)| ParentRecord {
-            conversation,
-            head: head.to_string(),
-            tip: tip.map(encode_pos),
-        }),
+        parent,
+        caller,
         folder: row.folder.clone(),
         created_ms: row.created.0,
         changed_ms: row.changed.0,
@@ -293,13 +312,17 @@ fn conversation_record(row: &FullConversation) -> ConversationRecord {
 fn conversation(record: ConversationRecord) -> Decoded<FullConversation> {
     let head = |text: &str| text.parse().map_err(|error: retake_core::BadId| error.to_string());
     let id: ConversationId = record.id.parse().map_err(|error: retake_core::BadId| error.to_string())?;
-    let parent = record.parent.map(|parent| {
-        let tip = parent.tip.map(decode_pos).transpose()?;
-        Ok::<_, String>((parent.conversation, head(&parent.head)?, tip))
-    });
+    let parent = match (record.parent, record.caller) {
+        (None, None) => FullParent::None,
+        (Some(from), None) => {
+            FullParent::Fork(from.conversation, head(&from.head)?, from.tip.map(decode_pos).transpose()?)
+        }
+        (None, Some(caller)) => FullParent::Caller(caller.conversation, caller.seq, caller.call),
+        (Some(_), Some(_)) => return Err("it is a fork and a subagent".to_owned()),
+    };
     Ok(FullConversation {
         id,
-        parent: parent.transpose()?,
+        parent,
         folder: record.folder,
         created: Time(record.created_ms),
         request: made_by(record.request.as_ref())?,

@@ -49,6 +49,10 @@ pub trait FileRows {
 
     /// Adds a delta with its number.
     fn insert_delta(&mut self, home: &ConversationRow, line: &DeltaLine, layers: &DeltaLayers) -> Result<()>;
+    /// Adds the entry of an answer whose calls may have made a delta's ambiguous changes.
+    fn insert_candidate(&mut self, home: &ConversationRow, delta: DeltaId, seq: u64) -> Result<()>;
+    /// The candidates of a log's deltas.
+    fn candidates(&self, log: LogNo) -> Result<Vec<(DeltaId, u64)>>;
     /// The deltas of a log, oldest first.
     fn deltas(&self, log: LogNo) -> Result<Vec<DeltaLine>>;
     /// The deltas in a range of a log, in the order of their entries: the entry, and the number of paths.

@@ -6,20 +6,21 @@ use uuid::Uuid;
 
 use retake_core::{ArchiveState, ConversationId, Head, ListRequest, OpNo, RequestId, Revision, Seq, Time};
 
-use super::cells::{Cells, all, at_most, first, int, one, run};
+use super::cells::{Cells, Sql, all, at_most, first, int, one, run};
 use super::rows::SqliteRows;
 use crate::error::Result;
 use crate::record::{
     Decoded, decode_pos, decode_request, decode_stream, encode_pos, encode_request, encode_stream,
 };
-use crate::rows::{ConversationRow, ConversationRows, Fingerprint, LogNo, NowRow, ParentRow};
+use crate::rows::{CallerRow, ConversationRow, ConversationRows, Fingerprint, Key, LogNo, NowRow, ParentRow};
 use crate::stream::StreamRow;
 
 macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT log, root, id, parent, parent_op, parent_seq, parent_tip, folder, created, request, ",
-            "fingerprint, changed, revision, head_op, head_seq, rewinds, delta_bytes, archived FROM conversation ",
+            "fingerprint, changed, revision, head_op, head_seq, rewinds, delta_bytes, archived, caller, caller_seq, ",
+            "call FROM conversation ",
             $rest
         )
     };
@@ -38,23 +39,29 @@ fn read(cells: &mut Cells<'_>) -> Decoded<ConversationRow> {
         }
         _ => return Err("its parent can't be read".to_owned()),
     };
-    Ok(ConversationRow {
-        log,
-        root,
-        id,
-        parent,
-        folder: cells.next()?,
-        created: Time(cells.next()?),
-        request: made_by(cells)?,
-        now: NowRow {
-            changed: Time(cells.next()?),
-            revision: Revision(cells.count()?),
-            head: Head { op: OpNo(cells.count()?), seq: Seq(cells.count()?) },
-            rewinds: cells.count()?,
-            delta_bytes: cells.count()?,
-            archived: cells.next()?,
-        },
-    })
+    let (folder, created, request) = (cells.next()?, Time(cells.next()?), made_by(cells)?);
+    let now = NowRow {
+        changed: Time(cells.next()?),
+        revision: Revision(cells.count()?),
+        head: Head { op: OpNo(cells.count()?), seq: Seq(cells.count()?) },
+        rewinds: cells.count()?,
+        delta_bytes: cells.count()?,
+        archived: cells.next()?,
+    };
+    Ok(ConversationRow { log, root, id, parent, caller: caller(cells)?, folder, created, request, now })
+}
+
+/// The call that started a subagent.
+fn caller(cells: &mut Cells<'_>) -> Decoded<Option<CallerRow>> {
+    let (log, seq, call): (Option<i64>, Option<i64>, Option<String>) =
+        (cells.next()?, cells.next()?, cells.next()?);
+    match (log, seq.map(u64::try_from), call) {
+        (None, None, None) => Ok(None),
+        (Some(log), Some(Ok(seq)), Some(call)) => {
+            Ok(Some(CallerRow { answer: Key { log: LogNo(log), seq }, call }))
+        }
+        _ => Err("the call that started it can't be read".to_owned()),
+    }
 }
 
 /// A request with its digest.
@@ -68,6 +75,15 @@ fn made_by(cells: &mut Cells<'_>) -> Decoded<Option<(RequestId, Fingerprint)>> {
     }
 }
 
+/// The subagents of a range of entries.
+pub(super) const SUBAGENTS: Sql = (
+    "list subagents",
+    select!(
+        "WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND caller = ?1 AND caller_seq BETWEEN ?2 AND ?3 \
+         ORDER BY log"
+    ),
+);
+
 const LIST: fn() -> String = || "a conversation in the list".to_owned();
 
 impl ConversationRows for SqliteRows {
@@ -76,7 +92,7 @@ impl ConversationRows for SqliteRows {
         let log: i64 =
             first(&self.db, next, [], || "the list of conversations".into(), |cells| cells.next())?
                 .expect("BUG: an aggregate always has a row");
-        let root = row.parent.map_or(log, |_| row.root.0);
+        let root = if row.has_root() { row.root.0 } else { log };
         let (request, fingerprint) =
             row.request.as_ref().map_or((Value::Null, None), |made| (encode_request(&made.0), Some(made.1)));
         let now = row.now;
@@ -84,7 +100,7 @@ impl ConversationRows for SqliteRows {
             &self.db,
             (
                 "add a conversation",
-                "INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             ),
             params![
                 log,
@@ -105,6 +121,9 @@ impl ConversationRows for SqliteRows {
                 int(now.rewinds),
                 int(now.delta_bytes),
                 now.archived,
+                row.caller.as_ref().map(|caller| caller.answer.log.0),
+                row.caller.as_ref().map(|caller| int(caller.answer.seq)),
+                row.caller.as_ref().map(|caller| &caller.call),
             ],
         )?;
         Ok(LogNo(log))
@@ -151,7 +170,7 @@ impl ConversationRows for SqliteRows {
         let sql = (
             "list conversations",
             select!(
-                "WHERE (?1 IS NULL OR folder = ?1) AND (?2 IS NULL OR (changed, log) < \
+                "WHERE caller IS NULL AND (?1 IS NULL OR folder = ?1) AND (?2 IS NULL OR (changed, log) < \
                  (SELECT changed, log FROM conversation WHERE id = ?2)) AND (?4 IS NULL OR archived = ?4) \
                  ORDER BY changed DESC, log DESC LIMIT ?3"
             ),
@@ -176,6 +195,10 @@ impl ConversationRows for SqliteRows {
     fn tree_of(&self, root: LogNo) -> Result<Vec<ConversationRow>> {
         let sql = ("list a tree of forks", select!("WHERE root = ? ORDER BY log"));
         all(&self.db, sql, [root.0], LIST, read)
+    }
+
+    fn subagents(&self, log: LogNo, from: u64, to: u64) -> Result<Vec<ConversationRow>> {
+        all(&self.db, SUBAGENTS, params![log.0, int(from), int(to)], LIST, read)
     }
 
     fn set_stream(&mut self, log: LogNo, stream: Option<&StreamRow>) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Rows about files.
 
+mod candidates;
 mod claims;
 pub(super) mod forget;
 mod move_lists;
@@ -129,6 +130,7 @@ pub(super) const READS: &[Sql] = &[
     move_lists::OPEN_LAYERS,
     move_lists::LIST,
     move_lists::LAST,
+    candidates::OF_LOG,
 ];
 
 impl FileRows for SqliteRows {
@@ -242,6 +244,14 @@ impl FileRows for SqliteRows {
             encode_delta(layers, home.log),
         ];
         run(&self.db, sql, values).map(drop)
+    }
+
+    fn insert_candidate(&mut self, home: &ConversationRow, delta: DeltaId, seq: u64) -> Result<()> {
+        candidates::insert(&self.db, home, delta, seq)
+    }
+
+    fn candidates(&self, log: LogNo) -> Result<Vec<(DeltaId, u64)>> {
+        candidates::of_log(&self.db, log)
     }
 
     fn deltas(&self, log: LogNo) -> Result<Vec<DeltaLine>> {

@@ -19,7 +19,7 @@ pub(super) const VERSION: i64 = STEPS.len() as i64;
 /// Migrates a file from one format to the next.
 type Step = fn(&Connection) -> rusqlite::Result<()>;
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 18] = [
     |db| db.execute_batch(&format!("{FIRST}{SEARCH}")),
     |db| db.execute_batch(STREAMS),
     |db| db.execute_batch(FILES),
@@ -41,6 +41,7 @@ const STEPS: [Step; 17] = [
     |db| db.execute_batch(OUTBOX),
     // Entries may recall facts since this format, too.
     |db| db.execute_batch(MEMORY),
+    |db| db.execute_batch(SUBAGENTS),
 ];
 
 /// The format since which text is split into words as in `query::words`. After a migration from an older file the full-text index
@@ -423,3 +424,19 @@ ALTER TABLE run ADD COLUMN ended_seq INTEGER;
 
 /// An index of remembered facts over all conversations: their ids are the ends of these keys, and `0` follows `/`.
 const MEMORY: &str = "CREATE INDEX fact_memory ON fact (key) WHERE key >= 'memory/' AND key < 'memory0';";
+
+/// The calls that started subagents; and the answers whose calls may have made an ambiguous change.
+const SUBAGENTS: &str = "
+ALTER TABLE conversation ADD COLUMN caller INTEGER;
+ALTER TABLE conversation ADD COLUMN caller_seq INTEGER;
+ALTER TABLE conversation ADD COLUMN call TEXT;
+CREATE INDEX conversation_caller ON conversation (root, caller, caller_seq) WHERE caller IS NOT NULL;
+
+CREATE TABLE candidate (
+  root INTEGER NOT NULL,
+  log INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (root, log, no, seq)
+) STRICT, WITHOUT ROWID;
+";

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use retake_core::{Conversation, Include, Path, Pos, Visibility};
+use retake_core::{Conversation, Include, Mark, Path, Pos, Visibility};
 
 use super::load::{Loaded, load};
 use crate::error::{Result, StoreError};
-use crate::rows::{Key, LogNo, Rows};
+use crate::rows::{CallerRow, Key, LogNo, Rows};
 
 /// A conversation, with its path.
 pub(super) struct Searched {
@@ -15,18 +15,21 @@ pub(super) struct Searched {
     pub(super) path: Path,
     /// Its title, once it was looked up.
     pub(super) title: Option<String>,
+    /// For a subagent: the visibility of the answer that started it.
+    caller: Option<Visibility>,
 }
 
 impl Searched {
     fn new(loaded: Arc<Loaded>) -> Self {
-        Self { path: loaded.conversation.path(), loaded, title: None }
+        Self { path: loaded.conversation.path(), loaded, title: None, caller: None }
     }
 
     /// The visibility of an entry here.
     pub(super) fn visibility(&self, pos: Pos) -> Visibility {
-        match self.path.contains(pos) {
-            true => Visibility::OnPath(self.loaded.conversation.mark(pos)),
-            false => Visibility::Rewound,
+        match (self.caller, self.path.contains(pos)) {
+            (Some(Visibility::Rewound), _) | (_, false) => Visibility::Rewound,
+            (Some(Visibility::OnPath(mark)), true) if mark != Mark::Normal => Visibility::OnPath(mark),
+            (_, true) => Visibility::OnPath(self.loaded.conversation.mark(pos)),
         }
     }
 }
@@ -60,7 +63,23 @@ impl<'a> Family<'a> {
             let loaded = load(self.rows, self.rows.log(log)?)?;
             self.met.insert(log, Searched::new(Arc::new(loaded)));
         }
+        self.judge(log)?;
         self.met.get_mut(&log).ok_or(StoreError::Closed)
+    }
+
+    /// Finds out whether the work of a subagent counts.
+    fn judge(&mut self, log: LogNo) -> Result<()> {
+        let Some(searched) = self.met.get(&log).filter(|searched| searched.caller.is_none()) else {
+            return Ok(());
+        };
+        let Some(CallerRow { answer, .. }) = searched.loaded.row.caller.clone() else { return Ok(()) };
+        let calling = self.meet(answer.log)?;
+        let pos = calling.loaded.pos(answer);
+        let visibility = pos.map_or(Visibility::Rewound, |pos| calling.visibility(pos));
+        if let Some(searched) = self.met.get_mut(&log) {
+            searched.caller = Some(visibility);
+        }
+        Ok(())
     }
 
     /// The conversation for showing a row: its own, else the first fork with it. A fork with a visible entry is better than the

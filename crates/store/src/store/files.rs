@@ -2,10 +2,11 @@
 //! transaction.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use retake_core::{
     Action, Capture, ChangeKind, ContentHash, ConversationId, DeltaId, DeltaLine, EntryId, FileChange,
-    FilePath, Grade, Layer, Moved, OpNo, Path, Receipt, SayRequest, Span, Stack, Time, Undecided,
+    FilePath, GitMove, Grade, Layer, Moved, OpNo, Path, Receipt, SayRequest, Span, Stack, Time, Undecided,
     WorkspaceInfo, WorkspaceNo,
 };
 
@@ -47,10 +48,10 @@ impl Context {
         if !calls.owned.is_empty() {
             self.is_of_folder();
         }
-        for CapturedCallChanges { conversation, entry, changes } in calls.owned {
+        for CapturedCallChanges { conversation, entry, changes, candidates } in calls.owned {
             let loaded = self.load(conversation)?;
             let seq = loaded.key(locate(&*self.rows, &loaded, entry)?)?.seq;
-            self.add_delta(&loaded, workspace, seq, changes)?;
+            self.add_delta(&loaded, workspace, seq, changes, &candidates)?;
         }
         calls.over.iter().try_for_each(|id| self.rows.remove_call(workspace, id))
     }
@@ -66,13 +67,38 @@ impl Context {
         }
         for delta in deltas {
             self.rows.set_mark(delta.workspace, delta.mark)?;
-            self.add_delta(&loaded, delta.workspace, after.0, delta.changes)?;
-            if let Some(moved) = &delta.git {
-                self.rows.insert_git_move(&loaded.row, after.0, delta.workspace, moved)?;
+            let (home, seq) = match delta.of {
+                None => (Arc::clone(&loaded), after.0),
+                Some((of, answer)) => {
+                    let home = self.load(of)?;
+                    let seq = home.key(locate(&*self.rows, &home, answer)?)?.seq;
+                    (home, seq)
+                }
+            };
+            self.add_delta(&home, delta.workspace, seq, delta.changes, &delta.candidates)?;
+            if let Some(moved) = delta.git {
+                self.add_git_move(&home, seq, delta.workspace, moved)?;
             }
             self.saw(delta.workspace, delta.calls)?;
         }
         Ok(receipt)
+    }
+
+    /// Adds the moves in git of a call. The calls of subagents share one place.
+    fn add_git_move(
+        &mut self,
+        home: &Loaded,
+        seq: u64,
+        workspace: WorkspaceNo,
+        moved: GitMove,
+    ) -> Result<()> {
+        let all = self.rows.git_moves(home.row.log)?.into_iter();
+        let mut earlier = all.filter(|(at, of, _)| (*at, *of) == (seq, workspace)).map(|(.., moved)| moved);
+        let moved = match earlier.next() {
+            Some(earlier) => earlier.then(moved),
+            None => moved,
+        };
+        self.rows.insert_git_move(&home.row, seq, workspace, &moved)
     }
 
     /// Adds the layers of a call's changes to its paths.
@@ -82,6 +108,7 @@ impl Context {
         workspace: WorkspaceNo,
         seq: u64,
         changes: Vec<(Grade, FileChange)>,
+        candidates: &[EntryId],
     ) -> Result<()> {
         if changes.is_empty() {
             return Ok(());
@@ -108,7 +135,12 @@ impl Context {
         }
         let paths = layers.len() as u64;
         let line = DeltaLine { id: delta, seq, workspace, paths, applied: paths };
-        self.rows.insert_delta(&loaded.row, &line, &layers)
+        self.rows.insert_delta(&loaded.row, &line, &layers)?;
+        for answer in candidates {
+            let seq = loaded.key(locate(&*self.rows, loaded, *answer)?)?.seq;
+            self.rows.insert_candidate(&loaded.row, delta, seq)?;
+        }
+        Ok(())
     }
 }
 

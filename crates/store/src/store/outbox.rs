@@ -213,7 +213,11 @@ impl Context {
         over.iter().try_for_each(|run| self.rows.set_run_end(&loaded.row, run.no, head))
     }
 
+    /// Work of subagents is owed to nobody: what counts of it is in the result of their call.
     fn owe(&mut self, before: &Loaded, now: Time) -> Result<()> {
+        if before.row.caller.is_some() {
+            return Ok(());
+        }
         let folder = before.row.folder.as_deref();
         let covering = self.destinations.iter().filter(|destination| destination.covers(folder));
         let names: Vec<String> = covering.map(|destination| destination.name.clone()).collect();

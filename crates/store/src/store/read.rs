@@ -1,8 +1,8 @@
 //! Reads a conversation: pages of a projection, prompts, targets, branches, plans. Each reads only what it shows.
 
 use retake_core::{
-    Action, Alternative, CallLine, Change, Conversation, Entry, EntryId, EntryLine, EntryPage, Head, Mark,
-    OpLine, OpNo, OpPage, OpRange, PageRequest, Part, Path, Planned, Pos, Projection, ReadOnly, Reason,
+    Action, Alternative, CallLine, Caller, Change, Conversation, Entry, EntryId, EntryLine, EntryPage, Head,
+    Mark, OpLine, OpNo, OpPage, OpRange, PageRequest, Part, Path, Planned, Pos, Projection, ReadOnly, Reason,
     Records, Role, ShownEntry, Span, Steps, Summary, Totals, calls_as_run, preview,
 };
 
@@ -10,7 +10,7 @@ use super::decide::{decide, locate, shows, undecided};
 use super::load::{Loaded, load};
 use super::memory;
 use crate::error::{Result, StoreError};
-use crate::rows::{ConversationRow, Rows};
+use crate::rows::{CallerRow, ConversationRow, Rows};
 
 /// The entries of a plan that are shown as lines.
 const PLAN_LINES: usize = 20;
@@ -258,6 +258,7 @@ pub(super) fn summary(rows: &dyn Rows, loaded: &Loaded) -> Result<Summary> {
         folder: row.folder.clone(),
         parent: parent.transpose()?,
         own: own_message(rows, loaded)?,
+        caller: caller(rows, row)?,
         created: row.created,
         changed: row.now.changed,
         head: conversation.head,
@@ -272,6 +273,13 @@ pub(super) fn summary(rows: &dyn Rows, loaded: &Loaded) -> Result<Summary> {
         read_only: conversation.unknown.clone().map(|(op, kind)| ReadOnly::NewerOperation(op, kind)),
         archived: row.now.archived,
     })
+}
+
+/// The call that started a subagent.
+pub(super) fn caller(rows: &dyn Rows, row: &ConversationRow) -> Result<Option<Caller>> {
+    let Some(CallerRow { answer, call }) = &row.caller else { return Ok(None) };
+    let (conversation, entry) = (rows.log(answer.log)?.id, rows.meta(*answer)?.id);
+    Ok(Some(Caller { conversation, entry, call: call.clone() }))
 }
 
 /// The first visible message of a person, among the first entries of the timeline.
@@ -335,6 +343,7 @@ fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
         folder: row.folder.clone(),
         parent: None,
         own: None,
+        caller: None,
         created: row.created,
         changed: row.now.changed,
         head: row.now.head,

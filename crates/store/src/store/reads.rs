@@ -1,8 +1,8 @@
 //! Reads of conversations: their list, one of them, its pages and entries.
 
 use retake_core::{
-    ConversationId, EntryId, EntryPage, FactsChanged, Head, ListRequest, Message, Meta, NetChange, OpNo,
-    OpPage, OpRange, PageRequest, Part, Pos, Reading, Records as _, ShownEntry, Summary, difference,
+    Caller, ConversationId, EntryId, EntryPage, FactsChanged, Head, ListRequest, Message, Meta, NetChange,
+    OpNo, OpPage, OpRange, PageRequest, Part, Pos, Reading, Records as _, ShownEntry, Summary, difference,
 };
 use std::collections::BTreeSet;
 
@@ -88,6 +88,33 @@ impl Store {
                 forks.push((read::summary(rows, &load(rows, row)?)?, tip.transpose()?));
             }
             Ok(forks)
+        })
+        .await
+    }
+
+    /// The call that started a subagent; `None` for any other conversation.
+    pub async fn caller(&self, conversation: ConversationId) -> Result<Option<Caller>> {
+        match self.now(conversation).await?.row.caller.is_some() {
+            true => self.with(conversation, |rows, loaded| read::caller(rows, &loaded.row)).await,
+            false => Ok(None),
+        }
+    }
+
+    /// The subagents that calls on the path started, in the order of their beginning, each with its call. A call that was taken
+    /// back names none.
+    pub async fn subagents(&self, conversation: ConversationId) -> Result<Vec<(Caller, Summary)>> {
+        self.with(conversation, |rows, calling| {
+            let mut found = Vec::new();
+            for row in rows.subagents(calling.row.log, 1, calling.conversation.tree.last())? {
+                let answer = row.caller.as_ref().and_then(|caller| calling.pos(caller.answer));
+                let counts = answer.is_some_and(|pos| {
+                    calling.conversation.is_on_path(pos) && calling.conversation.mark(pos).is_visible()
+                });
+                if counts && let Some(caller) = read::caller(rows, &row)? {
+                    found.push((caller, read::summary(rows, &load(rows, row)?)?));
+                }
+            }
+            Ok(found)
         })
         .await
     }

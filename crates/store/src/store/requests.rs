@@ -1,8 +1,8 @@
 //! Writes, and the receipts of requests. Each function is one request to the writer or one reading.
 
 use retake_core::{
-    Action, Apply, ChangeOrigin, ConversationId, NewConversation, NewFork, Planned, Receipt, ReceiptDetails,
-    Records as _, RequestId, SayRequest,
+    Action, Apply, ChangeOrigin, ConversationId, NewConversation, NewFork, NewSubagent, Planned, Receipt,
+    ReceiptDetails, Records as _, RequestId, SayRequest,
 };
 
 use super::{Store, read};
@@ -18,6 +18,11 @@ impl Store {
     /// Creates a fork of the current conversation. Nothing is copied.
     pub async fn fork(&self, fork: NewFork) -> Result<Receipt> {
         self.write(|context| context.fork(fork)).await
+    }
+
+    /// Creates a subagent's conversation.
+    pub async fn create_subagent(&self, new: NewSubagent) -> Result<Receipt> {
+        self.write(|context| context.create_subagent(new)).await
     }
 
     /// Appends a message.

@@ -46,10 +46,10 @@ impl Store {
         self.with(conversation, move |rows, loaded| unfolded_facts(rows, loaded, &prefix)).await
     }
 
-    /// Records a call before it runs: it is durable when this returns. A second one with the same name is refused. With a fence,
-    /// only the run that holds it may.
-    pub async fn begin_effect(&self, effect: Effect, fence: Option<Fence>) -> Result<()> {
-        self.write(move |context| context.begin_effect(&effect, fence)).await
+    /// Records a call before it runs: it is durable when this returns. A second one with the same name is refused. With a
+    /// conversation and a fence, only the run that holds it there may.
+    pub async fn begin_effect(&self, effect: Effect, of: Option<(ConversationId, Fence)>) -> Result<()> {
+        self.write(move |context| context.begin_effect(&effect, of)).await
     }
 
     /// Sets the outcome of a call, if it is not stored with its result ([`retake_core::SayRequest::ends`]).

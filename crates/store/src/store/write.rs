@@ -1,9 +1,9 @@
 //! Writes: new conversations, messages, and operations; receipts, and the same receipt for a repeated request.
 
 use retake_core::{
-    Action, Apply, Change, ChangeOrigin, Commit, ConversationId, Digest, EntryId, Head, KeptChange, KeptPath,
-    LabelTarget, Meta, NewConversation, NewFork, OpNo, Operation, Plan, Reason, Receipt, RequestId, Revision,
-    Say, SayRequest, Seq, Time, Totals,
+    Action, Apply, Caller, Change, ChangeKind, ChangeOrigin, Commit, ConversationId, Digest, EntryId, Head,
+    KeptChange, KeptPath, LabelTarget, Meta, NewConversation, NewFork, NewSubagent, OpNo, Operation, Plan,
+    Reason, Receipt, RequestId, Revision, Say, SayRequest, Seq, Time, Totals,
 };
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use super::load::{Loaded, load_at, load_new};
 use crate::digest::{action_value, of_stored, parts_value};
 use crate::error::{Result, StoreError};
 use crate::record::encode_flags;
-use crate::rows::{ConversationRow, Fingerprint, LogNo, NowRow, ParentRow, Rows};
+use crate::rows::{CallerRow, ConversationRow, Fingerprint, LogNo, NowRow, ParentRow, Rows};
 
 /// How far in the future an external time may be, in milliseconds: a day.
 const FAR_FUTURE: i64 = 24 * 60 * 60 * 1000;
@@ -41,6 +41,7 @@ impl Context {
             root: LogNo(0),
             id: new.id,
             parent: None,
+            caller: None,
             folder: new.folder,
             created: new.by.time,
             request: new.by.request.clone().map(|request| (request, print.current)),
@@ -73,12 +74,33 @@ impl Context {
             root: parent.row.root,
             id: fork.id,
             parent: Some(ParentRow { log: parent.row.log, head, tip }),
+            caller: None,
             folder: parent.row.folder.clone(),
             created: fork.by.time,
             request: fork.by.request.clone().map(|request| (request, print.current)),
             now: NowRow { changed: fork.by.time, revision: Revision(1), ..NowRow::default() },
         };
         self.begin_conversation(row, Some(&parent), fork.title, &fork.by)
+    }
+
+    /// A subagent's conversation.
+    pub(crate) fn create_subagent(&mut self, new: NewSubagent) -> Result<Receipt> {
+        let Caller { conversation, entry, call } = new.caller;
+        let calling = self.load(conversation)?;
+        let answer = calling.key(locate(&*self.rows, &calling, entry)?)?;
+        let row = ConversationRow {
+            log: LogNo(0),
+            root: calling.row.root,
+            id: new.id,
+            parent: None,
+            caller: Some(CallerRow { answer, call }),
+            folder: calling.row.folder.clone(),
+            created: new.by.time,
+            request: None,
+            now: NowRow { changed: new.by.time, revision: Revision(1), ..NowRow::default() },
+        };
+        self.touched(conversation, ChangeKind::Run);
+        self.begin_conversation(row, Some(&calling), Some(new.title), &new.by)
     }
 
     /// Adds a conversation; a fork begins with the current path of `parent`.

@@ -1,7 +1,7 @@
 //! A step over many files never holds the writer for long: the size of one transaction does not grow with the files.
 
 use retake_core::{ContentHash, FileChange, FilePath, Grade, PathMove, Record, Stack, Time, WorkspaceNo};
-use retake_store::{CallsSeen, FilesHalf, NewDelta};
+use retake_store::{FilesHalf, NewDelta};
 
 use super::*;
 
@@ -28,7 +28,7 @@ async fn with_files(files: usize) -> (Stage, WorkspaceNo, Vec<FileChange>) {
     let changes: Vec<FileChange> = (0..files).map(made).collect();
     let seen = changes.iter().map(|change| (Grade::Seen, change.clone())).collect();
     let mark = ContentHash([7; 32]);
-    let delta = NewDelta { workspace, changes: seen, git: None, calls: CallsSeen::default(), mark };
+    let delta = NewDelta::new(workspace, seen, mark);
     stage.store.say_changed(conversation(), say(5), vec![delta]).await.expect("said");
     (stage, workspace, changes)
 }

@@ -33,6 +33,7 @@ fn owned(turn: u64) -> [CapturedCallChanges; 2] {
         conversation: conversation(),
         entry,
         changes,
+        candidates: Vec::new(),
     })
 }
 

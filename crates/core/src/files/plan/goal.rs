@@ -238,11 +238,11 @@ impl Goal {
     }
 
     /// The default if the author of one of the leaving deltas is not certain: it stays, and the others go. What an operation
-    /// restored itself is certain.
+    /// restored itself is certain, and so is what no staying call may have made.
     pub(super) fn doubt(
         &self,
         stack: &Stack,
-        out: &[DeltaId],
+        (out, certain): (&[DeltaId], &[DeltaId]),
         disk: Option<&Record>,
         bytes: &mut dyn MergeBytes,
     ) -> Option<UncertainOutcome> {
@@ -250,17 +250,18 @@ impl Goal {
             let mut reversed = self.reversed.iter().flat_map(|made| made.stack_after.layers());
             reversed.any(|made| made.delta == layer.delta)
         };
-        let is_doubtful = |layer: &&Layer| layer.grade.is_ambiguous() && out.contains(&layer.delta);
+        let is_ambiguous = |layer: &Layer| layer.grade.is_ambiguous() && !certain.contains(&layer.delta);
+        let is_doubtful = |layer: &&Layer| is_ambiguous(layer) && out.contains(&layer.delta);
         // Including layers that only come back in between.
         let is_in = |stack: &Stack, layer: &Layer| stack.layers().iter().any(|it| it.delta == layer.delta);
         let found = self.reversed.last().map_or(&[][..], |made| made.stack_before.layers());
         let back: Vec<&Layer> =
             found.iter().filter(|layer| !is_in(stack, layer) && !is_in(&self.stack, layer)).collect();
         let mut doubtful = stack.layers().iter().filter(is_doubtful).filter(|layer| !sure(layer));
-        if doubtful.next().is_none() && !back.iter().any(|layer| layer.grade.is_ambiguous()) {
+        if doubtful.next().is_none() && !back.iter().any(|layer| is_ambiguous(layer)) {
             return None;
         }
-        let staying = stack.layers().iter().chain(back).filter(|layer| layer.grade.is_ambiguous());
+        let staying = stack.layers().iter().chain(back).filter(|layer| is_ambiguous(layer));
         let known = self.stack.together(&staying.cloned().collect::<Vec<_>>());
         let (gone, came) = stack.difference(known.layers());
         if gone.is_empty() && came.is_empty() {

@@ -36,7 +36,8 @@ impl ToolHost {
         let Some(tool) = ready.tool.clone() else { return Ok(None) };
         let changes = ready.intent.class != EffectClass::None;
         if changes {
-            self.engine.store().begin_effect(self.effect(&ready), Some(self.fence)).await?;
+            let of = Some((self.conversation, self.fence));
+            self.engine.store().begin_effect(self.effect(&ready), of).await?;
         }
         let begun = if changes { LedgerState::InLedger } else { LedgerState::Never };
         // Without a capture before it, none of its changes could be reverted, and no secret could be hidden from it.
@@ -76,8 +77,8 @@ impl ToolHost {
     async fn begins(&self, ready: &Ready) -> Result<CapturedCall> {
         let further = self.roots.get(1..self.kept).unwrap_or_default();
         let engine = &self.engine;
-        let mut around =
-            engine.call_begins(self.conversation, further, ready.entry, ready.key.clone()).await?;
+        let of = self.accountable(ready.entry);
+        let mut around = engine.call_begins(self.conversation, further, of, ready.key.clone()).await?;
         let writes = |root: &Path| {
             let mut touches = ready.intent.touches.iter();
             touches.any(|touch| matches!(touch, CallTarget::Write(path) if path.starts_with(root)))
@@ -92,10 +93,11 @@ impl ToolHost {
     }
 
     fn effect(&self, ready: &Ready) -> Effect {
+        let (conversation, entry) = self.accountable(ready.entry);
         Effect {
             call: ready.key.clone(),
-            conversation: self.conversation,
-            entry: ready.entry,
+            conversation,
+            entry,
             tool: ready.name.clone(),
             class: ready.leaves,
             print: ready.digest().current,

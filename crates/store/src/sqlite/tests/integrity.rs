@@ -2,7 +2,9 @@
 
 use retake_core::{Change, Fact, Finding, Head, OpNo, Part, Reason};
 
-use super::super::{draft, entry, files, operation as operations, outbox, tool_turns};
+use super::super::{
+    conversation as conversations, draft, entry, files, operation as operations, outbox, tool_turns,
+};
 use super::kit::{Kit, conversation, found, operation, said, say, word};
 use crate::error::{Result, StoreError};
 use crate::rows::{
@@ -207,6 +209,7 @@ fn no_reader_scans_the_entries() {
         .chain(operations::READS)
         .chain(files::READS)
         .chain(draft::READS)
+        .chain([&conversations::SUBAGENTS])
         .chain(outbox::READS)
         .chain(tool_turns::READS.iter().copied().flatten())
     {

@@ -65,6 +65,7 @@ pub(super) fn conversation(rows: &mut SqliteRows, id: u128) -> ConversationRow {
         root: LogNo(0),
         id: ConversationId::new(Uuid::from_u128(id)),
         parent: None,
+        caller: None,
         folder: Some("/src".into()),
         created: NOW,
         request: None,

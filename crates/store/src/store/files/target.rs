@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use retake_core::{
-    Action, Commit, Conversation, DeltaLine, OpNo, Operation, Path, Pos, Reason, Records as _, Step,
+    Action, Commit, Conversation, DeltaId, DeltaLine, LogNo, OpNo, Operation, Path, Pos, Reason,
+    Records as _, Step,
 };
 
 use super::super::decide::{decide, locate, undecided};
@@ -55,7 +56,16 @@ pub(super) fn wanted_by(
         path_count(rows, loaded, &loaded.conversation.adopted_by(records, &commit)?)?,
         path_count(rows, loaded, &loaded.conversation.returned_by(records, &commit)?)?,
     );
-    Ok(NeededFiles { files, running, git, kept, adopted, returned })
+    let certain = certain(rows, log, &after)?;
+    Ok(NeededFiles { files, running, git, kept, certain, adopted, returned })
+}
+
+/// The deltas that only calls may have made which are reverted.
+fn certain(rows: &dyn Rows, log: LogNo, after: &Conversation) -> Result<BTreeSet<DeltaId>> {
+    let candidates = rows.candidates(log)?;
+    let stays = candidates.iter().filter(|(_, seq)| is_wanted(after, *seq));
+    let stays: BTreeSet<DeltaId> = stays.map(|(delta, _)| *delta).collect();
+    Ok(candidates.into_iter().map(|(delta, _)| delta).filter(|delta| !stays.contains(delta)).collect())
 }
 
 /// The number of files that the deltas of these entries have changed, and that contain them.

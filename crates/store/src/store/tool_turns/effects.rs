@@ -1,7 +1,7 @@
 //! The ledger of effects along the path: effects that stay after a rewind, and calls that are about to be
 //! repeated.
 
-use retake_core::{Action, ChangeKind, Digest, Effect, EffectState, Fence, Path};
+use retake_core::{Action, ChangeKind, ConversationId, Digest, Effect, EffectState, Fence, Path};
 
 use crate::error::{Result, StoreError};
 use crate::rows::{Fingerprint, Key, LogNo, Rows};
@@ -10,9 +10,16 @@ use crate::store::decide::{decide, locate, undecided};
 use crate::store::load::Loaded;
 
 impl Context {
-    pub(super) fn begin_effect(&mut self, effect: &Effect, fence: Option<Fence>) -> Result<()> {
+    pub(super) fn begin_effect(
+        &mut self,
+        effect: &Effect,
+        of: Option<(ConversationId, Fence)>,
+    ) -> Result<()> {
+        if let Some((working, fence)) = of {
+            let working = self.load(working)?;
+            self.admit(&working, Some(fence))?;
+        }
         let loaded = self.load(effect.conversation)?;
-        self.admit(&loaded, fence)?;
         let key = loaded.key(locate(&*self.rows, &loaded, effect.entry)?)?;
         if self.rows.effect_began(&effect.call)?.is_some() {
             return Err(StoreError::CallBegun(effect.call.clone()));

@@ -10,9 +10,9 @@ use retake_core::{Effect, Head, OpNo, RunNo};
 use super::{PIECE_BYTES, STEP};
 use crate::error::{Result, StoreError};
 use crate::record::{FullLine, encode_full};
-use crate::rows::{ConversationRow, LogNo, Rows};
+use crate::rows::{CallerRow, ConversationRow, LogNo, Rows};
 use crate::store::load::load;
-use crate::transfer::{FullConversation, FullEffect, FullPiece};
+use crate::transfer::{FullConversation, FullEffect, FullParent, FullPiece};
 
 /// The progress of an export: rows so far, and the end of each conversation.
 #[derive(Debug)]
@@ -96,7 +96,13 @@ fn begin(rows: &dyn Rows, tree: &[ConversationRow], text: &mut String) -> Result
     for row in tree {
         // An operation that this version cannot read could not be exported completely.
         load(rows, row.clone())?.conversation.writable()?;
-        let parent = row.parent.map(|parent| (numbers[&parent.log], parent.head, parent.tip));
+        let parent = match (row.parent, &row.caller) {
+            (Some(from), _) => FullParent::Fork(numbers[&from.log], from.head, from.tip),
+            (None, Some(CallerRow { answer, call })) => {
+                FullParent::Caller(numbers[&answer.log], answer.seq, call.clone())
+            }
+            (None, None) => FullParent::None,
+        };
         let line = FullConversation {
             id: row.id,
             parent,

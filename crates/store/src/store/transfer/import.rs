@@ -12,11 +12,13 @@ use retake_core::{
 use crate::digest::{import_value, of_lines, of_stored};
 use crate::error::{Result, StoreError};
 use crate::record::encode_import;
-use crate::rows::{ConversationRow, Key, LogNo, NowRow, ParentRow, Rows};
+use crate::rows::{CallerRow, ConversationRow, Key, LogNo, NowRow, ParentRow, Rows};
 use crate::store::Context;
 use crate::store::load::{Loaded, load};
 use crate::store::write::{said, sane};
-use crate::transfer::{FullConversation, FullEffect, FullImport, Import, ImportEntry, ImportMessage};
+use crate::transfer::{
+    FullConversation, FullEffect, FullImport, FullParent, Import, ImportEntry, ImportMessage,
+};
 
 impl Context {
     /// Creates a conversation from imported entries.
@@ -30,6 +32,7 @@ impl Context {
             root: LogNo(0),
             id: import.id,
             parent: None,
+            caller: None,
             folder: import.folder,
             created: sane(import.created, import.by.time),
             request: import.by.request.clone().map(|request| (request, print.current)),
@@ -141,14 +144,21 @@ impl Context {
             return Err(StoreError::RequestReused(request.clone()));
         }
         let bad = |why: &str| StoreError::BadExport(format!("conversation {}: {why}", full.id));
-        let parent = match full.parent {
-            None if homes.is_empty() => None,
-            None => return Err(bad("all but the first one must be forks")),
-            Some((number, head, tip)) => {
-                let parent = homes.get(number).ok_or_else(|| bad("its parent does not come before it"))?;
-                Some(ParentRow { log: parent.log, head, tip })
+        let earlier =
+            |number: usize| homes.get(number).ok_or_else(|| bad("its parent does not come before it"));
+        let (mut parent, mut caller) = (None, None);
+        match &full.parent {
+            FullParent::None if homes.is_empty() => {}
+            FullParent::None => return Err(bad("all but the first one must be forks or subagents")),
+            FullParent::Fork(number, head, tip) => {
+                parent = Some(ParentRow { log: earlier(*number)?.log, head: *head, tip: *tip });
             }
-        };
+            FullParent::Caller(number, seq, call) => {
+                let answer = Key { log: earlier(*number)?.log, seq: *seq };
+                self.rows.meta(answer).map_err(|_| bad("nothing asks for it"))?;
+                caller = Some(CallerRow { answer, call: call.clone() });
+            }
+        }
         let now = NowRow {
             changed: full.changed,
             revision: full.revision,
@@ -162,6 +172,7 @@ impl Context {
             root: homes.first().map_or(LogNo(0), |root| root.log),
             id: full.id,
             parent,
+            caller,
             folder: full.folder.clone(),
             created: full.created,
             request: full.request.clone(),

@@ -1,0 +1,169 @@
+//! Subagents: they do their task, ask in the conversation that started them, and go and come with its call.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use retake_core::{Action, ConversationId, Mode, Part};
+use retake_engine::{Decision, Ended, Outcome, RunEvent, Start};
+use retake_testkit::{ModelOutput, Tasks};
+use retake_tools::ShellConfig;
+use serde_json::json;
+
+use super::{Desk, SingleModelCatalogue, calls, engine_with, words};
+
+/// A desk whose model has a script for each task.
+async fn desk(mode: Mode) -> (Desk, Arc<Tasks>) {
+    let Desk { engine: old, store, script, id, dir } = Desk::new(mode).await;
+    drop(old);
+    let tasks = Arc::<Tasks>::default();
+    let models = Arc::new(SingleModelCatalogue(Arc::clone(&tasks)));
+    let engine = engine_with(&store, &dir, models, mode, ShellConfig::default()).await;
+    (Desk { engine, store, script, id, dir }, tasks)
+}
+
+/// A call that gives a task to a subagent.
+fn task(task: &str) -> (&'static str, serde_json::Value) {
+    ("subagent", json!({"title": task, "task": task}))
+}
+
+fn shell(command: &str) -> Vec<ModelOutput> {
+    calls(&[("shell", json!({ "command": command }))])
+}
+
+async fn turn(desk: &Desk, text: &str) -> (Ended, Vec<String>) {
+    let events = desk.say(text).await;
+    desk.follow(events, &mut |_| None).await
+}
+
+/// The subagents whose calls are on the path, by their titles.
+async fn counting(desk: &Desk) -> Vec<(String, ConversationId)> {
+    let found = desk.store.subagents(desk.id).await.expect("subagents").into_iter();
+    found.map(|(_, summary)| (summary.title.unwrap_or_default(), summary.id)).collect()
+}
+
+#[tokio::test]
+async fn work_of_a_subagent_goes_and_comes_with_the_turn_that_started_it() {
+    let (desk, tasks) = desk(Mode::AllowAll).await;
+    desk.write("old", "1\n");
+    tasks.then("go", vec![calls(&[task("write it")]), words("all done")]);
+    let edits = calls(&[("write", json!({"path": "new", "content": "made\n"}))]);
+    tasks.then("write it", vec![edits, shell("echo 2 > old"), words("I wrote new and old")]);
+    let (ended, told) = turn(&desk, "go").await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{:?} {told:?}", ended.error);
+    assert_eq!((desk.read("new").as_deref(), desk.read("old").as_deref()), (Some("made\n"), Some("2\n")));
+    let asked = tasks.of("go").asked();
+    let results = asked.messages.iter().flat_map(|message| &message.parts);
+    let is_result =
+        |part: &Part| matches!(part, Part::ToolResult { content, .. } if content == "I wrote new and old");
+    assert!(results.into_iter().any(is_result), "the last message is the result: {asked:?}");
+    let own = tasks.of("write it").asked();
+    assert!(own.system.as_deref().is_some_and(|system| system.contains("You are a subagent")));
+    let has = |tool: &str| own.tools.iter().any(|own| own.name == tool);
+    assert!(has("shell") && !has("subagent") && !has("remember"), "{:?}", own.tools);
+    let [(title, child)] = &counting(&desk).await[..] else { panic!("one subagent") };
+    assert_eq!(title, "subagent: write it");
+    let child = *child;
+    desk.rewind("t1").await;
+    assert_eq!((desk.read("new"), desk.read("old").as_deref()), (None, Some("1\n")));
+    assert!(counting(&desk).await.is_empty());
+    desk.apply(Action::Undo(1)).await;
+    assert_eq!((desk.read("new").as_deref(), desk.read("old").as_deref()), (Some("made\n"), Some("2\n")));
+    assert_eq!(counting(&desk).await, [("subagent: write it".to_owned(), child)]);
+    desk.apply(Action::Redo(1)).await;
+    assert_eq!((desk.read("new"), desk.read("old").as_deref()), (None, Some("1\n")));
+}
+
+#[tokio::test]
+async fn two_subagents_at_once_and_a_person_are_taken_apart() {
+    let (desk, tasks) = desk(Mode::AllowAll).await;
+    desk.write("both", "a\nb\nc\nd\ne\nf\ng\n");
+    tasks.then("go", vec![calls(&[task("one"), task("two")]), words("done")]);
+    // Each waits until the other one is at work, too.
+    let meet = |own: &str, other: &str, then: &str| {
+        shell(&format!(
+            "touch .{own}; for i in $(seq 1000); do [ -e .{other} ] && break; sleep 0.01; done; {then}"
+        ))
+    };
+    tasks
+        .then("one", vec![meet("one", "two", "echo 1 > first; sed -i s/a/A/ both"), words("first is there")]);
+    tasks.then(
+        "two",
+        vec![meet("two", "one", "echo 2 > second; sed -i s/g/G/ both"), words("second is there")],
+    );
+    let (ended, told) = turn(&desk, "go").await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{:?} {told:?}", ended.error);
+    assert_eq!(desk.read("both").as_deref(), Some("A\nb\nc\nd\ne\nf\nG\n"), "{told:?}");
+    assert_eq!(counting(&desk).await.len(), 2);
+    // A person works on the same file afterwards, and on another one.
+    desk.write("both", "A\nb\nc\nmine\ne\nf\nG\n");
+    desk.write("mine", "m\n");
+    desk.rewind("t1").await;
+    assert_eq!(desk.read("both").as_deref(), Some("a\nb\nc\nmine\ne\nf\ng\n"));
+    assert_eq!((desk.read("first"), desk.read("second"), desk.read(".one")), (None, None, None));
+    assert_eq!(desk.read("mine").as_deref(), Some("m\n"));
+    desk.apply(Action::Undo(1)).await;
+    assert_eq!(desk.read("both").as_deref(), Some("A\nb\nc\nmine\ne\nf\nG\n"));
+    assert_eq!((desk.read("first").as_deref(), desk.read("second").as_deref()), (Some("1\n"), Some("2\n")));
+}
+
+#[tokio::test]
+async fn subagent_asks_in_the_conversation_that_started_it_and_may_no_more() {
+    let (desk, tasks) = desk(Mode::Ask).await;
+    tasks.then("go", vec![calls(&[task("touch")]), words("done")]);
+    tasks.then("touch", vec![shell("touch allowed"), shell("touch refused"), words("half of it")]);
+    let mut asked = Vec::new();
+    let events = desk.say("go").await;
+    let (ended, told) = desk
+        .follow(events, &mut |asks| {
+            asked.push(asks.call.line.clone());
+            Some(if asked.len() == 1 { Decision::Once } else { Decision::Deny(None) })
+        })
+        .await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert!(asked[0].starts_with("subagent: touch › ") && asked[0].ends_with("touch allowed"), "{asked:?}");
+    assert!(desk.path("allowed").exists() && !desk.path("refused").exists());
+    desk.rewind("t1").await;
+    assert!(!desk.path("allowed").exists());
+}
+
+#[tokio::test]
+async fn stopping_a_run_stops_its_subagents() {
+    let (desk, tasks) = desk(Mode::AllowAll).await;
+    tasks.then("go", vec![calls(&[task("wait")])]);
+    tasks.then("wait", vec![shell("touch begun; sleep 600")]);
+    let mut events = desk.say("go").await;
+    let mut ended = None;
+    while let Some(event) = events.next().await {
+        match event {
+            RunEvent::Printed(_, text) if text.contains("sleep 600") => {
+                let begun = desk.path("begun");
+                while !begun.exists() {
+                    tokio::task::yield_now().await;
+                }
+                assert!(desk.engine.cancel(desk.id));
+            }
+            RunEvent::Ended(end) => ended = Some(end),
+            _ => {}
+        }
+    }
+    assert_eq!(ended.expect("it ends").outcome, Outcome::Interrupted);
+    let [(_, child)] = &counting(&desk).await[..] else { panic!("one subagent") };
+    assert!(!desk.engine.is_running(*child));
+    desk.rewind("t1").await;
+    assert!(!desk.path("begun").exists());
+}
+
+#[tokio::test]
+async fn conversation_of_a_subagent_is_changed_by_nobody_else() {
+    let (desk, tasks) = desk(Mode::AllowAll).await;
+    tasks.then("go", vec![calls(&[task("look")]), words("done")]);
+    tasks.then("look", vec![words("seen")]);
+    turn(&desk, "go").await;
+    let [(_, child)] = counting(&desk).await[..] else { panic!("one subagent") };
+    let said = desk.engine.run(child, desk.request(Start::Say(vec![Part::text("more")], None))).await;
+    let error = said.err().expect("refused");
+    assert_eq!(error.code, "subagent_conversation", "{error}");
+    let retried = desk.engine.run(child, desk.request(Start::Answer)).await;
+    assert_eq!(retried.err().expect("refused").code, "subagent_conversation");
+}

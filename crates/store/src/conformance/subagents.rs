@@ -1,0 +1,101 @@
+//! Subagents: their conversation counts while the call that started it does, and their changes belong to that call.
+
+use std::sync::Arc;
+
+use retake_core::{
+    Action, Caller, ContentHash, ConversationId, Grade, Include, ListRequest, NewSubagent, Reason, Role,
+    SearchRequest, Uncertain,
+};
+
+use super::effects::asks;
+use super::files::{change, workspace};
+use super::stage::{Stage, by, new_id};
+use crate::{NewDelta, Store, WantedFiles};
+
+/// The mark of no capture.
+const MARK: ContentHash = ContentHash([9; 32]);
+
+/// A subagent that a call of the entry with this text starts.
+async fn starts(stage: &Stage, text: &str) -> Stage {
+    let id = ConversationId::new(new_id());
+    let caller = Caller { conversation: stage.id, entry: stage.named(text), call: format!("{text}-1") };
+    let new = NewSubagent { id, caller, title: "explore".into(), by: by() };
+    stage.store.create_subagent(new).await.expect("created");
+    stage.elsewhere(id)
+}
+
+/// The subagents that count.
+async fn counting(stage: &Stage) -> Vec<ConversationId> {
+    let found = stage.store.subagents(stage.id).await.expect("subagents");
+    found.into_iter().map(|(_, summary)| summary.id).collect()
+}
+
+async fn hits(store: &Store, include: Include) -> usize {
+    let request = SearchRequest { query: "secretly".into(), include, limit: 9, ..SearchRequest::default() };
+    store.search(request).await.expect("searched").hits.len()
+}
+
+/// A subagent is not in the list. It is found by its call while that is on the path, and its words are found likewise.
+pub async fn subagent_counts_while_its_call_does(store: Arc<Store>) {
+    let mut stage = Stage::with_turns(store, &["one", "two"]).await;
+    asks(&mut stage, "a").await;
+    let mut child = starts(&stage, "a").await;
+    child.say(Role::User, "look secretly").await;
+    let summary = stage.store.summary(child.id).await.expect("a summary");
+    let caller = summary.caller.expect("a call");
+    assert_eq!((caller.conversation, caller.entry), (stage.id, stage.named("a")));
+    assert_eq!((summary.title.as_deref(), summary.folder.as_deref()), (Some("explore"), Some("/work")));
+    let list = stage.store.list(ListRequest { limit: 99, ..ListRequest::default() }).await.expect("a list");
+    assert!(list.iter().all(|summary| summary.id != child.id), "it is not in the list");
+    let rewound = Include { rewound: true, ..Include::default() };
+    assert_eq!((counting(&stage).await, hits(&stage.store, Include::default()).await), (vec![child.id], 1));
+    stage.rewind("two").await;
+    assert_eq!((counting(&stage).await, hits(&stage.store, Include::default()).await), (vec![], 0));
+    assert_eq!(hits(&stage.store, rewound).await, 1);
+    stage.act(Action::Undo(1)).await.expect("undone");
+    assert_eq!((counting(&stage).await, hits(&stage.store, Include::default()).await), (vec![child.id], 1));
+    stage.mark(Reason::Hide, &["a"]).await.expect("hidden");
+    assert_eq!((counting(&stage).await, hits(&stage.store, Include::default()).await), (vec![], 0));
+}
+
+/// What a call of a subagent changes belongs to the answer that started it, and its moves in git are one.
+pub async fn changes_of_a_subagent_belong_to_the_call_that_started_it(store: Arc<Store>) {
+    let mut stage = Stage::with_turns(store, &["one", "two"]).await;
+    let answer = asks(&mut stage, "a").await;
+    let child = starts(&stage, "a").await;
+    let place = workspace(&stage.store).await;
+    let of = Some((stage.id, answer));
+    let delta = |changes| NewDelta { of, ..NewDelta::new(place, changes, MARK) };
+    let say = child.saying(Role::User, vec![retake_core::Part::text("done")]);
+    let changes = vec![(Grade::Seen, change("f", 'a', 'b'))];
+    stage.store.say_changed(child.id, say, vec![delta(changes)]).await.expect("said");
+    let deltas = stage.store.deltas(stage.id).await.expect("deltas");
+    assert_eq!(deltas.iter().map(|(_, entry)| *entry).collect::<Vec<_>>(), [answer]);
+    assert_eq!(stage.store.deltas(child.id).await.expect("deltas"), []);
+    let wanted = stage.store.wanted(stage.id, Action::Rewind(stage.named("two"))).await.expect("wanted");
+    let WantedFiles::Path(lines) = wanted.files else { panic!("a rewind wants a path") };
+    assert_eq!(lines.iter().map(|(_, wanted)| *wanted).collect::<Vec<_>>(), [false]);
+}
+
+/// An ambiguous change is certain for a step that reverts every call that may have made it.
+pub async fn change_whose_every_candidate_is_reverted_is_certain(store: Arc<Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    let first = asks(&mut stage, "a").await;
+    stage.turn("two").await;
+    let second = asks(&mut stage, "b").await;
+    let place = workspace(&stage.store).await;
+    let changes = vec![(Grade::Ambiguous(Uncertain::Several), change("f", 'a', 'b'))];
+    let delta = |candidates| NewDelta {
+        of: Some((stage.id, second)),
+        candidates,
+        ..NewDelta::new(place, changes.clone(), MARK)
+    };
+    let deltas = vec![delta(vec![second]), delta(vec![first, second]), delta(Vec::new())];
+    let say = stage.saying(Role::Assistant, vec![retake_core::Part::text("done")]);
+    stage.store.say_changed(stage.id, say, deltas).await.expect("said");
+    for (rewound, expected) in [("two", vec![1]), ("one", vec![1, 2])] {
+        let wanted =
+            stage.store.wanted(stage.id, Action::Rewind(stage.named(rewound))).await.expect("wanted");
+        assert_eq!(wanted.certain.iter().map(|delta| delta.no).collect::<Vec<_>>(), expected, "to {rewound}");
+    }
+}
