@@ -20,8 +20,6 @@ pub struct Summary {
     pub parent: Option<(ConversationId, Head)>,
     /// For a fork: the first visible message of a person in the fork itself.
     pub own: Option<String>,
-    /// For a subagent: the call that started it.
-    pub caller: Option<Caller>,
     /// When it was created.
     pub created: Time,
     /// When it last changed.
@@ -49,6 +47,8 @@ pub enum ReadOnly {
     NewerOperation(OpNo, String),
     /// Its rows cannot be read, for this reason.
     Damaged(String),
+    /// It is a subagent's, which this call started: it is changed through the conversation of the call.
+    Subagent(Caller),
 }
 
 /// The number of a conversation's rewinds, and the next steps of undo and redo.

@@ -89,8 +89,20 @@ fn ends<'a>(from: &'a str, to: &'a str) -> (&'a str, &'a str) {
 }
 
 impl Engine {
-    /// The conversation with this name.
+    /// The subagent that the call with this name started.
+    async fn subagent_named(&self, name: &str) -> Result<Option<ConversationId>> {
+        let Some((entry, _)) = name.rsplit_once('-') else { return Ok(None) };
+        let Some(digits) = hex(entry).filter(|digits| digits.len() == ID_DIGITS) else { return Ok(None) };
+        let Some((_, conversation)) = self.store().home_of(digits).await? else { return Ok(None) };
+        let all = self.store().subagents(conversation).await?;
+        Ok(all.into_iter().find(|(caller, _)| caller.call == name).map(|(_, summary)| summary.id))
+    }
+
+    /// The conversation with this name. The name of a call names the subagent that it started.
     pub async fn conversation(&self, name: &str) -> Result<ConversationId> {
+        if let Some(subagent) = self.subagent_named(name).await? {
+            return Ok(subagent);
+        }
         let found = match hex(name) {
             Some(digits) => self.store().conversations_like(digits, 2).await?,
             None => Vec::new(),

@@ -2,9 +2,10 @@
 
 use futures::future::BoxFuture;
 use retake_core::{
-    Alternative, ArchiveState, Branch, ChangeEvent, Changes, ConversationId, EffectState, EntryId, EntryPage,
-    Head, Hits, ListRequest, MarkedPage, Message, OpPage, OpRange, PageRequest, Part, Reading, Receipt,
-    Refusal, RequestId, Revision, Run, SearchRequest, ShownEntry, Summary, TargetLine, Time, WorkspaceInfo,
+    Alternative, ArchiveState, Branch, Caller, ChangeEvent, Changes, ConversationId, EffectState, EntryId,
+    EntryPage, Head, Hits, ListRequest, MarkedPage, Message, OpPage, OpRange, PageRequest, Part, Reading,
+    Receipt, Refusal, RequestId, Revision, Run, SearchRequest, ShownEntry, Summary, TargetLine, Time,
+    WorkspaceInfo,
 };
 use retake_store::{StoreError, Subscriber};
 
@@ -133,6 +134,11 @@ impl Engine {
     /// The forks of a conversation, with the last entry of each one's base.
     pub async fn forks(&self, of: ConversationId) -> Result<Vec<(Summary, Option<EntryId>)>> {
         Ok(self.store().forks(of).await?)
+    }
+
+    /// The subagents that answers on the path have started, each with its call.
+    pub async fn subagents(&self, of: ConversationId) -> Result<Vec<(Caller, Summary)>> {
+        Ok(self.store().subagents(of).await?)
     }
 
     /// Full-text search.

@@ -176,6 +176,7 @@ codes! {
     StillThere = "still_there", "The owner is still running", [];
     Storage = "storage", "The store or the disk failed", ["what", "path", "attempt", "errno", "object", "format", "name", "cause", "detail"];
     StrangeAnswer = "strange_answer", "The answer of the owner cannot be read", [];
+    SubagentConversation = "subagent_conversation", "The conversation is a subagent's", ["conversation"];
     TakenOver = "taken_over", "Another owner has taken over the data folder", [];
     Terminal = "terminal", "The terminal failed", [];
     TooLarge = "too_large", "The body of the request is too large", ["what", "most"];

@@ -45,7 +45,7 @@ pub use plan::{EffectLine, EffectState, EffectWords, Effects, Plan, Running, Tim
 pub use receipt::{Composer, Counts, Receipt, Steps, TimelineChange};
 pub use report::{Finding, Repair, Report};
 pub use targets::{Target, TargetPage, TurnActions};
-pub use tree::{Branch, ForkLine, Tree};
+pub use tree::{Branch, ForkLine, SubagentLine, Tree};
 
 /// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

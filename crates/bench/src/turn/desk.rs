@@ -161,6 +161,7 @@ impl Desk {
             answer_wait: Duration::from_secs(600),
             recall: 20,
             compact_at: 80,
+            subagents: 4,
             settings: None,
         };
         let rules = Rules { own: Some(data.to_owned()), ..Rules::default() };

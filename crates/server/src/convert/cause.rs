@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use retake_core::{AskCause as Ask, ReadOnly, UncoveredReason};
+use retake_core::{AskCause as Ask, Caller, ReadOnly, UncoveredReason};
 use retake_engine::model::{ChosenBy, Unavailable};
 use retake_engine::secret::{KeyError, KeySource};
 use retake_wire::{AskCause, Effort, FactsFrom, ModelCause, ReadOnlyCause, UnavailableCause, UncoveredCause};
@@ -13,6 +13,9 @@ pub(super) fn read_only_cause(of: ReadOnly) -> ReadOnlyCause {
     match of {
         ReadOnly::NewerOperation(op, kind) => ReadOnlyCause::NewerOperation { operation: op.0, kind },
         ReadOnly::Damaged(detail) => ReadOnlyCause::Damaged { detail },
+        ReadOnly::Subagent(Caller { conversation, entry, call }) => {
+            ReadOnlyCause::Subagent { conversation: conversation.to_string(), entry: entry.to_string(), call }
+        }
     }
 }
 

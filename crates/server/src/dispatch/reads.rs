@@ -233,7 +233,21 @@ impl InProcess {
             None => 0,
         };
         let (page, more) = page(all.into_iter().skip(behind), limit);
-        let mut tree = reply::Tree { head: head.to_string(), branches: Vec::new(), forks: Vec::new(), more };
+        let subagents = self.engine.subagents(id).await.map_err(problem)?.into_iter();
+        let subagents = subagents.map(|(caller, summary)| reply::SubagentLine {
+            running: self.engine.is_running(summary.id),
+            conversation: summary.id.to_string(),
+            title: summary.title.unwrap_or(summary.preview),
+            entry: caller.entry.to_string(),
+            call: caller.call,
+        });
+        let mut tree = reply::Tree {
+            head: head.to_string(),
+            branches: Vec::new(),
+            forks: Vec::new(),
+            subagents: subagents.collect(),
+            more,
+        };
         for it in page {
             match it {
                 InTree::Branch(branch) => tree.branches.push(*branch),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Caller, ContentHash, ConversationId, Grade, Include, ListRequest, NewSubagent, Reason, Role,
-    SearchRequest, Uncertain,
+    Action, Caller, ContentHash, ConversationId, Grade, Include, ListRequest, NewSubagent, ReadOnly, Reason,
+    Role, SearchRequest, Uncertain,
 };
 
 use super::effects::asks;
@@ -42,7 +42,7 @@ pub async fn subagent_counts_while_its_call_does(store: Arc<Store>) {
     let mut child = starts(&stage, "a").await;
     child.say(Role::User, "look secretly").await;
     let summary = stage.store.summary(child.id).await.expect("a summary");
-    let caller = summary.caller.expect("a call");
+    let Some(ReadOnly::Subagent(caller)) = summary.read_only else { panic!("it is a subagent's") };
     assert_eq!((caller.conversation, caller.entry), (stage.id, stage.named("a")));
     assert_eq!((summary.title.as_deref(), summary.folder.as_deref()), (Some("explore"), Some("/work")));
     let list = stage.store.list(ListRequest { limit: 99, ..ListRequest::default() }).await.expect("a list");

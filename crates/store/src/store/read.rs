@@ -258,7 +258,6 @@ pub(super) fn summary(rows: &dyn Rows, loaded: &Loaded) -> Result<Summary> {
         folder: row.folder.clone(),
         parent: parent.transpose()?,
         own: own_message(rows, loaded)?,
-        caller: caller(rows, row)?,
         created: row.created,
         changed: row.now.changed,
         head: conversation.head,
@@ -270,7 +269,10 @@ pub(super) fn summary(rows: &dyn Rows, loaded: &Loaded) -> Result<Summary> {
             undo: conversation.next_undo(&records)?.map(step).transpose()?,
             redo: redo.map(step).transpose()?,
         },
-        read_only: conversation.unknown.clone().map(|(op, kind)| ReadOnly::NewerOperation(op, kind)),
+        read_only: match conversation.unknown.clone() {
+            Some((op, kind)) => Some(ReadOnly::NewerOperation(op, kind)),
+            None => caller(rows, row)?.map(ReadOnly::Subagent),
+        },
         archived: row.now.archived,
     })
 }
@@ -343,7 +345,6 @@ fn damaged(row: &ConversationRow, error: &StoreError) -> Summary {
         folder: row.folder.clone(),
         parent: None,
         own: None,
-        caller: None,
         created: row.created,
         changed: row.now.changed,
         head: row.now.head,

@@ -1,4 +1,4 @@
-//! The branches of a conversation and its forks. Must never show the text of a hidden entry: the reply does not
+//! The branches of a conversation, its forks and its subagents. Must never show the text of a hidden entry: the reply does not
 //! contain it.
 
 use retake_wire::reply::{Branch, Line, Tree};
@@ -11,19 +11,19 @@ use crate::text::{Look, Text, safe};
 
 /// All branches, oldest first, and all forks.
 pub fn tree(look: &Look, tree: &Tree) -> Text {
-    if tree.branches.is_empty() && tree.forks.is_empty() {
+    if tree.branches.is_empty() && tree.forks.is_empty() && tree.subagents.is_empty() {
         return entries::dim(look, "there is no branch yet: nothing has been said");
     }
     let mut text = branches(look, tree);
     if !tree.branches.iter().any(|branch| branch.current) {
         text.push(text![(Style::Good, "●"), " the beginning (you are here)\n"]);
     }
-    text + forks(look, tree)
+    text + forks(look, tree) + subagents(look, tree)
 }
 
 /// A page of them. It says where the conversation is only if that branch is on the page.
 pub fn page(look: &Look, page: &Tree) -> Text {
-    let text = branches(look, page) + forks(look, page);
+    let text = branches(look, page) + forks(look, page) + subagents(look, page);
     match page.next() {
         Some(last) => text + entries::dim(look, &format!("… more: --after {last}")),
         None if text.is_empty() => entries::dim(look, "there are no more"),
@@ -44,6 +44,18 @@ fn forks(look: &Look, tree: &Tree) -> Text {
         let id = super::id::short(&fork.conversation);
         let title = words::quoted(&fork.title, look.columns.saturating_sub(40).max(20));
         text.push(text![(Style::Accent, "fork"), format!(" {id}{title}{from}\n")]);
+    }
+    text
+}
+
+fn subagents(look: &Look, tree: &Tree) -> Text {
+    let mut text = Text::new();
+    for subagent in &tree.subagents {
+        let id = super::id::short(&subagent.conversation);
+        let title = words::quoted(&subagent.title, look.columns.saturating_sub(48).max(20));
+        let asked = super::id::short(&subagent.entry);
+        let now = if subagent.running { " (at work)" } else { "" };
+        text.push(text![(Style::Accent, "subagent"), format!(" {id}{title} of {asked}{now}\n")]);
     }
     text
 }

@@ -225,6 +225,7 @@ mod tests {
             after: None,
         };
         let tree = retake_wire::reply::Tree {
+            subagents: Vec::new(),
             head: "1.2".to_owned(),
             branches: Vec::new(),
             forks: vec![retake_wire::reply::ForkLine {

@@ -10,7 +10,7 @@ mod there;
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use retake_wire::reply::{Branch, ForkLine, Line, Tree as Shape};
+use retake_wire::reply::{Branch, ForkLine, Line, SubagentLine, Tree as Shape};
 use retake_wire::request::{self, LARGEST_PAGE, Plan};
 use retake_wire::{Action, FileOptions, Problem, Reply, Request, Scope};
 
@@ -73,6 +73,8 @@ enum NodeKind {
     Heading(&'static str),
     /// A fork of this conversation, and the entry it follows.
     Fork(ForkLine, Option<Line>),
+    /// A subagent.
+    Subagent(SubagentLine),
 }
 
 impl Row for Node {
@@ -90,13 +92,16 @@ impl Row for Node {
             }
             NodeKind::Beginning(_) => vec!["the beginning".to_owned()],
             NodeKind::Fork(fork, _) => vec![fork.title.clone()],
+            NodeKind::Subagent(subagent) => vec![subagent.title.clone()],
             NodeKind::Parting(_) | NodeKind::Heading(_) => Vec::new(),
         }
     }
 
     fn filtering(&self) -> Filtering {
         match self.is {
-            NodeKind::Tip(_) | NodeKind::Beginning(_) | NodeKind::Fork(..) => Filtering::Filtered,
+            NodeKind::Tip(_) | NodeKind::Beginning(_) | NodeKind::Fork(..) | NodeKind::Subagent(_) => {
+                Filtering::Filtered
+            }
             NodeKind::Parting(_) | NodeKind::Heading(_) => Filtering::Between,
         }
     }
@@ -165,6 +170,18 @@ impl Tree {
             let after = fork.from.as_ref().and_then(|from| lines().find(|line| line.id == *from));
             Node { key: fork.conversation.clone(), lanes: String::new(), is: NodeKind::Fork(fork, after) }
         }));
+        if !tree.subagents.is_empty() {
+            nodes.push(Node {
+                key: "-subagents".to_owned(),
+                lanes: String::new(),
+                is: NodeKind::Heading("── subagents that answers on the path have started"),
+            });
+        }
+        nodes.extend(tree.subagents.into_iter().map(|subagent| Node {
+            key: subagent.conversation.clone(),
+            lanes: String::new(),
+            is: NodeKind::Subagent(subagent),
+        }));
         self.lanes = nodes.iter().map(|node| node.lanes.chars().count()).max().unwrap_or(0);
         self.head = tree.head;
         self.rows.set(nodes);
@@ -183,7 +200,7 @@ impl Tree {
         let Some(node) = self.rows.selected() else { return self.preview.say("") };
         let conversation = cx.id();
         let (about, manner, log) = match &node.is {
-            NodeKind::Fork(..) if self.compares => {
+            NodeKind::Fork(..) | NodeKind::Subagent(_) if self.compares => {
                 self.preview.head("a separate conversation:".to_owned());
                 return self.preview.say(
                     "it can't be compared with this one: only branches of one conversation are; open it to read it",
@@ -192,6 +209,10 @@ impl Tree {
             NodeKind::Fork(fork, _) => {
                 let log = last_of(&fork.conversation, LAST);
                 ("a separate conversation:".to_owned(), ReplyDisplay::Plain, log)
+            }
+            NodeKind::Subagent(subagent) => {
+                let log = last_of(&subagent.conversation, LAST);
+                ("a subagent of this conversation:".to_owned(), ReplyDisplay::Plain, log)
             }
             NodeKind::Tip(branch) if branch.current => {
                 ("you are here:".to_owned(), ReplyDisplay::Plain, last_of(&conversation, LAST))
@@ -217,7 +238,7 @@ impl Tree {
         let Some(node) = self.rows.selected() else { return };
         let entry = match &node.is {
             NodeKind::Tip(branch) => Some(branch.leaf.clone()),
-            NodeKind::Beginning(_) | NodeKind::Fork(..) | NodeKind::Parting(_) | NodeKind::Heading(_) => None,
+            _ => None,
         };
         self.preview.head("compared with where you are:".to_owned());
         self.preview.manner(ReplyDisplay::Compared);
@@ -240,6 +261,10 @@ impl Tree {
             NodeKind::Fork(fork, _) => {
                 return cx
                     .want(PaneInstruction::Show { conversation: fork.conversation.clone(), entry: None });
+            }
+            NodeKind::Subagent(subagent) => {
+                let conversation = subagent.conversation.clone();
+                return cx.want(PaneInstruction::ShowBeside { conversation, entry: None });
             }
             NodeKind::Parting(_) | NodeKind::Heading(_) => return,
         };

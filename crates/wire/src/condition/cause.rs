@@ -215,6 +215,15 @@ pub enum ReadOnlyCause {
         /// The error message of the store.
         detail: String,
     },
+    /// It is the conversation of a subagent. It is changed through the conversation that started it.
+    Subagent {
+        /// The conversation that started it.
+        conversation: String,
+        /// The answer there that asks for it.
+        entry: String,
+        /// The id of the call, as in the events of a run.
+        call: String,
+    },
     /// A code that only a newer owner knows.
     #[serde(other)]
     #[cfg_attr(feature = "schema", schemars(skip))]

@@ -12,6 +12,10 @@ pub fn read_only_cause(it: &ReadOnlyCause) -> String {
             format!("operation {operation} is a “{kind}”, which this version does not know")
         }
         ReadOnlyCause::Damaged { detail } => detail.clone(),
+        ReadOnlyCause::Subagent { .. } => {
+            "it is the conversation of a subagent, which is changed through the one that started it"
+                .to_owned()
+        }
         ReadOnlyCause::Unknown => super::UNKNOWN.to_owned(),
     }
 }

@@ -1,10 +1,10 @@
-//! The branches of a conversation, and its forks. Must never hold hidden text.
+//! The branches of a conversation, its forks, and its subagents. Must never hold hidden text.
 
 use serde::{Deserialize, Serialize};
 
 use super::Line;
 
-/// A page of the branches of a conversation, and of its forks.
+/// A page of the branches of a conversation, of its forks and its subagents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
@@ -14,6 +14,9 @@ pub struct Tree {
     pub branches: Vec<Branch>,
     /// The forks of this conversation. In the order of pages they follow the last branch.
     pub forks: Vec<ForkLine>,
+    /// The subagents that answers on the path have started, in the order in which they began. All of them are on each page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subagents: Vec<SubagentLine>,
     /// Whether more branches or forks follow.
     #[serde(default)]
     pub more: bool,
@@ -32,7 +35,7 @@ impl Tree {
     pub fn with(mut self, next: Self) -> Self {
         self.branches.extend(next.branches);
         self.forks.extend(next.forks);
-        Self { head: next.head, more: next.more, ..self }
+        Self { head: next.head, more: next.more, subagents: next.subagents, ..self }
     }
 }
 
@@ -77,4 +80,20 @@ pub struct ForkLine {
     pub title: String,
     /// The entry after which the fork begins.
     pub from: Option<String>,
+}
+
+/// A subagent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SubagentLine {
+    /// The id of its conversation.
+    pub conversation: String,
+    /// The name of the agent, and its task in a few words.
+    pub title: String,
+    /// The answer that asks for it.
+    pub entry: String,
+    /// The id of the call, as in the events of a run. It names the conversation, too.
+    pub call: String,
+    /// Whether it is at work.
+    pub running: bool,
 }

@@ -2,14 +2,17 @@
 //! marked on the screen.
 
 use retake_wire::request::{Log, Projection};
-use retake_wire::{Action, Mark, MarkVerb, Request, Role};
+use retake_wire::{Action, Mark, MarkVerb, Part, Request, Role};
 
 use super::tab::{InputFor, InputLine};
 use super::{App, RequestPurpose, Requester};
 use crate::ui::fork::ForkPane;
 use crate::ui::keymap::Command;
-use crate::ui::msg::{Act, TabId};
+use crate::ui::msg::{Act, PaneInstruction, TabId};
 use crate::ui::plan::PlanPane;
+
+/// The tool that starts subagents.
+const SUBAGENT: &str = "subagent";
 
 impl App {
     /// The commands of the selection.
@@ -68,6 +71,7 @@ impl App {
             | Command::SelectLabel
             | Command::SelectAlternatives
             | Command::SelectPrevious
+            | Command::SelectSubagent
             | Command::SelectNext => {
                 if let Some(entry) = self.tab().view.selected().map(str::to_owned) {
                     self.do_to(command, entry);
@@ -93,12 +97,32 @@ impl App {
             Command::SelectDrop => self.mark("Drop", MarkVerb::Drop, entry),
             Command::SelectFork => self.fork(Some(entry)),
             Command::SelectAlternatives => self.alternatives(&entry),
+            Command::SelectSubagent => self.open_subagent(&entry),
             Command::SelectLabel => {
                 let named = self.tab().talk.entry(&entry);
                 let text = named.and_then(|known| known.label.clone()).unwrap_or_default();
                 self.tab_mut().line = Some(InputLine { what: InputFor::Label(entry), text });
             }
             _ => self.other_alternative(&entry, command == Command::SelectNext),
+        }
+    }
+
+    /// Opens the subagent that an answer started; the tree if it started several.
+    fn open_subagent(&mut self, entry: &str) {
+        let known = self.tab().talk.entry(entry);
+        let calls = known.into_iter().flat_map(|known| &known.parts);
+        let calls = calls.filter_map(|part| match part {
+            Part::ToolCall { name, .. } => Some(name),
+            _ => None,
+        });
+        let mut own = (1..).zip(calls).filter(|(_, name)| *name == SUBAGENT).map(|(number, _)| number);
+        match (own.next(), own.next()) {
+            (None, _) => self.refuse("it has started no subagent"),
+            (Some(number), None) => {
+                let (id, conversation) = (self.tab().id, format!("{entry}-{number}"));
+                self.want(id, PaneInstruction::ShowBeside { conversation, entry: None });
+            }
+            (Some(_), Some(_)) => self.open(crate::ui::tree::Tree::new()),
         }
     }
 

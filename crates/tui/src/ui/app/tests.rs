@@ -273,6 +273,7 @@ fn owner(request: &Request) -> Option<Reply> {
     let said = [(Role::User, "another way"), (Role::Assistant, "Found.")];
     Some(match request {
         Request::Tree(_) => Reply::Tree(Tree {
+            subagents: Vec::new(),
             head: "1.2".into(),
             branches: (0..3).map(branch).collect(),
             forks: Vec::new(),

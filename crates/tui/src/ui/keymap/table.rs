@@ -215,6 +215,7 @@ commands! {
         SelectAlternatives "select-alternatives" ["a"] "The other answers";
         SelectPrevious "select-previous" ["["] "The alternative before";
         SelectNext "select-next" ["]"] "The alternative after";
+        SelectSubagent "select-subagent" ["s"] "Open the subagent that it started";
     }
     Find {
         FindNext "find-next" ["enter", "down", "ctrl+n"] "The hit before (older)";

@@ -17,6 +17,7 @@ pub(super) fn reads(conversation: &str, node: &Node) -> Result<Log, &'static str
         NodeKind::Tip(branch) if branch.current => Err("you are here: there is nothing to carry over"),
         NodeKind::Tip(branch) => Ok(Log { branch: Some(branch.leaf.clone()), ..last_of(conversation, BACK) }),
         NodeKind::Fork(fork, _) => Ok(last_of(&fork.conversation, BACK)),
+        NodeKind::Subagent(subagent) => Ok(last_of(&subagent.conversation, BACK)),
         NodeKind::Beginning(_) | NodeKind::Parting(_) | NodeKind::Heading(_) => {
             Err("only messages of a branch can be carried over")
         }

@@ -21,7 +21,7 @@ pub(super) fn draw(node: &Node, lanes: usize, ink: &mut RowSpans<'_>, now_ms: i6
         NodeKind::Beginning(here) => *here,
         _ => false,
     };
-    if lanes > 0 && !matches!(node.is, NodeKind::Heading(_) | NodeKind::Fork(..)) {
+    if lanes > 0 && !matches!(node.is, NodeKind::Heading(_) | NodeKind::Fork(..) | NodeKind::Subagent(_)) {
         let lanes = lanes.min(ink.room() / 3).max(1);
         ink.column(&node.lanes, lanes, if here { Paint::Good } else { Paint::Accent });
         ink.space(1);
@@ -34,6 +34,12 @@ pub(super) fn draw(node: &Node, lanes: usize, ink: &mut RowSpans<'_>, now_ms: i6
             ink.text(if *here { " · you are here" } else { "" }, Paint::Good);
         }
         NodeKind::Heading(text) => ink.text(text, Paint::Dim),
+        NodeKind::Subagent(subagent) => {
+            ink.text("⇉ ", Paint::Accent);
+            let now = if subagent.running { "at work" } else { "" };
+            ink.field_column(0, ink.room().saturating_sub(width::columns(now) + 1), Paint::Plain);
+            ink.column_right(now, width::columns(now) + 1, Paint::Good);
+        }
         NodeKind::Fork(_, after) => {
             ink.text("⑂ ", Paint::Accent);
             let after = after.as_ref().filter(|_| ink.room() >= 50);

@@ -71,6 +71,7 @@ fn shape(branches: Vec<Branch>, forks: bool) -> Reply {
         from: Some("x".to_owned()),
     };
     Reply::Tree(Shape {
+        subagents: Vec::new(),
         head: "3.40".to_owned(),
         branches,
         forks: forks.then_some(fork).into_iter().collect(),
@@ -328,7 +329,13 @@ fn a_branch_shows_what_was_said_there() {
     world.press(&mut tree, "up up");
     assert!(sizes(&mut tree).contains("of the first"), "what was read is kept");
     // It is read again as soon as anything changes.
-    tree.loaded(Shape { head: "3.41".to_owned(), branches: few(), forks: Vec::new(), more: false });
+    tree.loaded(Shape {
+        head: "3.41".to_owned(),
+        branches: few(),
+        forks: Vec::new(),
+        subagents: Vec::new(),
+        more: false,
+    });
     tree.look(&mut world.cx());
     assert!(matches!(world.asked().as_slice(), [_, (_, Request::Log(_))] | [(_, Request::Log(_))]));
 }

@@ -201,6 +201,7 @@ pub(super) const HINTS: &[super::Row] = &[
     (C::StalePlan, "", "look at the new plan"),
     (C::StillRunning, "taken_back", "end them first with {}, or leave files as they are with {}"),
     (C::StillRunning, "", "end them yourself, then try again"),
+    (C::SubagentConversation, "", "say it there; a rewind there takes the subagent's work back, too"),
     (C::Storage, "output_not_erased", "check its space and permissions, then erase again"),
     (C::Storage, "", "check the permissions, the free space and the disk"),
     (C::TakenOver, "", "close this one, or close the other one and start again"),

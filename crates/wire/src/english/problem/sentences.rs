@@ -261,6 +261,11 @@ pub(super) const SENTENCES: &[super::Row] = &[
     (C::StaleMark, "", "the messages are no longer marked {mark:mark}"),
     (C::StalePlan, "", "{path} was changed after the plan was made"),
     (C::StalePlan, "", "files have changed since the plan was shown"),
+    (
+        C::SubagentConversation,
+        "",
+        "this is the conversation of a subagent, which conversation {conversation} has started",
+    ),
     (C::StillRunning, "taken_back", "process {pids:one}, which a command taken back has started, still runs"),
     (C::StillRunning, "taken_back", "processes that commands taken back have started still run: {pids:all}"),
     (C::StillRunning, "not_ended", "can't end the processes {pids:all} that a command has started"),
