@@ -22,6 +22,7 @@ mod open;
 pub mod outbox;
 mod process;
 pub mod prompt;
+pub mod prompt_files;
 mod read;
 mod run;
 pub mod secret;

@@ -36,6 +36,7 @@ pub use git::{GIT_FACT, git_note};
 pub use instructions::{
     FACT, Instruction, MOST_FILES_BELOW, due, folders_below, instructions, known_below, nested,
 };
+pub(crate) use instructions::{is_trusted, repository_folders};
 pub use mentions::{mentions, piped, unmark};
 pub use system::{About, system_prompt};
 

@@ -123,6 +123,14 @@ fn folders(places: &Places) -> (Vec<PathBuf>, Option<PathBuf>) {
     (above[..=last].iter().map(|folder| folder.to_path_buf()).collect(), root)
 }
 
+/// The folder and those above it up to the repository's root, the nearest first; without a repository only the folder.
+pub(crate) fn repository_folders(places: &Places) -> Vec<PathBuf> {
+    match folders(places) {
+        (folders, Some(_)) => folders,
+        (_, None) => vec![places.folder.clone()],
+    }
+}
+
 /// The file of one folder, if it has one with content.
 fn of_folder(
     folder: &Path,
@@ -163,7 +171,7 @@ fn of_folder(
 
 /// Whether a file above the folder belongs to the person, the system, or the folder's owner; anybody could have put another one
 /// there.
-fn is_trusted(owner: u32, folder: &Path) -> bool {
+pub(crate) fn is_trusted(owner: u32, folder: &Path) -> bool {
     let is_folders = || folder.metadata().is_ok_and(|meta| meta.uid() == owner);
     owner == rustix::process::geteuid().as_raw() || owner == 0 || is_folders()
 }
