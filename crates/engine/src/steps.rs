@@ -98,7 +98,10 @@ impl Engine {
         options: FileOptions,
     ) -> BoxFuture<'_, Result<Done>> {
         Box::pin(async move {
-            if matches!(apply.action, Action::Erase { .. }) {
+            if let Action::Erase { entries, .. } = &apply.action {
+                if !entries.is_empty() {
+                    self.for_people(of).await?;
+                }
                 let (receipt, objects, facts) = self.erase(of, apply).await?;
                 return Ok(Done::Erased(receipt, objects, facts));
             }

@@ -8,6 +8,7 @@ use super::fixtures::{OTHER, id, line};
 /// The tree as an owner sends it.
 pub(super) fn tree() -> Tree {
     Tree {
+        subagents: Vec::new(),
         head: "12.6".to_owned(),
         more: false,
         branches: vec![

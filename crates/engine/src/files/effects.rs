@@ -3,8 +3,9 @@
 
 use super::exec::PERSON_COMMAND;
 use crate::Engine;
+use crate::log::LogFailure as _;
 use retake_core::{
-    ConversationId, Effect, EffectClass, EffectState, Part, Refusal, Time, Unanswered, calls_as_run,
+    ConversationId, Effect, EffectClass, EffectState, EntryId, Part, Refusal, Time, Unanswered, calls_as_run,
 };
 use retake_store::StoreError;
 
@@ -78,13 +79,30 @@ impl Engine {
     }
 
     async fn effect_shown(&self, of: ConversationId, effect: Effect) -> EffectShown {
-        let arguments = match self.store().content(of, effect.entry).await {
+        let (of, entry) = self.asked_in(of, &effect).await;
+        let arguments = match self.store().content(of, entry).await {
             Ok(asked) => arguments(&asked, &effect),
             Err(StoreError::Refused(Refusal::NotVisible(_))) => Err(NoArguments::Hidden),
             Err(_) => Err(NoArguments::Unreadable),
         };
         let Effect { tool, class, began, state, .. } = effect;
         EffectShown { tool, arguments, class, began, state }
+    }
+}
+
+impl Engine {
+    /// The message that asked for a call, with its conversation. A call of a subagent is in the ledger of the answer that started
+    /// the subagent; its name has the message.
+    async fn asked_in(&self, of: ConversationId, effect: &Effect) -> (ConversationId, EntryId) {
+        let named = effect.call.rsplit_once('-').and_then(|(entry, _)| entry.parse::<EntryId>().ok());
+        let Some(named) = named.filter(|named| *named != effect.entry) else { return (of, effect.entry) };
+        let subagents = self.store().subagents_of(of, effect.entry).await;
+        for subagent in subagents.or_log("a call of a subagent is not found").unwrap_or_default() {
+            if self.store().meta(subagent, named).await.is_ok() {
+                return (subagent, named);
+            }
+        }
+        (of, effect.entry)
     }
 }
 

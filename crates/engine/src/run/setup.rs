@@ -6,12 +6,13 @@ use std::sync::Arc;
 use retake_core::{ConversationId, EffectClass, Mode, Permission, Rule, Ruling};
 use retake_tools::{Guarded, Tool, Toolbox, subagent_tool};
 
-use super::subagent::{AgentFile, CallerRun, Subagents};
+use super::subagent::{CallerRun, Subagents};
 use super::{Events, Permit};
 use crate::Engine;
 use crate::error::Result;
-use crate::files::FurtherFolders;
+use crate::files::{FurtherFolders, blocking};
 use crate::prompt::{About, system_prompt};
+use crate::prompt_files::{self, PromptFile, PromptKind};
 
 /// The setup of a run.
 pub(super) struct RunSetup {
@@ -113,10 +114,8 @@ impl Engine {
         };
         let mut subagents = None;
         if caller.is_none() && folder.is_some() && config.subagents > 0 {
-            let agents = Vec::new();
-            let told: Vec<_> =
-                agents.iter().map(|it: &AgentFile| (it.name.clone(), it.description.clone())).collect();
-            tools.add(subagent_tool(&told));
+            let agents = self.agents(&folder.clone().unwrap_or_default()).await?;
+            tools.add(subagent_tool(&agents.iter().map(told).collect::<Vec<_>>()));
             subagents = Some(Arc::new(Subagents::new(
                 agents,
                 permit.clone(),
@@ -138,6 +137,12 @@ impl Engine {
             limit: config.limit,
             subagents,
         })
+    }
+
+    /// The agents that files of a folder and of the settings describe.
+    async fn agents(&self, folder: &Path) -> Result<Vec<PromptFile>> {
+        let places = self.places(folder);
+        blocking(move || prompt_files::find(PromptKind::Agent, &places).files).await
     }
 
     /// The spools of a conversation and its ancestors.
@@ -196,6 +201,11 @@ pub struct OfferedTool {
     pub class: EffectClass,
     /// The ruling for every call; `None` if it depends on the call.
     pub ruling: Option<Ruling>,
+}
+
+/// An agent for the model: its name, and what it is for.
+fn told(agent: &PromptFile) -> (String, String) {
+    (agent.name.clone(), agent.description.clone())
 }
 
 /// Long output of the conversation's calls may be read in the spool.

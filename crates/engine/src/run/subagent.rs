@@ -17,6 +17,7 @@ use super::{Ended, Events, Outcome, Permit, PreparedRun, RunEvent};
 use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
 use crate::log::LogFailure as _;
+use crate::prompt_files::PromptFile;
 
 /// The longest title, in characters.
 const TITLE: usize = 60;
@@ -33,31 +34,19 @@ const ROLE: &str = "You are a subagent: another agent has given you the task bel
 const SAME_TOOLS: [(&str, &str); 4] =
     [("bash", "shell"), ("ls", "list"), ("webfetch", "fetch"), ("multiedit", "edit")];
 
-/// An agent that a file describes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct AgentFile {
-    pub(super) name: String,
-    pub(super) description: String,
-    /// Its tools; all of them if none is named.
-    pub(super) tools: Vec<String>,
-    pub(super) model: Option<String>,
-    pub(super) instructions: String,
-}
-
-impl AgentFile {
-    fn has(&self, tool: &str) -> bool {
-        let is_it = |name: &String| {
-            let name = name.to_ascii_lowercase();
-            let same = SAME_TOOLS.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
-            same.unwrap_or(&name) == tool
-        };
-        self.tools.is_empty() || self.tools.iter().any(is_it)
-    }
+/// Whether an agent has this tool: all of them if its file names none.
+fn has(agent: &PromptFile, tool: &str) -> bool {
+    let is_it = |name: &String| {
+        let name = name.to_ascii_lowercase();
+        let same = SAME_TOOLS.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
+        same.unwrap_or(&name) == tool
+    };
+    agent.tools.is_empty() || agent.tools.iter().any(is_it)
 }
 
 /// What a run needs to start subagents.
 pub(super) struct Subagents {
-    pub(super) agents: Vec<AgentFile>,
+    pub(super) agents: Vec<PromptFile>,
     /// The permissions and the mode of the run.
     pub(super) permit: Permit,
     pub(super) mode: Mode,
@@ -69,7 +58,7 @@ pub(super) struct Subagents {
 
 impl Subagents {
     pub(super) fn new(
-        agents: Vec<AgentFile>,
+        agents: Vec<PromptFile>,
         permit: Permit,
         mode: Mode,
         model: String,
@@ -89,7 +78,7 @@ pub(super) struct CallerRun {
     pub(super) events: Events,
     pub(super) permit: Permit,
     pub(super) mode: Mode,
-    pub(super) agent: Option<AgentFile>,
+    pub(super) agent: Option<PromptFile>,
     /// Its title, for approval requests.
     pub(super) title: String,
 }
@@ -99,7 +88,7 @@ impl CallerRun {
     pub(super) fn tools(&self, all: &Toolbox) -> Toolbox {
         let mut tools = Toolbox::default();
         let is_allowed =
-            |name: &str| !WITHOUT.contains(&name) && self.agent.as_ref().is_none_or(|agent| agent.has(name));
+            |name: &str| !WITHOUT.contains(&name) && self.agent.as_ref().is_none_or(|agent| has(agent, name));
         for tool in all.all().filter(|tool| is_allowed(tool.name())) {
             tools.add(Arc::clone(tool));
         }
@@ -108,7 +97,7 @@ impl CallerRun {
 
     /// The system prompt of the subagent.
     pub(super) fn system(&self, system: Option<String>) -> String {
-        let own = self.agent.as_ref().map(|agent| agent.instructions.trim().to_owned());
+        let own = self.agent.as_ref().map(|agent| agent.body.trim().to_owned());
         let parts = system.into_iter().chain([ROLE.to_owned()]).chain(own.filter(|own| !own.is_empty()));
         parts.collect::<Vec<_>>().join("\n\n")
     }
@@ -152,7 +141,7 @@ impl ToolHost {
     async fn start_subagent(
         &self,
         setup: &Subagents,
-        agent: Option<AgentFile>,
+        agent: Option<PromptFile>,
         task: SubagentTask,
     ) -> Result<Output> {
         let Some((entry, _)) = self.key.rsplit_once('-') else { return Err(EngineError::running()) };

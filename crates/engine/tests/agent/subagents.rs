@@ -1,5 +1,6 @@
 //! Subagents: they do their task, ask in the conversation that started them, and go and come with its call.
 
+use std::fs;
 use std::sync::Arc;
 
 use futures::StreamExt;
@@ -78,18 +79,15 @@ async fn two_subagents_at_once_and_a_person_are_taken_apart() {
     let (desk, tasks) = desk(Mode::AllowAll).await;
     desk.write("both", "a\nb\nc\nd\ne\nf\ng\n");
     tasks.then("go", vec![calls(&[task("one"), task("two")]), words("done")]);
-    // Each waits until the other one is at work, too.
-    let meet = |own: &str, other: &str, then: &str| {
+    // Each waits until the other one is at work, too. Both change one file, one after the other.
+    let work = |own: &str, other: &str, made: &str, change: &str| {
         shell(&format!(
-            "touch .{own}; for i in $(seq 1000); do [ -e .{other} ] && break; sleep 0.01; done; {then}"
+            "touch .{own}; i=0; until [ -e .{other} ] || [ $((i+=1)) -gt 3000 ]; do sleep 0.01; done; echo {own} > {made}; \
+             until mkdir .alone 2> /dev/null || [ $((i+=1)) -gt 6000 ]; do sleep 0.01; done; sed -i {change} both; rmdir .alone"
         ))
     };
-    tasks
-        .then("one", vec![meet("one", "two", "echo 1 > first; sed -i s/a/A/ both"), words("first is there")]);
-    tasks.then(
-        "two",
-        vec![meet("two", "one", "echo 2 > second; sed -i s/g/G/ both"), words("second is there")],
-    );
+    tasks.then("one", vec![work("one", "two", "first", "s/a/A/"), words("first is there")]);
+    tasks.then("two", vec![work("two", "one", "second", "s/g/G/"), words("second is there")]);
     let (ended, told) = turn(&desk, "go").await;
     assert_eq!(ended.outcome, Outcome::Succeeded, "{:?} {told:?}", ended.error);
     assert_eq!(desk.read("both").as_deref(), Some("A\nb\nc\nd\ne\nf\nG\n"), "{told:?}");
@@ -103,7 +101,10 @@ async fn two_subagents_at_once_and_a_person_are_taken_apart() {
     assert_eq!(desk.read("mine").as_deref(), Some("m\n"));
     desk.apply(Action::Undo(1)).await;
     assert_eq!(desk.read("both").as_deref(), Some("A\nb\nc\nmine\ne\nf\nG\n"));
-    assert_eq!((desk.read("first").as_deref(), desk.read("second").as_deref()), (Some("1\n"), Some("2\n")));
+    assert_eq!(
+        (desk.read("first").as_deref(), desk.read("second").as_deref()),
+        (Some("one\n"), Some("two\n"))
+    );
 }
 
 #[tokio::test]
@@ -166,4 +167,30 @@ async fn conversation_of_a_subagent_is_changed_by_nobody_else() {
     assert_eq!(error.code, "subagent_conversation", "{error}");
     let retried = desk.engine.run(child, desk.request(Start::Answer)).await;
     assert_eq!(retried.err().expect("refused").code, "subagent_conversation");
+}
+
+#[tokio::test]
+async fn agent_of_a_file_has_its_instructions_and_only_the_tools_that_it_names() {
+    let (desk, tasks) = desk(Mode::AllowAll).await;
+    fs::create_dir_all(desk.path(".retake/agents")).expect("made");
+    let file = "---\nname: scout\ndescription: Looks around\ntools: Read, Bash\n---\nAlways be brief.\n";
+    desk.write(".retake/agents/scout.md", file);
+    let scout = json!({"title": "look", "task": "look", "agent": "scout"});
+    let nobody = json!({"title": "look", "task": "look", "agent": "nobody"});
+    tasks.then("go", vec![calls(&[("subagent", scout), ("subagent", nobody)]), words("done")]);
+    tasks.then("look", vec![words("seen")]);
+    let (ended, told) = turn(&desk, "go").await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
+    assert!(
+        told.iter().any(|line| line.contains("there is no agent “nobody”; known agents: scout")),
+        "{told:?}"
+    );
+    let own = tasks.of("look").asked();
+    assert!(own.system.expect("a system prompt").ends_with("\n\nAlways be brief."));
+    let names: Vec<&str> = own.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["read", "shell"]);
+    let of = tasks.of("go").asked().tools;
+    let about = of.iter().find(|tool| tool.name == "subagent").expect("offered");
+    assert!(about.about.ends_with("Agents for `agent`:\n- scout: Looks around"), "{}", about.about);
+    assert_eq!(counting(&desk).await[0].0, "scout: look");
 }

@@ -35,7 +35,11 @@ impl Agent {
             self.facts.remove_mut(&(key.log, fact.key.clone(), key.seq));
         }
         let of = |no| (key.log, key.seq, no);
-        let effects: Vec<_> = self.effects.range(of(0)..=of(u64::MAX)).map(|(at, _)| *at).collect();
+        let own = self.effects.range(of(0)..=of(u64::MAX));
+        // Those of a subagent's entry are at the answer that started it.
+        let name = format!("{}-", entry.meta.id);
+        let of_subagent = self.effects.iter().filter(|(_, effect)| effect.call.starts_with(&name));
+        let effects: Vec<_> = own.chain(of_subagent).map(|(at, _)| *at).collect();
         for at in effects {
             if let Some(effect) = self.effects.get_mut(&at) {
                 effect.print = [0; 16];

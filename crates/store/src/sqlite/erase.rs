@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
-use retake_core::{OpNo, Part, RequestId};
+use retake_core::{EntryId, OpNo, Part, RequestId};
 use rusqlite::{Connection, params};
+use uuid::Uuid;
 
 use super::cells::{first, one, run};
 use super::{backup, entry, files, operation, schema, search, tool_turns};
@@ -57,14 +58,23 @@ pub(super) fn erase(db: &Connection, root: LogNo, what: &Erasure) -> Result<()> 
 }
 
 fn erase_entry(db: &Connection, key: Key) -> Result<()> {
-    let sql = ("read an entry", "SELECT content FROM entry WHERE key = ?");
+    let sql = ("read an entry", "SELECT content, id FROM entry WHERE key = ?");
     let packed = entry::pack(key);
-    let parts = one(db, sql, [packed], || key.name(), |cells| decode_parts(&cells.next::<String>()?))?;
+    let (parts, id) = one(
+        db,
+        sql,
+        [packed],
+        || key.name(),
+        |cells| {
+            let parts = decode_parts(&cells.next::<String>()?)?;
+            Ok((parts, EntryId::new(Uuid::from_bytes(cells.next()?))))
+        },
+    )?;
     if let Some(text) = search::text_of(&parts) {
         search::remove(db, packed, &text)?;
     }
     tool_turns::facts::remove(db, key)?;
-    tool_turns::effects::erase(db, key)?;
+    tool_turns::effects::erase(db, key, id)?;
     let sql = (
         "erase an entry",
         "UPDATE entry SET content = ?2, usage = NULL, flags = flags | 16,

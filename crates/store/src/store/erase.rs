@@ -5,6 +5,7 @@
 mod beside;
 mod files;
 mod matching;
+mod subagents;
 
 pub(super) use beside::elsewhere;
 pub(super) use files::noted;
@@ -141,6 +142,7 @@ impl Context {
                 self.requests_with(member, text, &mut requests)?;
             }
         }
+        subagents::reach(&*self.rows, &family, &mut keys)?;
         let rows = Erasure { names, requests, ..self.affected(&family, &keys, what.matching)? };
         let files = files::reach(&*self.rows, &family, &keys, what)?;
         Ok(ErasureScope { family, rows, files })

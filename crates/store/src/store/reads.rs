@@ -119,6 +119,20 @@ impl Store {
         .await
     }
 
+    /// The subagents that calls of an entry started, whether they count or not.
+    pub async fn subagents_of(
+        &self,
+        conversation: ConversationId,
+        entry: EntryId,
+    ) -> Result<Vec<ConversationId>> {
+        self.with(conversation, move |rows, calling| {
+            let answer = calling.key(locate(rows, calling, entry)?)?;
+            let started = rows.subagents(answer.log, answer.seq, answer.seq)?;
+            Ok(started.into_iter().map(|row| row.id).collect())
+        })
+        .await
+    }
+
     /// A page of a projection.
     pub async fn page(
         &self,

@@ -81,14 +81,18 @@ fn read(cells: &mut Cells<'_>) -> Decoded<(Key, Effect)> {
     ))
 }
 
-/// Overwrites the ledger's tools and digests for the calls of an entry.
-pub(in crate::sqlite) fn erase(db: &Connection, key: Key) -> Result<()> {
+/// Overwrites the ledger's tools and digests for the calls of an entry. Those of a subagent's entry are at the answer that
+/// started it: their names begin with the entry's id.
+pub(in crate::sqlite) fn erase(db: &Connection, key: Key, id: EntryId) -> Result<()> {
     let sql = (
         "erase an effect",
         "UPDATE effect SET print = ?3, tool = ''
          WHERE root = (SELECT root FROM conversation WHERE log = ?1) AND log = ?1 AND seq = ?2",
     );
-    run(db, sql, params![key.log.0, int(key.seq), ERASED]).map(drop)
+    run(db, sql, params![key.log.0, int(key.seq), ERASED])?;
+    let sql = ("erase an effect", "UPDATE effect SET print = ?3, tool = '' WHERE call >= ?1 AND call < ?2");
+    // A full stop follows the hyphen.
+    run(db, sql, params![format!("{id}-"), format!("{id}."), ERASED]).map(drop)
 }
 
 impl EffectRows for SqliteRows {
