@@ -39,6 +39,7 @@ mod several;
 mod silent;
 mod small;
 mod struck;
+mod subagents;
 mod theirs;
 mod tmux;
 mod ui;

@@ -20,6 +20,7 @@ mod names;
 mod notice;
 mod open;
 pub mod outbox;
+mod places;
 mod process;
 pub mod prompt;
 pub mod prompt_files;

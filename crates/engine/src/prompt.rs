@@ -24,7 +24,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use retake_core::Part;
-use retake_tools::Guarded;
 
 use crate::Engine;
 use crate::error::Result;
@@ -36,34 +35,10 @@ pub use git::{GIT_FACT, git_note};
 pub use instructions::{
     FACT, Instruction, MOST_FILES_BELOW, due, folders_below, instructions, known_below, nested,
 };
-pub(crate) use instructions::{is_trusted, repository_folders};
 pub use mentions::{mentions, piped, unmark};
 pub use system::{About, system_prompt};
 
-/// The folders for the lookup of file names.
-#[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// The folder of the conversation.
-    pub folder: PathBuf,
-    /// All folders that it works in.
-    pub roots: Vec<PathBuf>,
-    /// The person's home folder.
-    pub home: Option<PathBuf>,
-    /// The folder of the settings.
-    pub config: Option<PathBuf>,
-    /// Files with secrets.
-    pub guarded: Arc<Guarded>,
-}
-
-impl Places {
-    /// The file with this name: absolute, below home with `~/`, or below the folder.
-    fn path(&self, name: &str) -> PathBuf {
-        match (name.strip_prefix("~/").or((name == "~").then_some("")), &self.home) {
-            (Some(below), Some(home)) => home.join(below),
-            _ => self.folder.join(Path::new(name)),
-        }
-    }
-}
+pub use crate::places::Places;
 
 impl Engine {
     /// The folders for the lookup of file names, for a conversation in this one.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use retake_core::Digest;
 use retake_store::digest::of_text;
 
-use crate::prompt::{Places, is_trusted, repository_folders};
+use crate::places::Places;
 use front_matter::{FrontMatter, Parsed};
 use reading::{Entries, Wall};
 
@@ -191,7 +191,7 @@ pub fn find(kind: PromptKind, places: &Places) -> FoundPrompts {
     if let Some(config) = &places.config {
         search.place(&Wall::settings(config), config, Path::new(kind.folder()), PromptOrigin::Settings);
     }
-    for folder in repository_folders(places) {
+    for folder in places.repository_folders() {
         for below in [".retake", ".claude"] {
             let within = Path::new(below).join(kind.folder());
             search.place(&Wall::folder(&folder), &folder, &within, PromptOrigin::Folder);
@@ -278,7 +278,7 @@ impl Search<'_> {
         let Some(read) = wall.read(path, MOST_BYTES)? else { return Ok(None) };
         if origin == PromptOrigin::Folder {
             let is_above = root != self.places.folder;
-            if is_above && !is_trusted(read.about.uid(), &self.places.folder) {
+            if is_above && !self.places.is_trusted(read.about.uid()) {
                 return Err(FileDefect::Foreign);
             }
             if self.places.guarded.guard(&read.leads).is_some() {

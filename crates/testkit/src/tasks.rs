@@ -1,4 +1,4 @@
-//! A model with a script for each task: conversations are told apart by their first message.
+//! A model with a script for each task: the first message of a conversation names the task.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -78,7 +78,7 @@ impl Tool for Subagent {
         EffectClass::None
     }
 
-    /// Subagents read the same files anew.
+    /// The same question may have another answer later.
     fn may_repeat(&self) -> bool {
         true
     }

@@ -265,12 +265,7 @@ fn one(
     }
     let (out, into) = goal.difference(&stack);
     let certain: Vec<DeltaId> = out.iter().copied().filter(|delta| look.is_certain(*delta)).collect();
-    let grade_of = |layer: &Layer| match certain.contains(&layer.delta) {
-        true => layer.grade.min(Grade::Seen),
-        false => layer.grade,
-    };
-    let touched = stack.layers().iter().filter(|layer| out.contains(&layer.delta));
-    let grade = touched.map(grade_of).max().unwrap_or(Grade::Written);
+    let grade = grade_of(&stack, &out, &certain);
     let choice = chosen.of(&path);
     let hunks = if let Some(Choice::Hunks(hunks)) = choice { hunks.clone() } else { Vec::new() };
     let disk = match look.now(&path) {
@@ -342,6 +337,16 @@ fn one(
         against,
         outcomes,
     }))
+}
+
+/// The least certain grade of the layers that leave.
+fn grade_of(stack: &Stack, out: &[DeltaId], certain: &[DeltaId]) -> Grade {
+    let grade = |layer: &Layer| match certain.contains(&layer.delta) {
+        true => layer.grade.min(Grade::Seen),
+        false => layer.grade,
+    };
+    let touched = stack.layers().iter().filter(|layer| out.contains(&layer.delta));
+    touched.map(grade).max().unwrap_or(Grade::Written)
 }
 
 /// A path that is left alone because its state is not known.

@@ -207,8 +207,26 @@ impl Engine {
         Ok(jobs.swap_remove(at))
     }
 
-    /// The usage of the answers on the path, by model, in the order of their first answers.
+    /// The usage of the answers on the path and of their subagents, by model, in the order of their first answers.
     pub async fn used(
+        &self,
+        conversation: ConversationId,
+        cost: impl Fn(&str, &Usage) -> Option<f64>,
+    ) -> Result<Vec<Used>> {
+        let mut all = self.used_by(conversation, &cost).await?;
+        for (_, subagent) in self.store().subagents(conversation).await? {
+            for used in self.used_by(subagent.id, &cost).await? {
+                match all.iter_mut().find(|known| known.model == used.model) {
+                    Some(known) => known.join(&used),
+                    None => all.push(used),
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The same without subagents.
+    async fn used_by(
         &self,
         conversation: ConversationId,
         cost: impl Fn(&str, &Usage) -> Option<f64>,
@@ -244,11 +262,23 @@ impl Used {
         self.answers += 1;
         let usage = usage.copied().unwrap_or_default();
         self.unknown += u64::from(usage == Usage::default());
+        self.sum(&usage);
+        self.cost = self.cost.zip(cost(&self.model, &usage)).map(|(all, one)| all + one);
+    }
+
+    /// Adds the usage of other answers of this model.
+    fn join(&mut self, other: &Self) {
+        self.answers += other.answers;
+        self.unknown += other.unknown;
+        self.sum(&other.usage);
+        self.cost = self.cost.zip(other.cost).map(|(all, one)| all + one);
+    }
+
+    fn sum(&mut self, usage: &Usage) {
         let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a + b.unwrap_or(0)));
         self.usage.input_tokens = sum(self.usage.input_tokens, usage.input_tokens);
         self.usage.cached_input_tokens = sum(self.usage.cached_input_tokens, usage.cached_input_tokens);
         self.usage.output_tokens = sum(self.usage.output_tokens, usage.output_tokens);
-        self.cost = self.cost.zip(cost(&self.model, &usage)).map(|(all, one)| all + one);
     }
 }
 

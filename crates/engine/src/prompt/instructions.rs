@@ -12,6 +12,7 @@ use retake_core::{Digest, Fact, Part};
 use retake_store::digest::of_text;
 
 use super::{Places, bounded_read};
+use crate::places::MOST_FOLDERS;
 
 /// The prefix of the keys of facts that record the version of a file; the path follows.
 pub const FACT: &str = "instructions/";
@@ -27,9 +28,6 @@ const MOST_NESTED: usize = 8_000;
 
 /// The most files below the folder that a path knows.
 pub const MOST_FILES_BELOW: usize = 16;
-
-/// The most folders above that are searched.
-const MOST_FOLDERS: usize = 64;
 
 /// An instruction file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +66,7 @@ fn is_of(recorded: &str, digest: Digest) -> bool {
 pub fn instructions(places: &Places) -> Vec<Instruction> {
     let mut found: Vec<Instruction> = Vec::new();
     let mut left = MOST;
-    let (folders, repository) = folders(places);
+    let (folders, repository) = places.folders();
     for folder in &folders {
         let near = *folder == places.folder;
         // Without a repository, a link must stay within its own folder.
@@ -87,7 +85,7 @@ pub fn instructions(places: &Places) -> Vec<Instruction> {
 /// The instruction files of these folders below the conversation's folder, the outermost first. Those of the folder itself are not
 /// among them.
 pub fn nested(places: &Places, folders: &BTreeSet<PathBuf>) -> Vec<Instruction> {
-    let (_, repository) = self::folders(places);
+    let (_, repository) = places.folders();
     let Ok(whole) = places.folder.canonicalize() else { return Vec::new() };
     let of = |folder: &PathBuf| {
         // A folder that leads elsewhere is not below this one.
@@ -110,25 +108,6 @@ pub fn known_below(folder: &Path, given: &[Fact]) -> BTreeSet<PathBuf> {
     let known = given.iter().filter(|fact| !fact.value.is_empty());
     let parent = |fact: &Fact| Path::new(fact.key.strip_prefix(FACT)?).parent().map(Path::to_path_buf);
     known.filter_map(parent).filter(|at| at != folder && at.starts_with(folder)).collect()
-}
-
-/// The folder and those above it, the nearest first, up to the repository's root, or else to home; and that root. Without either,
-/// only the folder itself: files further up are not meant for it.
-fn folders(places: &Places) -> (Vec<PathBuf>, Option<PathBuf>) {
-    let above: Vec<&Path> = places.folder.ancestors().take(MOST_FOLDERS).collect();
-    let root = above.iter().position(|folder| folder.join(".git").symlink_metadata().is_ok());
-    let home = above.iter().position(|folder| places.home.as_deref() == Some(*folder));
-    let last = root.or(home).unwrap_or(0);
-    let root = root.map(|root| above[root].to_path_buf());
-    (above[..=last].iter().map(|folder| folder.to_path_buf()).collect(), root)
-}
-
-/// The folder and those above it up to the repository's root, the nearest first; without a repository only the folder.
-pub(crate) fn repository_folders(places: &Places) -> Vec<PathBuf> {
-    match folders(places) {
-        (folders, Some(_)) => folders,
-        (_, None) => vec![places.folder.clone()],
-    }
 }
 
 /// The file of one folder, if it has one with content.
@@ -154,7 +133,7 @@ fn of_folder(
     let look = bounded_read::beginning(&leads, MOST as u64 + 1).ok()?;
     // The owner of a link counts, too.
     let owners = [look.about.uid(), path.symlink_metadata().ok()?.uid()];
-    if !near && !owners.into_iter().all(|owner| is_trusted(owner, &places.folder)) {
+    if !near && !owners.into_iter().all(|owner| places.is_trusted(owner)) {
         return None;
     }
     let text = bounded_read::text(&look.bytes)?;
@@ -167,13 +146,6 @@ fn of_folder(
     }
     *left -= end;
     Some(Instruction { path, text: text[..end].to_owned(), cut: look.len - end as u64 })
-}
-
-/// Whether a file above the folder belongs to the person, the system, or the folder's owner; anybody could have put another one
-/// there.
-pub(crate) fn is_trusted(owner: u32, folder: &Path) -> bool {
-    let is_folders = || folder.metadata().is_ok_and(|meta| meta.uid() == owner);
-    owner == rustix::process::geteuid().as_raw() || owner == 0 || is_folders()
 }
 
 /// The entry about instruction files that the path does not know yet: new ones, changed ones, removed ones, with its facts.

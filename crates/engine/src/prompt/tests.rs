@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use retake_core::{Fact, Part, Permission, Rule, Ruling, Source, Time};
-use retake_tools::Toolbox;
+use retake_tools::{Guarded, Toolbox};
 
 use super::*;
 use crate::notice::{FileKind, Mentioned};

@@ -1,5 +1,7 @@
 //! The host of a call: the services that its tool may use, such as facts of the path, questions, and the clock.
 
+mod delegate;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;

@@ -23,15 +23,7 @@ use crate::record::{
     encode_delta, encode_git_move, encode_moves, encode_stack,
 };
 use crate::rows::{ConversationRow, FileRows, LogNo};
-
-/// Device and inode numbers use all 64 bits: a cell contains the same bits.
-fn bits(number: u64) -> i64 {
-    i64::from_ne_bytes(number.to_ne_bytes())
-}
-
-fn unbits(cell: i64) -> u64 {
-    u64::from_ne_bytes(cell.to_ne_bytes())
-}
+use workspace::{bits, unbits};
 
 const WORKSPACES: Sql =
     ("read the workspaces", "SELECT no, root, device, inode, created, mark FROM workspace ORDER BY no");

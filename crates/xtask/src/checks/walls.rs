@@ -27,7 +27,7 @@ const COMPOSITION: &[(&str, &str)] = &[
     ("crates/engine/src/outbox/hook.rs", "shell"),
     ("crates/engine/src/lib.rs", "kept"),
     ("crates/engine/src/lib.rs", "store"),
-    ("crates/engine/src/prompt.rs", "guarded"),
+    ("crates/engine/src/places.rs", "guarded"),
     ("crates/engine/src/settings.rs", "secrets"),
     ("crates/engine/src/settings/tables.rs", "network"),
 ];

@@ -1,10 +1,19 @@
-//! The removal of a workspace's rows.
+//! The numbers in a workspace's row, and the removal of its rows.
 
 use retake_core::WorkspaceNo;
 use rusqlite::Connection;
 
 use super::super::cells::{Sql, int, run};
 use crate::error::Result;
+
+/// Device and inode numbers use all 64 bits: a cell contains the same bits.
+pub(super) fn bits(number: u64) -> i64 {
+    i64::from_ne_bytes(number.to_ne_bytes())
+}
+
+pub(super) fn unbits(cell: i64) -> u64 {
+    u64::from_ne_bytes(cell.to_ne_bytes())
+}
 
 const FORGET: [Sql; 9] = [
     ("forget captures", "DELETE FROM capture WHERE workspace = ?"),
