@@ -41,6 +41,7 @@ pub(crate) fn run(dir: &Path, files: u64, entries: u64, runs: u64) -> anyhow::Re
     let words = turn.times(own, None)?;
     report.measure("turn_overhead_snapshots_us", median(words.clone()));
     report.measure("tool_overhead_snapshots_us", per_call(&turn.times(own, Some(Idle::Writes))?, &words));
+    report.measure("subagent_overhead_us", per_call(&turn.times(own, Some(Idle::Delegates))?, &words));
     drop(desk);
     let before = memory("VmRSS:")?;
     let desk = Desk::open(&folder.path().join("long"))?;
@@ -94,6 +95,7 @@ mod tests {
             "tool_overhead_us",
             "turn_overhead_snapshots_us",
             "tool_overhead_snapshots_us",
+            "subagent_overhead_us",
             "rss_mb",
         ] {
             assert!(json.get(name).is_some_and(|value| value.is_number()), "{name}: {json}");

@@ -18,6 +18,7 @@ mod repeats;
 mod servers;
 mod several;
 mod subagents;
+mod whole;
 mod work;
 
 use std::fs;

@@ -190,6 +190,7 @@ macro_rules! conformance {
             subagent_counts_while_its_call_does
             changes_of_a_subagent_belong_to_the_call_that_started_it
             change_whose_every_candidate_is_reverted_is_certain
+            erasing_a_call_or_its_result_erases_the_subagent
         );
     };
     (@ $open:expr; $($case:ident)*) => {

@@ -29,14 +29,11 @@ impl Tasks {
     }
 }
 
-/// The first message of a person in a prompt.
+/// The first text of a person in a prompt; texts of the program begin with a bracket.
 fn first(prompt: &Prompt) -> Option<String> {
-    let mut people = prompt.messages.iter().filter(|message| message.role == Role::User);
-    people.find_map(|message| {
-        let texts = message.parts.iter().filter_map(|part| part.as_text());
-        let text = texts.collect::<String>();
-        (!text.is_empty() && !text.starts_with('[')).then_some(text)
-    })
+    let people = prompt.messages.iter().filter(|message| message.role == Role::User);
+    let mut texts = people.flat_map(|message| &message.parts).filter_map(|part| part.as_text());
+    texts.find(|text| !text.is_empty() && !text.starts_with('[')).map(str::to_owned)
 }
 
 impl Model for Tasks {

@@ -36,6 +36,17 @@ pub(super) enum Idle {
     Looks,
     /// As one that may write: with captures around it.
     Writes,
+    /// The engine's own tool that starts a subagent, whose model answers at once.
+    Delegates,
+}
+
+impl Idle {
+    fn arguments(self) -> &'static str {
+        match self {
+            Self::Looks | Self::Writes => "{}",
+            Self::Delegates => r#"{"title": "nothing", "task": "do nothing"}"#,
+        }
+    }
 }
 
 #[async_trait]
@@ -44,6 +55,7 @@ impl Tool for Idle {
         match self {
             Self::Looks => "looks",
             Self::Writes => "writes",
+            Self::Delegates => "subagent",
         }
     }
 
@@ -57,7 +69,7 @@ impl Tool for Idle {
 
     fn class(&self) -> EffectClass {
         match self {
-            Self::Looks => EffectClass::None,
+            Self::Looks | Self::Delegates => EffectClass::None,
             Self::Writes => EffectClass::Workspace,
         }
     }
@@ -101,7 +113,7 @@ impl Model for AtOnce {
                     Chunk::Part(Part::ToolCall {
                         id: format!("call_{}", self.made.fetch_add(1, Ordering::Relaxed)),
                         name: tool.name().to_owned(),
-                        arguments: "{}".to_owned(),
+                        arguments: tool.arguments().to_owned(),
                     })
                 };
                 (0..calls).map(call).chain([Chunk::End(EndReason::ToolUse)]).collect()

@@ -69,17 +69,14 @@ impl Calls {
         }
     }
 
-    /// The answers whose calls may have made ambiguous changes; empty if calls of several conversations may have.
+    /// The answers whose calls may have made ambiguous changes. Empty if somebody else may have, too: calls of several
+    /// conversations were open, or a job was at work, beside which a person works for hours.
     fn candidates(&self) -> Vec<EntryId> {
-        let all = || self.open.iter().chain(&self.jobs);
-        let mut entries: Vec<EntryId> = all().map(|call| call.entry).collect();
+        let mut entries: Vec<EntryId> = self.open.iter().map(|call| call.entry).collect();
         entries.sort_unstable();
         entries.dedup();
-        let is_one =
-            all().all(|call| all().next().is_some_and(|first| first.conversation == call.conversation));
-        let is_sure =
-            self.grade() == Grade::Seen || self.jobs.iter().any(|job| self.cut_off.contains(&job.id));
-        if is_one && !is_sure { entries } else { Vec::new() }
+        let is_one = self.open.windows(2).all(|calls| calls[0].conversation == calls[1].conversation);
+        if self.open.len() > 1 && is_one && self.jobs.is_empty() { entries } else { Vec::new() }
     }
 
     /// The grade for changes that are found now.
@@ -184,6 +181,24 @@ mod tests {
         assert_eq!(told(&calls, &found(&["c"], &[])), ["3 Seen c"]);
         calls.end("3", false);
         assert_eq!(told(&calls, &found(&["mine"], &[])), ["nobody mine"]);
+    }
+
+    #[test]
+    fn candidates_are_known_if_only_calls_of_one_conversation_were_open() {
+        let mut calls = Calls::default();
+        let of = |calls: &Calls, found: &Findings| -> Vec<u128> {
+            let owned = calls.attribute(found).owned;
+            owned[0].candidates.iter().map(|entry| entry.uuid().as_u128()).collect()
+        };
+        calls.begin(call(1, 1));
+        assert!(of(&calls, &found(&["a"], &[])).is_empty(), "one call is no question");
+        calls.begin(call(2, 1));
+        assert_eq!(of(&calls, &found(&["a"], &[])), [1, 2]);
+        assert!(of(&calls, &found(&["a"], &["late"])).is_empty(), "it may have happened at any time");
+        calls.begin(call(3, 2));
+        assert!(of(&calls, &found(&["a"], &[])).is_empty(), "another conversation");
+        calls.end("3", true);
+        assert!(of(&calls, &found(&["a"], &[])).is_empty(), "a job");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{Desk, SingleModelCatalogue, calls, engine_with, words};
 
 /// A desk whose model has a script for each task.
-async fn desk(mode: Mode) -> (Desk, Arc<Tasks>) {
+pub(super) async fn desk(mode: Mode) -> (Desk, Arc<Tasks>) {
     let Desk { engine: old, store, script, id, dir } = Desk::new(mode).await;
     drop(old);
     let tasks = Arc::<Tasks>::default();
@@ -23,15 +23,15 @@ async fn desk(mode: Mode) -> (Desk, Arc<Tasks>) {
 }
 
 /// A call that gives a task to a subagent.
-fn task(task: &str) -> (&'static str, serde_json::Value) {
+pub(super) fn task(task: &str) -> (&'static str, serde_json::Value) {
     ("subagent", json!({"title": task, "task": task}))
 }
 
-fn shell(command: &str) -> Vec<ModelOutput> {
+pub(super) fn shell(command: &str) -> Vec<ModelOutput> {
     calls(&[("shell", json!({ "command": command }))])
 }
 
-async fn turn(desk: &Desk, text: &str) -> (Ended, Vec<String>) {
+pub(super) async fn turn(desk: &Desk, text: &str) -> (Ended, Vec<String>) {
     let events = desk.say(text).await;
     desk.follow(events, &mut |_| None).await
 }

@@ -8,9 +8,9 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use retake_core::{ChangeEvent, ConversationId};
 use retake_engine::Subscription;
-use retake_wire::reply::Conversations;
+use retake_wire::reply::{Conversation, Conversations};
 use retake_wire::request::List;
-use retake_wire::{Event, Problem, Reply};
+use retake_wire::{Event, Problem, ReadOnlyCause, Reply};
 use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
@@ -211,6 +211,9 @@ async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscrip
         for of in changed {
             // A reader gets the error itself.
             let conversation = server.conversation_in_short(of).await;
+            if conversation.as_ref().is_ok_and(is_of_subagent) {
+                continue;
+            }
             if server.engine.has_open_plan(of) {
                 let engine = Arc::clone(&server.engine);
                 held.spawn(async move {
@@ -222,6 +225,11 @@ async fn keep(server: InProcess, list_feed: Arc<ListFeed>, mut commits: Subscrip
             }
         }
     }
+}
+
+/// Whether it is the conversation of a subagent: the list leaves these out.
+fn is_of_subagent(conversation: &Conversation) -> bool {
+    matches!(conversation.access.read_only_cause, Some(ReadOnlyCause::Subagent { .. }))
 }
 
 /// Records a change. Returns whether events were missed.

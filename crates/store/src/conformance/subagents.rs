@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use retake_core::{
-    Action, Caller, ContentHash, ConversationId, Grade, Include, ListRequest, NewSubagent, ReadOnly, Reason,
-    Role, SearchRequest, Uncertain,
+    Action, Caller, ContentHash, ConversationId, Grade, Include, ListRequest, NewSubagent, Part, ReadOnly,
+    Reason, Role, SearchRequest, ToolOutcome, Uncertain,
 };
 
 use super::effects::asks;
 use super::files::{change, workspace};
 use super::stage::{Stage, by, new_id};
+use super::tool_turns::copied;
 use crate::{NewDelta, Store, WantedFiles};
 
 /// The mark of no capture.
@@ -18,7 +19,8 @@ const MARK: ContentHash = ContentHash([9; 32]);
 /// A subagent that a call of the entry with this text starts.
 async fn starts(stage: &Stage, text: &str) -> Stage {
     let id = ConversationId::new(new_id());
-    let caller = Caller { conversation: stage.id, entry: stage.named(text), call: format!("{text}-1") };
+    let entry = stage.named(text);
+    let caller = Caller { conversation: stage.id, entry, call: format!("{entry}-1") };
     let new = NewSubagent { id, caller, title: "explore".into(), by: by() };
     stage.store.create_subagent(new).await.expect("created");
     stage.elsewhere(id)
@@ -56,6 +58,10 @@ pub async fn subagent_counts_while_its_call_does(store: Arc<Store>) {
     assert_eq!((counting(&stage).await, hits(&stage.store, Include::default()).await), (vec![child.id], 1));
     stage.mark(Reason::Hide, &["a"]).await.expect("hidden");
     assert_eq!((counting(&stage).await, hits(&stage.store, Include::default()).await), (vec![], 0));
+    stage.act(Action::Undo(1)).await.expect("undone");
+    let copy = copied(&stage).await;
+    let of_copy = counting(&copy).await;
+    assert!(of_copy.len() == 1 && of_copy[0] != child.id, "a full export has it: {of_copy:?}");
 }
 
 /// What a call of a subagent changes belongs to the answer that started it, and its moves in git are one.
@@ -66,7 +72,7 @@ pub async fn changes_of_a_subagent_belong_to_the_call_that_started_it(store: Arc
     let place = workspace(&stage.store).await;
     let of = Some((stage.id, answer));
     let delta = |changes| NewDelta { of, ..NewDelta::new(place, changes, MARK) };
-    let say = child.saying(Role::User, vec![retake_core::Part::text("done")]);
+    let say = child.saying(Role::User, vec![Part::text("done")]);
     let changes = vec![(Grade::Seen, change("f", 'a', 'b'))];
     stage.store.say_changed(child.id, say, vec![delta(changes)]).await.expect("said");
     let deltas = stage.store.deltas(stage.id).await.expect("deltas");
@@ -91,11 +97,30 @@ pub async fn change_whose_every_candidate_is_reverted_is_certain(store: Arc<Stor
         ..NewDelta::new(place, changes.clone(), MARK)
     };
     let deltas = vec![delta(vec![second]), delta(vec![first, second]), delta(Vec::new())];
-    let say = stage.saying(Role::Assistant, vec![retake_core::Part::text("done")]);
+    let say = stage.saying(Role::Assistant, vec![Part::text("done")]);
     stage.store.say_changed(stage.id, say, deltas).await.expect("said");
     for (rewound, expected) in [("two", vec![1]), ("one", vec![1, 2])] {
         let wanted =
             stage.store.wanted(stage.id, Action::Rewind(stage.named(rewound))).await.expect("wanted");
         assert_eq!(wanted.certain.iter().map(|delta| delta.no).collect::<Vec<_>>(), expected, "to {rewound}");
+    }
+}
+
+/// The task is in the call that started a subagent, and its result in the call's: who erases one of them erases the subagent.
+pub async fn erasing_a_call_or_its_result_erases_the_subagent(store: Arc<Store>) {
+    let mut stage = Stage::with_turns(store, &["one"]).await;
+    let rewound = Include { rewound: true, ..Include::default() };
+    for (answer, erased) in [("a", "a"), ("b", "r")] {
+        let asked = asks(&mut stage, answer).await;
+        let mut child = starts(&stage, answer).await;
+        child.say(Role::User, "look secretly").await;
+        let result =
+            Part::ToolResult { call: format!("c-{answer}"), content: "r".into(), outcome: ToolOutcome::Ok };
+        let result = stage.saying(Role::Tool, vec![result]);
+        let id = stage.store.say(stage.id, result).await.expect("said").entries[0];
+        assert_eq!(hits(&stage.store, rewound).await, 1);
+        let entries = vec![if erased == "r" { id } else { asked }];
+        stage.act(Action::Erase { entries, matching: None, objects: Vec::new() }).await.expect("erased");
+        assert_eq!(hits(&stage.store, rewound).await, 0, "{erased} was erased");
     }
 }

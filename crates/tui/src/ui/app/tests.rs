@@ -11,6 +11,7 @@ mod opening;
 mod quoting;
 mod retrying;
 mod small;
+mod subagents;
 mod told;
 mod typed;
 mod ways;
