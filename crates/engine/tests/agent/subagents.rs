@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Arc;
 
 use futures::StreamExt;
-use retake_core::{Action, ConversationId, Mode, Part};
-use retake_engine::{Decision, Ended, Outcome, RunEvent, Start};
+use retake_core::{Action, Apply, ConversationId, Mode, Part, SeenState};
+use retake_engine::{Decision, Ended, FileOptions, Outcome, RunEvent, Start};
 use retake_testkit::{ModelOutput, Tasks};
 use retake_tools::ShellConfig;
 use serde_json::json;
@@ -193,4 +193,65 @@ async fn agent_of_a_file_has_its_instructions_and_only_the_tools_that_it_names()
     let about = of.iter().find(|tool| tool.name == "subagent").expect("offered");
     assert!(about.about.ends_with("Agents for `agent`:\n- scout: Looks around"), "{}", about.about);
     assert_eq!(counting(&desk).await[0].0, "scout: look");
+}
+
+#[tokio::test]
+async fn what_a_subagent_sent_is_in_the_plan_and_is_asked_about_again() {
+    let (desk, tasks) = desk(Mode::AllowAll).await;
+    let mail = || calls(&[("mail", json!({"to": "bob"}))]);
+    tasks.then("go", vec![calls(&[task("send it")]), words("done")]);
+    tasks.then("send it", vec![mail(), words("sent")]);
+    turn(&desk, "go").await;
+    let entry = desk.engine.entry(desk.id, "t1").await.expect("a turn");
+    let rewind = Action::Rewind(entry);
+    let planned =
+        desk.engine.plan_both(desk.id, rewind.clone(), FileOptions::default()).await.expect("a plan");
+    let told: Vec<_> =
+        planned.effects.calls.iter().map(|call| (&*call.tool, call.arguments.as_deref())).collect();
+    assert_eq!(told, [("mail", Ok(r#"{"to":"bob"}"#))]);
+    tasks.then("go", vec![calls(&[task("send it too")]), words("done")]);
+    tasks.then("send it too", vec![mail(), words("sent")]);
+    let (mut asked, events) = (0, desk.say("again").await);
+    let (_, told) = desk
+        .follow(events, &mut |asks| {
+            asked += usize::from(asks.again.is_some());
+            Some(Decision::Deny(None))
+        })
+        .await;
+    assert_eq!(asked, 0, "what is still in the conversation was not taken back: {told:?}");
+    desk.rewind("t1").await;
+    tasks.then("once more", vec![calls(&[task("send it then")]), words("done")]);
+    tasks.then("send it then", vec![mail(), words("sent")]);
+    let events = desk.say("once more").await;
+    let mut again = 0;
+    desk.follow(events, &mut |asks| {
+        again += usize::from(asks.again.is_some());
+        Some(Decision::Deny(None))
+    })
+    .await;
+    assert_eq!(again, 1);
+}
+
+#[tokio::test]
+async fn rewind_ends_a_subagent_at_work_and_takes_its_files_back() {
+    let (desk, tasks) = desk(Mode::AllowAll).await;
+    desk.write("a", "one\n");
+    tasks.then("go", vec![calls(&[task("wait")])]);
+    tasks.then("wait", vec![shell("echo two > a; touch begun; sleep 600")]);
+    let events = desk.say("go").await;
+    while !desk.path("begun").exists() {
+        tokio::task::yield_now().await;
+    }
+    let [(_, child)] = counting(&desk).await[..] else { panic!("one subagent") };
+    assert!(desk.engine.is_running(child));
+    let entry = desk.engine.entry(desk.id, "t1").await.expect("a turn");
+    let apply = Apply { action: Action::Rewind(entry), seen: SeenState::Anything, by: desk.engine.by(None) };
+    let options = FileOptions { stop: true, ..FileOptions::default() };
+    desk.engine.apply_both(desk.id, apply, options).await.expect("rewound");
+    drop(events);
+    assert_eq!((desk.read("a").as_deref(), desk.path("begun").exists()), (Some("one\n"), false));
+    assert!(!desk.engine.is_running(child) && desk.shows().await.is_empty());
+    desk.apply(Action::Undo(1)).await;
+    assert_eq!((desk.read("a").as_deref(), desk.path("begun").exists()), (Some("two\n"), true));
+    assert_eq!(counting(&desk).await.len(), 1);
 }
