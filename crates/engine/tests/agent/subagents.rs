@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Arc;
 
 use futures::StreamExt;
-use retake_core::{Action, Apply, ConversationId, Mode, Part, SeenState};
-use retake_engine::{Decision, Ended, FileOptions, Outcome, RunEvent, Start};
+use retake_core::{Action, Apply, ConversationId, Mode, Part, Rule, Ruling, SeenState};
+use retake_engine::{Decision, Ended, FileOptions, Outcome, PermissionChange, RunEvent, Start};
 use retake_testkit::{ModelOutput, Tasks};
 use retake_tools::ShellConfig;
 use serde_json::json;
@@ -254,4 +254,43 @@ async fn rewind_ends_a_subagent_at_work_and_takes_its_files_back() {
     desk.apply(Action::Undo(1)).await;
     assert_eq!((desk.read("a").as_deref(), desk.path("begun").exists()), (Some("two\n"), true));
     assert_eq!(counting(&desk).await.len(), 1);
+}
+
+#[tokio::test]
+async fn title_that_a_model_makes_up_misleads_nobody() {
+    let (desk, tasks) = desk(Mode::AllowAll).await;
+    let odd = json!({"title": "a\u{202e}b\u{1b}[2J\nc", "task": "look"});
+    tasks.then("go", vec![calls(&[("subagent", odd)]), words("done")]);
+    tasks.then("look", vec![words("seen")]);
+    let (ended, told) = turn(&desk, "go").await;
+    assert_eq!(ended.outcome, Outcome::Succeeded, "{told:?}");
+    let title = &counting(&desk).await[0].0;
+    assert!(title.starts_with("subagent: a") && title.chars().all(retake_core::name::is_seen), "{title:?}");
+}
+
+#[tokio::test]
+async fn rules_of_a_conversation_are_those_of_its_subagents() {
+    let (desk, tasks) = desk(Mode::Ask).await;
+    let rule = |ruling, tool: &str, what: Option<&str>| Rule {
+        ruling,
+        tool: tool.to_owned(),
+        what: what.map(str::to_owned),
+    };
+    let deny = PermissionChange { add: vec![rule(Ruling::Deny, "write", None)], ..Default::default() };
+    desk.engine.set_permission(desk.id, deny).await.expect("set");
+    tasks.then("go", vec![calls(&[task("write it")]), words("done")]);
+    let write = calls(&[("write", json!({"path": "new", "content": "made\n"}))]);
+    tasks.then("write it", vec![write, shell("touch one"), shell("touch two"), words("tried")]);
+    let allow = rule(Ruling::Allow, "shell", Some("touch *"));
+    let mut asked = Vec::new();
+    let events = desk.say("go").await;
+    desk.follow(events, &mut |asks| {
+        asked.push(asks.call.tool.clone());
+        Some(Decision::InConversation(allow.clone()))
+    })
+    .await;
+    assert_eq!(asked, ["shell"], "what is denied is not asked about, and a rule counts from then on");
+    assert!(!desk.path("new").exists() && desk.path("one").exists() && desk.path("two").exists());
+    let own = desk.store.permission(desk.id).await.expect("read").expect("it has some");
+    assert!(own.rules.contains(&allow), "the rule is the conversation's: {own:?}");
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
+use retake_core::name::title_of_import;
 use retake_core::{
     Caller, ChangeOrigin, ConversationId, EntryId, NewSubagent, Part, ToolOutcome, joined_text, shorten,
 };
@@ -63,12 +64,13 @@ impl ToolHost {
     ) -> Result<Output> {
         let Some((entry, _)) = self.key.rsplit_once('-') else { return Err(EngineError::running()) };
         let answer: EntryId = entry.parse().map_err(|_| EngineError::running())?;
-        let title = shorten(&task.title, TITLE);
         let name = agent.as_ref().map_or(SUBAGENT, |agent| &agent.name).to_owned();
+        // A model wrote it: what a title must not have becomes a blank.
+        let title = title_of_import(&format!("{name}: {}", shorten(&task.title, TITLE))).unwrap_or(name);
         let id = self.engine.new_conversation_id();
         let caller = Caller { conversation: self.conversation, entry: answer, call: self.key.clone() };
         let by = ChangeOrigin { author: setup.model.clone(), ..self.engine.by(None) };
-        let new = NewSubagent { id, caller, title: format!("{name}: {title}"), by: by.clone() };
+        let new = NewSubagent { id, caller, title: title.clone(), by: by.clone() };
         self.engine.store().create_subagent(new).await?;
         let of = Arc::new(CallerRun {
             conversation: self.conversation,
@@ -77,7 +79,7 @@ impl ToolHost {
             permit: setup.permit.clone(),
             mode: setup.mode,
             agent,
-            title: format!("{name}: {title}"),
+            title,
         });
         let events = self.engine.begin_subagent(id, task.task, by, of, &setup.model).await?;
         let progress = self.follow_subagent(id, events).await;
