@@ -44,6 +44,10 @@ fn own(tool: &str, given: &Value) -> Option<String> {
         "job_output" => format!("read the output of job {}", word("id")),
         "job_stop" => format!("end job {}", word("id")),
         "job_list" => "list the jobs".to_owned(),
+        "subagent" => {
+            let agent = if word("agent").is_empty() { "a subagent" } else { word("agent") };
+            format!("task for {agent}: {}", word("title"))
+        }
         _ => return None,
     })
 }
@@ -122,6 +126,8 @@ mod tests {
             ("job_input", r#"{"id":"a1","text":"y\n"}"#, "write to job a1: y"),
             ("job_input", r#"{"id":"a1","close":true}"#, "close the input of job a1"),
             ("todo", r#"{"items":[]}"#, "write the to-do list, 0 items"),
+            ("subagent", r#"{"title":"count","task":"count all"}"#, "task for a subagent: count"),
+            ("subagent", r#"{"title":"count","task":"count all","agent":"scout"}"#, "task for scout: count"),
             ("mcp__mail__send", r#"{"to":"ann"}"#, r#"mcp__mail__send {"to":"ann"}"#),
             ("odd", "no json", "odd no json"),
             ("edit", "no json", "edit"),
