@@ -11,6 +11,7 @@ use retake_wire::request::History;
 use retake_wire::{Action, FileOptions, Part, Permit, ProblemKind, Request, Role, Run, english};
 
 use crate::args::{self, Cli, ConversationArg, Start};
+use crate::command_files;
 use crate::context::{Context, FollowUp, Place};
 use crate::error::{Failure, Result, expect_reply, hinted, usage};
 use crate::term::safe;
@@ -211,7 +212,7 @@ impl<'a> Chat<'a> {
     async fn submitted(&mut self, line: &str) -> Result {
         let done = match input::parse(line) {
             Input::Empty => self.cancel_edit(),
-            Input::Message(text) => turn::say(self, text).await,
+            Input::Message(text) => turn::say(self, turn::Words::Text(text)).await,
             Input::Command { name, rest } => self.command(name, rest).await,
         };
         self.report(done)
@@ -221,8 +222,19 @@ impl<'a> Chat<'a> {
     fn command<'c>(&'c mut self, name: &'c str, rest: &'c str) -> LocalBoxFuture<'c, Result> {
         match commands::find(name) {
             Some(command) => command.does.run(self, rest),
-            None => std::future::ready(self.unknown(name)).boxed_local(),
+            None => async move {
+                match self.is_of_file(name).await {
+                    true => turn::say(self, turn::Words::Command(name, rest)).await,
+                    false => self.unknown(name),
+                }
+            }
+            .boxed_local(),
         }
+    }
+
+    /// Whether a file has the command with this name. A command of the program hides it.
+    async fn is_of_file(&self, name: &str) -> bool {
+        commands::find(name).is_none() && command_files::is_known(&self.cx, name).await
     }
 
     /// Runs a verb of the command line on this conversation, and its follow-up.
@@ -460,7 +472,8 @@ impl<'a> Chat<'a> {
         let history = History { folder: Some(self.cx.folder.to_owned()), limit: Some(PROMPTS), before: None };
         let mut prompts = expect_reply!(self.cx.call(Request::History(history)).await?, History).prompts;
         prompts.reverse();
-        self.cx.ui.compose(prompts, commands::completions());
+        let completions = [commands::completions(), command_files::completions(&self.cx).await].concat();
+        self.cx.ui.compose(prompts, completions);
         Ok(())
     }
 

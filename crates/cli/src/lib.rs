@@ -9,6 +9,7 @@ mod approvals;
 mod args;
 mod attach;
 mod chat;
+mod command_files;
 mod connection;
 mod context;
 mod error;

@@ -56,8 +56,9 @@ pub(crate) mod backup;
 pub(crate) mod change;
 pub(crate) mod checkpoint;
 pub(crate) mod choose;
+pub(crate) mod commands;
 pub(crate) mod compact;
-pub(crate) mod completions;
+mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod drop;
@@ -146,6 +147,7 @@ subcommands! {
         Import(import::Import),
         Models(models::Models),
         Memory(memory::Memory),
+        Commands(commands::Commands),
         Mcp(mcp::Mcp),
         Hooks(hooks::Hooks),
         Outbox(outbox::Outbox),

@@ -40,6 +40,10 @@ impl Role {
     }
 }
 
+/// The media type of a file that holds the text of a command, which a person sent as `/name`. The model gets the text; a client that
+/// returns the message to its composer leaves it out, because sending the command adds it again.
+pub const COMMAND_PROMPT: &str = "text/vnd.retake.command";
+
 /// The location of the bytes of an image or a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
@@ -148,6 +152,11 @@ impl Part {
             Self::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// Whether it is the text of a command.
+    pub fn is_command_prompt(&self) -> bool {
+        matches!(self, Self::File { media_type: Some(media_type), .. } if media_type == COMMAND_PROMPT)
     }
 
     /// The id of the call, of a tool call.

@@ -55,7 +55,9 @@ mod walk;
 
 pub use call_refusal::CallRefusal;
 pub use confinement::{NoSandbox, SandboxFact};
-pub use content::{CallForm, Fact, Part, Role, Source, ToolOutcome, Usage, calls_as_run, clean, joined_text};
+pub use content::{
+    COMMAND_PROMPT, CallForm, Fact, Part, Role, Source, ToolOutcome, Usage, calls_as_run, clean, joined_text,
+};
 pub use conversation::{AnswerPlace, ChangeOrigin, Commit, Conversation, Say, SeenState};
 pub use decide::{FoldRequest, MarkRequest, Targets};
 pub use digest::Digest;

@@ -14,6 +14,8 @@ pub enum Remedy {
     Backup,
     /// Make a choice for each file of a plan, out of these, or out of all if none is named.
     ChooseFiles(Vec<Choice>),
+    /// List the commands and skills of the folder and the settings.
+    Commands,
     /// List the settings.
     Config,
     /// Change a setting, which creates the file.

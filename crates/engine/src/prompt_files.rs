@@ -4,6 +4,7 @@
 //! What a folder brings is untrusted: it is read with limits, and no link leads out. Nothing here runs a file's commands, and the
 //! tools that a file names grant no permission.
 
+mod command;
 mod front_matter;
 mod reading;
 
@@ -12,10 +13,11 @@ use std::fmt;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use retake_core::Digest;
+use retake_core::{Digest, Field};
 use retake_store::digest::of_text;
 
 use crate::places::Places;
+pub use command::{CommandFiles, command_message};
 use front_matter::{FrontMatter, Parsed};
 use reading::{Entries, Wall};
 
@@ -141,6 +143,37 @@ pub enum FileDefect {
     TooMany(usize),
     /// It cannot be read, for this reason of the system.
     Unreadable(String),
+}
+
+impl FileDefect {
+    /// The word for programs.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::LeadsOut => "leads_out",
+            Self::Secret => "secret",
+            Self::Foreign => "foreign",
+            Self::NotRegular => "not_regular",
+            Self::TooLarge(_) => "too_large",
+            Self::NotText => "not_text",
+            Self::NoEnd => "no_end",
+            Self::Line(_) => "line",
+            Self::Name => "name",
+            Self::NoDescription => "no_description",
+            Self::TooMany(_) => "too_many",
+            Self::Unreadable(_) => "unreadable",
+        }
+    }
+
+    /// Its values, by name.
+    fn fields(&self) -> Vec<(&'static str, Field)> {
+        match self {
+            Self::TooLarge(most) => vec![("most", (most >> 10).into())],
+            Self::Line(line) => vec![("line", (*line as u64).into())],
+            Self::TooMany(most) => vec![("most", (*most as u64).into())],
+            Self::Unreadable(why) => vec![("problem", why.as_str().into())],
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl fmt::Display for FileDefect {

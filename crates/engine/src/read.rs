@@ -82,7 +82,9 @@ impl Engine {
     pub async fn attachments(&self, of: ConversationId, entry: EntryId) -> Result<Vec<Part>> {
         let content = self.store().content(of, entry).await?.into_iter();
         // Calls and results are left out: a person attaches none.
-        Ok(content.filter(|part| matches!(part, Part::Image { .. } | Part::File { .. })).collect())
+        let is_attached = |part: &Part| matches!(part, Part::Image { .. } | Part::File { .. });
+        // Nor is the text of a command attached: another message does not send it.
+        Ok(content.filter(|part| is_attached(part) && !part.is_command_prompt()).collect())
     }
 
     /// The repaired prompt for a model, as of a head.

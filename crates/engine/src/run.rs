@@ -23,6 +23,7 @@ mod servers;
 mod setup;
 mod subagent;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -200,6 +201,7 @@ impl Engine {
             {
                 return self.again(conversation, &request.by, claim, receipt, request.model.as_deref()).await;
             }
+            let request = self.with_text_of_command(conversation, request).await?;
             let claim = match (claim, request.steer, &request.start) {
                 (Err(_), Some(steer), Start::Say(parts, seen)) => {
                     not_blank(parts)?;
@@ -216,6 +218,20 @@ impl Engine {
             let ground = PreparedRun { permit, asked, ..self.ground(&claim, request).await? };
             self.start_on(claim, choice, ground, model).await
         })
+    }
+
+    /// Adds the text of a command to the message of a run, as the file is now.
+    async fn with_text_of_command(&self, of: ConversationId, request: RunRequest) -> Result<RunRequest> {
+        let start = match request.start {
+            Start::Say(parts, seen) => {
+                Start::Say(self.with_command(self.folder_of(of).await?.as_deref(), parts).await?, seen)
+            }
+            Start::Edit(entry, parts) => {
+                Start::Edit(entry, self.with_command(self.folder_of(of).await?.as_deref(), parts).await?)
+            }
+            start => start,
+        };
+        Ok(RunRequest { start, ..request })
     }
 
     /// Starts a run instead of the one at work, which is ended first. What that one stores until its end is reverted, too.
@@ -249,7 +265,7 @@ impl Engine {
         request: RunRequest,
     ) -> BoxFuture<'_, Result<(ConversationId, BoxStream<'static, RunEvent>)>> {
         Box::pin(async move {
-            let request = request.worded();
+            let mut request = request.worded();
             let made = match request.by.request {
                 Some(_) => self.store().created(request.by.clone()).await?,
                 None => None,
@@ -257,8 +273,10 @@ impl Engine {
             let conversation = match made {
                 Some(made) => made.conversation,
                 None => {
-                    if let Start::Say(parts, _) = &request.start {
+                    if let Start::Say(parts, _) = &mut request.start {
                         not_blank(parts)?;
+                        let said = std::mem::take(parts);
+                        *parts = self.with_command(folder.as_deref().map(Path::new), said).await?;
                     }
                     self.choice(request.model.as_deref()).await?;
                     self.can_work_in(folder.as_deref()).await?;

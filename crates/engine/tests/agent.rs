@@ -2,6 +2,7 @@
 
 mod again;
 mod approvals;
+mod commands;
 mod commits;
 mod compacted;
 mod described;

@@ -114,6 +114,7 @@ fn remedy(remedy: retake_core::Remedy) -> Remedy {
     match remedy {
         R::Choose => Remedy::Choose,
         R::ChooseFiles(choices) => Remedy::ChooseFiles { choices: choices.into_iter().map(choice).collect() },
+        R::Commands => Remedy::Commands,
         R::Config => Remedy::Config,
         R::ConfigSet => Remedy::ConfigSet,
         R::Conversation => Remedy::Conversation,

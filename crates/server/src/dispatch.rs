@@ -3,6 +3,7 @@
 
 mod agent;
 mod changes;
+mod commands;
 mod composer;
 mod erase;
 mod files;
@@ -94,6 +95,7 @@ impl InProcess {
             Request::Remember(it) => self.remember(it).await,
             Request::EditMemory(it) => self.edit_memory(it).await,
             Request::Forget(it) => self.forget(it).await,
+            Request::CommandFiles(of) => self.command_files(of).await,
             Request::McpList(of) => self.mcp_list(of).await,
             Request::McpTools(of) => self.mcp_tools(of).await,
             Request::McpAdd(add) => self.mcp_add(add).await,

@@ -116,7 +116,7 @@ async fn every_request_is_answered_as_its_documentation_says() {
 /// The requests about memory, the agent, hooks and the owner, with their replies.
 async fn others(desk: &Desk, id: &str) -> impl Iterator<Item = (String, String)> {
     let (memory, agent) = (memory(desk, id).await, super::agent::answered().await);
-    let hooks = super::hooks::answered().await;
+    let hooks = super::hooks::answered().await.into_iter().chain(super::commands::answered().await);
     memory.into_iter().chain(agent).chain(hooks).chain(super::owner::answered().await)
 }
 

@@ -5,6 +5,7 @@ mod agent;
 mod care;
 mod cases;
 mod catch_up;
+mod commands;
 mod drafts;
 mod edits;
 mod erased;

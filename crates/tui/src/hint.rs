@@ -80,6 +80,7 @@ impl Audience {
                 return format!("`--choose PATH={}`", choice_words(choices));
             }
             Remedy::ChooseFiles { .. } => ("", "/rewind"),
+            Remedy::Commands => ("retake commands", "/commands"),
             Remedy::Config => ("retake config", "retake config"),
             Remedy::ConfigSet => ("retake config set KEY VALUE", "retake config set KEY VALUE"),
             Remedy::Conversation => ("--conversation", "/list"),

@@ -8,6 +8,7 @@ use crate::text::{Look, Text};
 pub mod about;
 pub mod agent;
 pub mod calls;
+pub mod commands;
 pub mod content;
 pub mod effects;
 pub mod elsewhere;
@@ -49,6 +50,7 @@ pub fn reply(look: &Look, reply: &Reply) -> Text {
         Reply::Changes(it) => entries::list(look, &it.came, &[], &[]) + format!("revision {}\n", it.revision),
         Reply::Chunk(it) => it.text.as_str().into(),
         Reply::Models(it) => lists::models(look, it),
+        Reply::CommandFiles(it) => commands::commands(look, it),
         Reply::Hooks(it) => hooks::hooks(look, it),
         Reply::McpServers(it) => mcp::servers(look, it),
         Reply::McpTools(it) => mcp::tools(look, it),

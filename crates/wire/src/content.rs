@@ -93,6 +93,17 @@ pub enum Part {
     Erased,
 }
 
+impl Part {
+    /// The media type of a file that holds the text of a command. The owner adds it when the command is sent.
+    pub const COMMAND_PROMPT: &str = "text/vnd.retake.command";
+
+    /// Whether it is the text of a command. A message that returns to the composer is sent again as a command, without this part.
+    #[must_use]
+    pub fn is_command_prompt(&self) -> bool {
+        matches!(self, Self::File { media_type: Some(media_type), .. } if media_type == Self::COMMAND_PROMPT)
+    }
+}
+
 /// A fact that a message recalls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -105,6 +105,8 @@ pub enum Remedy {
     DoctorMend,
     /// Import, and keep the folder of the import, in which commands can then run.
     KeepFolder,
+    /// List the commands and skills of the folder and the settings.
+    Commands,
     /// List the hooks.
     Hooks,
     /// Show an MCP server of a project, and approve it.

@@ -8,6 +8,7 @@ mod ask_cause;
 mod attach;
 mod call_refusal;
 mod client;
+mod command_file;
 mod condition;
 mod content;
 pub mod english;
@@ -46,6 +47,7 @@ pub use call_refusal::CallRefusal;
 pub use client::Client;
 #[cfg(feature = "client")]
 pub use client::{HttpClient, OwnerAddress};
+pub use command_file::{CommandFile, CommandFiles, CommandKind, CommandOrigin, CommandsOf};
 pub use condition::{
     Condition, FolderRemark, LeftPath, MarkCount, ModelCause, PathCause, PathChange, ReadOnlyCause,
     StepRefusal, UnavailableCause, UncertainWhen, UncoveredCause, UncoveredPath,

@@ -83,6 +83,7 @@ codes! {
     BrokenRun = "broken_run", "The events of a run ended without a result", [];
     CallBegun = "call_begun", "A call with this name has already begun", ["call"];
     Closed = "closed", "The store is closed", [];
+    CommandFile = "command_file", "The file of a command or a skill cannot be used", ["what", "name", "path", "line", "most", "problem"];
     Conflict = "conflict", "Somebody else changed files that the step would change", ["paths", "count", "what", "sealed", "choice", "path"];
     ConversationExists = "conversation_exists", "The conversation exists already", ["conversation"];
     Damaged = "damaged", "A stored row or file version cannot be read", ["what", "row", "object", "operation", "detail"];

@@ -17,6 +17,7 @@ mod tree;
 
 use serde::{Deserialize, Serialize};
 
+use crate::command_file::CommandFiles;
 use crate::condition::ReadOnlyCause;
 use crate::content::{Part, Role, Usage};
 use crate::hooks::Hooks;
@@ -86,6 +87,8 @@ pub enum Reply {
     Chunk(Chunk),
     /// The known models.
     Models(Models),
+    /// Commands and skills.
+    CommandFiles(CommandFiles),
     /// MCP servers.
     McpServers(McpServers),
     /// The tools of MCP servers.

@@ -29,6 +29,7 @@ pub use page::{
 pub use port::{Export, ExportWhole, Format, ImportLines, ImportStart, ImportWhole};
 
 use crate::action::Action;
+use crate::command_file::CommandsOf;
 use crate::content::{Part, Role};
 use crate::files::FileOptions;
 use crate::hooks::{HookApprove, HookRevoke, HooksOf};
@@ -122,6 +123,8 @@ pub enum Request {
     EditMemory(EditMemory),
     /// Forgets a remembered fact. → `Receipt`
     Forget(Forget),
+    /// The commands and skills of a folder and of the settings, with their origin. → `CommandFiles`
+    CommandFiles(CommandsOf),
     /// The MCP servers of a folder. Starts the servers that may be started. → `McpServers`
     McpList(McpOf),
     /// The tools of MCP servers. Starts the servers that may be started. → `McpTools`

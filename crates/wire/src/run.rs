@@ -67,6 +67,27 @@ pub enum RunStart {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         piped: bool,
     },
+    /// With a command: a prompt that a file holds. The message of the person is `/name arguments`. The model also gets the text of the
+    /// file, with the arguments in it. The text is stored with the message.
+    Command {
+        /// The name of a command or a skill.
+        name: String,
+        /// The arguments, as one text.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        arguments: String,
+        /// The images and files of the message.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attached: Vec<Part>,
+        /// The prompt that the message replaces, as with `edit`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        entry: Option<String>,
+        /// The last entry that the author saw. It must still be on the path.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<String>,
+        /// What happens to the message if another run is at work. Default: the message is refused.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        steer: Option<Steer>,
+    },
     /// With another answer to a prompt.
     Retry {
         /// Any entry of the old answer, or its prompt.

@@ -300,6 +300,13 @@ const COMMANDS: &[Command] = &[
         does: CommandEffect::Verb(memory),
     },
     Command {
+        name: "commands",
+        takes: "",
+        help: "list the commands and skills of this folder and your settings",
+        more: "/NAME sends one: the model gets the prompt in its file.",
+        does: CommandEffect::Verb(|words| line("commands", words)),
+    },
+    Command {
         name: "mcp",
         takes: "",
         help: "show the MCP servers, and whether they answer",

@@ -24,12 +24,38 @@ use retake_tui::render::content;
 /// The number of events that are buffered while the person types; then the run waits, too.
 const GATHERED: usize = 4096;
 
+/// What a person sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Words<'a> {
+    /// A message.
+    Text(&'a str),
+    /// The command of a file, and its arguments.
+    Command(&'a str, &'a str),
+}
+
+impl Words<'_> {
+    /// The line as it is typed.
+    fn line(self) -> String {
+        match self {
+            Self::Text(text) => input::message(text),
+            Self::Command(name, arguments) => format!("/{name} {arguments}").trim_end().to_owned(),
+        }
+    }
+}
+
 /// Sends a message, or replaces the edited one.
-pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
-    let mut run = message(chat, text, None);
-    if let (Some(editing), RunStart::Say { parts, .. }) = (&chat.editing, &mut run.start) {
-        let (entry, parts) = (editing.entry.clone(), std::mem::take(parts));
-        run.start = RunStart::Edit { entry, parts, attached: Attached::Replaced };
+pub(super) async fn say(chat: &mut Chat<'_>, words: Words<'_>) -> Result {
+    let mut run = message(chat, words, None);
+    if let Some(editing) = &chat.editing {
+        let of = editing.entry.clone();
+        match &mut run.start {
+            RunStart::Say { parts, .. } => {
+                let parts = std::mem::take(parts);
+                run.start = RunStart::Edit { entry: of, parts, attached: Attached::Replaced };
+            }
+            RunStart::Command { entry, .. } => *entry = Some(of),
+            _ => {}
+        }
         (run.head, run.files) = (Some(editing.head.clone()), editing.files.clone());
     }
     match begin(chat, run).await {
@@ -40,7 +66,7 @@ pub(super) async fn say(chat: &mut Chat<'_>, text: &str) -> Result {
         }
         Err(failure) => {
             chat.refresh().await?;
-            match put_back(chat, text, failure) {
+            match put_back(chat, words, failure) {
                 Failure::Problem(why) if chat.editing.is_some() && is_decided_again(&why) => {
                     edit::again(chat, *why).await
                 }
@@ -56,19 +82,33 @@ fn is_decided_again(why: &Problem) -> bool {
 }
 
 /// Puts the text back into the line.
-fn put_back(chat: &mut Chat<'_>, text: &str, failure: Failure) -> Failure {
-    chat.prefill = Some(input::message(text));
+fn put_back(chat: &mut Chat<'_>, words: Words<'_>, failure: Failure) -> Failure {
+    chat.prefill = Some(words.line());
     failure
 }
 
 /// The run of a message, with the parts that wait for it unless another run is active.
-fn message(chat: &Chat<'_>, text: &str, steer: Option<Steer>) -> Run {
+fn message(chat: &Chat<'_>, words: Words<'_>, steer: Option<Steer>) -> Run {
     let waiting = chat.attached.iter().filter(|_| steer.is_none()).cloned();
-    let parts = [Part::text(text)].into_iter().chain(waiting).collect();
+    let seen = chat.seen.clone();
+    let start = match words {
+        Words::Text(text) => {
+            let parts = [Part::text(text)].into_iter().chain(waiting).collect();
+            RunStart::Say { parts, seen, steer, piped: false }
+        }
+        Words::Command(name, arguments) => RunStart::Command {
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+            attached: waiting.collect(),
+            entry: None,
+            seen,
+            steer,
+        },
+    };
     Run {
         conversation: chat.conversation().cloned().unwrap_or_default(),
         folder: None,
-        start: RunStart::Say { parts, seen: chat.seen.clone(), steer, piped: false },
+        start,
         model: None,
         head: None,
         permit: chat.permit.clone(),
@@ -167,23 +207,28 @@ async fn steer(chat: &mut Chat<'_>) -> Result<Option<(String, Events)>> {
         Read::Interrupted => return stop(chat).await.map(|()| None),
         Read::Eof => return Ok(None),
     };
-    let text = match input::parse(&line) {
+    let words = match input::parse(&line) {
         Input::Empty => return Ok(None),
-        Input::Message(text) => text,
+        Input::Message(text) => Words::Text(text),
+        Input::Command { name, rest } if chat.is_of_file(name).await => Words::Command(name, rest),
         Input::Command { name, rest } => {
             let done = chat.command(name, rest).await;
             return chat.report(done).map(|()| None);
         }
     };
-    match begin(chat, message(chat, text, Some(Steer::Usual))).await {
+    match begin(chat, message(chat, words, Some(Steer::Usual))).await {
         Ok(mut events) => {
             if Pin::new(&mut events).next_if(|event| *event == RunEvent::Queued).await.is_some() {
                 chat.cx.aside("the model gets this at its next step; /unqueue takes it back")?;
             }
-            Ok(Some((text.to_owned(), events)))
+            let text = match words {
+                Words::Text(text) => text.to_owned(),
+                Words::Command(..) => words.line(),
+            };
+            Ok(Some((text, events)))
         }
         Err(failure) => {
-            let failure = put_back(chat, text, failure);
+            let failure = put_back(chat, words, failure);
             chat.cx.complain(&failure).map(|()| None)
         }
     }

@@ -6,6 +6,7 @@ use retake_wire::{FileOptions, Part, Run, RunStart};
 use super::RunVerb;
 use super::model_run::answer;
 use crate::args::{ConversationArg, PermissionArgs, RequestIdArg};
+use crate::command_files;
 use crate::context::Context;
 use crate::error::{Failure, Result};
 
@@ -48,10 +49,23 @@ impl RunVerb for Ask {
         // Text typed at a terminal is the person's own.
         let piped = cx.are_piped(&self.text) && !cx.ui.input_is_terminal();
         let conversation = self.conversation(cx).await?;
+        let seen = self.seen;
+        let command = if piped { None } else { command_files::sent(cx, &text).await };
+        let start = match command {
+            Some((name, arguments)) => RunStart::Command {
+                name: name.to_owned(),
+                arguments: arguments.to_owned(),
+                attached: Vec::new(),
+                entry: None,
+                seen,
+                steer: None,
+            },
+            None => RunStart::Say { parts: vec![Part::text(text)], seen, steer: None, piped },
+        };
         let run = Run {
             conversation,
             folder: Some(cx.folder.to_owned()),
-            start: RunStart::Say { parts: vec![Part::text(text)], seen: self.seen, steer: None, piped },
+            start,
             model: self.model,
             head: None,
             permit: self.may.permit(),

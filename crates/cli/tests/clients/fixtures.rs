@@ -450,6 +450,7 @@ pub(super) fn reply(request: &Request) -> Reply {
         Request::Models => Reply::Models(models()),
         Request::McpList(_) => Reply::McpServers(super::mcp::servers()),
         Request::McpTools(_) => Reply::McpTools(super::mcp::tools()),
+        Request::CommandFiles(_) => Reply::CommandFiles(super::commands::commands()),
         Request::HooksList(_) | Request::HookApprove(_) | Request::HookRevoke(_) => {
             Reply::Hooks(super::hooks::hooks())
         }

@@ -188,8 +188,8 @@ impl InProcess {
         let files = translate::file_options(&run.files)?;
         let retake_wire::Run { conversation, folder, start, model, head, .. } = run;
         let start = match start {
-            RunStart::Say { parts, piped, .. } if conversation.is_empty() => {
-                let start = Start::Say(said(parts, piped)?, None);
+            RunStart::Say { .. } | RunStart::Command { entry: None, .. } if conversation.is_empty() => {
+                let start = Start::Say(said(start)?, None);
                 let begun = self
                     .engine
                     .begin(
@@ -217,7 +217,9 @@ impl InProcess {
                 return again.map_err(problem);
             }
             let steer = match &start {
-                RunStart::Say { steer, .. } => self.steer(*steer),
+                RunStart::Say { steer, .. } | RunStart::Command { steer, entry: None, .. } => {
+                    self.steer(*steer)
+                }
                 _ => None,
             };
             let start = self.start(conversation, start).await?;
@@ -232,9 +234,13 @@ impl InProcess {
 
     async fn start(&self, of: ConversationId, start: RunStart) -> Result<Start, Problem> {
         Ok(match start {
-            RunStart::Say { parts, seen, piped, .. } => {
+            RunStart::Command { entry: Some(ref entry), .. } => {
+                let entry = self.entry(of, entry).await?;
+                Start::Edit(entry, said(start)?)
+            }
+            RunStart::Say { ref seen, .. } | RunStart::Command { ref seen, .. } => {
                 let seen = self.entry_if(of, seen.as_deref()).await?;
-                Start::Say(said(parts, piped)?, seen)
+                Start::Say(said(start)?, seen)
             }
             RunStart::Retry { entry } => Start::Retry(self.entry(of, &entry).await?),
             RunStart::Edit { entry, parts, attached } => {
@@ -298,11 +304,20 @@ impl InProcess {
     }
 }
 
-/// The parts of a message; piped text gets its mark.
-fn said(parts: Vec<retake_wire::Part>, piped: bool) -> Result<Vec<retake_core::Part>, Problem> {
-    let mut parts = convert::parts_in(parts)?;
-    parts.extend(piped.then(retake_engine::prompt::piped));
-    Ok(parts)
+/// The parts of the message of a run; piped text and a command get their marks.
+fn said(start: RunStart) -> Result<Vec<retake_core::Part>, Problem> {
+    match start {
+        RunStart::Say { parts, piped, .. } => {
+            let mut parts = convert::parts_in(parts)?;
+            parts.extend(piped.then(retake_engine::prompt::piped));
+            Ok(parts)
+        }
+        RunStart::Command { name, arguments, attached, .. } => {
+            let attached = convert::parts_in(attached)?;
+            Ok(retake_engine::prompt_files::command_message(&name, &arguments, attached))
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 fn nothing_to_erase() -> Problem {

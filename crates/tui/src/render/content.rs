@@ -202,7 +202,7 @@ pub fn dollars(amount: f64) -> String {
 
 /// The parts that are not text.
 pub fn kept(parts: &[Part]) -> Vec<Part> {
-    let kept = |part: &&Part| !matches!(part, Part::Text { .. } | Part::Erased);
+    let kept = |part: &&Part| !matches!(part, Part::Text { .. } | Part::Erased) && !part.is_command_prompt();
     parts.iter().filter(kept).cloned().collect()
 }
 

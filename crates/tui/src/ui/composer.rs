@@ -4,6 +4,7 @@
 mod buffer;
 mod complete;
 mod draw;
+mod files;
 mod keys;
 mod layout;
 mod list;
@@ -15,6 +16,7 @@ use retake_wire::Part;
 
 use self::buffer::Buffer;
 pub(crate) use self::draw::Keys;
+use self::files::FileCommands;
 pub(crate) use self::keys::EDITING;
 use self::layout::Layout;
 use self::popup::Popup;
@@ -39,6 +41,8 @@ pub(crate) struct Composer {
     popup: Option<Popup>,
     /// The start of the completion that was closed: it stays closed until another one begins.
     dismissed: Option<usize>,
+    /// The commands of files.
+    commands: FileCommands,
     /// The last query for paths.
     asked: Option<String>,
     layout: Layout,
@@ -117,6 +121,8 @@ impl Composer {
         for part in parts {
             match part {
                 Part::Text { text } => texts.push(text.as_str()),
+                // Sent as a command, the message gets it again.
+                part if part.is_command_prompt() => {}
                 other => self.attached.push(other.clone()),
             }
         }

@@ -75,6 +75,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     row("paths", Get, "/v1/conversations/{conversation}/paths", "paths"),
     row("folder_paths", Get, "/v1/paths", "paths"),
     row("models", Get, "/v1/models", "models"),
+    row("command_files", Get, "/v1/commands", "command_files"),
     row("mcp_list", Get, "/v1/mcp/servers", "mcp_servers"),
     row("mcp_tools", Get, "/v1/mcp/tools", "mcp_tools"),
     row("mcp_add", Post, "/v1/mcp/servers", "written"),

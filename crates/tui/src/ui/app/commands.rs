@@ -2,7 +2,7 @@
 
 use retake_wire::reply::Operations;
 use retake_wire::request::{self, ConversationTarget, FilesDiff, SetPermissions};
-use retake_wire::{Action, McpOf, Mode, Request};
+use retake_wire::{Action, CommandsOf, McpOf, Mode, Request};
 
 use super::notices::Kind;
 use super::runs::is_command;
@@ -267,6 +267,10 @@ impl App {
             Command::Checkpoint => self.checkpoint(words),
             Command::Tools => self.page("Tools", Request::Tools),
             Command::Compact => self.compact(words),
+            Command::Commands => {
+                let of = CommandsOf { folder: self.folder_here() };
+                self.open(Page::new("Commands and skills", Request::CommandFiles(of)));
+            }
             Command::Memory => self.memory(words),
             Command::Mcp => {
                 let of = McpOf { folder: self.known.folder.clone(), server: None };

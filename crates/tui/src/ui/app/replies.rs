@@ -1,7 +1,7 @@
 //! Replies and events of the owner. Must never use a reply for another conversation than the one that the tab shows now.
 
 use retake_wire::request::{ClaimDraft, FolderPaths, Log, Paths, Projection, Typed};
-use retake_wire::{Event, NumberedEvent, Problem, Reply, Request, english};
+use retake_wire::{CommandsOf, Event, NumberedEvent, Problem, Reply, Request, english};
 
 use super::notices::Kind;
 use super::{App, RequestPurpose, Requester};
@@ -118,6 +118,11 @@ impl App {
                     self.say("your words are back in the composer");
                 }
             }
+            (RequestPurpose::Commands, Reply::CommandFiles(found)) => {
+                if let Some(tab) = self.find_tab(id) {
+                    tab.composer.know_commands(found.files);
+                }
+            }
             (RequestPurpose::Paths(query), Reply::Paths(paths)) => {
                 let paths = paths.paths.into_iter().map(|path| (path.path, path.is_dir)).collect();
                 if let Some(tab) = self.find_tab(id) {
@@ -154,7 +159,7 @@ impl App {
                 }
                 self.complain_in(id, problem);
             }
-            RequestPurpose::Paths(_) => {}
+            RequestPurpose::Paths(_) | RequestPurpose::Commands => {}
             // Another client was faster.
             RequestPurpose::Decided if problem.code == "not_asked" => {
                 self.say("somebody has answered already");
@@ -309,8 +314,18 @@ impl App {
         }
     }
 
-    /// Requests the paths for completion in a composer.
+    /// The folder of the conversation, or that in which one would begin.
+    pub(super) fn folder_here(&self) -> String {
+        let here = self.tab().talk.conversation.as_ref().and_then(|it| it.folder.clone());
+        here.unwrap_or_else(|| self.known.folder.clone())
+    }
+
+    /// Requests the commands or paths for completion in a composer.
     pub(super) fn wants_paths(&mut self) {
+        if self.tab_mut().composer.wants_commands() {
+            let of = CommandsOf { folder: self.folder_here() };
+            self.ask(Requester::Tab(self.tab().id, RequestPurpose::Commands), Request::CommandFiles(of));
+        }
         let tab = self.tab_mut();
         let Some(query) = tab.composer.wants_paths() else { return };
         let (id, conversation) = (tab.id, tab.conversation());

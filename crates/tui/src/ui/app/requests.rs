@@ -57,6 +57,8 @@ pub(crate) enum RequestPurpose {
     Operation(u64, bool),
     /// An approval or an answer.
     Decided,
+    /// Commands and skills, for a composer.
+    Commands,
     /// Completions for a composer.
     Paths(String),
     /// A draft for the owner to store.

@@ -48,7 +48,11 @@ impl App {
             return self.refuse("the plan for this message is being made again: wait a moment");
         }
         let text = self.tab().composer.text();
-        if self.typed_command(text.trim()) || (self.tab().draft.opening.is_none() && self.words_answer()) {
+        let command = self.tab().composer.file_command();
+        if command.is_none()
+            && (self.typed_command(text.trim())
+                || (self.tab().draft.opening.is_none() && self.words_answer()))
+        {
             return;
         }
         if self.answers_too_late() {
@@ -74,7 +78,7 @@ impl App {
         {
             text.remove(0);
         }
-        self.say_parts(parts);
+        self.say_parts(parts, command);
     }
 
     /// Whether an Enter is meant for the step that just returned a message or carried out a plan: it sends nothing, and a notice
@@ -96,20 +100,26 @@ impl App {
         tab.conversation().is_none() && (!tab.outgoing.is_empty() || tab.outgoing.begins)
     }
 
-    fn say_parts(&mut self, parts: Vec<Part>) {
+    /// Sends a message, or the command of a file with its arguments.
+    fn say_parts(&mut self, parts: Vec<Part>, command: Option<(String, String)>) {
         let tab = self.tab_mut();
         let rewriting = tab.outgoing.rewriting.take();
         tab.draft.edits = None;
-        let start = match &rewriting {
-            Some(Rewriting { entry, .. }) => {
+        let seen = tab.talk.tip().map(str::to_owned);
+        let steer = tab.talk.is_running().then_some(Steer::Usual);
+        let start = match (command, &rewriting) {
+            (Some((name, arguments)), rewriting) => RunStart::Command {
+                name,
+                arguments,
+                attached: parts.iter().filter(|part| !matches!(part, Part::Text { .. })).cloned().collect(),
+                entry: rewriting.as_ref().map(|rewriting| rewriting.entry.clone()),
+                seen,
+                steer,
+            },
+            (None, Some(Rewriting { entry, .. })) => {
                 RunStart::Edit { entry: entry.clone(), parts: parts.clone(), attached: Attached::Replaced }
             }
-            None => RunStart::Say {
-                parts: parts.clone(),
-                seen: tab.talk.tip().map(str::to_owned),
-                steer: tab.talk.is_running().then_some(Steer::Usual),
-                piped: false,
-            },
+            (None, None) => RunStart::Say { parts: parts.clone(), seen, steer, piped: false },
         };
         let run = Run {
             conversation: tab.conversation().unwrap_or_default(),

@@ -9,7 +9,7 @@ use crate::ui::keymap::{Command, Row, TABLE};
 /// The command name that is being typed at the start of a text, without its slash.
 pub(super) fn command_at(text: &str, cursor: usize) -> Option<&str> {
     let name = text.strip_prefix(['/', ':'])?;
-    let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || "-_.:".contains(c));
     (is_name && cursor > 0).then_some(name)
 }
 

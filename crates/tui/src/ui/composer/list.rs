@@ -29,6 +29,8 @@ pub(super) struct Item {
 pub(super) enum Value {
     /// A command's name.
     Command(&'static str),
+    /// The name of a file's command.
+    File(String),
     /// A path.
     Path {
         /// The path.

@@ -111,6 +111,7 @@ impl Composer {
         };
         match value {
             Value::Command(name) => self.accept_command(name, is_enter),
+            Value::File(name) => self.accept_file(&name, is_enter),
             Value::Path { path, is_folder } => {
                 self.accept_path(&path, is_folder);
                 true
@@ -133,6 +134,17 @@ impl Composer {
         let is_sent = is_enter && is_begun && !needs_more;
         let text = if is_sent || takes == Some("") { format!("/{name}") } else { format!("/{name} ") };
         self.buffer.replace_all(&text);
+        self.edited();
+        self.dismissed = Some(0);
+        self.popup = None;
+        !is_sent
+    }
+
+    /// A file's command may have arguments, so that Enter sends it only if its whole name was typed.
+    fn accept_file(&mut self, name: &str, is_enter: bool) -> bool {
+        let typed = complete::command_at(self.buffer.text(), self.buffer.cursor()).unwrap_or_default();
+        let is_sent = is_enter && typed == name;
+        self.buffer.replace_all(&if is_sent { format!("/{name}") } else { format!("/{name} ") });
         self.edited();
         self.dismissed = Some(0);
         self.popup = None;
@@ -184,7 +196,7 @@ impl Composer {
         let is_dismissed = self.dismissed.is_some();
         match (command.filter(|_| !is_dismissed), &mut self.popup, mention) {
             (Some(typed), popup, _) => {
-                let items = complete::commands(typed);
+                let items = [complete::commands(typed), self.commands.items(typed)].concat();
                 match popup {
                     _ if items.is_empty() => *popup = None,
                     Some(Popup::Commands(list)) if !typed.is_empty() => *list = List::new(items),

@@ -1,5 +1,6 @@
 //! Tests of the composer.
 
+mod commands;
 mod looks;
 mod random;
 

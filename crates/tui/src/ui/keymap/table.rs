@@ -176,6 +176,7 @@ commands! {
         Jobs "jobs" [] "What runs in the background" / "";
         Tools "tools" [] "What the agent can do" / "";
         Compact "compact" [] "Let the model summarise earlier messages; you still see them" / "[INSTRUCTIONS]";
+        Commands "commands" [] "Commands and skills of this folder and your settings" / "";
         Memory "memory" [] "What is remembered; also add TEXT, edit ID TEXT, forget ID" / "[WORDS]";
         Mcp "mcp" [] "The MCP servers, and whether they answer" / "";
         Cost "cost" [] "What model calls used" / "";

@@ -41,6 +41,7 @@ pub(super) const HINTS: &[super::Row] = &[
     (C::BrokenBody, "", "nothing was imported: send it again"),
     (C::CallBegun, "", "give each call its own id"),
     (C::Closed, "", "start Retake again"),
+    (C::CommandFile, "unknown", "{} lists them"),
     (C::Conflict, "not_offered", "choose with {}"),
     (C::Conflict, "", "choose for each with {}, or leave files as they are with {}"),
     (C::Conflict, "", "choose for each with {}"),
