@@ -2,7 +2,7 @@
 //! as an approval, and must never answer anything itself.
 
 use retake_wire::request::{ConversationTarget, Decide, Respond};
-use retake_wire::{Decision, PendingApproval, ProblemKind, Question, Request, Rule, english};
+use retake_wire::{AskCause, Decision, PendingApproval, ProblemKind, Question, Request, Rule, english};
 
 use crate::context::Context;
 use crate::error::{Failure, Result};
@@ -127,12 +127,19 @@ async fn decide(
     deliver(cx, Request::Decide(decide)).await
 }
 
-/// Denies a call because no person can approve it, and says what would allow it. Returns whether the request was still open.
+/// Denies a call because no person can approve it, and says what would allow it. Returns whether something is missing for that
+/// reason: the request was still open, and it was not for a plan, which the model gives as its answer then.
 pub(crate) async fn deny_unattended(
     cx: &mut Context<'_>,
     conversation: &str,
     asks: &PendingApproval,
 ) -> Result<bool> {
+    if asks.cause == AskCause::Plan {
+        let allows = "give the plan as your answer, and change nothing".to_owned();
+        decide(cx, conversation, asks, Decision::Unattended { allows }).await?;
+        // Nothing is missing: the plan is the answer.
+        return Ok(false);
+    }
     let narrow = asks.offers.iter().find(|rule| !is_widest(rule));
     let rule = narrow.map(|rule| format!("--allow '{}' or ", rule.short())).unwrap_or_default();
     // A repeated external call needs a person, whatever the rules permit.

@@ -44,7 +44,7 @@ impl fmt::Display for CallRefusal {
             }
             Self::Arguments(why) => f.write_str(why),
             Self::PlanMode => f.write_str(
-                "plan mode only reads: say what you would do, step by step, and change nothing until the person agrees",
+                "plan mode only reads: work out a plan, and hand it over with `present_plan`; change nothing until the person approves it",
             ),
             Self::Rule(rule) => write!(f, "the rule `{rule}` forbids it"),
             Self::Secrets(path, tool) => {

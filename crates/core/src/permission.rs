@@ -145,6 +145,8 @@ pub enum AskCause {
     Network,
     /// This file may hold secrets.
     Secrets(PathBuf),
+    /// It hands over a plan: with an approval, plan mode is over.
+    Plan,
     /// An equal call ran before; its effects outside of the files were not reverted.
     RanBefore,
 }

@@ -10,7 +10,7 @@ use retake_core::Time;
 use retake_store::{Sqlite, Store};
 use retake_tools::{
     FetchConfig, Guarded, Sandbox, ShellConfig, Toolbox, ask_tool, fetch_tool, file_tools, memory_tools,
-    processes, shell_tools, todo_tool, with_programs,
+    plan_tool, processes, shell_tools, todo_tool, with_programs,
 };
 use retake_worktree::Rules;
 
@@ -159,7 +159,7 @@ fn agent(request: &OpenRequest) -> (AgentConfig, ShellConfig) {
         ..ShellConfig::default()
     };
     let mut tools = Toolbox::default();
-    let own = [todo_tool(), ask_tool(), fetch_tool(FetchConfig::default())];
+    let own = [todo_tool(), ask_tool(), plan_tool(), fetch_tool(FetchConfig::default())];
     let files = with_programs(file_tools(), settings.after_edit(shell.clone()));
     let memory_tools = if settings.agent.memory.tools { memory_tools() } else { Vec::new() };
     for tool in files.into_iter().chain(shell_tools(shell.clone())).chain(own).chain(memory_tools) {

@@ -15,6 +15,7 @@ mod feed;
 mod guard;
 mod host;
 mod opening;
+mod plan_mode;
 mod queue;
 mod recover;
 mod repaired;
@@ -371,7 +372,7 @@ impl Engine {
     /// Stores the prompt of the run.
     async fn ground(self: &Arc<Self>, claim: &Claim, request: RunRequest) -> Result<PreparedRun> {
         let conversation = claim.conversation();
-        let RunRequest { start, files, seen, by, .. } = request;
+        let RunRequest { start, files, seen, by, permit, .. } = request;
         if matches!(start, Start::Edit(..) | Start::Retry(_) | Start::Compact(_)) {
             // Checked first: a stale request is refused with the current head.
             let now = self.store().summary(conversation).await?.head;
@@ -380,6 +381,7 @@ impl Engine {
         match start {
             Start::Say(parts, seen) => {
                 let mut notices = self.open_turn(conversation, joined_text(&parts)).await?;
+                self.note_mode(conversation, permit.mode).await?;
                 let (parts, of_mentions) = self.with_mentions(conversation, parts).await?;
                 notices.extend(of_mentions);
                 let say = SayRequest { seen, ..self.prompt(parts, by) };

@@ -12,6 +12,7 @@ mod hostile;
 mod ledger;
 mod memory;
 mod opening;
+mod planned;
 mod queue;
 mod random;
 mod repaired;
@@ -47,7 +48,7 @@ use retake_testkit::{
     words,
 };
 use retake_tools::{
-    Guarded, Sandbox, ShellConfig, Toolbox, file_tools, memory_tools, shell_tools, with_programs,
+    Guarded, Sandbox, ShellConfig, Toolbox, file_tools, memory_tools, plan_tool, shell_tools, with_programs,
 };
 use tempfile::TempDir;
 
@@ -211,7 +212,7 @@ async fn engine_with(
     for tool in memory_tools() {
         assert!(tools.add(tool), "a name comes once");
     }
-    assert!(tools.add(Arc::new(ledger::Mail)), "a name comes once");
+    assert!(tools.add(plan_tool()) && tools.add(Arc::new(ledger::Mail)), "a name comes once");
     let agent = AgentConfig {
         permission: Permission { mode, rules: Vec::new() },
         roots: super::files::further(dir.path()),

@@ -39,6 +39,8 @@ pub enum AskCause {
         /// The tool that reads the file.
         tool: String,
     },
+    /// The call hands over a plan. With an approval, plan mode is over.
+    Plan,
     /// An equal call ran before, and its effects outside of the files were not reverted.
     RanBefore,
     /// A code of a newer owner.

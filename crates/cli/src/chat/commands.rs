@@ -264,6 +264,13 @@ const COMMANDS: &[Command] = &[
         does: CommandEffect::Own(|chat, words| agent::permissions(chat, words).boxed_local()),
     },
     Command {
+        name: "plan",
+        takes: "",
+        help: "plan mode: the model only reads, and hands over a plan",
+        more: "It ends when you approve the plan, or with /permissions mode ask.",
+        does: CommandEffect::Own(|chat, _| agent::permissions(chat, "mode plan").boxed_local()),
+    },
+    Command {
         name: "todo",
         takes: "",
         help: "show the model's to-do list",

@@ -21,6 +21,7 @@ use super::drive::{Driver, Inbox};
 use super::event::{CallShown, Decision, NotRun, PendingApproval, RunEvent};
 use super::guard::Guards;
 use super::host::ToolHost;
+use super::plan_mode::asked_about_plan;
 use crate::error::{EngineError, Result};
 use crate::log::LogFailure as _;
 use crate::notice::Notice;
@@ -43,7 +44,7 @@ pub(super) struct Ready {
     pub(super) intent: Intent,
     /// The effect that stays when files are reverted.
     leaves: EffectClass,
-    settled: CallRuling,
+    pub(super) settled: CallRuling,
     /// The permissions with which it was ruled.
     permission: Arc<Permission>,
     /// Whether a person has seen it.
@@ -184,6 +185,7 @@ impl Driver {
                 let settled = permission.settle(&ready.name, &intent, &self.scene.roots);
                 self.scene.guarded.look_again();
                 let settled = self.guards(&permission).settle(&ready.name, &intent, settled);
+                let settled = asked_about_plan(settled, &ready.name, permission.mode);
                 ready.permission = Arc::new(permission);
                 ready.settled = asked_again(settled, ready.again.as_ref());
                 ready.intent = intent;
@@ -224,10 +226,10 @@ impl Driver {
         let ready = self.calls.get_mut(&key)?;
         let CallRuling::Ask(cause) = ready.settled.clone() else { return None };
         ready.told = true;
-        // A call that ran before always needs an approval, whatever the rules are.
-        let offers = match ready.again {
-            Some(_) => Vec::new(),
-            None => {
+        // A call that ran before always needs an approval, whatever the rules are; so does a plan.
+        let offers = match (ready.again.as_ref(), &cause) {
+            (Some(_), _) | (_, AskCause::Plan) => Vec::new(),
+            (None, _) => {
                 let roots = &self.scene.roots;
                 let guards = Guards { guarded: &self.scene.guarded, permission: &permission, roots };
                 guards.offers(&ready.name, &ready.intent)
@@ -260,6 +262,11 @@ impl Driver {
 
     /// Handles a person's decision.
     pub(super) async fn decided(&mut self, key: String, decision: Decision) -> TurnInput {
+        let is_yes = matches!(decision, Decision::Once | Decision::InConversation(_) | Decision::Always(_));
+        if is_yes && self.is_plan(&key) {
+            self.approve_plan().await;
+            return TurnInput::Allowed(key);
+        }
         let remembered = match decision {
             Decision::Once => return TurnInput::Allowed(key),
             Decision::Deny(words) => return self.denied(key, CallRefusal::Person(words)),

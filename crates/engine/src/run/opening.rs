@@ -85,7 +85,7 @@ impl Engine {
     }
 
     /// Stores a message of the program.
-    async fn note(&self, conversation: ConversationId, parts: Vec<Part>) -> Result<()> {
+    pub(super) async fn note(&self, conversation: ConversationId, parts: Vec<Part>) -> Result<()> {
         self.store().say(conversation, self.noting(parts)).await?;
         Ok(())
     }

@@ -100,6 +100,10 @@ impl Engine {
                 let texts: Vec<String> = waiting.iter().map(|words| joined_text(&words.parts)).collect();
                 let opened = self.open_turn(conversation, texts.join("\n")).await;
                 notices = opened.unwrap_or_else(|error| vec![Notice::Failed(error)]);
+                // A message that joins a run has the mode of the run.
+                if !joins {
+                    notices.extend(self.note_mode(conversation, None).await.err().map(Notice::Failed));
+                }
                 let mut ready = waiting.clone();
                 for words in &mut ready {
                     match self.with_mentions(conversation, words.parts.clone()).await {

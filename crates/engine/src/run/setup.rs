@@ -61,6 +61,11 @@ impl RunSetup {
         permission
     }
 
+    /// The run's own mode ends, if it is plan mode.
+    pub(super) fn leave_plan_mode(&mut self) {
+        self.permit.mode = self.permit.mode.filter(|mode| *mode != Mode::Plan);
+    }
+
     /// The root for relative names.
     pub(super) fn root(&self) -> PathBuf {
         self.roots.first().cloned().unwrap_or_default()

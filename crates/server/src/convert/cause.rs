@@ -95,6 +95,7 @@ pub(crate) fn ask_cause(of: Ask, tool: &str) -> AskCause {
         Ask::NetworkCommand => AskCause::NetworkCommand,
         Ask::Network => AskCause::Network,
         Ask::Secrets(path) => AskCause::Secrets { path: path.display().to_string(), tool: tool.to_owned() },
+        Ask::Plan => AskCause::Plan,
         Ask::RanBefore => AskCause::RanBefore,
     }
 }

@@ -49,7 +49,6 @@ pub const IN_A_SHELL: &[&str] = &[
     "import",
     "man",
     "outbox",
-    "plan",
     "request",
     "say",
     "serve",

@@ -105,6 +105,9 @@ pub fn ask_cause(it: &AskCause) -> String {
             "it runs a command that can reach the network; rules for commands do not grant that"
         }
         AskCause::Network => "it reaches into the network",
+        AskCause::Plan => {
+            "a yes ends plan mode, and the model carries the plan out; words say what to change"
+        }
         AskCause::RanBefore => "the same ran before; what it did outside of the files was not taken back",
         AskCause::Unknown => super::UNKNOWN,
     };

@@ -251,6 +251,7 @@ impl App {
             Command::Model if words.is_empty() => self.open(models(self.tab().model.name.clone())),
             Command::Model => self.choose_model(words),
             Command::Permissions => self.permissions(words),
+            Command::PlanMode => self.set_mode(Mode::Plan, self.tab().conversation()),
             Command::NextMode => self.next_mode(),
             Command::Files => self.page("Files", Request::FilesStatus),
             Command::Diff => {

@@ -156,6 +156,7 @@ commands! {
         Model "model" ["alt+m"] "Choose the model" / "[NAME]";
         Permissions "permissions" ["alt+p"] "What the agent may do unasked" / "[MODE]";
         NextMode "next-mode" ["shift+tab"] "The next permission mode: ask, allow-edits, plan";
+        PlanMode "plan" [] "Plan mode: the agent only reads, and hands over a plan" / "";
         Retry "retry" [] "Ask for another answer" / "[ENTRY]";
         Alternatives "alternatives" [] "Choose between the answers to a message" / "[ENTRY]";
         Edit "edit" [] "Edit an earlier message" / "[ENTRY]";
