@@ -6,6 +6,7 @@
 mod answer;
 mod attach;
 mod call;
+mod commands;
 mod compact;
 mod drive;
 mod edit;
@@ -219,20 +220,6 @@ impl Engine {
             let ground = PreparedRun { permit, asked, ..self.ground(&claim, request).await? };
             self.start_on(claim, choice, ground, model).await
         })
-    }
-
-    /// Adds the text of a command to the message of a run, as the file is now.
-    async fn with_text_of_command(&self, of: ConversationId, request: RunRequest) -> Result<RunRequest> {
-        let start = match request.start {
-            Start::Say(parts, seen) => {
-                Start::Say(self.with_command(self.folder_of(of).await?.as_deref(), parts).await?, seen)
-            }
-            Start::Edit(entry, parts) => {
-                Start::Edit(entry, self.with_command(self.folder_of(of).await?.as_deref(), parts).await?)
-            }
-            start => start,
-        };
-        Ok(RunRequest { start, ..request })
     }
 
     /// Starts a run instead of the one at work, which is ended first. What that one stores until its end is reverted, too.

@@ -9,9 +9,7 @@ use std::path::Path;
 use retake_core::{COMMAND_PROMPT, Fact, Part, Remedy, Source};
 
 use super::{FoundPrompts, PromptFile, PromptKind, PromptOrigin, RefusedFile, find};
-use crate::Engine;
 use crate::error::{EngineError, Kind, Result};
-use crate::files::blocking;
 use crate::places::Places;
 
 /// The longest text of a command with its arguments.
@@ -28,12 +26,14 @@ pub fn command_message(name: &str, arguments: &str, attached: Vec<Part>) -> Vec<
     [Part::text(line.trim_end())].into_iter().chain(attached).chain([mark]).collect()
 }
 
+/// Whether it is the mark of a command.
+fn is_mark(part: &Part) -> bool {
+    matches!(part, Part::Facts(facts) if facts.first().is_some_and(|fact| fact.key == NAME))
+}
+
 /// Removes the mark of a command; returns its name and arguments.
 fn unmark(parts: &mut Vec<Part>) -> Option<(String, String)> {
-    let at = parts.iter().position(|part| match part {
-        Part::Facts(facts) => facts.first().is_some_and(|fact| fact.key == NAME),
-        _ => false,
-    })?;
+    let at = parts.iter().position(is_mark)?;
     let Part::Facts(facts) = parts.remove(at) else { return None };
     let value = |key| facts.iter().find(|fact| fact.key == key).map(|fact| fact.value.clone());
     Some((value(NAME)?, value(ARGUMENTS).unwrap_or_default()))
@@ -49,7 +49,8 @@ pub struct CommandFiles {
 }
 
 impl CommandFiles {
-    fn find(places: &Places) -> Self {
+    /// The commands and skills of these places. Blocks while it reads.
+    pub(crate) fn find(places: &Places) -> Self {
         Self { commands: find(PromptKind::Command, places), skills: find(PromptKind::Skill, places) }
     }
 
@@ -140,27 +141,18 @@ impl RefusedFile {
     }
 }
 
-impl Engine {
-    /// The commands and skills for a conversation in this folder. One without a folder has those of the settings.
-    pub async fn command_files(&self, folder: Option<&Path>) -> Result<CommandFiles> {
-        let places = self.places(folder.unwrap_or(Path::new("")));
-        blocking(move || CommandFiles::find(&places)).await
+impl CommandFiles {
+    /// Whether a message sends a command and has no text of it yet.
+    pub(crate) fn is_due(parts: &[Part]) -> bool {
+        parts.iter().any(is_mark)
     }
 
-    /// Adds the text of a command to the message that sends it. Other messages stay as they are.
-    pub(crate) async fn with_command(
-        &self,
-        folder: Option<&Path>,
-        mut parts: Vec<Part>,
-    ) -> Result<Vec<Part>> {
+    /// Adds the text of a command to the message that sends it. Other messages stay as they are. Blocks while it reads.
+    pub(crate) fn added(places: &Places, mut parts: Vec<Part>) -> Result<Vec<Part>> {
         let Some((name, arguments)) = unmark(&mut parts) else { return Ok(parts) };
-        let places = self.places(folder.unwrap_or(Path::new("")));
-        let added = move || {
-            let found = CommandFiles::find(&places);
-            let Some(file) = found.get(&name) else { return Err(unknown(&name)) };
-            prompt_of(file, &arguments, &places).ok_or_else(|| too_long(&name))
-        };
-        let added = blocking(added).await??;
+        let found = Self::find(places);
+        let Some(file) = found.get(&name) else { return Err(unknown(&name)) };
+        let added = prompt_of(file, &arguments, places).ok_or_else(|| too_long(&name))?;
         // An earlier text of a command that is sent again.
         parts.retain(|part| !part.is_command_prompt());
         parts.insert(1.min(parts.len()), added);

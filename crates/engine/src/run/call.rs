@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use retake_core::{
     AskCause, CallAsked, CallForm, CallRefusal, CallRuling, CallTarget, ConversationId, Digest, Effect,
-    EffectClass, EntryId, Intent, Part, Permission, Rule, Ruling, SAME_RESULTS, TurnInput, calls_as_run,
-    shorten,
+    EffectClass, EntryId, Intent, Mode, Part, Permission, Rule, Ruling, SAME_RESULTS, TurnInput,
+    calls_as_run, shorten,
 };
 use retake_store::digest::of_call;
-use retake_tools::{Repair, Tool};
+use retake_tools::{PLAN_TOOL, Repair, Tool};
 use serde_json::Value;
 use tracing::Instrument as _;
 
@@ -21,7 +21,6 @@ use super::drive::{Driver, Inbox};
 use super::event::{CallShown, Decision, NotRun, PendingApproval, RunEvent};
 use super::guard::Guards;
 use super::host::ToolHost;
-use super::plan_mode::asked_about_plan;
 use crate::error::{EngineError, Result};
 use crate::log::LogFailure as _;
 use crate::notice::Notice;
@@ -44,7 +43,7 @@ pub(super) struct Ready {
     pub(super) intent: Intent,
     /// The effect that stays when files are reverted.
     leaves: EffectClass,
-    pub(super) settled: CallRuling,
+    settled: CallRuling,
     /// The permissions with which it was ruled.
     permission: Arc<Permission>,
     /// Whether a person has seen it.
@@ -260,6 +259,19 @@ impl Driver {
         None
     }
 
+    /// Whether a call hands over a plan that a person must approve.
+    fn is_plan(&self, key: &str) -> bool {
+        let settled = self.calls.get(key).map(|ready| &ready.settled);
+        matches!(settled, Some(CallRuling::Ask(AskCause::Plan)))
+    }
+
+    /// A person has approved a plan: plan mode is over for the run and for the conversation.
+    async fn approve_plan(&mut self) {
+        self.scene.leave_plan_mode();
+        let left = self.engine.leave_plan_mode(self.home()).await;
+        left.or_log("plan mode does not end");
+    }
+
     /// Handles a person's decision.
     pub(super) async fn decided(&mut self, key: String, decision: Decision) -> TurnInput {
         let is_yes = matches!(decision, Decision::Once | Decision::InConversation(_) | Decision::Always(_));
@@ -377,6 +389,16 @@ impl Driver {
     /// The events of the run there.
     fn asking(&self) -> Events {
         self.ground.caller.as_ref().map_or(&self.events, |caller| &caller.events).clone()
+    }
+}
+
+/// In plan mode a plan always needs an approval, whatever the rules are.
+fn asked_about_plan(settled: CallRuling, tool: &str, mode: Mode) -> CallRuling {
+    match settled {
+        CallRuling::Allow | CallRuling::Ask(_) if tool == PLAN_TOOL && mode == Mode::Plan => {
+            CallRuling::Ask(AskCause::Plan)
+        }
+        settled => settled,
     }
 }
 

@@ -64,6 +64,8 @@ impl RunSetup {
     /// The run's own mode ends, if it is plan mode.
     pub(super) fn leave_plan_mode(&mut self) {
         self.permit.mode = self.permit.mode.filter(|mode| *mode != Mode::Plan);
+        let subagents = self.subagents.take();
+        self.subagents = subagents.map(|subagents| Arc::new(subagents.with_permit(self.permit.clone())));
     }
 
     /// The root for relative names.

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use retake_core::{ConversationId, EntryId, Mode};
-use retake_tools::{SUBAGENT, Toolbox};
+use retake_tools::{PLAN_TOOL, SUBAGENT, Toolbox};
 use tokio::sync::Semaphore;
 
 use super::{Events, Permit};
 use crate::prompt_files::PromptFile;
 
 /// Tools that a subagent does not have: it talks to nobody, remembers nothing, and starts no further subagents.
-const WITHOUT: [&str; 4] = [SUBAGENT, "ask", "remember", "forget"];
+const WITHOUT: [&str; 5] = [SUBAGENT, PLAN_TOOL, "ask", "remember", "forget"];
 
 /// The instructions of a subagent, behind those of every agent.
 const ROLE: &str = "You are a subagent: another agent has given you the task below. Nobody reads your messages while you work, \
@@ -53,6 +53,14 @@ impl Subagents {
         at_once: usize,
     ) -> Self {
         Self { agents, permit, mode, model, at_once: Semaphore::new(at_once) }
+    }
+}
+
+impl Subagents {
+    /// The same with other permissions of the run. None may be at work.
+    pub(super) fn with_permit(&self, permit: Permit) -> Self {
+        let at_once = self.at_once.available_permits();
+        Self::new(self.agents.clone(), permit, self.mode, self.model.clone(), at_once)
     }
 }
 
